@@ -47,6 +47,7 @@ from sklearn_predtron.losses import (
     names_label,
     table_loss,
 )
+from sklearn_predtron.losses._by_row import costs_by_row, expected_costs
 from sklearn_predtron.losses.reject import checked_reject, costs_by_class, label_of_reject
 from sklearn_predtron.problems._finite import FiniteProblem
 from sklearn_predtron.representations import CodeRepresentation, table_representation
@@ -351,22 +352,33 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         difference = decision[:, 1] - decision[:, 0]
         return difference / 2 if scores.shape[1] == 1 else difference
 
-    def predict(self, X: Any) -> NDArray:
+    def predict(self, X: Any, costs: Any = None) -> NDArray:
         """Predict the class, or that it is left undecided where there is a reject option.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Inputs.
+        costs : array-like of shape (n_samples, k, m), data frame or dict, default=None
+            What answers cost in each row, in the place of `loss`: an array in the order of `classes_`, with a last column for
+            ``reject.label`` if there is a reject option; a data frame whose columns are pairs (true, predicted); or
+            {(true, predicted): a number or an array of shape (n_samples,)}.  Pairs left out cost what `loss` and `reject` say.
+            What is predicted costs least in expectation, by `predict_proba`, whatever the `decision`.
 
         Returns
         -------
         ndarray of shape (n_samples,)
             Labels of `classes_`, and ``reject.label`` for the rows that are rejected.
+
+        Raises
+        ------
+        ValueError
+            If the costs are not as above, which it says with the pair, the row and the shape.
+        AttributeError
+            If there are `costs`, and no probabilities (see `predict_proba`).
         """
         model = self._fitted_model()
-        predicted = model.decoded(X, model.decision_of(self._decision))
-        return self._named(model.labels.classes)[predicted]
+        return self._named(model.labels.classes)[self._numbers_of(model, X, costs)[0]]
 
     @keeping_type(available_if(check_has_probabilities))
     def predict_proba(self, X: Any) -> NDArray:
@@ -415,8 +427,8 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         reject = checked_reject(self.reject)
         return classes if reject is None else np.append(classes, label_of_reject(reject, classes))
 
-    def sample_loss(self, X: Any, y: Any) -> NDArray:
-        """Compute the estimator's own loss L(sigma, y) of each prediction.
+    def sample_loss(self, X: Any, y: Any, costs: Any = None) -> NDArray:
+        """Compute the estimator's own loss L(sigma, y) of each prediction, or what is paid by the costs of the rows.
 
         Parameters
         ----------
@@ -424,19 +436,34 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             Inputs.
         y : array-like of shape (n_samples,)
             True labels, of `classes_`.
+        costs : array-like of shape (n_samples, k, m), data frame or dict, default=None
+            What answers cost in each row, by which they are predicted and paid, as for `predict`.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            Costs of `loss`; a rejected row costs ``reject.cost``, that of its true class.
+            Costs of `loss`, or `costs`; a rejected row costs ``reject.cost``, that of its true class.
         """
         model = self._fitted_model()
-        return self._loss_among(model.labels, model.decoded(X, model.decision_of(self._decision)), y)
+        predicted, table = self._numbers_of(model, X, costs)
+        if table is None:
+            return self._loss_among(model.labels, predicted, y)
+        return table[np.arange(len(predicted)), true_codes(model.labels, predicted, y), predicted]
 
     def _raw_predict(self, X: Any) -> NDArray:
         """Return the numbers of the predictions; one past the last class rejects."""
-        model = self._fitted_model()
-        return model.decoded(X, model.decision_of(self._decision))
+        return self._numbers_of(self._fitted_model(), X, None)[0]
+
+    def _numbers_of(self, model: Any, X: Any, costs: Any) -> tuple[NDArray, NDArray | None]:
+        """Return the numbers of the predictions, and what all answers cost in each row if that differs."""
+        decision = model.decision_of(self._decision)
+        if costs is None:
+            return model.decoded(X, decision), None
+        check_has_probabilities(self)
+        probabilities, classes = model.decoded(X, calibration_of(decision)), model.labels.classes
+        answers = self._named(classes).tolist()
+        table = costs_by_row(costs, classes, answers, self._costs(classes), len(probabilities))
+        return expected_costs(probabilities, table).argmin(axis=1), table
 
     def _loss_of(self, predicted: NDArray, y: Any) -> NDArray:
         """Return the loss of each prediction, given their numbers."""

@@ -23,6 +23,7 @@ from sklearn_predtron.metrics._query_scorers import (
     reciprocal_rank_scorer,
 )
 from sklearn_predtron.metrics._ranking_measures import average_precision, kendall_tau, ndcg, precision_at_k, reciprocal_rank
+from sklearn_predtron.metrics._savings import savings_score
 from sklearn_predtron.metrics._scorers import cost_scorer, reject_scorer, subset_scorer
 from sklearn_predtron.metrics._token_scorer import token_scorer
 
@@ -44,6 +45,7 @@ __all__ = [
     "reciprocal_rank",
     "reciprocal_rank_scorer",
     "reject_scorer",
+    "savings_score",
     "subset_scorer",
     "token_scorer",
 ]

@@ -20,6 +20,7 @@ from sklearn_predtron._support.pipelines import final
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.losses import Absolute, AtK, CostTableLoss, Squared, SubsetLoss, ZeroOne, costs_of, subset_loss, table_loss
+from sklearn_predtron.losses._by_row import costs_by_row, expected_costs
 from sklearn_predtron.metrics._means import mean_loss
 
 
@@ -34,6 +35,22 @@ class CostScorer(Scorer):
                 labels = ranked(labels, y_true, estimator)
             kwargs["labels"] = with_others(labels, column_or_1d(y_true)) if isinstance(costs, ZeroOne) else labels
         return super()._score(method_caller, estimator, X, y_true, **kwargs)
+
+
+class RowCostScorer(Scorer):
+    """A scorer of the answers of least expected cost, by costs that come with the rows."""
+
+    def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **kwargs: Any) -> float:
+        costs, weight = kwargs.get("costs"), kwargs.get("sample_weight")
+        if costs is None:
+            raise ValueError("costs=None: this scorer takes the costs of the rows it scores, `costs`; see cost_scorer.")
+        classes = known_labels(estimator)
+        probabilities = np.asarray(estimator.predict_proba(X))  # the caller would give one column of two classes
+        otherwise = 1.0 - np.eye(len(classes))
+        table = costs_by_row(costs, classes, classes.tolist(), otherwise, len(probabilities))
+        answers = expected_costs(probabilities, table).argmin(axis=1)
+        codes = encode(column_or_1d(y_true), classes)
+        return -mean_loss(table[np.arange(len(codes)), codes, answers], weight)
 
 
 def known_labels(estimator: Any) -> NDArray:
@@ -105,7 +122,7 @@ def requesting(kind: type, scorer: Any, **requests: bool | str) -> Any:
         return scorer.set_score_request(**requests)
 
 
-def cost_scorer(costs: Any, *, labels: ArrayLike | None = None, reject_cost: Any = None) -> Callable[..., float]:
+def cost_scorer(costs: Any = None, *, labels: ArrayLike | None = None, reject_cost: Any = None) -> Callable[..., float]:
     """Make a scorer of the mean cost of predictions, with its sign reversed so that larger is better.
 
     `score` of a classifier is its accuracy whatever it was trained for; this compares estimators, thresholds and parameters by
@@ -113,9 +130,12 @@ def cost_scorer(costs: Any, *, labels: ArrayLike | None = None, reject_cost: Any
 
     Parameters
     ----------
-    costs : array-like of shape (k, k), dict, "zero_one", "absolute", "squared" or CostTableLoss
+    costs : array-like of shape (k, k), dict, "zero_one", "absolute", "squared" or CostTableLoss, default=None
         L(sigma, y), as the parameter `loss` of the classifiers: a matrix has a row for each true label and a column for each
-        prediction, a dict is {(true, predicted): cost}.
+        prediction, a dict is {(true, predicted): cost}.  None is that costs come with the rows that are scored, as the argument
+        `costs` of the scorer: an array of shape (n_samples, k, k) or a data frame whose columns are pairs (true, predicted), of
+        which those left out cost 0 if they are right, else 1.  The answers that are paid for are then those of least expected
+        cost, by `predict_proba` of any classifier.
     labels : array-like of shape (k,), default=None
         The labels in the order of the matrix, or of the ranks; None is those that ``CostMatrix(costs, labels=...)`` declares,
         else `classes_` of the estimator, which may lack a label in a fold.  Ranks of an estimator that is not ordinal are in the
@@ -127,7 +147,7 @@ def cost_scorer(costs: Any, *, labels: ArrayLike | None = None, reject_cost: Any
     -------
     callable
         ``scorer(estimator, X, y, sample_weight=None)``: minus the (weighted) mean cost, at most 0.  With metadata routing on it
-        requests `sample_weight`.
+        requests `sample_weight`, and where costs come with the rows `costs`, too.
 
     Raises
     ------
@@ -137,6 +157,8 @@ def cost_scorer(costs: Any, *, labels: ArrayLike | None = None, reject_cost: Any
     See Also
     --------
     reject_scorer : Mistakes cost 1 and rejected rows less.
+
+    savings_score : The share of what the best constant answer pays that is saved.
 
     Examples
     --------
@@ -154,6 +176,10 @@ def cost_scorer(costs: Any, *, labels: ArrayLike | None = None, reject_cost: Any
     >>> search.cv_results_["mean_test_score"].round(2)
     array([-0.2 , -0.14])
     """
+    if costs is None:
+        if labels is not None or reject_cost is not None:
+            raise ValueError("labels and reject_cost go with costs of all rows; accepted beside costs=None is None.")
+        return requesting(RowCostScorer, make_scorer(mean_cost, greater_is_better=False), sample_weight=True, costs=True)
     how: dict[str, Any] = {} if labels is None else {"labels": labels}
     how |= {"costs": table_loss(costs), "reject_cost": checked_reject_cost(reject_cost)}
     return requesting(CostScorer, make_scorer(mean_cost, greater_is_better=False, **how), sample_weight=True)

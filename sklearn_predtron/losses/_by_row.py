@@ -1,0 +1,124 @@
+"""Costs that differ from row to row: read, checked, and what is expected of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_predtron._support.parts import LARGEST_LOSS, real_numbers
+from sklearn_predtron._support.queries import shortened
+
+FORMS = (
+    "an array of shape (n_samples, n_classes, n_predictions), a data frame whose columns are pairs (true, predicted), and a dict "
+    "{(true, predicted): a number or an array of shape (n_samples,)}"
+)
+
+
+def costs_by_row(costs: Any, classes: NDArray, answers: list[Any], otherwise: NDArray, n: int) -> NDArray:
+    """Return what each answer costs in each row.
+
+    Parameters
+    ----------
+    costs : array-like of shape (n, k, m), data frame or dict
+        An array may not have costs of right answers, which a pair must name.
+    classes : ndarray of shape (k,)
+        The true labels.
+    answers : list of length m
+        The classes, in their order, and what a rejected row is predicted as, if there is that.
+    otherwise : ndarray of shape (k, m)
+        What pairs cost that are not named.
+    n : int
+        How many rows there are.
+
+    Returns
+    -------
+    ndarray of shape (n, k, m)
+        Finite costs, not negative.
+
+    Raises
+    ------
+    ValueError
+        If the costs are of another form, or one of them is not a number from 0 to 1e100: it says of which pair and row.
+    """
+    pairs = pairs_of(costs)
+    if pairs is not None:
+        return of_pairs(pairs, classes.tolist(), answers, otherwise, n)
+    found, shape = real_numbers(costs), (n, len(classes), len(answers))
+    if found is None:
+        raise ValueError(f"costs={shortened(costs)} does not hold numbers; accepted are {FORMS}.")
+    if found.shape != shape:
+        raise ValueError(f"costs has shape {found.shape}; accepted here is {shape}, {described(classes, answers)}.")
+    for i, true in enumerate(classes.tolist()):
+        for j, answer in enumerate(answers):
+            check_column(found[:, i, j], (true, answer), right_is_free=i == j)
+    return found
+
+
+def pairs_of(costs: Any) -> list[tuple[Any, Any]] | None:
+    """Return pairs and their costs; None of an array."""
+    if isinstance(costs, Mapping):
+        return list(costs.items())
+    columns = getattr(costs, "columns", None)
+    if columns is None or not isinstance(columns, Iterable):
+        return None
+    return [(pair, np.asarray(costs.iloc[:, place])) for place, pair in enumerate(columns)] if hasattr(costs, "iloc") else None
+
+
+def of_pairs(pairs: list[tuple[Any, Any]], classes: list[Any], answers: list[Any], otherwise: NDArray, n: int) -> NDArray:
+    """Return the costs of rows that pairs of labels name, and those that others have in each row."""
+    found = np.repeat(otherwise[None], n, axis=0)
+    seen = set()
+    for pair, given in pairs:
+        if not (isinstance(pair, tuple) and len(pair) == 2):
+            raise ValueError(f"costs names {pair!r}, which is no pair (true, predicted); accepted are {FORMS}.")
+        true, answer = pair
+        if true not in classes or answer not in answers:
+            raise ValueError(
+                f"costs names the pair {pair!r}; accepted are pairs of one of the labels {classes} and one of {answers}."
+            )
+        place = classes.index(true), answers.index(answer)
+        if place in seen:
+            raise ValueError(f"costs names the pair {pair!r} twice.")
+        seen.add(place)
+        column = real_numbers(given)
+        if column is None or column.shape not in ((), (n,)):
+            what = shortened(given) if column is None else f"an array of shape {column.shape}"
+            raise ValueError(
+                f"costs[{pair!r}] is {what}; accepted are a number and an array of shape ({n},), a number for each row.  (A dict "
+                "is not cut into folds: in a search give a data frame whose columns are the pairs.)"
+            )
+        check_column(np.atleast_1d(column), pair, right_is_free=False)
+        found[:, place[0], place[1]] = column
+    return found
+
+
+def check_column(column: NDArray, pair: tuple[Any, Any], *, right_is_free: bool) -> None:
+    """Refuse costs of a pair that are not finite, or negative, or those of a right answer where it is free."""
+    strange = np.flatnonzero(~((column >= 0) & (column <= LARGEST_LOSS)))
+    if len(strange):
+        raise ValueError(
+            f"costs has {column[strange[0]]:g} for the pair {pair!r} in row {strange[0]}; accepted are numbers from 0 to "
+            f"{LARGEST_LOSS:g}."
+        )
+    if right_is_free and column.any():
+        row = np.flatnonzero(column)[0]
+        raise ValueError(
+            f"costs has {column[row]:g} for the right answer {pair!r} in row {row}; accepted is 0, and where right answers do "
+            "cost something, a data frame or a dict that names the pair."
+        )
+
+
+def described(classes: NDArray, answers: list[Any]) -> str:
+    """Say what the axes of an array of costs are."""
+    return f"rows, true labels {classes.tolist()} and answers {answers}"
+
+
+def expected_costs(probabilities: NDArray, costs: NDArray) -> NDArray:
+    """Return what each answer is expected to cost in each row, of shape (n, m); a row's bits depend on no other row."""
+    found = np.zeros((costs.shape[0], costs.shape[2]))
+    for i in range(costs.shape[1]):
+        found += probabilities[:, i, None] * costs[:, i]
+    return found

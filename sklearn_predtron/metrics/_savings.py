@@ -1,0 +1,104 @@
+"""How much of what the best constant answer pays is saved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import column_or_1d
+
+from sklearn_predtron._support.compat import check_sample_weight
+from sklearn_predtron._support.encoding import encode
+from sklearn_predtron._support.queries import shortened
+from sklearn_predtron.losses import costs_of, table_loss
+from sklearn_predtron.losses._by_row import costs_by_row, pairs_of
+
+
+def savings_score(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    costs: Any,
+    *,
+    labels: ArrayLike | None = None,
+    reject_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Compute the savings, 1 - what was paid / what the best constant answer pays.
+
+    A model that saves nothing is worth no more than to answer always the same (Bahnsen et al. 2014): never fraud, say.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True labels.
+    y_pred : array-like of shape (n_samples,)
+        Predictions.
+    costs : array-like of shape (n_samples, k, m), data frame, dict, array-like of shape (k, k) or CostTableLoss
+        What answers cost in each row: an array, in the order of `labels`, with a last column for `reject_label`; a data frame
+        whose columns are pairs (true, predicted); or {(true, predicted): a number or an array of shape (n_samples,)}.  Pairs
+        left out cost 0 if they are right, else 1.  A matrix, or a loss of the classifiers, is for all rows.
+    labels : array-like of shape (k,), default=None
+        The labels, each once; None is those that occur, in their order.
+    reject_label : label, default=None
+        What a rejected row is predicted as; None is that none is.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows in the sums.
+
+    Returns
+    -------
+    float
+        At most 1, where nothing was paid; 0 is as good as the best constant answer, and less is worse.  Where that pays
+        nothing, 1 if nothing was paid, else minus infinity.
+
+    Raises
+    ------
+    ValueError
+        If the costs are not as above, which it says with the pair, the row and the shape, or a label is not known.
+
+    See Also
+    --------
+    cost_scorer : Makes a scorer of the mean cost.
+
+    Examples
+    --------
+    A fraud costs the amount if it is missed, and each alarm 3:
+
+    >>> from sklearn_predtron.metrics import savings_score
+    >>> amount = [100.0, 20.0, 5.0, 80.0]
+    >>> costs = {(1, 0): amount, (0, 1): 3.0, (1, 1): 3.0}
+    >>> round(savings_score([0, 1, 1, 0], [1, 1, 0, 0], costs), 3)  # paid 3 + 3 + 5; always an alarm: 12
+    0.083
+    """
+    y, predicted = column_or_1d(y_true), column_or_1d(y_pred)
+    if len(y) != len(predicted):
+        raise ValueError(f"y_pred has {len(predicted)} entries, and y_true {len(y)}; both must have the same number.")
+    if len(y) == 0:
+        raise ValueError("y_true has no rows; at least one is needed.")
+    weight = check_sample_weight(sample_weight, y, dtype=np.float64, ensure_non_negative=True)
+    rejected = np.zeros(len(y), dtype=bool) if reject_label is None else predicted == reject_label
+    known = np.unique(np.concatenate([y, predicted[~rejected]])) if labels is None else column_or_1d(labels)
+    if len(np.unique(known)) < len(known):
+        raise ValueError(f"labels={shortened(labels)} must hold each label once.")
+    answers = known.tolist() + ([] if reject_label is None else [reject_label])
+    table = read_costs(costs, known, answers, len(y))
+    codes = np.full(len(y), len(known))
+    codes[~rejected] = encode(predicted[~rejected], known, "y_pred")
+    rows, true = np.arange(len(y)), encode(y, known, "y_true")
+    paid = weight @ table[rows, true, codes]
+    constant = (weight @ table[rows, true]).min()
+    if constant == 0:
+        return 1.0 if paid == 0 else -np.inf
+    return float(1 - paid / constant)
+
+
+def read_costs(costs: Any, labels: Any, answers: list[Any], n: int) -> Any:
+    """Return what answers cost in each row, of shape (n, k, m)."""
+    k, m = len(labels), len(answers)
+    otherwise = np.ones((k, m)) - np.eye(k, m)
+    if pairs_of(costs) is None and (isinstance(costs, str) or hasattr(costs, "table") or np.ndim(costs) == 2):
+        if m > k:
+            raise ValueError("costs of all rows do not say what a rejection costs; accepted are costs by row or by pair.")
+        table = costs_of(table_loss(costs), labels)
+        return np.broadcast_to(otherwise if table is None else table, (n, k, m))
+    return costs_by_row(costs, labels, answers, otherwise, n)
