@@ -1,5 +1,6 @@
 """Decisions, what becomes of scores: predictions as they were learned, of least expected cost, or by a cut."""
 
+from sklearn_predtron.decisions._certified import Certificate
 from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, Learned
 
-__all__ = ["Cut", "DecisionRule", "ExpectedCost", "Learned"]
+__all__ = ["Certificate", "Cut", "DecisionRule", "ExpectedCost", "Learned"]

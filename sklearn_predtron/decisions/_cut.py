@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from sklearn_predtron._core.learner import Learner, Observer
 from sklearn_predtron._core.problem import Problem
+from sklearn_predtron._support.names import refuse_class
 from sklearn_predtron._support.parts import real_number
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._base import UNSEEN, Decision, HeldOut
 from sklearn_predtron.decisions._score_histogram import PLACES, ClassScores, LabelScores, ScoreHistogram
-from sklearn_predtron.losses.subset import SubsetLoss
+from sklearn_predtron.losses.subset import AtK, BalancedError, FBeta, SubsetLoss
 
 Loss = Callable[..., NDArray]
 
@@ -25,6 +26,9 @@ class Measure(NamedTuple):
     name: Any  # what it is told from others by
     loss: Loss
     pooled: bool = False
+
+
+OF_TWO_CLASSES = {"f1": Measure("f1", FBeta().of_counts), "balanced": Measure("balanced", BalancedError().of_counts)}
 
 
 class OfTwoClasses:
@@ -156,6 +160,29 @@ def score_of_second(problem: Any, scores: NDArray) -> NDArray:
     for j in range(1, problem.d):
         total = total + scores[:, j] * direction[j]
     return np.ascontiguousarray((total / unit)[:, None])
+
+
+def measure_of_cut(rule: Any, reject: Any, names: tuple[str, ...]) -> Measure | None:
+    """Return the measure by which the score of two classes is cut; None if it is at a number; refuse what it cannot be."""
+    at = rule.at
+    if not names:
+        raise ValueError(
+            f"decision={rule!r} is for two classes (PredtronBinaryClassifier) and for sets of labels; accepted are None, "
+            "'learned', 'expected_cost' and ExpectedCost(...)."
+        )
+    refuse_class("decision", at)
+    if isinstance(at, AtK):
+        raise ValueError(f"decision={rule!r} is for sets of k labels; accepted are losses of the counts of any cut.")
+    if isinstance(at, SubsetLoss) or callable(at):
+        measure: Measure | None = measure_of_loss(at)
+    else:
+        measure = number_or_measure(at, OF_TWO_CLASSES, "'f1', 'balanced', a loss of counts and a finite number")
+    if reject is not None:
+        raise ValueError(
+            f"decision={rule!r} does not go with reject={reject!r}: the one moves the boundary for a measure of all "
+            "rows, the other leaves rows undecided by their cost; accepted are decision=None and reject=None."
+        )
+    return measure
 
 
 def number_or_measure(at: Any, names: dict[str, Measure], accepted: str) -> Measure | None:

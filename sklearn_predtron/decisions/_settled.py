@@ -93,7 +93,22 @@ def checked_number(value: Any, problem: Any) -> Any:
     return real(value)
 
 
+def checked_certificate(value: Any, problem: Any) -> Any:
+    """Return the moment of a certificate, the smoothing and the costs by which it holds, and the certificate itself."""
+    n, positive, share = length_of(value, 2), between(LEAST, np.finfo(float).max), between(LEAST, 1)
+    found = accept(value, (count, share, reals(n, least=0), (positive, share, count, count, any_real, real)))
+    if found[3][3] > found[3][2]:
+        raise ValueError("a certificate is of more rows than there were")
+    return found
+
+
+def any_real(value: Any) -> float:
+    """Return a number, or nan."""
+    return float("nan") if value != value else real(value)
+
+
 CHECKS = {
+    "certificate": checked_certificate,
     "map": checked_map,
     "cut": checked_cut,
     "plug_in": checked_choice,

@@ -109,7 +109,10 @@ class Epochs:
         if observed is None:
             return {"order": order, "usual": self.usual, "counted_first": order, "observed": False}
         if observed == "first":
-            return {"order": order, "usual": self.usual, "counted_first": order, "counts": first_appearances(order)}
+            counts = first_appearances(order)
+            if self.batch.costs is not None:
+                counts /= self.batch.costs.weights()[order]  # which do not stand for how frequent rows are
+            return {"order": order, "usual": self.usual, "counted_first": order, "counts": counts}
         # Drawn by row: among the first appearances of a whole epoch rows of large weight would be early, when little is learned.
         numbers, row = np.unique(order, return_inverse=True)
         last = (self.random.random(len(numbers)) < 0.5)[row]

@@ -28,6 +28,7 @@ from sklearn_predtron.families._patience import checked_patience
 from sklearn_predtron.families._reading import Batch, RowReader, Units, as_rows
 from sklearn_predtron.families._watched import Watched, chosen_by_callback, showing
 from sklearn_predtron.families.labels._codec import Codec
+from sklearn_predtron.losses._by_row import POWERS
 
 ACCEPTED: list[Any] = ["cv_object", Options(Integral, {0})]
 N_FOLDS, LEAST_ROWS = 5, 20
@@ -206,10 +207,10 @@ def learn_in_folds(
     watched = Watched(view, estimator, folds.looks[-1] * len(contenders), X=batch.X, y=y, metadata=metadata)
     courses: list[Course] = []
     history = copy.deepcopy(model.learner.history)
-    for labels in contenders:
+    for labels, way in contenders:
         if courses:
-            begin_anew(view, batch, labels, copy.deepcopy(history))
-        courses.append(course_of(view, batch, y, ids, folds, watched))
+            begin_anew(view, way, labels, copy.deepcopy(history))
+        courses.append(course_of(view, way, y, ids, folds, watched))
         if courses[-1].stopped:
             break
     best = min(courses, key=lambda course: course.loss)
@@ -218,14 +219,20 @@ def learn_in_folds(
     watched.end()
 
 
-def contenders_of(view: Any, batch: Batch, folds: Folds) -> list[Codec]:
-    """Return what folds choose among: other than the first only what goes with the parts, and is no more work than folds are."""
+def contenders_of(view: Any, batch: Batch, folds: Folds) -> list[tuple[Codec, Batch]]:
+    """Return what folds choose among: codecs, of which all but the first go with the parts and are no more work than folds are.
+
+    Where answers cost something else in each row, these are powers of it that rows weigh.
+    """
     model: Model = view._model
     labels, *others = model.labels.choices()
     model.labels = labels
+    if batch.costs is not None and model.decision_of(view._decision).calibration is not None:
+        return [(labels, batch), *((labels, batch.by_power(power)) for power in POWERS[1:])]
     if folds.n_learners == 1:
-        return [labels]
-    return [labels, *(other for other in others if is_worth_trying(view, batch, len(folds.units.numbers), other))]
+        return [(labels, batch)]
+    worthy = (other for other in others if is_worth_trying(view, batch, len(folds.units.numbers), other))
+    return [(labels, batch), *((other, batch) for other in worthy)]
 
 
 def is_worth_trying(view: Any, batch: Batch, n: int, labels: Codec) -> bool:
@@ -284,7 +291,18 @@ def course_of(view: Any, batch: Batch, y: Any, ids: dict[str, Any], folds: Folds
     model.record["n_iter_"] = max(found, default=0, key=lambda epochs: -found[epochs])
     del losses[model.record["n_iter_"] :]
     loss = min(found.values(), default=np.inf)
+    if batch.costs is not None:
+        model.record["cost_power_"] = batch.costs.power
+        loss = np.inf if best is None or best.held is None else paid_by(view, batch, best.held)
     return Course(model.labels, model.record, model.learner, model.settled, loss, stopped)
+
+
+def paid_by(view: Any, batch: Batch, held: HeldOut) -> float:
+    """Return what is paid on average for rows that were held out, by the costs of each."""
+    model: Model = view._model
+    calibration = model.decision_of(view._decision).calibration
+    scores = calibration.of.scores(model.learner.problem, held.scores)
+    return batch.costs.paid(calibration.of.probabilities(held.map, scores), held.rounds, held.weight)
 
 
 def learned_side_by_side(pupils: list[Pupil], epochs: int) -> list[float]:

@@ -52,6 +52,14 @@ class Batch(NamedTuple):
     weight: NDArray | None
     order: NDArray | None  # the rows of positive weight; None is all
     frequency: NDArray | None = None  # the weights of rows of X that stand for how frequent they are, in learning or not
+    costs: Any = None  # what answers cost in each row, if rows differ in it, which `weight` is of as well
+
+    def by_power(self, power: float) -> Batch:
+        """Return the batch with rows that weigh another power of what their mistakes cost."""
+        before, costs = self.costs.weights(), self.costs._replace(power=power)
+        assert self.weight is not None
+        weight = np.divide(self.weight, before, out=np.zeros_like(before), where=before > 0) * costs.weights()
+        return self._replace(weight=weight, costs=costs)
 
 
 class Reading(NamedTuple):

@@ -59,6 +59,9 @@ def sparsify(estimator: Any, tol: float) -> None:
     kept = sparse.csc_array(W)
     arrays = kept.indptr.astype(np.intp), kept.indices.astype(np.intc), kept.data, b
     take_weights(estimator, SparseWeights(*W.shape, *how, *arrays), model.learned_with)
+    settled = estimator._model.settled
+    if least > 0 and settled and "certificate" in settled:  # it was of other predictions
+        estimator._model.settled = {name: value for name, value in settled.items() if name != "certificate"}
 
 
 def densify(estimator: Any) -> None:

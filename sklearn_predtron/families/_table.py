@@ -2,126 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import column_or_1d
 
 from sklearn_predtron._core.problem import Codes
-from sklearn_predtron._support.compat import StrOptions
-from sklearn_predtron._support.encoding import encode
-from sklearn_predtron._support.names import refuse_class
-from sklearn_predtron._support.parts import as_numbers, checked_build
-from sklearn_predtron._support.queries import shortened, shortened_list
+from sklearn_predtron._support.compat import StrOptions, with_callbacks
+from sklearn_predtron._support.parts import checked_build
+from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron.decisions._abstain import AbstainByCode, AbstainByMargin, AbstainOnline, top_two
 from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded
 from sklearn_predtron.decisions._calibration import Calibration, OfClasses, calibration_of
 from sklearn_predtron.decisions._calibration import OfTwoClasses as MapOfTwoClasses
-from sklearn_predtron.decisions._cut import CutAt, CutBy, Measure, OfTwoClasses, measure_of_loss, number_or_measure
+from sklearn_predtron.decisions._certified import Certificate, Certified
+from sklearn_predtron.decisions._cut import CutAt, CutBy, OfTwoClasses, measure_of_cut
 from sklearn_predtron.decisions._expected import LeastCost
 from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule
 from sklearn_predtron.families import _linear
-from sklearn_predtron.families._attributes import check_has_probabilities, learned, shifted_intercept
+from sklearn_predtron.families._attributes import check_has_probabilities, learned, recorded, shifted_intercept
+from sklearn_predtron.families._certified import certificate_of, certify, promises_risk
 from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.families._folds import ACCEPTED
 from sklearn_predtron.families._linear import Linear
-from sklearn_predtron.families._reading import RowReader, check_lengths
-from sklearn_predtron.families._stream import LabelReader
+from sklearn_predtron.families._true_costs import costs_between, counts_mistakes, true_codes
+from sklearn_predtron.families._weighed import WeighedClasses
 from sklearn_predtron.families.labels._codec import Codec
-from sklearn_predtron.families.labels.classes import Classes, ClassReader
+from sklearn_predtron.families.labels.classes import Classes
 from sklearn_predtron.losses import (
-    AtK,
-    BalancedError,
     CostTableLoss,
-    FBeta,
     Reject,
-    SubsetLoss,
     ZeroOne,
-    costs_of,
     names_label,
     table_loss,
 )
 from sklearn_predtron.losses._by_row import costs_by_row, expected_costs
-from sklearn_predtron.losses.reject import checked_reject, costs_by_class, label_of_reject
+from sklearn_predtron.losses.reject import checked_reject, costs_by_class, label_of_reject, reject_code
 from sklearn_predtron.problems._finite import FiniteProblem
 from sklearn_predtron.representations import CodeRepresentation, table_representation
 
+if TYPE_CHECKING:
+    from sklearn_predtron._support.types import Self
+
 LEAST_WEIGHT = 1e-3  # of a class whose mistakes cost nothing
 MARGINS: dict[str, type[AbstainByMargin]] = {"margin": AbstainByMargin, "online": AbstainOnline}
-MEASURES = {"f1": Measure("f1", FBeta().of_counts), "balanced": Measure("balanced", BalancedError().of_counts)}
-
-
-class WeighedClasses(RowReader):
-    """Reads rows whose classes have weights.
-
-    Parameters
-    ----------
-    name : str
-        What the estimator is called in errors.
-    class_weight : dict, "balanced" or None
-        The weights, by class.
-    by_costs : callable
-        Returns the weight of each class that follows from its costs, or None.
-    """
-
-    def __init__(self, name: str, class_weight: Any, by_costs: Callable[[NDArray], NDArray | None]):
-        super().__init__(name)
-        self.class_weight, self.by_costs = class_weight, by_costs
-
-    def weights(self, codec: Classes, labels: Codes, weight: NDArray | None, *, partial: bool) -> NDArray | None:
-        """Return the weight of each row that follows from its class."""
-        codes = labels.array
-        if not isinstance(self.class_weight, str):
-            found = self.of_classes(codec)
-            return None if found is None else found[codes]
-        if partial:
-            raise ValueError(
-                "class_weight 'balanced' is not supported for partial_fit, which sees a part of the data; pass a dict."
-            )
-        relative = None if weight is None or not weight.any() else weight / weight.max()  # so that no sum overflows
-        counts = np.bincount(codes, weights=relative, minlength=len(codec.classes))
-        balanced = counts.sum() / (len(counts) * np.where(counts > 0, counts, 1.0))
-        return product(balanced, self.by_costs(codec.classes))[codes]
-
-    def of_classes(self, codec: Classes) -> NDArray | None:
-        """Return the weight of each class, None if none has one; "balanced" ones are not known without rows."""
-        given = self.by_class(codec) if isinstance(self.class_weight, Mapping) else None
-        by_costs = self.by_costs(codec.classes)
-        return by_costs if given is None else product(given, by_costs)
-
-    def by_class(self, codec: Classes) -> NDArray:
-        """Return the weight of each class, if they are given as a dict.
-
-        A label that is no class may be a class that is missing from a fold, or a typo, which leaves a class without a weight.
-        """
-        classes = codec.classes.tolist()
-        known = set(classes)
-        unknown = [label for label in self.class_weight if label not in known]
-        if unknown and not known.issubset(self.class_weight):
-            raise ValueError(
-                f"class_weight names {shortened_list(unknown)}, not in classes_: {shortened_list(classes)}; accepted where each "
-                "class has a weight of its own."
-            )
-        given = [self.class_weight.get(label, 1.0) for label in classes]
-        weights = as_numbers(given, "class_weight", "a dict of finite weights that are not negative")
-        if not (np.isfinite(weights).all() and (weights >= 0).all()):
-            raise ValueError(f"class_weight={self.class_weight} must hold finite weights that are not negative.")
-        return weights
-
-    def short(self, codec: Any) -> LabelReader | None:
-        """Return the reader of the fast path, which knows the weights as well; none for "balanced"."""
-        return None if isinstance(self.class_weight, str) else ClassReader(codec.classes, self.of_classes(codec))
-
-
-def product(weight: NDArray, other: NDArray | None) -> NDArray:
-    """Return the products of weights of classes, of which the latter may be None."""
-    return weight if other is None else weight * other
 
 
 class TableClassifier(ClassifierMixin, BasePredtron):
@@ -164,7 +92,16 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return known, known.encode(y)
 
     def _reader(self) -> WeighedClasses:
-        return WeighedClasses(type(self).__name__, self.class_weight, self._known_weights_of_costs)
+        return WeighedClasses(type(self).__name__, self.class_weight, self._known_weights_of_costs, self._costs_by_row)
+
+    def _costs_by_row(self, costs: Any, classes: NDArray, n: int) -> NDArray:
+        """Return what answers cost in each of n rows, of those that are given and of the others."""
+        reject = self._reject()
+        if reject is not None and reject.risk is not None:
+            raise ValueError(
+                f"costs do not go with reject.risk={reject.risk!r}, which is in units of loss; accepted is reject.cost."
+            )
+        return costs_by_row(costs, classes, self._named(classes).tolist(), self._costs(classes), n)
 
     def _widen_labels(self, labels: Any, classes: Any) -> tuple[Codec, list[int]]:
         if getattr(self.reject, "rule", None) == "code":
@@ -194,11 +131,15 @@ class TableClassifier(ClassifierMixin, BasePredtron):
 
     def _decision(self, labels: Any) -> Decision:
         rule, reject = decision_rule(self.decision, self._cuts, numbers=bool(self._cuts)), self._reject()
-        measure = self._measure_of_cut(rule, reject) if isinstance(rule, Cut) else None
+        measure = measure_of_cut(rule, self.reject, self._cuts) if isinstance(rule, Cut) else None
         if isinstance(rule, ExpectedCost) and reject is not None and reject.rule is not None:
             raise ValueError(
                 f"decision={rule!r} does not go with reject.rule={reject.rule!r}, which is for decision='learned'; accepted is "
                 "reject.rule=None."
+            )
+        if reject is not None and reject.risk is not None and rule is not None and not isinstance(rule, ExpectedCost):
+            raise ValueError(
+                f"decision={rule!r} does not go with reject.risk={reject.risk!r}; accepted are None and 'expected_cost'."
             )
         if labels is None:
             return PLAIN
@@ -208,7 +149,10 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         )
         weights = None if isinstance(self.class_weight, str) else self._weights_of_classes(labels)
         if isinstance(rule, ExpectedCost):
-            return LeastCost(Calibration(of, rule.smoothing, weights), self._costs(classes), self._weights_of_costs(classes))
+            calibration, by_costs = Calibration(of, rule.smoothing, weights), self._weights_of_costs(classes)
+            if reject is None or reject.risk is None:
+                return LeastCost(calibration, self._costs(classes), by_costs)
+            return Certified(calibration, self._costs_below(reject, classes), reject.risk, reject.confidence, by_costs)
         calibration = Calibration(of, class_weight=weights)
         if isinstance(rule, Cut):
             if measure is None:
@@ -250,31 +194,10 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         learned = isinstance(decision_rule(self.decision, self._cuts, numbers=bool(self._cuts)), Learned)
         return Reject(reject.cost, reject.label, "online") if learned else reject
 
-    def _measure_of_cut(self, rule: Cut, reject: Reject | None) -> Measure | None:
-        """Return the measure by which the score of two classes is cut; None if it is at a number; refuse what it cannot be."""
-        at = rule.at
-        if not self._cuts:
-            raise ValueError(
-                f"decision={rule!r} is for two classes (PredtronBinaryClassifier) and for sets of labels; accepted are None, "
-                "'learned', 'expected_cost' and ExpectedCost(...)."
-            )
-        refuse_class("decision", at)
-        if isinstance(at, AtK):
-            raise ValueError(f"decision={rule!r} is for sets of k labels; accepted are losses of the counts of any cut.")
-        if isinstance(at, SubsetLoss) or callable(at):
-            measure: Measure | None = measure_of_loss(at)
-        else:
-            measure = number_or_measure(at, MEASURES, "'f1', 'balanced', a loss of counts and a finite number")
-        if reject is not None:
-            raise ValueError(
-                f"decision={rule!r} does not go with reject={self.reject!r}: the one moves the boundary for a measure of all "
-                "rows, the other leaves rows undecided by their cost; accepted are decision=None and reject=None."
-            )
-        return measure
-
     def _weights_of_classes(self, labels: Any) -> NDArray | None:
         """Return what classes weigh in learning, None if they have no weights."""
-        return WeighedClasses(type(self).__name__, self.class_weight, self._weights_of_costs).of_classes(labels)
+        reader = WeighedClasses(type(self).__name__, self.class_weight, self._weights_of_costs, self._costs_by_row)
+        return reader.of_classes(labels)
 
     def _known_weights_of_costs(self, classes: NDArray) -> NDArray | None:
         """Return the weights of classes that follow from their costs, as the decision knows them if there is one."""
@@ -296,10 +219,20 @@ class TableClassifier(ClassifierMixin, BasePredtron):
     def _costs(self, classes: NDArray) -> NDArray:
         """Return L(sigma, y) as the parameters have it now, a row for each true class and a column for each prediction.
 
-        The last column, if there is a reject option, is that of a rejection.
+        The last column, if there is a reject option, is that of a rejection, 0 where a risk is certified.
         """
         costs, reject = self._costs_between(classes), self._reject()
-        return costs if reject is None else np.column_stack([costs, costs_by_class(reject, len(classes), costs.max())])
+        if reject is None:
+            return costs
+        rejected = np.zeros(len(costs)) if reject.cost is None else costs_by_class(reject, len(classes), costs.max())
+        return np.column_stack([costs, rejected])
+
+    def _costs_below(self, reject: Reject, classes: NDArray) -> NDArray:
+        """Return the costs of the loss, the largest of which must be above the risk."""
+        costs = self._costs_between(classes)
+        if not reject.risk < costs.max():
+            raise ValueError(f"reject.risk={reject.risk!r} must be below the largest loss, {costs.max():g}: any model keeps it.")
+        return costs
 
     def _costs_between(self, classes: NDArray) -> NDArray:
         """Return the costs of the loss, which must not name the label of a rejection."""
@@ -328,6 +261,119 @@ class TableClassifier(ClassifierMixin, BasePredtron):
                 "or others; accepted is another representation, and for ranks a model with `theta_`, as mord's."
             )
         return weights
+
+    # ----------------------------------------------------------------------------------------------------------- learning
+
+    __metadata_request__fit = {"costs": True}
+    __metadata_request__partial_fit = {"costs": True}
+
+    @keeping_type(with_callbacks)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, costs: Any = None) -> Self:
+        """Learn from a data set in shuffled epochs.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.  C-contiguous float32 and float64 arrays and CSR matrices are read where they lie, whatever the order of the
+            entries; CSR rows that hold a feature twice are summed in a copy.  A row is zeros or of a length from 1e-140 to
+            1e140; others are an error.
+        y : array-like of shape (n_samples,)
+            Labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights, not negative, of which only ratios matter; a row of weight 0 is as if it were absent.  In shuffled epochs a
+            row appears in proportion to its weight; in the given order the weight multiplies its step.
+        costs : array-like of shape (n_samples, k, m), data frame or dict, default=None
+            What answers cost in each row, in the forms of `predict`.  A row weighs in learning, beside its `sample_weight`, the
+            root of what its mistakes cost on average, or nothing of it, or all: the power that folds pay least with on rows held
+            out (`cost_power_`); the root where nothing is held out.  A row whose mistakes cost nothing is as if it were absent.
+            Probabilities are of rows as they came.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If values are none that are accepted, which it says with their name; the estimator is then as it was.
+        """
+        return self._fit(X, y, sample_weight=sample_weight, costs=costs)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, costs: Any = None) -> Self:
+        """Learn from rows in the given order, one pass.
+
+        The result is, to the last bit, the same for any way of splitting a stream into calls.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs, of lengths as for `fit`.  Where a step overflows nonetheless the rounds before it are kept, as the error says.
+        y : array-like of shape (n_samples,)
+            Labels.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that will ever occur; required by the first call, unless the `categories` of y say what they are.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights, not negative; a row of weight 0 is as if it were absent.  A weight relative to the mean of those so far
+            multiplies the cap of the step.
+        costs : array-like of shape (n_samples, k, m), data frame or dict, default=None
+            What answers cost in each row, in the forms of `predict`: a row weighs in learning, beside its `sample_weight`, the
+            root of what its mistakes cost on average; one whose mistakes cost nothing is as if it were absent.
+
+        Returns
+        -------
+        Self
+            The estimator.
+
+        Raises
+        ------
+        ValueError
+            If values are none that are accepted, which it says with their name; the estimator is then as it was.
+        """
+        if costs is None:
+            return super().partial_fit(X, y, classes=classes, sample_weight=sample_weight)
+        return self._partial_fit(X, y, classes=classes, sample_weight=sample_weight, costs=costs)
+
+    @keeping_type(available_if(promises_risk))
+    def certify(self, X: Any, y: Any) -> Self:
+        """Find how many rows may be answered so that ``reject.risk`` is kept, by rows that were set aside.
+
+        Thresholds of what an answer may be expected to cost are tested by Learn then Test (Angelopoulos et al. 2021): exactly
+        where all mistakes cost the same, and by bets (Waudby-Smith and Ramdas 2024) where not.  The rows must be drawn as those
+        to come, and none of them may have been learned.  What was found holds until the model learns on.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs; 95 % confidence in 2 wrong answers of 100 takes at least 149 that are answered, without a mistake.
+        y : array-like of shape (n_samples,)
+            True labels, of `classes_`.
+
+        Returns
+        -------
+        Self
+            The estimator, with `certificate_`.
+
+        Raises
+        ------
+        ValueError
+            If the rows or labels are no good.
+
+        Warns
+        -----
+        UserWarning
+            If no share of the rows can be answered so, by these: then `predict` rejects all.
+        """
+        with self._lock:
+            certify(self, X, y)
+        return self
+
+    @learned
+    def certificate_(self) -> Certificate:
+        """What `certify` has found, of the model as it is."""
+        return certificate_of(self)
+
+    cost_power_ = recorded("cost_power_", "The power of what a row's mistakes cost that it weighed in `fit` with `costs`.")
 
     # --------------------------------------------------------------------------------------------------------- prediction
 
@@ -442,7 +488,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Costs of `loss`, or `costs`; a rejected row costs ``reject.cost``, that of its true class.
+            Costs of `loss`, or `costs`; a rejected row costs ``reject.cost``, that of its true class, and with ``reject.risk`` 0.
         """
         model = self._fitted_model()
         predicted, table = self._numbers_of(model, X, costs)
@@ -461,8 +507,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             return model.decoded(X, decision), None
         check_has_probabilities(self)
         probabilities, classes = model.decoded(X, calibration_of(decision)), model.labels.classes
-        answers = self._named(classes).tolist()
-        table = costs_by_row(costs, classes, answers, self._costs(classes), len(probabilities))
+        table = self._costs_by_row(costs, classes, len(probabilities))
         return expected_costs(probabilities, table).argmin(axis=1), table
 
     def _loss_of(self, predicted: NDArray, y: Any) -> NDArray:
@@ -543,27 +588,3 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = True
         return tags
-
-
-def costs_between(loss: Any, classes: NDArray) -> NDArray:
-    """Return the costs of a loss, a row for each true class and a column for each predicted one."""
-    cost = costs_of(table_loss(loss), classes)
-    return 1.0 - np.eye(len(classes)) if cost is None else cost
-
-
-def counts_mistakes(loss: Any) -> bool:
-    """Return whether the loss is 0-1: with many classes a table of costs is worth avoiding."""
-    loss = table_loss(loss)
-    return isinstance(loss, ZeroOne) and type(loss).matrix is ZeroOne.matrix
-
-
-def reject_code(k: int) -> NDArray:
-    """Return the paper's code with a rejection: e_1, ..., e_k, and (e_1 + ... + e_k) / sqrt(k) (Jain et al. 2015, section 3)."""
-    return np.vstack([np.eye(k), np.full(k, k**-0.5)])
-
-
-def true_codes(labels: Any, predicted: NDArray, y: Any) -> NDArray:
-    """Return the numbers of the labels, one for each prediction."""
-    codes = encode(column_or_1d(y), labels.classes)
-    check_lengths(len(predicted), len(codes))
-    return codes

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from numpy.typing import NDArray
 from sklearn import get_config
 
 from sklearn_predtron._core.learner import Learner
@@ -178,10 +179,20 @@ def learn_in_order(model: Model, batch: Batch | None) -> None:
         return
     learner = model.learner
     before = learner.t
-    refused = learner.learn(batch.rows, batch.labels, batch.order, batch.weight)
+    refused = learner.learn(batch.rows, batch.labels, batch.order, batch.weight, counts=counts_of(learner, batch))
     if refused >= 0:
         model.check_rows(batch.X, batch.rows)
         raise ValueError(learner.why_refused(refused, before))
+
+
+def counts_of(learner: Learner, batch: Batch) -> NDArray | None:
+    """Return what rounds count for an observer of rows as they came, where they weigh more for what they cost; else None."""
+    if batch.costs is None or learner.observer is None or not learner.observer.as_given:
+        return None
+    assert batch.weight is not None
+    rounds = slice(None) if batch.order is None else batch.order
+    counts = batch.weight[rounds] / batch.costs.weights()[rounds]
+    return counts if len(counts) else None
 
 
 # ----------------------------------------------------------------------------------------------------------------- epochs

@@ -260,7 +260,8 @@ class PredtronBinaryClassifier(TableClassifier):
     def threshold_(self) -> float:
         """The cut of the score of the second class, as it was learned."""
         model = self._model
-        decision = model.decision_of(self._decision).now(model.learner, model.settled)
+        decision = model.decision_of(self._decision)
+        decision = decision.now(model.learner, model.settled) if decision.shifts else decision
         return float(decision.cuts[0]) if isinstance(decision, CutAt) else 0.0
 
     def __sklearn_tags__(self) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,48 @@ FORMS = (
     "an array of shape (n_samples, n_classes, n_predictions), a data frame whose columns are pairs (true, predicted), and a dict "
     "{(true, predicted): a number or an array of shape (n_samples,)}"
 )
+
+POWERS = (0.5, 0.0, 1.0)  # of what a row's mistakes cost, which a row weighs in learning; the first is usual
+
+
+class RowCosts(NamedTuple):
+    """What answers cost in the rows of a call that learns, and what the rows weigh in learning for it.
+
+    Parameters
+    ----------
+    table : ndarray of shape (n, k, m)
+        What each answer costs.
+    codes : ndarray of shape (n,)
+        The numbers of the true classes.
+    apart : ndarray of shape (n,) or None
+        Weights of classes by the costs of a loss, in the place of which these costs are; None is ones.
+    power : float, default=0.5
+        Of what the mistakes of a row cost on average; rows whose mistakes cost nothing weigh 0.
+    """
+
+    table: NDArray
+    codes: NDArray
+    apart: NDArray | None
+    power: float = POWERS[0]
+
+    def mistakes(self) -> NDArray:
+        """Return what a mistake costs on average in each row, of those that a class makes in the place of another."""
+        rows, k = np.arange(len(self.codes)), self.table.shape[1]
+        wrong = self.table[rows, self.codes, :k].copy()
+        wrong[rows, self.codes] = 0
+        return wrong.sum(axis=1) / (k - 1)
+
+    def weights(self) -> NDArray:
+        """Return what each row weighs for its costs."""
+        mistakes = self.mistakes()
+        weight = np.where(mistakes > 0, mistakes**self.power, 0.0)
+        return weight if self.apart is None else weight / self.apart
+
+    def paid(self, probabilities: NDArray, rows: NDArray, frequency: NDArray | None) -> float:
+        """Return what is paid on average for some rows, where what is predicted costs least by their probabilities."""
+        table = self.table[rows]
+        predicted = expected_costs(probabilities, table).argmin(axis=1)
+        return float(np.average(table[np.arange(len(rows)), self.codes[rows], predicted], weights=frequency))
 
 
 def costs_by_row(costs: Any, classes: NDArray, answers: list[Any], otherwise: NDArray, n: int) -> NDArray:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._support.names import refuse_class
-from sklearn_predtron._support.parts import Part, as_numbers
+from sklearn_predtron._support.parts import LARGEST_LOSS, Part, as_numbers, real_number
 
 RULES = ("online", "margin", "code")
 
@@ -19,9 +19,9 @@ class Reject(Part):
 
     Parameters
     ----------
-    cost : float or array-like of shape (k,)
+    cost : float or array-like of shape (k,), default=None
         Cost beta of a rejected row, above 0 and at most the largest loss (with the rules "online" and "margin" half of it); an
-        array has one for each true class.
+        array has one for each true class.  Either a cost or a `risk` must be given.
     label : label, default=None
         What a rejected row is predicted as: a label of the type of the classes, not one of them.  None is -1 where classes are
         numbers, and "reject" where they are texts.  Boolean classes leave none; make y integers, or strings.
@@ -36,6 +36,12 @@ class Reject(Part):
         at stake - 2 beta), whatever the margins are worth.  "code" is the code (e_1 + ... + e_k) / sqrt(k) for the rejection,
         with its loss bound; for the 0-1 loss it never rejects with beta up to 1 - 1/k, and beyond it hardly rejects rows like
         those that were learned.
+    risk : float, default=None
+        In the place of a cost, the mean loss that the rows which are answered may have, above 0 and below the largest loss; of
+        the 0-1 loss the share of wrong answers.  As many rows are answered as `certify`, which must be called after learning,
+        finds to keep it, by rows that were set aside.
+    confidence : float, default=0.95
+        The probability, over the rows that were set aside, with which the risk is kept; from 0.5 to below 1.
 
     See Also
     --------
@@ -43,8 +49,9 @@ class Reject(Part):
 
     Notes
     -----
-    Jain et al. (2015), section 3, has the code and its bound.  A classifier checks the values when it learns and predicts, for
-    they depend on its classes and its loss: a ValueError then names `reject`, what was given and what is accepted.
+    Jain et al. (2015), section 3, has the code and its bound; Angelopoulos et al. (2021) the test of a risk.  A classifier checks
+    the values when it learns and predicts, for they depend on its classes and its loss: a ValueError then names `reject`, what
+    was given and what is accepted.
 
     Examples
     --------
@@ -57,10 +64,20 @@ class Reject(Part):
     array([-1,  0,  1])
     """
 
-    def __init__(self, cost: Any, label: Any = None, rule: str | None = None):
+    def __init__(
+        self,
+        cost: Any = None,
+        label: Any = None,
+        rule: str | None = None,
+        *,
+        risk: float | None = None,
+        confidence: float = 0.95,
+    ):
         self.cost = cost
         self.label = label
         self.rule = rule
+        self.risk = risk
+        self.confidence = confidence
 
 
 def checked_reject(reject: Any) -> Reject | None:
@@ -74,7 +91,27 @@ def checked_reject(reject: Any) -> Reject | None:
         )
     if reject is not None and reject.rule is not None and not (isinstance(reject.rule, str) and reject.rule in RULES):
         raise ValueError(f"reject.rule={reject.rule!r} is not known; accepted are None, {', '.join(map(repr, RULES))}.")
+    if reject is not None:
+        check_risk(reject)
     return reject
+
+
+def check_risk(reject: Reject) -> None:
+    """Refuse a reject option with a cost and a risk, or neither, or a risk that cannot be certified."""
+    if (reject.cost is None) == (reject.risk is None):
+        raise ValueError(
+            f"reject.cost={reject.cost!r} and reject.risk={reject.risk!r}; accepted is exactly one of them, Reject(cost=...) or "
+            "Reject(risk=...)."
+        )
+    if reject.risk is None:
+        return
+    risk, confidence = real_number(reject.risk), real_number(reject.confidence)
+    if risk is None or not 0 < risk <= LARGEST_LOSS:
+        raise ValueError(f"reject.risk={reject.risk!r} must be a number above 0.")
+    if confidence is None or not 0.5 <= confidence < 1:
+        raise ValueError(f"reject.confidence={reject.confidence!r} must be a number from 0.5 to below 1.")
+    if reject.rule is not None:
+        raise ValueError(f"reject.rule={reject.rule!r} does not go with reject.risk={reject.risk!r}; accepted is None.")
 
 
 def costs_by_class(reject: Reject, k: int, largest: float) -> NDArray:
@@ -123,3 +160,8 @@ def other_label(classes: NDArray) -> str:
     else:
         example, what = next(name for name in ("rejected", "?", "rejected?") if name not in names), "a string"
     return f"{what} other than the classes {names}, such as {example!r}"
+
+
+def reject_code(k: int) -> NDArray:
+    """Return the paper's code with a rejection: e_1, ..., e_k, and (e_1 + ... + e_k) / sqrt(k) (Jain et al. 2015, section 3)."""
+    return np.vstack([np.eye(k), np.full(k, k**-0.5)])

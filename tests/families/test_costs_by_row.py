@@ -162,7 +162,9 @@ def test_searches_cut_costs_into_folds_and_route_them(kind):
         search = GridSearchCV(model, {"standardscaler__with_mean": [True]}, cv=folds, scoring=cost_scorer())
         assert_allclose(search.fit(X, y, costs=costs).cv_results_["mean_test_score"], np.mean(found))
     for (train, test), score in zip(folds, found, strict=True):
-        p = model.fit(X[train], y[train]).predict_proba(X[test])[:, 1]
+        step = kind.__name__.lower()
+        given = {f"{step}__costs": costs.iloc[train]} if kind is PredtronBinaryClassifier else {}  # which it asks for
+        p = model.fit(X[train], y[train], **given).predict_proba(X[test])[:, 1]
         missed, alarm = costs.to_numpy()[test].T
         paid = np.where(p * missed > (1 - p) * alarm, (y[test] == 0) * alarm, (y[test] == 1) * missed)
         assert_allclose(score, -paid.mean())

@@ -1,0 +1,176 @@
+"""Rejects that are certified: a share of the rows is answered whose risk was tested on rows that were set aside."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binom
+
+from sklearn_predtron._core.learner import Learner
+from sklearn_predtron.decisions._base import Decision
+from sklearn_predtron.decisions._curves import least_expected
+from sklearn_predtron.decisions._expected import ByCosts, LeastCost
+
+LEVELS = 200  # shares of the rows that may be answered
+LARGEST_BET = 0.75  # of what can be lost
+NOTHING = -1.0  # what an answer may be expected to cost where none is good enough
+
+
+class Certificate(NamedTuple):
+    """What `certify` has found, and on which rows.
+
+    With the probability `confidence` over the rows that were set aside, the mean loss of the rows that the model answers is at
+    most `risk`.
+
+    Parameters
+    ----------
+    risk : float
+        The largest mean loss of answered rows, in units of `loss`; of the 0-1 loss the share of wrong answers.
+    confidence : float
+        How sure that is.
+    n_rows : int
+        The rows that were set aside.
+    n_answered : int
+        Those of them that the model answers.
+    mean_loss : float
+        The mean loss of these; nan where there are none.
+    threshold : float
+        What the answer to a row may be expected to cost; -1 where no share of the rows can be certified, and all are rejected.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn_predtron import PredtronBinaryClassifier
+    >>> from sklearn_predtron.losses import Reject
+    >>> X, y = make_classification(6000, class_sep=0.5, random_state=0)
+    >>> model = PredtronBinaryClassifier(reject=Reject(risk=0.1), random_state=0).fit(X[:2000], y[:2000])
+    >>> certificate = model.certify(X[2000:4000], y[2000:4000]).certificate_
+    >>> certificate.n_rows, certificate.n_answered, round(certificate.mean_loss, 3)
+    (2000, 701, 0.08)
+    >>> predicted = model.predict(X[4000:])
+    >>> answered = predicted != -1
+    >>> round(float((predicted != y[4000:])[answered].mean()), 3), round(float(answered.mean()), 2)
+    (0.111, 0.36)
+    """
+
+    risk: float
+    confidence: float
+    n_rows: int
+    n_answered: int
+    mean_loss: float
+    threshold: float
+
+
+class Certified(LeastCost):
+    """Predict what costs least in expectation, but nothing where that is expected to cost more than was certified.
+
+    Parameters
+    ----------
+    calibration : Calibration
+        What makes probabilities.
+    costs : ndarray of shape (k, k)
+        costs[y, sigma] of predicting sigma for y.
+    risk : float
+        The largest mean loss of the rows that are answered.
+    confidence : float
+        The least probability of that.
+    weights : ndarray of shape (k,), default=None
+        What classes weigh in learning for their costs.
+    """
+
+    def __init__(self, calibration: Any, costs: NDArray, risk: float, confidence: float, weights: NDArray | None = None):
+        super().__init__(calibration, costs, weights)
+        self.risk, self.confidence, self.shifts = risk, confidence, False
+
+    def now(self, learner: Learner, settled: Any) -> Decision:
+        """Return the decision of what was certified, which holds until the model learns on."""
+        found = self.found(learner, settled)
+        if found is None:
+            raise ValueError(
+                f"reject.risk={self.risk:g} is promised of a model by rows that were set aside: call certify(X, y) after it has "
+                "learned, and again when it has learned on, or its loss, its decision or reject has changed."
+            )
+        return self.answering(self.calibration.now(learner, settled).map, found.threshold)
+
+    def found(self, learner: Learner, settled: Any) -> Certificate | None:
+        """Return the certificate; None if there is none of the model as it is."""
+        known = (settled or {}).get("certificate")
+        if known is None or known[0] != learner.t:
+            return None
+        smoothing, costs, found = known[1], known[2], Certificate(*known[3])
+        same = smoothing == self.calibration.smoothing and np.array_equal(costs, self.costs.ravel())
+        return found if same and (found.risk, found.confidence) == (self.risk, self.confidence) else None
+
+    def answering(self, found: Any, threshold: float) -> ByCosts:
+        """Return the decision that answers what is expected to cost at most so much."""
+        return ByCosts(self.calibration.of, found, self.with_rejects(threshold))
+
+    def with_rejects(self, threshold: float) -> NDArray:
+        """Return the costs with a column of rejections, which cost a threshold whatever the class."""
+        return np.column_stack([self.costs, np.full(len(self.costs), threshold)])
+
+    def certified(self, learner: Learner, settled: Any, probabilities: NDArray, codes: NDArray) -> tuple[Any, ...]:
+        """Return what is settled by rows that were set aside, of which these are the probabilities and the classes.
+
+        Learn then Test (Angelopoulos et al. 2021): thresholds are tested one after the other, each at the level 1 - confidence,
+        from the one that the rows which are on record, and not these, let appear the best, to wider ones, until one fails.
+        """
+        thresholds = self.thresholds(learner, settled, len(codes))
+        found = Certificate(self.risk, self.confidence, len(codes), 0, float("nan"), NOTHING)
+        for threshold in thresholds:
+            losses = self.losses(probabilities, codes, threshold)
+            if self.p_value(losses) > 1 - self.confidence:
+                break
+            found = found._replace(n_answered=len(losses), mean_loss=float(losses.mean()), threshold=float(threshold))
+        return learner.t, self.calibration.smoothing, self.costs.ravel(), tuple(found)
+
+    def losses(self, probabilities: NDArray, codes: NDArray, threshold: float) -> NDArray:
+        """Return the losses of the rows that are answered."""
+        predicted = least_expected(np.ascontiguousarray(probabilities), self.with_rejects(threshold))
+        answered = predicted < len(self.costs)
+        return self.costs[codes[answered], predicted[answered]]
+
+    def thresholds(self, learner: Learner, settled: Any, n: int) -> NDArray:
+        """Return the thresholds in the order of their tests on n rows, by the scores that are on record."""
+        observer: Any = learner.observer
+        with learner.lock.reading():
+            found = self.calibration.now(learner, settled)
+            scores, labels, _, _ = observer.marked()
+        probabilities = found.predict(learner.problem, scores.astype(np.float64))
+        widening = np.unique(np.quantile((probabilities @ self.costs).min(axis=1), np.arange(1, LEVELS + 1) / LEVELS))
+        likely = []
+        for threshold in widening:
+            losses = self.losses(probabilities, labels[:, 0], threshold)
+            likely.append(self.p_value(np.resize(losses, n * len(losses) // len(scores))))  # over again, or not to the end
+        return widening[int(np.argmin(likely)) :]
+
+    def p_value(self, losses: NDArray) -> float:
+        """Return how probable losses as small as these are at most, if their mean is above the risk.
+
+        Exact where all mistakes cost the same; else by a bet against it (Waudby-Smith and Ramdas 2024).
+        """
+        n, largest = len(losses), self.costs.max()
+        risk, x = self.risk / largest, losses / largest
+        if np.isin(self.costs, (0, largest)).all():
+            return float(binom.cdf(round(x.sum()), n, risk)) if n else 1.0
+        return p_of_bets(x, risk, 1 - self.confidence)
+
+
+def p_of_bets(x: NDArray, mean: float, level: float) -> float:
+    """Return the p-value of numbers from 0 to 1, in their order, whose mean is at least so much: 1 / the most that bets make.
+
+    Who bets a share of what he has on each number being below the mean, by what he has seen before it, multiplies it n-fold with
+    a probability of at most 1 / n (Ville 1939).  The share is that of Waudby-Smith and Ramdas (2024), for a test at a level.
+    """
+    n = len(x)
+    if n == 0:
+        return 1.0
+    seen = np.arange(1, n + 1)
+    means = (0.5 + np.cumsum(x)) / (seen + 1)
+    variances = (0.25 + np.cumsum((x - means) ** 2)) / (seen + 1)
+    before = np.append(0.25, variances[:-1])
+    share = np.minimum(np.sqrt(2 * np.log(1 / level) / (n * before)), LARGEST_BET / (1 - mean))
+    gained = np.cumsum(np.log1p(share * (mean - x)))
+    return float(np.exp(-max(gained.max(), 0.0)))

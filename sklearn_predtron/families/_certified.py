@@ -1,0 +1,37 @@
+"""The verb of certified rejects: rows that were set aside, and what they let a model answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn_predtron._support.warning import warn
+from sklearn_predtron.decisions._certified import Certificate, Certified
+from sklearn_predtron.families._true_costs import true_codes
+
+
+def promises_risk(estimator: Any) -> bool:
+    """Return whether the reject option is by a risk; raise AttributeError if not."""
+    if getattr(estimator.reject, "risk", None) is None:
+        raise AttributeError("certify is for reject=Reject(risk=...).")
+    return True
+
+
+def certify(estimator: Any, X: Any, y: Any) -> None:
+    """Let a model have settled what it may answer, by rows that were set aside."""
+    model = estimator._fitted_model()
+    decision = model.decision_of(estimator._decision)
+    probabilities = model.decoded(X, decision.calibration)
+    codes = true_codes(model.labels, probabilities, y)
+    settled = decision.certified(model.learner, model.settled, probabilities, codes)
+    model.settled = {**(model.settled or {}), "certificate": settled}
+    if decision.found(model.learner, model.settled).n_answered == 0:
+        warn(f"no share of the rows was found to keep reject.risk={decision.risk:g}: all are rejected.")
+
+
+def certificate_of(estimator: Any) -> Certificate:
+    """Return what was certified of the model as it is."""
+    model, decision = estimator._model, estimator._model.decision_of(estimator._decision)
+    found = decision.found(model.learner, model.settled) if isinstance(decision, Certified) else None
+    if found is None:
+        raise AttributeError("certificate_ is there after certify(X, y), with reject=Reject(risk=...).")
+    return found

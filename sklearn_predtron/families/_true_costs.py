@@ -1,0 +1,32 @@
+"""Costs of a loss between classes, and the true classes of rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import column_or_1d
+
+from sklearn_predtron._support.encoding import encode
+from sklearn_predtron.families._reading import check_lengths
+from sklearn_predtron.losses import ZeroOne, costs_of, table_loss
+
+
+def costs_between(loss: Any, classes: NDArray) -> NDArray:
+    """Return the costs of a loss, a row for each true class and a column for each predicted one."""
+    cost = costs_of(table_loss(loss), classes)
+    return 1.0 - np.eye(len(classes)) if cost is None else cost
+
+
+def counts_mistakes(loss: Any) -> bool:
+    """Return whether the loss is 0-1: with many classes a table of costs is worth avoiding."""
+    loss = table_loss(loss)
+    return isinstance(loss, ZeroOne) and type(loss).matrix is ZeroOne.matrix
+
+
+def true_codes(labels: Any, predicted: NDArray, y: Any) -> NDArray:
+    """Return the numbers of the labels, one for each prediction."""
+    codes = encode(column_or_1d(y), labels.classes)
+    check_lengths(len(predicted), len(codes))
+    return codes

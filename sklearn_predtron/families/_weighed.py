@@ -1,0 +1,119 @@
+"""Rows that weigh what their classes weigh, and what their own mistakes cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_predtron._core.problem import Codes
+from sklearn_predtron._support.parts import as_numbers
+from sklearn_predtron._support.queries import shortened_list
+from sklearn_predtron.families._reading import LabelsOf, Reading, RowReader
+from sklearn_predtron.families._stream import LabelReader
+from sklearn_predtron.families.labels.classes import Classes, ClassReader
+from sklearn_predtron.losses._by_row import RowCosts
+
+
+class WeighedClasses(RowReader):
+    """Reads rows whose classes have weights.
+
+    Parameters
+    ----------
+    name : str
+        What the estimator is called in errors.
+    class_weight : dict, "balanced" or None
+        The weights, by class.
+    by_costs : callable
+        Returns the weight of each class that follows from its costs, or None.
+    by_row : callable
+        Returns what answers cost in each row, given the costs of a call, the classes and how many rows there are.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        class_weight: Any,
+        by_costs: Callable[[NDArray], NDArray | None],
+        by_row: Callable[[Any, NDArray, int], NDArray],
+    ):
+        super().__init__(name)
+        self.class_weight, self.by_costs, self.by_row = class_weight, by_costs, by_row
+
+    def read(
+        self,
+        X: Any,
+        y: Any,
+        labels_of: LabelsOf,
+        known: Any,
+        *,
+        partial: bool,
+        classes: Any = None,
+        sample_weight: Any = None,
+        costs: Any = None,
+    ) -> Reading:
+        """Return what a call that learns was given; rows weigh what their mistakes cost, if `costs` say so."""
+        reading = super().read(X, y, labels_of, known, partial=partial, classes=classes, sample_weight=sample_weight)
+        if costs is None:
+            return reading
+        codec: Any = reading.labels
+        batch, among = reading.batch, codec.classes
+        codes = batch.labels.array
+        by_costs = self.by_costs(among)
+        of_rows = RowCosts(self.by_row(costs, among, len(codes)), codes, None if by_costs is None else by_costs[codes])
+        weight = of_rows.weights() if batch.weight is None else product(batch.weight, of_rows.weights())
+        if not weight.any() and not partial:
+            raise ValueError("costs has no row of positive weight in which a mistake costs something; at least one must.")
+        order = None if weight.all() else np.flatnonzero(weight)
+        return reading._replace(batch=batch._replace(weight=weight, order=order, costs=of_rows))
+
+    def weights(self, codec: Classes, labels: Codes, weight: NDArray | None, *, partial: bool) -> NDArray | None:
+        """Return the weight of each row that follows from its class."""
+        codes = labels.array
+        if not isinstance(self.class_weight, str):
+            found = self.of_classes(codec)
+            return None if found is None else found[codes]
+        if partial:
+            raise ValueError(
+                "class_weight 'balanced' is not supported for partial_fit, which sees a part of the data; pass a dict."
+            )
+        relative = None if weight is None or not weight.any() else weight / weight.max()  # so that no sum overflows
+        counts = np.bincount(codes, weights=relative, minlength=len(codec.classes))
+        balanced = counts.sum() / (len(counts) * np.where(counts > 0, counts, 1.0))
+        return product(balanced, self.by_costs(codec.classes))[codes]
+
+    def of_classes(self, codec: Classes) -> NDArray | None:
+        """Return the weight of each class, None if none has one; "balanced" ones are not known without rows."""
+        given = self.by_class(codec) if isinstance(self.class_weight, Mapping) else None
+        by_costs = self.by_costs(codec.classes)
+        return by_costs if given is None else product(given, by_costs)
+
+    def by_class(self, codec: Classes) -> NDArray:
+        """Return the weight of each class, if they are given as a dict.
+
+        A label that is no class may be a class that is missing from a fold, or a typo, which leaves a class without a weight.
+        """
+        classes = codec.classes.tolist()
+        known = set(classes)
+        unknown = [label for label in self.class_weight if label not in known]
+        if unknown and not known.issubset(self.class_weight):
+            raise ValueError(
+                f"class_weight names {shortened_list(unknown)}, not in classes_: {shortened_list(classes)}; accepted where each "
+                "class has a weight of its own."
+            )
+        given = [self.class_weight.get(label, 1.0) for label in classes]
+        weights = as_numbers(given, "class_weight", "a dict of finite weights that are not negative")
+        if not (np.isfinite(weights).all() and (weights >= 0).all()):
+            raise ValueError(f"class_weight={self.class_weight} must hold finite weights that are not negative.")
+        return weights
+
+    def short(self, codec: Any) -> LabelReader | None:
+        """Return the reader of the fast path, which knows the weights as well; none for "balanced"."""
+        return None if isinstance(self.class_weight, str) else ClassReader(codec.classes, self.of_classes(codec))
+
+
+def product(weight: NDArray, other: NDArray | None) -> NDArray:
+    """Return the products of weights of classes, of which the latter may be None."""
+    return weight if other is None else weight * other
