@@ -189,7 +189,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
     def _reject(self) -> Reject | None:
         """Return the reject option, whose rule is "online" where scores are decoded as they were learned."""
         reject = checked_reject(self.reject)
-        if reject is None or reject.rule is not None:
+        if reject is None or reject.rule is not None or reject.risk is not None:
             return reject
         learned = isinstance(decision_rule(self.decision, self._cuts, numbers=bool(self._cuts)), Learned)
         return Reject(reject.cost, reject.label, "online") if learned else reject

@@ -155,7 +155,8 @@ class RiskCoverageDisplay(Display):
             accepted = model._raw_predict(X) < len(model.classes_)
             point = float(weight[accepted].sum() / weight.sum()), mean(loss[accepted], weight[accepted])
             beta = costs[:, -1]
-            cost = float(beta[0]) if np.ptp(beta) == 0 else mean(beta[codes], weight)
+            if getattr(model.reject, "risk", None) is None:
+                cost = float(beta[0]) if np.ptp(beta) == 0 else mean(beta[codes], weight)
         coverage, risk = risk_at_coverages(loss, confidence, weight)
         name = type(model).__name__ if name is None else name
         display = cls(coverage=coverage, risk=risk, operating_point=point, reject_cost=cost, name=name)

@@ -1,0 +1,121 @@
+"""Costs of rows in learning: what rows weigh, which power folds choose, and probabilities of rows as they came."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier
+
+N = 300
+FAMILIES = [(PredtronBinaryClassifier, 2), (PredtronClassifier, 3), (PredtronOrdinalClassifier, 4)]
+
+
+def drawn(k, seed=0, n=N):
+    random = np.random.default_rng(seed)
+    X = random.standard_normal((n, 5))
+    y = np.digitize(X[:, 0] + random.standard_normal(n), np.linspace(-1, 1, k + 1)[1:-1])
+    costs = random.lognormal(sigma=1, size=(n, k, k))
+    costs[:, range(k), range(k)] = 0
+    return X, y, costs
+
+
+def weights(costs, y, power=0.5):
+    """What mistakes cost on average, by a loop."""
+    k = costs.shape[1]
+    return np.array([np.mean([costs[i, t, j] for j in range(k) if j != t]) for i, t in enumerate(y)]) ** power
+
+
+@pytest.mark.parametrize(("kind", "k"), FAMILIES)
+def test_without_folds_rows_weigh_the_root_of_what_mistakes_cost(kind, k):
+    X, y, costs = drawn(k)
+    beside = np.random.default_rng(1).random(N)
+    for sample_weight, weight in ((None, weights(costs, y)), (beside, weights(costs, y) * beside)):
+        by_costs = kind(cv=0, random_state=0).fit(X, y, sample_weight, costs=costs)
+        by_weights = kind(cv=0, random_state=0).fit(X, y, weight)
+        assert_allclose(by_costs.coef_, by_weights.coef_, rtol=1e-12)
+        stream = kind().partial_fit(X, y, classes=range(k), sample_weight=sample_weight, costs=costs)
+        assert_allclose(stream.coef_, kind().partial_fit(X, y, classes=range(k), sample_weight=weight).coef_, rtol=1e-12)
+
+
+def test_these_costs_take_the_place_of_those_of_the_loss():
+    X, y, costs = drawn(2)
+    for loss in ("zero_one", {(1, 0): 30}):
+        models = PredtronBinaryClassifier(loss=loss).partial_fit(X, y, classes=[0, 1], costs=costs)
+        assert_allclose(models.coef_, PredtronBinaryClassifier().partial_fit(X, y, [0, 1], weights(costs, y)).coef_, rtol=1e-9)
+        assert_allclose(models._model.learner.observer.rows()[2], 1, rtol=1e-12)  # as frequent as they came
+
+
+def test_a_power_is_chosen_by_what_is_paid_on_rows_held_out():
+    """Where dear rows follow another rule than cheap ones, they weigh more; where all cost the same, nothing is to choose."""
+    random = np.random.default_rng(0)
+    X = random.standard_normal((2000, 4))
+    dear = random.random(2000) < 0.1
+    y = (np.where(dear, X[:, 0], X[:, 1]) + 0.3 * random.standard_normal(2000) > 0).astype(int)
+    costs = np.zeros((2000, 2, 2))
+    costs[:, 0, 1] = costs[:, 1, 0] = np.where(dear, 100.0, 1.0)
+    model = PredtronBinaryClassifier(random_state=0).fit(X[:1000], y[:1000], costs=costs[:1000])
+    plain = PredtronBinaryClassifier(random_state=0).fit(X[:1000], y[:1000])
+    assert model.cost_power_ == 1
+    paid, paid_plain = (one.sample_loss(X[1000:], y[1000:], costs=costs[1000:]).mean() for one in (model, plain))
+    assert paid < 0.8 * paid_plain
+    same = PredtronBinaryClassifier(random_state=0).fit(X, y, costs=np.where(costs > 0, 7.0, 0.0))
+    assert same.cost_power_ == 0.5
+    assert_allclose(same.coef_, PredtronBinaryClassifier(random_state=0).fit(X, y).coef_)
+    assert not hasattr(plain, "cost_power_")
+    assert pickle.loads(pickle.dumps(model)).cost_power_ == 1
+
+
+def test_a_stream_is_the_same_for_any_split():
+    X, y, costs = drawn(3)
+    whole = PredtronClassifier().partial_fit(X, y, classes=range(3), costs=costs)
+    parts = PredtronClassifier()
+    for part in (slice(0, 1), slice(1, 77), slice(77, N)):
+        parts.partial_fit(X[part], y[part], classes=range(3), costs=costs[part])
+    assert_array_equal(parts.coef_, whole.coef_)
+    assert_array_equal(parts.predict_proba(X), whole.predict_proba(X))
+    assert_array_equal(whole._model.learner.observer.rows()[2], np.ones(N))
+
+
+def test_rows_whose_mistakes_cost_nothing_are_as_if_absent():
+    X, y, costs = drawn(2)
+    costs[::3] = 0
+    there = np.arange(N) % 3 > 0
+    model = PredtronBinaryClassifier().partial_fit(X, y, classes=[0, 1], costs=costs)
+    assert_array_equal(model.coef_, PredtronBinaryClassifier().partial_fit(X[there], y[there], [0, 1], costs=costs[there]).coef_)
+    before = pickle.dumps(model)
+    model.partial_fit(X, y, costs=np.zeros_like(costs))
+    assert model.t_ == pickle.loads(before).t_
+    with pytest.raises(ValueError, match="costs has no row of positive weight in which a mistake costs something"):
+        PredtronBinaryClassifier().fit(X, y, costs=np.zeros_like(costs))
+
+
+@pytest.mark.parametrize("n", [15, 12_000])
+def test_few_rows_and_many_have_a_power_too(n):
+    X, y, costs = drawn(2, n=n)
+    model = PredtronBinaryClassifier(random_state=0, max_iter=2).fit(X, y, costs=costs)
+    assert 0 < model.sample_loss(X, y, costs=costs).mean() < min(costs[y == c, c].sum() / n for c in (0, 1))
+
+
+REFUSED = {
+    "shape": (np.ones((N, 2, 3)), r"costs has shape \(300, 2, 3\); accepted here is \(300, 2, 2\)"),
+    "rows": ({(1, 0): np.ones(N - 1)}, r"costs\[\(1, 0\)\] is an array of shape \(299,\)"),
+    "negative": ({(1, 0): -np.ones(N)}, r"costs has -1 for the pair \(1, 0\) in row 0"),
+    "nan": ({(0, 1): np.full(N, np.nan)}, r"costs has nan for the pair \(0, 1\) in row 0"),
+    "label": ({(2, 0): 1}, r"costs names the pair \(2, 0\)"),
+    "text": ("amount", "costs='amount' does not hold numbers"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_wrong_costs_leave_the_model_as_it_was(what):
+    X, y, costs = drawn(2)
+    given, message = REFUSED[what]
+    model = PredtronBinaryClassifier(random_state=0).fit(X, y, costs=costs)
+    before = model.coef_.copy(), model.t_
+    for verb in (model.fit, model.partial_fit):
+        with pytest.raises(ValueError, match=message):
+            verb(X, y, costs=given)
+        assert_array_equal(model.coef_, before[0])
+        assert model.t_ == before[1]
