@@ -2,20 +2,24 @@
 
 from sklearn_predtron.inspection._averages import AverageDisplay
 from sklearn_predtron.inspection._coefficients import CoefficientDisplay
+from sklearn_predtron.inspection._costs import CostDisplay
 from sklearn_predtron.inspection._margins import MarginDisplay
 from sklearn_predtron.inspection._ndcg import NDCGDisplay
 from sklearn_predtron.inspection._online_loss import OnlineLossDisplay
 from sklearn_predtron.inspection._ordinal_confusion import OrdinalConfusionMatrixDisplay
+from sklearn_predtron.inspection._reliability import ReliabilityDisplay
 from sklearn_predtron.inspection._risk_coverage import RiskCoverageDisplay
 from sklearn_predtron.inspection._transitions import TransitionDisplay
 
 __all__ = [
     "AverageDisplay",
     "CoefficientDisplay",
+    "CostDisplay",
     "MarginDisplay",
     "NDCGDisplay",
     "OnlineLossDisplay",
     "OrdinalConfusionMatrixDisplay",
+    "ReliabilityDisplay",
     "RiskCoverageDisplay",
     "TransitionDisplay",
 ]

@@ -1,0 +1,281 @@
+"""What two classes cost, by the threshold of the probability and by the ratio of the costs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_array, column_or_1d
+
+from sklearn_predtron._support.encoding import encode
+from sklearn_predtron._support.parts import real_numbers
+from sklearn_predtron._support.queries import shortened
+from sklearn_predtron.inspection._display import Display, check_choice, check_matplotlib, last_step
+from sklearn_predtron.inspection._drawn import check_rows, read_weight
+
+AGAINST = ("threshold", "ratio")
+LABELS = {
+    "threshold": ("threshold of the probability", "mean cost of a row"),
+    "ratio": ("share of a miss in the costs, PC(+)", "normalised expected cost"),
+}
+
+
+class CostDisplay(Display):
+    """What two classes cost: by the threshold from which on the second is predicted, or by the ratio of the costs.
+
+    Parameters
+    ----------
+    at : ndarray of shape (n_points,)
+        Thresholds, or shares of what is lost by misses.
+    cost : ndarray of shape (n_points,)
+        Mean cost of a row if the second class is predicted from the threshold on; or the normalised expected cost, if it is
+        predicted from the threshold on at which it costs least in expectation.
+    against : {"threshold", "ratio"}
+        What the curve is drawn against.
+    constant : ndarray of shape (n_points,)
+        What the better constant answer costs.
+    best : ndarray of shape (n_points,)
+        What the best threshold costs, by hindsight.
+    threshold : float, default=None
+        The threshold of least expected cost; None draws none.
+    name : str, default=None
+        What the curve is called in the legend.
+
+    Attributes
+    ----------
+    line_ : matplotlib Artist
+        The curve.
+    constant_line_ : matplotlib Artist
+        The better constant answer.
+    best_line_ : matplotlib Artist
+        The best threshold by hindsight.
+    threshold_line_ : matplotlib Artist or None
+        The threshold of least expected cost.
+    ax_ : matplotlib Axes
+        The axes.
+    figure_ : matplotlib Figure
+        The figure.
+
+    See Also
+    --------
+    ReliabilityDisplay : Whether probabilities are what happens.
+    sklearn_predtron.metrics.savings_score : What is saved of the cost of the better constant answer.
+
+    Notes
+    -----
+    The cost curve is Drummond and Holte's (2006): with PC(+) = P(+) c(miss) / (P(+) c(miss) + P(-) c(false)) the normalised
+    expected cost is FNR PC(+) + FPR (1 - PC(+)), of which constant answers have PC(+) and 1 - PC(+).
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn_predtron import PredtronBinaryClassifier
+    >>> from sklearn_predtron.inspection import CostDisplay
+    >>> X, y = make_classification(4000, weights=[0.9], class_sep=0.5, random_state=0)
+    >>> model = PredtronBinaryClassifier(loss={(1, 0): 20}, random_state=0).fit(X[:2000], y[:2000])
+    >>> display = CostDisplay.from_estimator(model, X[2000:], y[2000:])
+    >>> round(display.threshold, 3), round(float(display.cost.min()), 2), round(float(display.constant[0]), 2)
+    (0.048, 0.72, 0.89)
+    >>> plt.show()
+    """
+
+    def __init__(
+        self,
+        *,
+        at: NDArray,
+        cost: NDArray,
+        against: str,
+        constant: NDArray,
+        best: NDArray,
+        threshold: float | None = None,
+        name: str | None = None,
+    ):
+        self.at = at
+        self.cost = cost
+        self.against = against
+        self.constant = constant
+        self.best = best
+        self.threshold = threshold
+        self.name = name
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        costs: Any = None,
+        against: str = "threshold",
+        sample_weight: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> CostDisplay:
+        """Draw what a classifier of two classes costs.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted classifier of two classes with `predict_proba`, or a pipeline whose last step is one.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+        y : array-like of shape (n_samples,)
+            True labels, of `classes_`.
+        costs : tuple of (float, float), default=None
+            What a false answer of the second class costs, and what one that is missed; None is what the estimator's `loss`
+            says, or 1 and 1.
+        against : {"threshold", "ratio"}, default="threshold"
+            Draw the cost by the threshold of the probability, or by the ratio of the costs.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+        name : str, default=None
+            What the curve is called in the legend; None is the estimator's class.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+        **kwargs : dict
+            Passed to matplotlib's `plot`.
+
+        Returns
+        -------
+        CostDisplay
+            What was drawn.
+        """
+        check_matplotlib(f"{cls.__name__}.from_estimator")
+        model, X = last_step(estimator, X)
+        classes = getattr(model, "classes_", None)
+        if classes is None or len(classes) != 2 or not hasattr(model, "predict_proba"):
+            raise ValueError(f"estimator={shortened(model)} has no probabilities of two classes; accepted are those that have.")
+        codes = encode(column_or_1d(y), classes)
+        if costs is None and hasattr(model, "_costs"):
+            table = model._costs(classes)
+            costs = table[0, 1], table[1, 0]
+        name = type(model).__name__ if name is None else name
+        how = {"costs": costs, "against": against, "sample_weight": sample_weight, "name": name, "ax": ax}
+        return cls.from_predictions(codes == 1, model.predict_proba(X)[:, 1], **how, **kwargs)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_prob: Any,
+        *,
+        costs: Any = None,
+        against: str = "threshold",
+        sample_weight: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> CostDisplay:
+        """Draw what probabilities cost by which the second of two classes is predicted.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            Whether a row is of the second class: 0 and 1, or False and True.
+        y_prob : array-like of shape (n_samples,)
+            Probabilities of the second class, from 0 to 1.
+        costs : tuple of (float, float), default=None
+            What a false answer of the second class costs, and what one that is missed; None is 1 and 1.
+        against : {"threshold", "ratio"}, default="threshold"
+            Draw the cost by the threshold of the probability, or by the ratio of the costs.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+        name : str, default=None
+            What the curve is called in the legend.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+        **kwargs : dict
+            Passed to matplotlib's `plot`.
+
+        Returns
+        -------
+        CostDisplay
+            What was drawn.
+        """
+        check_matplotlib(f"{cls.__name__}.from_predictions")
+        check_choice("against", against, AGAINST)
+        y, p = read_probabilities(y_true, y_prob)
+        weight = read_weight(sample_weight, p)
+        false, missed = read_costs(costs)
+        at, fpr, fnr = rates(y, p, weight)
+        share = float(np.average(y, weights=weight))
+        threshold = false / (false + missed)
+        if against == "threshold":
+            cost = (1 - share) * false * fpr + share * missed * fnr
+            constant = np.full(len(at), min((1 - share) * false, share * missed))
+            best = np.full(len(at), cost.min())
+            found = cls(at=at, cost=cost, against=against, constant=constant, best=best, threshold=threshold, name=name)
+            return found.plot(ax, **kwargs)
+        pc = np.linspace(0, 1, 201)
+        of_all = fnr[:, None] * pc + fpr[:, None] * (1 - pc)
+        # odds of the costs alone, c(false) : c(missed), are those of PC(-) P(+) : PC(+) P(-)
+        cuts = (1 - pc) * share / ((1 - pc) * share + pc * (1 - share))
+        own = of_all[np.searchsorted(at, cuts, side="left").clip(max=len(at) - 1), np.arange(len(pc))]
+        found = cls(at=pc, cost=own, against=against, constant=np.minimum(pc, 1 - pc), best=of_all.min(axis=0), name=name)
+        return found.plot(ax, **kwargs)
+
+    def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> CostDisplay:
+        """Draw the curve, the better constant answer, and the best threshold.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+        name : str, default=None
+            What the curve is called in the legend; None is `name` of the display.
+        **kwargs : dict
+            Passed to matplotlib's `plot`.
+
+        Returns
+        -------
+        CostDisplay
+            This object.
+        """
+        check_choice("against", self.against, AGAINST)
+        name = self._open(ax, name)
+        steps = {"drawstyle": "steps-pre"} if self.against == "threshold" else {}
+        (self.line_,) = self.ax_.plot(self.at, self.cost, **{"label": name, **steps, **kwargs})
+        colour = self.line_.get_color()
+        (self.best_line_,) = self.ax_.plot(self.at, self.best, ":", color=colour, label="best threshold, by hindsight")
+        (self.constant_line_,) = self.ax_.plot(self.at, self.constant, "--", color=self._ink(), label="better constant answer")
+        self.threshold_line_ = None
+        if self.threshold is not None:
+            label = f"least expected cost: {self.threshold:.3g}"
+            self.threshold_line_ = self.ax_.axvline(self.threshold, color=colour, linewidth=1, label=label)
+        self._finish(*LABELS[self.against])
+        return self
+
+
+def read_probabilities(y_true: Any, y_prob: Any) -> tuple[NDArray, NDArray]:
+    """Return whether rows are of the second class, and its probabilities."""
+    y = column_or_1d(y_true)
+    p = check_array(y_prob, ensure_2d=False, dtype=np.float64, input_name="y_prob")
+    check_rows("y_prob", p, len(y))
+    if not np.isin(y, (0, 1)).all():
+        raise ValueError(f"y_true={shortened(y)} must hold 0 and 1 alone, or False and True.")
+    if (p < 0).any() or (p > 1).any():
+        raise ValueError(f"y_prob={shortened(y_prob)} must hold probabilities, from 0 to 1.")
+    return y.astype(np.float64), p
+
+
+def read_costs(costs: Any) -> tuple[float, float]:
+    """Return what a false answer costs and what a miss."""
+    if costs is None:
+        return 1.0, 1.0
+    found = real_numbers(costs)
+    if found is None or found.shape != (2,) or not np.isfinite(found).all() or (found < 0).any() or not found.any():
+        raise ValueError(f"costs={shortened(costs)} must be two numbers of at least 0, of a false answer and a miss, not both 0.")
+    return float(found[0]), float(found[1])
+
+
+def rates(y: NDArray, p: NDArray, weight: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+    """Return thresholds, rising from 0 to beyond all, and the false positive and false negative rates from each of them on."""
+    at, place = np.unique(np.append(p, 0.0), return_inverse=True)
+    of_class = [np.bincount(place[:-1], weight * of, len(at)) for of in (1 - y, y)]
+    if not all(weights.any() for weights in of_class):
+        raise ValueError("y_true must hold rows of both classes, of positive weight.")
+    below = [np.append(0.0, np.cumsum(weights)) / weights.sum() for weights in of_class]
+    return np.append(at, 1.0 if at[-1] < 1 else np.nextafter(1.0, 2)), 1 - below[0], below[1]
