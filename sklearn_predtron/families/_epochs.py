@@ -75,6 +75,7 @@ class Epochs:
         self.rows = np.arange(batch.rows.n) if batch.order is None else batch.order
         self.usual = 1.0  # what a round weighs where rows appear in proportion to their weights
         self.ends: NDArray | None = None
+        self.by_costs = batch.costs is not None
         if random is not None and batch.weight is not None:
             self._resample(batch.weight[self.rows], random)
 
@@ -102,7 +103,8 @@ class Epochs:
 
     def _drawn(self, observed: str | None) -> dict[str, Any]:
         if self.random is None:
-            return {"order": self.there, "weight": self.weight, "counted_first": self.rows}
+            drawn = {"order": self.there, "weight": self.weight, "counted_first": self.rows}
+            return {**drawn, "counts": self.batch.as_they_came(self.rows)} if observed == "first" and self.by_costs else drawn
         order = self.random.permutation(self._sample(self.random)).astype(np.intp, copy=False)
         if self.ends is None:
             return {"order": order, "usual": self.usual, "counted_first": order}
@@ -110,7 +112,7 @@ class Epochs:
             return {"order": order, "usual": self.usual, "counted_first": order, "observed": False}
         if observed == "first":
             counts = first_appearances(order)
-            if self.batch.costs is not None:
+            if self.by_costs:
                 counts /= self.batch.costs.weights()[order]  # which do not stand for how frequent rows are
             return {"order": order, "usual": self.usual, "counted_first": order, "counts": counts}
         # Drawn by row: among the first appearances of a whole epoch rows of large weight would be early, when little is learned.

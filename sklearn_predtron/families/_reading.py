@@ -54,6 +54,11 @@ class Batch(NamedTuple):
     frequency: NDArray | None = None  # the weights of rows of X that stand for how frequent they are, in learning or not
     costs: Any = None  # what answers cost in each row, if rows differ in it, which `weight` is of as well
 
+    def as_they_came(self, rows: NDArray | slice) -> NDArray:
+        """Return what some rows weigh without what they cost."""
+        assert self.weight is not None
+        return self.weight[rows] / self.costs.weights()[rows]
+
     def by_power(self, power: float) -> Batch:
         """Return the batch with rows that weigh another power of what their mistakes cost."""
         before, costs = self.costs.weights(), self.costs._replace(power=power)

@@ -152,7 +152,9 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             calibration, by_costs = Calibration(of, rule.smoothing, weights), self._weights_of_costs(classes)
             if reject is None or reject.risk is None:
                 return LeastCost(calibration, self._costs(classes), by_costs)
-            return Certified(calibration, self._costs_below(reject, classes), reject.risk, reject.confidence, by_costs)
+            return Certified(
+                calibration, self._costs_below(reject, classes), float(reject.risk), float(reject.confidence), by_costs
+            )
         calibration = Calibration(of, class_weight=weights)
         if isinstance(rule, Cut):
             if measure is None:

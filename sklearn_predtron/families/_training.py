@@ -168,9 +168,11 @@ def begin_stream(estimator: Any) -> None:
 
 
 def shown_metadata(ids: Any, given: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the metadata of the callbacks' scorers, ids by the name by which they are routed."""
-    routed = {} if ids is None or not get_config()["enable_metadata_routing"] else {ids.name: "groups"}
-    return {routed.get(name, name): value for name, value in given.items() if value is not None} or None
+    """Return the metadata of the callbacks' scorers, ids by the name by which they are routed; costs only if they are routed."""
+    routing = get_config()["enable_metadata_routing"]
+    routed = {ids.name: "groups"} if ids is not None and routing else {}
+    shown = {name: value for name, value in given.items() if value is not None and (routing or name != "costs")}
+    return {routed.get(name, name): value for name, value in shown.items()} or None
 
 
 def learn_in_order(model: Model, batch: Batch | None) -> None:
@@ -189,9 +191,7 @@ def counts_of(learner: Learner, batch: Batch) -> NDArray | None:
     """Return what rounds count for an observer of rows as they came, where they weigh more for what they cost; else None."""
     if batch.costs is None or learner.observer is None or not learner.observer.as_given:
         return None
-    assert batch.weight is not None
-    rounds = slice(None) if batch.order is None else batch.order
-    counts = batch.weight[rounds] / batch.costs.weights()[rounds]
+    counts = batch.as_they_came(slice(None) if batch.order is None else batch.order)
     return counts if len(counts) else None
 
 

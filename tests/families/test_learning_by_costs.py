@@ -3,10 +3,14 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn import config_context
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier
+from sklearn_predtron.metrics import cost_scorer
+from sklearn_predtron.mixing import ParameterMixing
 
 N = 300
 FAMILIES = [(PredtronBinaryClassifier, 2), (PredtronClassifier, 3), (PredtronOrdinalClassifier, 4)]
@@ -119,3 +123,24 @@ def test_wrong_costs_leave_the_model_as_it_was(what):
             verb(X, y, costs=given)
         assert_array_equal(model.coef_, before[0])
         assert model.t_ == before[1]
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_a_first_epoch_records_rows_as_they_came(shuffle):
+    """The share of the dear class is that of the rows, whatever they weigh in learning: a shuffled epoch is a sample of them."""
+    X, y, costs = drawn(2, n=2000)
+    costs[:, 1, 0] *= 30
+    mixing = ParameterMixing(PredtronBinaryClassifier(cv=0, shuffle=shuffle), shards=1, rounds=1, random_state=0)
+    labels, weight = mixing.fit(X, y, costs=costs).estimator_._model.learner.observer.rows()[1:3]
+    assert_allclose(np.average(labels[:, 0], weights=weight), y.mean(), rtol=0.1 if shuffle else 1e-12)
+
+
+def test_monitors_take_costs_where_they_are_routed():
+    callback = pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9 has no callbacks")
+    X, y, costs = drawn(2)
+    table = pd.DataFrame({(1, 0): costs[:, 1, 0], (0, 1): costs[:, 0, 1]})
+    plain = PredtronBinaryClassifier(random_state=0).fit(X, y, costs=table)
+    for routing, scoring in ((False, "accuracy"), (True, cost_scorer())):
+        with config_context(enable_metadata_routing=routing):
+            model = PredtronBinaryClassifier(random_state=0).set_callbacks(callback.ScoringMonitor(scoring=scoring))
+            assert_array_equal(model.fit(X, y, costs=table).coef_, plain.coef_)
