@@ -213,7 +213,7 @@ def test_what_is_said_of_functions_is_checked():
         ((X, y), {"n_features": 9}, "shard 0: X has 6 features, and n_features=9"),
         ((X, y), {"n_features": "six"}, "n_features='six' must be an integer of at least 1"),
         ((X, y), {"zero_based": "no"}, "zero_based='no' is not known; accepted are True, False and 'auto'"),
-        ((X, y, {"qid": y}), {}, r"shard 0: its dictionary has 'qid'; accepted are \['sample_weight'\]"),
+        ((X, y, {"qid": y}), {}, r"shard 0: its dictionary has 'qid'; accepted are \['sample_weight', 'costs'\]"),
         ((X, y, {"fresh": True}), {}, "shard 0: its dictionary has 'fresh'"),
         ((X, y, {"sample_weight": 0 * y}), {}, "sample_weight is zero for every row of the shards"),
     ]:

@@ -434,7 +434,7 @@ MUTANTS = [
     # -------------------------------------------------------------------------------------------------- labels and epochs
     Mutant(
         "balanced-weights-count-rows",
-        f"{FAMILIES}/_table.py",
+        f"{FAMILIES}/_weighed.py",
         "np.bincount(codes, weights=relative, minlength",
         "np.bincount(codes, minlength",
         ("tests/families/test_classification.py", *WEIGHTS),
