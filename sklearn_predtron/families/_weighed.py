@@ -14,7 +14,52 @@ from sklearn_predtron._support.queries import shortened_list
 from sklearn_predtron.families._reading import LabelsOf, Reading, RowReader
 from sklearn_predtron.families._stream import LabelReader
 from sklearn_predtron.families.labels.classes import Classes, ClassReader
-from sklearn_predtron.losses._by_row import RowCosts
+from sklearn_predtron.losses._by_row import RowCosts, SetCosts
+
+
+def weighed(reading: Reading, costs: RowCosts | SetCosts, *, partial: bool) -> Reading:
+    """Return what a call that learns was given, with rows that weigh what their mistakes cost."""
+    batch, by_costs = reading.batch, costs.weights()
+    weight = by_costs if batch.weight is None else product(batch.weight, by_costs)
+    if not weight.any() and not partial:
+        raise ValueError("costs has no row of positive weight in which a mistake costs something; at least one must.")
+    order = None if weight.all() else np.flatnonzero(weight)
+    return reading._replace(batch=batch._replace(weight=weight, order=order, costs=costs))
+
+
+class WeighedSets(RowReader):
+    """Reads rows of sets of labels, which weigh what their mistakes cost.
+
+    Parameters
+    ----------
+    name : str
+        What the estimator is called in errors.
+    by_row : callable
+        Returns what labels cost in each row, given the costs of a call, the codec and how many rows there are.
+    """
+
+    def __init__(self, name: str, by_row: Callable[[Any, Any, int], NDArray]):
+        super().__init__(name)
+        self.by_row = by_row
+
+    def read(
+        self,
+        X: Any,
+        y: Any,
+        labels_of: LabelsOf,
+        known: Any,
+        *,
+        partial: bool,
+        classes: Any = None,
+        sample_weight: Any = None,
+        costs: Any = None,
+    ) -> Reading:
+        """Return what a call that learns was given; rows weigh what their mistakes cost, if `costs` say so."""
+        reading = super().read(X, y, labels_of, known, partial=partial, classes=classes, sample_weight=sample_weight)
+        if costs is None:
+            return reading
+        on: Any = reading.batch.labels
+        return weighed(reading, SetCosts(self.by_row(costs, reading.labels, on.n), on.dense()), partial=partial)
 
 
 class WeighedClasses(RowReader):
@@ -59,15 +104,10 @@ class WeighedClasses(RowReader):
         if costs is None:
             return reading
         codec: Any = reading.labels
-        batch, among = reading.batch, codec.classes
-        codes = batch.labels.array
+        among, codes = codec.classes, reading.batch.labels.array
         by_costs = self.by_costs(among)
-        of_rows = RowCosts(self.by_row(costs, among, len(codes)), codes, None if by_costs is None else by_costs[codes])
-        weight = of_rows.weights() if batch.weight is None else product(batch.weight, of_rows.weights())
-        if not weight.any() and not partial:
-            raise ValueError("costs has no row of positive weight in which a mistake costs something; at least one must.")
-        order = None if weight.all() else np.flatnonzero(weight)
-        return reading._replace(batch=batch._replace(weight=weight, order=order, costs=of_rows))
+        table = self.by_row(costs, among, len(codes))
+        return weighed(reading, RowCosts(table, codes, None if by_costs is None else by_costs[codes]), partial=partial)
 
     def weights(self, codec: Classes, labels: Codes, weight: NDArray | None, *, partial: bool) -> NDArray | None:
         """Return the weight of each row that follows from its class."""

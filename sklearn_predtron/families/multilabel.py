@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from sklearn.multioutput import MultiOutputClassifier
 from sklearn.utils.metaestimators import available_if
 
 from sklearn_predtron._core.problem import Labels
-from sklearn_predtron._support.compat import LinearClassifierMixin
+from sklearn_predtron._support.compat import LinearClassifierMixin, with_callbacks
 from sklearn_predtron._support.names import refuse_class
 from sklearn_predtron._support.parts import checked_build, real_numbers, resolve
 from sklearn_predtron._support.queries import shortened
@@ -24,21 +24,33 @@ from sklearn_predtron.decisions._cut import CutAt, CutBy, Measure, OfEachLabel, 
 from sklearn_predtron.decisions._expected import BestOfTwo, LeastCostOfLabels, MostExpected, MostProbable
 from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule
 from sklearn_predtron.families import _linear
-from sklearn_predtron.families._attributes import check_has_probabilities, learned, names_of, read_only, shifted_intercept
+from sklearn_predtron.families._attributes import (
+    check_has_probabilities,
+    learned,
+    names_of,
+    read_only,
+    recorded,
+    shifted_intercept,
+)
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.families._folds import ACCEPTED
 from sklearn_predtron.families._linear import Linear
 from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._reading import check_lengths
+from sklearn_predtron.families._weighed import WeighedSets
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import column_names
 from sklearn_predtron.families.labels.sets import Sets, as_sets, check_label_numbers, is_one_label, values_of_one
 from sklearn_predtron.losses import AtK, CountLoss, FBeta, Hamming, Jaccard, SubsetLoss, subset_loss
+from sklearn_predtron.losses._by_row import costs_of_labels, costs_of_sets, sets_of_least_cost
 from sklearn_predtron.losses.subset import separable_costs
 from sklearn_predtron.metrics._means import mean_loss
 from sklearn_predtron.problems._label_sets import LabelSets
 from sklearn_predtron.representations import SubsetRepresentation
+
+if TYPE_CHECKING:
+    from sklearn_predtron._support.types import Self
 
 __all__ = ["PredtronMultilabelClassifier"]
 
@@ -194,6 +206,16 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         codec = known or Sets.first(sets, column_names(y), classes, partial=partial)
         return codec, codec.encode(y)
 
+    def _reader(self) -> WeighedSets:
+        return WeighedSets(type(self).__name__, self._costs_by_row)
+
+    def _costs_by_row(self, costs: Any, labels: Any, n: int) -> NDArray:
+        """Return what labels cost in each of n rows, missed and false."""
+        m, loss = labels.n_labels, subset_loss(self.loss)
+        own = None if isinstance(loss, AtK | FBeta | Jaccard) else separable_costs(loss, m)
+        otherwise = np.full((m, 2), np.nan if own is None else own[::-1])
+        return costs_of_labels(costs, list(range(m)) if labels.names is None else labels.names.tolist(), otherwise, n)
+
     def _widen_labels(self, labels: Any, classes: Any) -> tuple[Codec, list[int]]:
         return labels.extended(classes)
 
@@ -273,6 +295,64 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         decision = decision.now(model.learner, model.settled) if decision.shifts else decision
         return read_only(np.array(decision.cuts)) if isinstance(decision, CutAt) else np.zeros(model.labels.n_labels)
 
+    # ----------------------------------------------------------------------------------------------------------- learning
+
+    __metadata_request__fit = {"costs": True}
+    __metadata_request__partial_fit = {"costs": True}
+
+    @keeping_type(with_callbacks)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, costs: Any = None) -> Self:
+        """Learn from a data set in shuffled epochs.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs, of lengths from 1e-140 to 1e140, or zeros.
+        y : {array-like, sparse matrix} of shape (n_samples, m)
+            Labels, as an indicator matrix of zeros and ones.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights, not negative, of which only ratios matter; a row of weight 0 is as if it were absent.
+        costs : array-like of shape (n_samples, m, 2), data frame or dict, default=None
+            What labels cost in each row, in the forms of `predict`.  A row weighs in learning, beside its `sample_weight`, the
+            root of what its mistakes cost on average, or nothing of it, or all: the power that folds pay least with on rows held
+            out (`cost_power_`); the root where nothing is held out.  A row whose mistakes cost nothing is as if it were absent.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
+        """
+        return self._fit(X, y, sample_weight=sample_weight, costs=costs)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, costs: Any = None) -> Self:
+        """Learn from rows in the given order, one pass.
+
+        The result is, to the last bit, the same for any way of splitting a stream into calls.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs, of lengths as for `fit`.
+        y : {array-like, sparse matrix} of shape (n_samples, m)
+            Labels, as an indicator matrix of zeros and ones.
+        classes : array-like of shape (m,), default=None
+            The numbers of the labels, or the values 0 and 1 of each; an indicator matrix says what they are.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights, not negative; a row of weight 0 is as if it were absent.
+        costs : array-like of shape (n_samples, m, 2), data frame or dict, default=None
+            What labels cost in each row, in the forms of `predict`: a row weighs the root of what its mistakes cost.
+
+        Returns
+        -------
+        Self
+            The estimator.
+        """
+        if costs is None:
+            return super().partial_fit(X, y, classes=classes, sample_weight=sample_weight)
+        return self._partial_fit(X, y, classes=classes, sample_weight=sample_weight, costs=costs)
+
+    cost_power_ = recorded("cost_power_", "The power of what a row's mistakes cost that it weighed in `fit` with `costs`.")
+
     # --------------------------------------------------------------------------------------------------------- prediction
 
     def decision_function(self, X: Any) -> NDArray:
@@ -293,13 +373,17 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         scores = model.scores(X, model.decision_of(self._decision))
         return scores if model.labels.two is None else scores[:, 0]
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Any, costs: Any = None) -> Any:
         """Predict the set of labels.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Inputs.
+        costs : array-like of shape (n_samples, m, 2), data frame or dict, default=None
+            What each label costs in each row where it is missed, and where it is false; a data frame whose columns are pairs
+            (label, "missed") and (label, "false"), or a dict of such pairs of numbers and arrays of shape (n_samples,).  Pairs
+            left out cost what `loss` says.  What is predicted costs least in expectation, by `predict_proba`.
 
         Returns
         -------
@@ -308,7 +392,16 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             array, a CSR matrix of a sparse matrix); labels of `classes_` where y had one dimension.
         """
         model = self._fitted_model()
+        if costs is not None:
+            return model.labels.decode(model.labels.pack(self._sets_by_costs(model, X, costs)[0]))
         return model.labels.decode(model.decoded(X, model.decision_of(self._decision), model.labels.pack))
+
+    def _sets_by_costs(self, model: Any, X: Any, costs: Any) -> tuple[NDArray, NDArray]:
+        """Return the sets of least expected cost by the costs of the rows, and what labels cost in each row."""
+        check_has_probabilities(self)
+        probabilities = model.decoded(X, calibration_of(model.decision_of(self._decision)))
+        table = self._costs_by_row(costs, model.labels, len(probabilities))
+        return sets_of_least_cost(probabilities, table), table
 
     @keeping_type(available_if(check_has_probabilities))
     def predict_proba(self, X: Any) -> NDArray:
@@ -350,8 +443,8 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    def sample_loss(self, X: Any, y: Any) -> NDArray:
-        """Compute the estimator's own loss L(sigma, y) of each prediction.
+    def sample_loss(self, X: Any, y: Any, costs: Any = None) -> NDArray:
+        """Compute the estimator's own loss L(sigma, y) of each prediction, or what is paid by the costs of the rows.
 
         Parameters
         ----------
@@ -359,12 +452,20 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             Inputs.
         y : {array-like, sparse matrix} of shape (n_samples, m)
             True labels.
+        costs : array-like of shape (n_samples, m, 2), data frame or dict, default=None
+            What labels cost in each row, by which sets are predicted and paid, as for `predict`.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            Values of `loss`.
+            Values of `loss`, or sums of `costs`.
         """
+        if costs is not None:
+            model = self._fitted_model()
+            predicted, table = self._sets_by_costs(model, X, costs)
+            on = model.labels.encode(y).dense()
+            check_lengths(len(predicted), len(on))
+            return costs_of_sets(predicted, on, table)
         model, counts = self._counts_of(X, y)
         return subset_loss(model.loss).evaluate(*counts)
 

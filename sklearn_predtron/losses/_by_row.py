@@ -15,6 +15,11 @@ FORMS = (
     "an array of shape (n_samples, n_classes, n_predictions), a data frame whose columns are pairs (true, predicted), and a dict "
     "{(true, predicted): a number or an array of shape (n_samples,)}"
 )
+SIDES = ("missed", "false")  # of a label of a set
+FORMS_OF_SETS = (
+    "an array of shape (n_samples, n_labels, 2), missed and false, a data frame whose columns are pairs (label, 'missed') and "
+    "(label, 'false'), and a dict {(label, 'missed' or 'false'): a number or an array of shape (n_samples,)}"
+)
 
 POWERS = (0.5, 0.0, 1.0)  # of what a row's mistakes cost, which a row weighs in learning; the first is usual
 
@@ -48,8 +53,7 @@ class RowCosts(NamedTuple):
 
     def weights(self) -> NDArray:
         """Return what each row weighs for its costs."""
-        mistakes = self.mistakes()
-        weight = np.where(mistakes > 0, mistakes**self.power, 0.0)
+        weight = power_of(self.mistakes(), self.power)
         return weight if self.apart is None else weight / self.apart
 
     def paid(self, probabilities: NDArray, rows: NDArray, frequency: NDArray | None) -> float:
@@ -57,6 +61,72 @@ class RowCosts(NamedTuple):
         table = self.table[rows]
         predicted = expected_costs(probabilities, table).argmin(axis=1)
         return float(np.average(table[np.arange(len(rows)), self.codes[rows], predicted], weights=frequency))
+
+
+class SetCosts(NamedTuple):
+    """What the labels of sets cost in the rows of a call that learns, and what the rows weigh in learning for it.
+
+    Parameters
+    ----------
+    table : ndarray of shape (n, m, 2)
+        What each label costs where it is missed, and where it is false.
+    on : ndarray of shape (n, m)
+        The true labels.
+    power : float, default=0.5
+        Of what the mistakes of a row cost on average; rows whose mistakes cost nothing weigh 0.
+    """
+
+    table: NDArray
+    on: NDArray
+    power: float = POWERS[0]
+
+    def weights(self) -> NDArray:
+        """Return what each row weighs for its costs."""
+        return power_of(np.where(self.on, self.table[:, :, 0], self.table[:, :, 1]).mean(axis=1), self.power)
+
+    def paid(self, probabilities: NDArray, rows: NDArray, frequency: NDArray | None) -> float:
+        """Return what is paid on average for some rows, where what is predicted costs least by their probabilities."""
+        predicted = sets_of_least_cost(probabilities, self.table[rows])
+        return float(np.average(costs_of_sets(predicted, self.on[rows], self.table[rows]), weights=frequency))
+
+
+def power_of(mistakes: NDArray, power: float) -> NDArray:
+    """Return what rows weigh, given what their mistakes cost."""
+    return np.where(mistakes > 0, mistakes**power, 0.0)
+
+
+def sets_of_least_cost(probabilities: NDArray, table: NDArray) -> NDArray:
+    """Return indicators of the labels that cost less in expectation if they are predicted, of shape (n, m)."""
+    return (probabilities * table[:, :, 0] > (1 - probabilities) * table[:, :, 1]).astype(np.uint8)
+
+
+def costs_of_sets(predicted: NDArray, on: NDArray, table: NDArray) -> NDArray:
+    """Return what the sets that are predicted cost."""
+    chosen, true = predicted.astype(bool), on.astype(bool)
+    return np.where(true & ~chosen, table[:, :, 0], np.where(chosen & ~true, table[:, :, 1], 0.0)).sum(axis=1)
+
+
+def costs_of_labels(costs: Any, labels: list[Any], otherwise: NDArray, n: int) -> NDArray:
+    """Return what each label costs in each row, missed and false, of shape (n, m, 2).
+
+    `otherwise` is what pairs cost that are not named, of shape (m, 2); nan where they must be.
+    """
+    pairs = pairs_of(costs)
+    if pairs is not None:
+        found = of_pairs(pairs, labels, list(SIDES), otherwise, n, FORMS_OF_SETS)
+        if np.isnan(found).any():
+            label, side = np.argwhere(np.isnan(found[0]))[0]
+            raise ValueError(f"costs does not name {(labels[label], SIDES[side])!r}, and loss is no sum of costs of labels.")
+        return found
+    table, shape = real_numbers(costs), (n, len(labels), 2)
+    if table is None:
+        raise ValueError(f"costs={shortened(costs)} does not hold numbers; accepted are {FORMS_OF_SETS}.")
+    if table.shape != shape:
+        raise ValueError(f"costs has shape {table.shape}; accepted here is {shape}, rows, labels, and missed and false.")
+    for i, label in enumerate(labels):
+        for j, side in enumerate(SIDES):
+            check_column(table[:, i, j], (label, side), right_is_free=False)
+    return table
 
 
 def costs_by_row(costs: Any, classes: NDArray, answers: list[Any], otherwise: NDArray, n: int) -> NDArray:
@@ -109,13 +179,15 @@ def pairs_of(costs: Any) -> list[tuple[Any, Any]] | None:
     return [(pair, np.asarray(costs.iloc[:, place])) for place, pair in enumerate(columns)] if hasattr(costs, "iloc") else None
 
 
-def of_pairs(pairs: list[tuple[Any, Any]], classes: list[Any], answers: list[Any], otherwise: NDArray, n: int) -> NDArray:
+def of_pairs(
+    pairs: list[tuple[Any, Any]], classes: list[Any], answers: list[Any], otherwise: NDArray, n: int, forms: str = FORMS
+) -> NDArray:
     """Return the costs of rows that pairs of labels name, and those that others have in each row."""
     found = np.repeat(otherwise[None], n, axis=0)
     seen = set()
     for pair, given in pairs:
         if not (isinstance(pair, tuple) and len(pair) == 2):
-            raise ValueError(f"costs names {pair!r}, which is no pair (true, predicted); accepted are {FORMS}.")
+            raise ValueError(f"costs names {pair!r}, which is no pair; accepted are {forms}.")
         true, answer = pair
         if true not in classes or answer not in answers:
             raise ValueError(
