@@ -108,6 +108,12 @@ n_iter_ : int
 held_out_loss_ : dict of int to float
     By the number of epochs after which `fit` looked, {judged} of the {rows} held out; there if any were.
 
+cost_power_ : float
+    After `fit` with `costs`, the power of what a row's mistakes cost that the row weighed in learning: 0, 0.5 or 1.
+
+certificate_ : Certificate
+    After `certify`, with ``reject=Reject(risk=...)``, what was tested, and on how many rows.
+
 n_features_in_ : int
     Features.
 

@@ -332,8 +332,10 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         ValueError
             If values are none that are accepted, which it says with their name; the estimator is then as it was.
         """
-        if costs is None:
-            return super().partial_fit(X, y, classes=classes, sample_weight=sample_weight)
+        model = self._model
+        stream = model.stream if model is not None and classes is None and sample_weight is None and costs is None else None
+        if stream is not None and stream.take(X, y):
+            return self
         return self._partial_fit(X, y, classes=classes, sample_weight=sample_weight, costs=costs)
 
     @keeping_type(available_if(promises_risk))

@@ -70,6 +70,8 @@ class PredtronClassifier(TableClassifier):
     {loss_curve_}
     {n_iter_}
     {held_out_loss_}
+    {cost_power_}
+    {certificate_}
     {n_features_in_}
     {feature_names_in_}
 
@@ -182,6 +184,8 @@ class PredtronBinaryClassifier(TableClassifier):
     {loss_curve_}
     {n_iter_}
     {held_out_loss_}
+    {cost_power_}
+    {certificate_}
     {n_features_in_}
     {feature_names_in_}
 

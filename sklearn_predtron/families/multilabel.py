@@ -114,6 +114,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     {loss_curve_}
     {n_iter_}
     {held_out_loss_}
+    {cost_power_}
     {n_features_in_}
     {feature_names_in_}
 
@@ -347,8 +348,10 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         Self
             The estimator.
         """
-        if costs is None:
-            return super().partial_fit(X, y, classes=classes, sample_weight=sample_weight)
+        model = self._model
+        stream = model.stream if model is not None and classes is None and sample_weight is None and costs is None else None
+        if stream is not None and stream.take(X, y):
+            return self
         return self._partial_fit(X, y, classes=classes, sample_weight=sample_weight, costs=costs)
 
     cost_power_ = recorded("cost_power_", "The power of what a row's mistakes cost that it weighed in `fit` with `costs`.")

@@ -86,6 +86,8 @@ class PredtronOrdinalClassifier(TableClassifier):
     {loss_curve_}
     {n_iter_}
     {held_out_loss_}
+    {cost_power_}
+    {certificate_}
     {n_features_in_}
     {feature_names_in_}
 
