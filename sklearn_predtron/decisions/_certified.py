@@ -118,6 +118,8 @@ class Certified(LeastCost):
         from the one that the rows which are on record, and not these, let appear the best, to wider ones, until one fails.
         """
         thresholds = self.thresholds(learner, settled, len(codes))
+        drawn = np.random.default_rng(0).permutation(len(codes))  # bets are in the order of rows, which may be sorted
+        probabilities, codes = probabilities[drawn], codes[drawn]
         found = Certificate(self.risk, self.confidence, len(codes), 0, float("nan"), NOTHING)
         for threshold in thresholds:
             losses = self.losses(probabilities, codes, threshold)
