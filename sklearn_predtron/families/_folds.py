@@ -86,7 +86,7 @@ class Pupil:
     def __init__(self, view: Any, batch: Batch, folds: Folds, number: int):
         self.model: Model = view._model
         self.learner = fresh_learner(view, batch)
-        learned = batch._replace(order=folds.units.numbers[folds.fold != number])
+        learned = batch._replace(order=folds.units.numbers[folds.fold != number], labels=batch.labels.shared())
         self.rounds = epochs_of(view, learned, generator_of(folds.seed, OF_LEARNERS, number), self.learner)
         self.units = folds.units.numbers[folds.fold == number]
         self.rows = folds.units.rows_of(folds.fold == number)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from cases import needs_callbacks
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.metrics import log_loss
@@ -27,6 +28,7 @@ from sklearn_predtron import (
 )
 from sklearn_predtron.callbacks import EarlyStopping, LossHistory
 from sklearn_predtron.families import _folds, _held
+from sklearn_predtron.families._epochs import epochs_of
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import RKHS
 
@@ -299,6 +301,18 @@ def test_the_bipartite_classifier_has_no_folds_that_choose():
 
 
 # -------------------------------------------------------------------------------------------------------------- bits and streams
+
+
+@pytest.mark.parametrize("name", ["lists", "sparse sets"])
+def test_learners_side_by_side_have_labels_of_their_own(name, monkeypatch):
+    """Labels that are read by way of scratch would be those of another learner's round."""
+    seen = []
+    monkeypatch.setattr(_folds, "epochs_of", lambda view, batch, *how: seen.append(batch.labels) or epochs_of(view, batch, *how))
+    if name == "lists":
+        fitted(name)
+    else:
+        PredtronMultilabelClassifier(random_state=0).fit(X, csr_array(FAMILIES["sets"][1]))
+    assert len({id(labels) for labels in seen}) == len(seen) >= 5
 
 
 @families
