@@ -151,10 +151,10 @@ class Calibration(Decision):
         self.of, self.smoothing, self.class_weight, self.agrees = of, smoothing, class_weight, agrees
         self._last: tuple[Any, Any] = (None, None)  # the map that was saved, and what it was made
 
-    def observer(self, problem: Problem, present: Observer | None) -> Observer:
-        """Return the record of the last scores."""
-        kept = present if isinstance(present, RecentScores) and present.kind == self.of.kind else None
-        observer = RecentScores(problem, self.of.kind) if kept is None else kept
+    def observer(self, problem: Problem, present: Observer | None, kind: type[RecentScores] = RecentScores) -> Any:
+        """Return the record of the last scores, of a kind."""
+        kept = present if isinstance(present, kind) and present.kind == self.of.kind else None
+        observer = kind(problem, self.of.kind) if kept is None else kept
         observer.divide_by(self.class_weight)
         return observer
 
@@ -209,13 +209,16 @@ class Calibration(Decision):
             known = (settled or {}).get("map")
             if known is not None and known[:2] == moment:
                 return self.restored(known)
-            if observer.marked_at == 0:
-                return None
-            if observer.kept is None or observer.kept[0] != (*moment, self.of):
-                scores, labels, weight = well_learned(observer)
-                scores = self.of.scores(learner.problem, scores.astype(np.float64))
-                observer.kept = (*moment, self.of), self.of.fitted(scores, labels, weight, self.smoothing, stream=True)
-            return observer.kept[1]
+            return None if observer.marked_at == 0 else self.map_of_record(observer, learner.problem)
+
+    def map_of_record(self, observer: RecentScores, problem: Any) -> Any:
+        """Return the map of the rounds up to the last mark, made once."""
+        moment = observer.marked_at, self.smoothing, self.of
+        if observer.kept is None or observer.kept[0] != moment:
+            scores, labels, weight = well_learned(observer)
+            scores = self.of.scores(problem, scores.astype(np.float64))
+            observer.kept = moment, self.of.fitted(scores, labels, weight, self.smoothing, stream=True)
+        return observer.kept[1]
 
     def restored(self, known: Any) -> Any:
         """Return a map that was saved, once the same."""

@@ -63,7 +63,33 @@ class Certificate(NamedTuple):
     threshold: float
 
 
-class Certified(LeastCost):
+class RejectAbove(LeastCost):
+    """Predict what costs least in expectation, but nothing where that is expected to cost more than a threshold, which is found.
+
+    Parameters
+    ----------
+    calibration : Calibration
+        What makes probabilities.
+    costs : ndarray of shape (k, k)
+        costs[y, sigma] of predicting sigma for y.
+    weights : ndarray of shape (k,), default=None
+        What classes weigh in learning for their costs.
+    """
+
+    def __init__(self, calibration: Any, costs: NDArray, weights: NDArray | None = None):
+        super().__init__(calibration, costs, weights)
+        self.shifts = False
+
+    def answering(self, found: Any, threshold: float) -> ByCosts:
+        """Return the decision that answers what is expected to cost at most so much."""
+        return ByCosts(self.calibration.of, found, self.with_rejects(threshold))
+
+    def with_rejects(self, threshold: float) -> NDArray:
+        """Return the costs with a column of rejections, which cost a threshold whatever the class."""
+        return np.column_stack([self.costs, np.full(len(self.costs), threshold)])
+
+
+class Certified(RejectAbove):
     """Predict what costs least in expectation, but nothing where that is expected to cost more than was certified.
 
     Parameters
@@ -82,7 +108,7 @@ class Certified(LeastCost):
 
     def __init__(self, calibration: Any, costs: NDArray, risk: float, confidence: float, weights: NDArray | None = None):
         super().__init__(calibration, costs, weights)
-        self.risk, self.confidence, self.shifts = risk, confidence, False
+        self.risk, self.confidence = risk, confidence
 
     def now(self, learner: Learner, settled: Any) -> Decision:
         """Return the decision of what was certified, which holds until the model learns on."""
@@ -102,14 +128,6 @@ class Certified(LeastCost):
         smoothing, costs, found = known[1], known[2], Certificate(*known[3])
         same = smoothing == self.calibration.smoothing and np.array_equal(costs, self.costs.ravel())
         return found if same and (found.risk, found.confidence) == (self.risk, self.confidence) else None
-
-    def answering(self, found: Any, threshold: float) -> ByCosts:
-        """Return the decision that answers what is expected to cost at most so much."""
-        return ByCosts(self.calibration.of, found, self.with_rejects(threshold))
-
-    def with_rejects(self, threshold: float) -> NDArray:
-        """Return the costs with a column of rejections, which cost a threshold whatever the class."""
-        return np.column_stack([self.costs, np.full(len(self.costs), threshold)])
 
     def certified(self, learner: Learner, settled: Any, probabilities: NDArray, codes: NDArray) -> tuple[Any, ...]:
         """Return what is settled by rows that were set aside, of which these are the probabilities and the classes.

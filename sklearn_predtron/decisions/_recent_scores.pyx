@@ -4,7 +4,6 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-from sklearn_predtron._core.learner cimport Observer
 from sklearn_predtron._core.problem cimport Labels, Problem
 from sklearn_predtron.problems._finite cimport FiniteProblem
 from sklearn_predtron.problems._relevance cimport Relevance
@@ -35,22 +34,6 @@ cdef class RecentScores(Observer):
     kind : {"codes", "sets", "column", "grades"}
         What a label is: the number of a class, an indicator for each score, an indicator for each row of a round, or its grade.
     """
-    cdef readonly Problem problem
-    cdef readonly str kind
-    cdef readonly Py_ssize_t every
-    cdef readonly Py_ssize_t size           # rows that are kept at most
-    cdef readonly Py_ssize_t recorded       # so far
-    cdef readonly Py_ssize_t marked_at      # how many there were at the last mark
-    cdef readonly Py_ssize_t values         # of a label
-    cdef Py_ssize_t next_mark, n, head, n_marked, head_marked     # rows kept, and the place of the next one
-    cdef bint of_codes, of_sets, of_grades
-    cdef float[:, ::1] scores, marked_scores
-    cdef int[:, ::1] labels, marked_labels
-    cdef double[::1] weight, marked_weight
-    cdef Py_ssize_t[::1] number, marked_number     # of the row, from 0
-    cdef const double[::1] class_weight
-    cdef public object kept                 # what was last made of them
-
     def __init__(self, Problem problem not None, str kind not None):
         if kind not in ("codes", "sets", "column", "grades"):
             raise ValueError(f"labels of kind {kind!r} are not known.")

@@ -1,11 +1,13 @@
-"""The verb of certified rejects: rows that were set aside, and what they let a model answer."""
+"""What rejects promise: a risk, certified by rows that were set aside, and the share of a stream that is rejected."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from sklearn_predtron._support.warning import warn
+from sklearn_predtron.decisions._asked_scores import AskedScores
 from sklearn_predtron.decisions._certified import Certificate, Certified
+from sklearn_predtron.decisions._rated import Rated
 from sklearn_predtron.families._true_costs import true_codes
 
 
@@ -35,3 +37,16 @@ def certificate_of(estimator: Any) -> Certificate:
     if found is None:
         raise AttributeError("certificate_ is there after certify(X, y), with reject=Reject(risk=...).")
     return found
+
+
+def rejected_share(estimator: Any) -> float:
+    """Return the share of the rounds followed that a rate has rejected."""
+    model = estimator._model
+    decision, observer = model.decision_of(estimator._decision), model.learner.observer
+    if not isinstance(decision, Rated) or not isinstance(observer, AskedScores):
+        raise AttributeError("rejected_share_ is there in streams, with reject=Reject(rate=...).")
+    with model.learner.lock.reading():
+        _, followed, asked = observer.up_to_now(decision)
+    if followed == 0:
+        raise AttributeError("rejected_share_ is there after rounds of partial_fit that follow a tenth as many as were learned.")
+    return asked / followed

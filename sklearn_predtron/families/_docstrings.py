@@ -114,6 +114,9 @@ cost_power_ : float
 certificate_ : Certificate
     After `certify`, with ``reject=Reject(risk=...)``, what was tested, and on how many rows.
 
+rejected_share_ : float
+    In streams, with ``reject=Reject(rate=...)``, the share of the rounds that were rejected before they were learned.
+
 n_features_in_ : int
     Features.
 

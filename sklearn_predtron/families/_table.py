@@ -22,10 +22,11 @@ from sklearn_predtron.decisions._calibration import OfTwoClasses as MapOfTwoClas
 from sklearn_predtron.decisions._certified import Certificate, Certified
 from sklearn_predtron.decisions._cut import CutAt, CutBy, OfTwoClasses, measure_of_cut
 from sklearn_predtron.decisions._expected import LeastCost
+from sklearn_predtron.decisions._rated import Rated
 from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule
 from sklearn_predtron.families import _linear
 from sklearn_predtron.families._attributes import check_has_probabilities, learned, recorded, shifted_intercept
-from sklearn_predtron.families._certified import certificate_of, certify, promises_risk
+from sklearn_predtron.families._certified import certificate_of, certify, promises_risk, rejected_share
 from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.families._folds import ACCEPTED
 from sklearn_predtron.families._linear import Linear
@@ -97,9 +98,11 @@ class TableClassifier(ClassifierMixin, BasePredtron):
     def _costs_by_row(self, costs: Any, classes: NDArray, n: int) -> NDArray:
         """Return what answers cost in each of n rows, of those that are given and of the others."""
         reject = self._reject()
-        if reject is not None and reject.risk is not None:
+        if reject is not None and reject.cost is None:
+            promised = "rate" if reject.risk is None else "risk"
             raise ValueError(
-                f"costs do not go with reject.risk={reject.risk!r}, which is in units of loss; accepted is reject.cost."
+                f"costs do not go with reject.{promised}={getattr(reject, promised)!r}, which is by the "
+                "costs of loss; accepted is reject.cost."
             )
         return costs_by_row(costs, classes, self._named(classes).tolist(), self._costs(classes), n)
 
@@ -137,9 +140,11 @@ class TableClassifier(ClassifierMixin, BasePredtron):
                 f"decision={rule!r} does not go with reject.rule={reject.rule!r}, which is for decision='learned'; accepted is "
                 "reject.rule=None."
             )
-        if reject is not None and reject.risk is not None and rule is not None and not isinstance(rule, ExpectedCost):
+        if reject is not None and reject.cost is None and rule is not None and not isinstance(rule, ExpectedCost):
+            promised = "rate" if reject.risk is None else "risk"
             raise ValueError(
-                f"decision={rule!r} does not go with reject.risk={reject.risk!r}; accepted are None and 'expected_cost'."
+                f"decision={rule!r} does not go with reject.{promised}={getattr(reject, promised)!r}; accepted are None and "
+                "'expected_cost'."
             )
         if labels is None:
             return PLAIN
@@ -150,11 +155,12 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         weights = None if isinstance(self.class_weight, str) else self._weights_of_classes(labels)
         if isinstance(rule, ExpectedCost):
             calibration, by_costs = Calibration(of, rule.smoothing, weights), self._weights_of_costs(classes)
-            if reject is None or reject.risk is None:
-                return LeastCost(calibration, self._costs(classes), by_costs)
-            return Certified(
-                calibration, self._costs_below(reject, classes), float(reject.risk), float(reject.confidence), by_costs
-            )
+            if reject is not None and reject.rate is not None:
+                return Rated(calibration, self._costs_between(classes), float(reject.rate), by_costs)
+            if reject is not None and reject.risk is not None:
+                risk, confidence = float(reject.risk), float(reject.confidence)
+                return Certified(calibration, self._costs_below(reject, classes), risk, confidence, by_costs)
+            return LeastCost(calibration, self._costs(classes), by_costs)
         calibration = Calibration(of, class_weight=weights)
         if isinstance(rule, Cut):
             if measure is None:
@@ -191,7 +197,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
     def _reject(self) -> Reject | None:
         """Return the reject option, whose rule is "online" where scores are decoded as they were learned."""
         reject = checked_reject(self.reject)
-        if reject is None or reject.rule is not None or reject.risk is not None:
+        if reject is None or reject.rule is not None or reject.cost is None:
             return reject
         learned = isinstance(decision_rule(self.decision, self._cuts, numbers=bool(self._cuts)), Learned)
         return Reject(reject.cost, reject.label, "online") if learned else reject
@@ -221,7 +227,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
     def _costs(self, classes: NDArray) -> NDArray:
         """Return L(sigma, y) as the parameters have it now, a row for each true class and a column for each prediction.
 
-        The last column, if there is a reject option, is that of a rejection, 0 where a risk is certified.
+        The last column, if there is a reject option, is that of a rejection, 0 where a risk or a rate is promised.
         """
         costs, reject = self._costs_between(classes), self._reject()
         if reject is None:
@@ -377,6 +383,11 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         """What `certify` has found, of the model as it is."""
         return certificate_of(self)
 
+    @learned
+    def rejected_share_(self) -> float:
+        """With ``reject.rate``, the share of the rounds of a stream that were rejected before they were learned."""
+        return rejected_share(self)
+
     cost_power_ = recorded("cost_power_", "The power of what a row's mistakes cost that it weighed in `fit` with `costs`.")
 
     # --------------------------------------------------------------------------------------------------------- prediction
@@ -492,7 +503,8 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Costs of `loss`, or `costs`; a rejected row costs ``reject.cost``, that of its true class, and with ``reject.risk`` 0.
+            Costs of `loss`, or `costs`; a rejected row costs ``reject.cost``, that of its true class, and with ``reject.risk`` or
+            ``reject.rate`` 0.
         """
         model = self._fitted_model()
         predicted, table = self._numbers_of(model, X, costs)

@@ -72,6 +72,7 @@ class PredtronClassifier(TableClassifier):
     {held_out_loss_}
     {cost_power_}
     {certificate_}
+    {rejected_share_}
     {n_features_in_}
     {feature_names_in_}
 
@@ -186,6 +187,7 @@ class PredtronBinaryClassifier(TableClassifier):
     {held_out_loss_}
     {cost_power_}
     {certificate_}
+    {rejected_share_}
     {n_features_in_}
     {feature_names_in_}
 

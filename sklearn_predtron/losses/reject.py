@@ -21,7 +21,7 @@ class Reject(Part):
     ----------
     cost : float or array-like of shape (k,), default=None
         Cost beta of a rejected row, above 0 and at most the largest loss (with the rules "online" and "margin" half of it); an
-        array has one for each true class.  Either a cost or a `risk` must be given.
+        array has one for each true class.  Exactly one of a cost, a `risk` and a `rate` must be given.
     label : label, default=None
         What a rejected row is predicted as: a label of the type of the classes, not one of them.  None is -1 where classes are
         numbers, and "reject" where they are texts.  Boolean classes leave none; make y integers, or strings.
@@ -42,6 +42,11 @@ class Reject(Part):
         finds to keep it, by rows that were set aside.
     confidence : float, default=0.95
         The probability, over the rows that were set aside, with which the risk is kept; from 0.5 to below 1.
+    rate : float, default=None
+        In the place of a cost, the share of the rows that may be rejected, above 0 and below 1: those of which the best answer is
+        expected to cost most.  After `fit` it is that share of the rows that were held out.  In a stream it is held by an online
+        rule (Gibbs and Candes 2021), whatever the rows are: of T rounds of `partial_fit`, each predicted before it is learned,
+        the share that is rejected differs from the rate by at most 201 / T (`rejected_share_`).
 
     See Also
     --------
@@ -49,9 +54,9 @@ class Reject(Part):
 
     Notes
     -----
-    Jain et al. (2015), section 3, has the code and its bound; Angelopoulos et al. (2021) the test of a risk.  A classifier checks
-    the values when it learns and predicts, for they depend on its classes and its loss: a ValueError then names `reject`, what
-    was given and what is accepted.
+    Jain et al. (2015), section 3, has the code and its bound; Angelopoulos et al. (2021) the test of a risk; Gibbs and
+    Candes (2021) the rule of a rate.  A classifier checks the values when it learns and predicts, for they depend on its classes
+    and its loss: a ValueError then names `reject`, what was given and what is accepted.
 
     Examples
     --------
@@ -72,12 +77,14 @@ class Reject(Part):
         *,
         risk: float | None = None,
         confidence: float = 0.95,
+        rate: float | None = None,
     ):
         self.cost = cost
         self.label = label
         self.rule = rule
         self.risk = risk
         self.confidence = confidence
+        self.rate = rate
 
 
 def checked_reject(reject: Any) -> Reject | None:
@@ -92,26 +99,27 @@ def checked_reject(reject: Any) -> Reject | None:
     if reject is not None and reject.rule is not None and not (isinstance(reject.rule, str) and reject.rule in RULES):
         raise ValueError(f"reject.rule={reject.rule!r} is not known; accepted are None, {', '.join(map(repr, RULES))}.")
     if reject is not None:
-        check_risk(reject)
+        check_promise(reject)
     return reject
 
 
-def check_risk(reject: Reject) -> None:
-    """Refuse a reject option with a cost and a risk, or neither, or a risk that cannot be certified."""
-    if (reject.cost is None) == (reject.risk is None):
-        raise ValueError(
-            f"reject.cost={reject.cost!r} and reject.risk={reject.risk!r}; accepted is exactly one of them, Reject(cost=...) or "
-            "Reject(risk=...)."
-        )
-    if reject.risk is None:
+def check_promise(reject: Reject) -> None:
+    """Refuse a reject option without exactly one of a cost, a risk and a rate, or with one that cannot be kept."""
+    given = [name for name in ("cost", "risk", "rate") if getattr(reject, name) is not None]
+    if len(given) != 1:
+        values = ", ".join(f"reject.{name}={getattr(reject, name)!r}" for name in ("cost", "risk", "rate"))
+        raise ValueError(f"{values}; accepted is exactly one of them, as in Reject(cost=0.1).")
+    if given == ["cost"]:
         return
-    risk, confidence = real_number(reject.risk), real_number(reject.confidence)
-    if risk is None or not 0 < risk <= LARGEST_LOSS:
-        raise ValueError(f"reject.risk={reject.risk!r} must be a number above 0.")
+    name, value, confidence = given[0], real_number(getattr(reject, given[0])), real_number(reject.confidence)
+    if value is None or not 0 < value <= LARGEST_LOSS:
+        raise ValueError(f"reject.{name}={getattr(reject, name)!r} must be a number above 0.")
+    if name == "rate" and value >= 1:
+        raise ValueError(f"reject.rate={reject.rate!r} must be a number above 0 and below 1.")
     if confidence is None or not 0.5 <= confidence < 1:
         raise ValueError(f"reject.confidence={reject.confidence!r} must be a number from 0.5 to below 1.")
     if reject.rule is not None:
-        raise ValueError(f"reject.rule={reject.rule!r} does not go with reject.risk={reject.risk!r}; accepted is None.")
+        raise ValueError(f"reject.rule={reject.rule!r} does not go with reject.{name}={value:g}; accepted is None.")
 
 
 def costs_by_class(reject: Reject, k: int, largest: float) -> NDArray:

@@ -147,7 +147,10 @@ def test_where_nothing_can_be_promised_all_are_rejected(fitted, rows):
 
 REFUSED = {
     "neither": ({"reject": Reject()}, "exactly one of them"),
-    "both": ({"reject": Reject(cost=0.1, risk=0.1)}, r"reject\.cost=0\.1 and reject\.risk=0\.1; accepted is exactly one"),
+    "both": (
+        {"reject": Reject(cost=0.1, risk=0.1)},
+        r"reject\.cost=0\.1, reject\.risk=0\.1, reject\.rate=None; accepted is exactly one",
+    ),
     "zero": ({"reject": Reject(risk=0)}, r"reject\.risk=0 must be a number above 0"),
     "text": ({"reject": Reject(risk="low")}, r"reject\.risk='low' must be a number"),
     "all": ({"reject": Reject(risk=1.0)}, r"reject\.risk=1\.0 must be below the largest loss, 1: any model keeps it"),

@@ -1,0 +1,75 @@
+"""Rejects of a share of the rows, which is held in a stream whatever the rows are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_predtron._core.learner import Learner, Observer
+from sklearn_predtron._core.problem import Problem
+from sklearn_predtron.decisions._asked_scores import AskedScores, threshold_of
+from sklearn_predtron.decisions._base import Decision
+from sklearn_predtron.decisions._calibration import Calibration
+from sklearn_predtron.decisions._certified import RejectAbove
+from sklearn_predtron.decisions._recent_scores import RecentScores
+
+
+class Rated(RejectAbove):
+    """Predict what costs least in expectation, but nothing for the share of the rows of which that is expected to cost most.
+
+    Parameters
+    ----------
+    calibration : Calibration
+        What makes probabilities.
+    costs : ndarray of shape (k, k)
+        costs[y, sigma] of predicting sigma for y.
+    rate : float
+        The share of the rows that are rejected.
+    weights : ndarray of shape (k,), default=None
+        What classes weigh in learning for their costs.
+    """
+
+    def __init__(self, calibration: Calibration, costs: NDArray, rate: float, weights: NDArray | None = None):
+        super().__init__(calibration, costs, weights)
+        self.rate, self._last = rate, (None, None)  # a map, and what it makes of the rows on record
+
+    def observer(self, problem: Problem, present: Observer | None) -> Observer:
+        """Return the record of the last scores, which follows what is asked about."""
+        own = self.calibration.observer(problem, present, AskedScores)
+        if own is not present and isinstance(present, RecentScores) and present.kind == own.kind:
+            own.go_on_from(present)
+        own.rule = self
+        return own
+
+    def now(self, learner: Learner, settled: Any) -> Decision:
+        """Return the decision by the map of this moment, and by what was asked about so far."""
+        observer: Any = learner.observer
+        with learner.lock.reading():
+            found = self.calibration.now(learner, settled).map
+            known, level = self.sorted_costs(observer, found), self.rate
+            if isinstance(observer, AskedScores):
+                level += observer.up_to_now(self)[0]
+        return self.answering(found, threshold_of(known, level, 2 * float(self.costs.max())))
+
+    def map_of_record(self, observer: Any) -> Any:
+        """Return the map of the rounds up to the last mark."""
+        return self.calibration.map_of_record(observer, observer.problem)
+
+    def on_record(self, observer: Any) -> NDArray:
+        """Return what the best answers to the rows up to the last mark are expected to cost, ascending."""
+        return self.sorted_costs(observer, self.map_of_record(observer))
+
+    def sorted_costs(self, observer: Any, found: Any) -> NDArray:
+        """Return the same by a map, made once for each."""
+        known, costs = self._last
+        if known is not found:
+            costs = np.sort(self.least_costs(observer.problem, found, observer.marked()[0]))
+            self._last = found, costs
+        return costs
+
+    def least_costs(self, problem: Any, found: Any, scores: NDArray) -> NDArray:
+        """Return what the best answer to each row is expected to cost, by a map of scores."""
+        of = self.calibration.of
+        return (of.probabilities(found, of.scores(problem, scores.astype(np.float64))) @ self.costs).min(axis=1)
