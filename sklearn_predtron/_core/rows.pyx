@@ -3,7 +3,7 @@ from libc.math cimport INFINITY, fabs, pow
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
 import numpy as np
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, issparse
 
 from sklearn_predtron._core.simd cimport RowOps, Row, row_ops_for, prefetch_bytes
 
@@ -127,6 +127,10 @@ cdef class Rows:
     cdef Rows consecutive(self):
         """The same rows, each in memory behind the one before."""
         return self
+
+    def another(self, X):
+        """Return rows of another matrix, made as these are of theirs."""
+        return csr_rows(X) if issparse(X) else dense_rows(X)
 
     cpdef bint finite(self):
         """Whether no stored value is NaN or infinite."""
@@ -343,6 +347,9 @@ cdef class QueryRows(Rows):
 
     def matrix(self):
         return self.documents.matrix()
+
+    def another(self, X):
+        return self.documents.another(X)
 
     cpdef bint finite(self):
         return self.documents.finite()

@@ -13,7 +13,7 @@ from sklearn_predtron._core.problem import Labels
 from sklearn_predtron._core.rows import QueryRows
 from sklearn_predtron._support.queries import GROUPS, mean_weights
 from sklearn_predtron._support.warning import warn
-from sklearn_predtron.families._reading import Batch, BlockReader, LabelsOf, Reading, RowReader, Units, as_rows, refuse_unknown
+from sklearn_predtron.families._reading import Batch, BlockReader, LabelsOf, Reading, RowReader, Units, len_of, refuse_unknown
 from sklearn_predtron.problems._label_sets import IndicatorBlocks
 
 
@@ -93,6 +93,10 @@ class BatchReader(BlockReader):
         """Return the true labels of blocks."""
         codes = model.labels.encode(y).array
         return self.in_blocks(blocks.take(codes), blocks.start)
+
+    def among_first(self, X: Any, given: dict[str, Any], n: int) -> NDArray | None:
+        """Return all rows: a call is cut into batches as a whole."""
+        return np.ones(len_of(X), dtype=bool)
 
     def rounds(self, batch: Batch) -> Batch | None:
         """Return the rounds of a stream: groups, or full batches and a shorter last one; None where there are none."""
@@ -199,7 +203,7 @@ def in_batches(
     n, X, column, rows = batch.rows.n, batch.X, column_of(batch.labels), batch.rows
     if order is not None:
         X, column = X[order], column[order]
-        rows, weight = as_rows(X), None if weight is None else weight[order]
+        rows, weight = rows.another(X), None if weight is None else weight[order]
     start = start_of(rows.n, size)
     means = None if weight is None else mean_weights(weight, start)
     kind: Any = type(batch.labels)

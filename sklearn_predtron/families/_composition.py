@@ -16,7 +16,9 @@ from sklearn_predtron._support.fingerprint import fingerprint
 from sklearn_predtron._support.parts import Part, resolve
 from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._reading import Reading, warn_of_scales
-from sklearn_predtron.norms import Auto, Norm
+from sklearn_predtron.families._tables import map_of
+from sklearn_predtron.features import FeatureMap
+from sklearn_predtron.norms import RKHS, Auto, Norm
 from sklearn_predtron.updates import Update, build_rule
 
 BEGAN, MEAN = "a model", "folds"  # what weights have learned with that began at a model, or are the mean of several
@@ -33,9 +35,13 @@ def new_model(estimator: Any, reading: Reading, *, partial: bool, sparse: bool |
     rows, labels = reading.batch.rows, reading.labels
     problem: Problem = estimator._build_problem(labels)
     problem.prepare(reading.batch.labels)
-    norm = chosen_norm(estimator, sparse=rows.sparse if sparse is None else sparse)
+    mapped = isinstance(reading.columns.features, FeatureMap)
+    norm = chosen_norm(estimator, sparse=mapped or (rows.sparse if sparse is None else sparse))
+    if mapped:
+        check_takes_features(estimator, norm)
     # Dense rows that a file stores as CSR are of both formats, and none is another.
-    automatic = isinstance(resolve(Norm, estimator.norm, "norm"), Auto) and (sparse is None or rows.sparse == sparse)
+    given = sparse is None or rows.sparse == sparse
+    automatic = isinstance(resolve(Norm, estimator.norm, "norm"), Auto) and given and reading.columns.features is None
     first_sparse = rows.sparse if automatic else None
     if first_sparse:
         warn_of_scales(rows.matrix())
@@ -137,10 +143,25 @@ def chosen_norm(estimator: Any, *, sparse: bool) -> Any:
 def fixed_parameters(estimator: Any, norm: Any) -> dict[str, Any]:
     """Return what the weights are made of, and so cannot change while they live.
 
-    The norm is told by its class, which an alias does not tell from a subclass, and its parameters.
     """
     part = resolve(Norm, norm, "norm")
-    return {"norm": (f"{type(part).__module__}.{type(part).__qualname__}", part.get_params()), **estimator._fixed_parameters()}
+    own = {"norm": described(part), "features": described(map_of(estimator.features))}
+    return {**own, **estimator._fixed_parameters()}
+
+
+def described(part: Part | None) -> Any:
+    """Return the class of a part, by which an alias is not told from an instance, and its parameters."""
+    return None if part is None else (f"{type(part).__module__}.{type(part).__qualname__}", part.get_params())
+
+
+def check_takes_features(estimator: Any, norm: Any) -> None:
+    """Refuse kernels of features that are made."""
+    part = resolve(Norm, norm, "norm")
+    if isinstance(part, RKHS):
+        raise ValueError(
+            f"norm={estimator.norm!r} does not go with features={estimator.features!r}, whose rows are not kept; accepted are "
+            "the other norms, and for kernels a pipeline with the map before the estimator."
+        )
 
 
 def check_fixed(estimator: Any, model: Model) -> None:

@@ -22,19 +22,20 @@ from sklearn_predtron._support.parts import Part, kinds, resolve
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron.decisions._base import PLAIN, Decision
-from sklearn_predtron.families import _bounds, _linear, _sparse, _training, _widening
+from sklearn_predtron.families import _bounds, _first_rows, _linear, _sparse, _training, _widening
 from sklearn_predtron.families._attributes import absent, learned, read_only, recorded
 from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._patience import Patience, checked_patience
 from sklearn_predtron.families._reading import RowReader
 from sklearn_predtron.families.labels._codec import Codec
+from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.norms import L2, Auto, Norm, Scaled
 from sklearn_predtron.updates import Update
 
 if TYPE_CHECKING:
     from sklearn_predtron._support.types import Self
 
-PARTS = {"decision", "loss", "norm", "problem", "representation", "tol", "update"}
+PARTS = {"decision", "features", "loss", "norm", "problem", "representation", "tol", "update"}
 
 # What is not saved as it is: of a fit in progress there may be what callbacks are given.
 OF_A_PROCESS = ("_model", "_call_lock", "_callback_fit_ctx", "_skl_callbacks_to_teardown")
@@ -50,6 +51,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     _parameter_constraints: dict[str, list] = {
         "norm": [str, Norm],
+        "features": [str, FeatureMap, None],
         "update": [str, Update],
         "average": [StrOptions({"auto", "linear", "uniform"}), Interval(Real, 0, None, closed="neither"), "boolean", None],
         "fit_intercept": ["boolean"],
@@ -61,6 +63,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         "warm_start": ["boolean"],
     }
     norm: Any
+    features: Any = None  # of what takes no tables
     update: Any
     average: Any
     tol: Any
@@ -279,7 +282,8 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     def _partial_fit(self, X: Any, y: Any, learn: Any = None, **given: Any) -> Self:
         """Learn from a batch, unless another call learns."""
         with self._lock, np.errstate(under="ignore"), _training.averages_begun(self):
-            _training.partial_fit(self, X, y, given, learn)
+            learn_rows = _training.partial_fit if self.features is None else _first_rows.partial_fit
+            learn_rows(self, X, y, given, learn)
         return self
 
     def widen(self, n_features: Any = None, classes: Any = None) -> Self:
@@ -529,6 +533,14 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     best_iter_ = recorded("best_iter_", "The best epoch, from 1.")
     best_score_ = recorded("best_score_", "Mean loss, or score, after the best epoch.")
     validation_scores_ = recorded("validation_scores_", "Mean loss, or score, after each epoch.")
+
+    @learned
+    def features_(self) -> FeatureMap:
+        """With `features`, the map that was fitted to the table, or to the first rows of the stream."""
+        found = self._model.columns.features
+        if not isinstance(found, FeatureMap):
+            raise absent(self, "features_")
+        return found
 
     @learned
     def norm_(self) -> Any:

@@ -25,7 +25,7 @@ from sklearn_predtron.families._epochs import epochs_of, folds_of, generator_of,
 from sklearn_predtron.families._held import LARGEST_PART, MOST_SCORES, SHARE, few_enough
 from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._patience import checked_patience
-from sklearn_predtron.families._reading import Batch, RowReader, Units, as_rows
+from sklearn_predtron.families._reading import Batch, RowReader, Units
 from sklearn_predtron.families._watched import Watched, chosen_by_callback, showing
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.losses._by_row import POWERS
@@ -90,7 +90,7 @@ class Pupil:
         self.rounds = epochs_of(view, learned, generator_of(folds.seed, OF_LEARNERS, number), self.learner)
         self.units = folds.units.numbers[folds.fold == number]
         self.rows = folds.units.rows_of(folds.fold == number)
-        self.X = batch.X[self.rows]
+        self.X, self.like = batch.X[self.rows], batch.rows
         self.stepped = True  # in the last epoch
 
     def learn(self, epochs: int) -> list[float]:
@@ -104,7 +104,7 @@ class Pupil:
 
     def scores(self) -> NDArray:
         """Return the scores of the rows that were held out."""
-        rows = as_rows(self.X)
+        rows = self.like.another(self.X)
         return self.model.fill_scores(self.learner, self.X, rows, 0, np.empty((rows.n, self.learner.problem.d)))
 
 

@@ -14,7 +14,7 @@ from sklearn_predtron.decisions._recent_scores import RecentScores
 from sklearn_predtron.families._composition import new_learner, record_sparingly
 from sklearn_predtron.families._epochs import epochs_of, folds_of, generator_of, learn_epoch
 from sklearn_predtron.families._model import Model
-from sklearn_predtron.families._reading import Batch, RowReader, Units, as_rows
+from sklearn_predtron.families._reading import Batch, RowReader, Units
 
 N_SEED = 5  # of folds
 N_FOLDS = {UNSEEN: 3, PROGRESSIVE: 5}
@@ -50,7 +50,7 @@ class Held(NamedTuple):
             scores = self.scores_of_folds(view, model, batch, rows)
         else:
             X = batch.X[rows]
-            scores = model.fill_scores(model.learner, X, as_rows(X), 0, np.empty((len(rows), problem.d)))
+            scores = model.fill_scores(model.learner, X, batch.rows.another(X), 0, np.empty((len(rows), problem.d)))
         decision = model.decision_of(view._decision)
         learner = model.learner.with_parts(problem, update, average, decision.observer(problem, None))
         frequency = None if batch.frequency is None else batch.frequency[rows]
@@ -60,7 +60,7 @@ class Held(NamedTuple):
 
     def scores_of_folds(self, view: Any, model: Model, batch: Batch, rows: NDArray) -> NDArray:
         """Return the scores of rows, each by the learner that has not seen it."""
-        problem, everything = model.learner.problem, as_rows(batch.X)
+        problem, everything = model.learner.problem, batch.rows.another(batch.X)
         epochs = model.learner.t // self.units.in_epoch  # a callback may have gone back to an earlier one
         scores, found = np.empty((everything.n, problem.d)), np.empty((len(rows), problem.d))
         fold = np.repeat(self.fold, self.units.sizes)
@@ -123,6 +123,6 @@ def settle_on_rows(view: Any, batch: Batch) -> None:
     model: Model = view._model
     decision = model.decision_of(view._decision)
     if decision.on_rows:
-        rows = as_rows(batch.X)
+        rows = batch.rows.another(batch.X)
         scores = model.fill_scores(model.learner, batch.X, rows, 0, np.empty((rows.n, model.learner.problem.d)))
         model.settled = {**(model.settled or {}), **decision.after_rows(scores, batch)}

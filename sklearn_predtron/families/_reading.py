@@ -41,6 +41,11 @@ class Columns(NamedTuple):
 
     n: Any
     names: NDArray | None = None
+    features: Any = None  # what makes features of them row by row, a `FeatureMap` or the `FirstRows` of one; None is nothing
+
+
+class ReadTable(np.ndarray):
+    """A table as numbers, as its map has read it, which need not be read again."""
 
 
 class Batch(NamedTuple):
@@ -109,6 +114,8 @@ class RowReader:
     no_comparator_because: str | None = None  # in bounds
     no_rows_because: str | None = None  # for what asks for the rows of X, or for all predictions
 
+    columns: Columns | None = None  # of the first rows, where they are known before
+
     def __init__(self, name: str):
         self.name = name
 
@@ -140,7 +147,11 @@ class RowReader:
 
     def _rows(self, X: Any, columns: Columns | None) -> tuple[Any, Rows, Columns]:
         """Check X, and read it in place; its values may still be NaN or infinite."""
-        return read_rows(X, columns, self.name)
+        return read_rows(X, self.columns if columns is None else columns, self.name)
+
+    def among_first(self, X: Any, given: dict[str, Any], n: int) -> NDArray | None:
+        """Return which rows of a stream are among its first n, with all of their round; None where that cannot be told."""
+        return np.arange(len_of(X)) < n
 
     def labelled(self, X: Any, y: Any, model: Any, *ids: Any) -> tuple[Any, Labels]:
         """Return rows, finite, and labels, in the order of the rounds."""
@@ -249,10 +260,22 @@ class BlockReader(RowReader):
                 raise ValueError("sample_weight is zero for every row; at least one weight must be positive.")
             if blocks.start[-1] < rows.n:
                 check_finite(X, rows, self.name)
-        gathered = rows if blocks.order is None else as_rows(X[blocks.order])
+        gathered = rows if blocks.order is None else rows.another(X[blocks.order])
         rounds = QueryRows(gathered, blocks.start, blocks.order, rows.n)
         batch = Batch(X, rounds, self.in_blocks(blocks.take(values), blocks.start), weight, None, frequency)
         return blocks, Reading(batch, codec, columns, blocks.n > 1 or (known is not None and known.noted))
+
+    def among_first(self, X: Any, given: dict[str, Any], n: int) -> NDArray | None:
+        """Return which rows are of the first blocks, that have n rows or more together."""
+        try:
+            blocks = self.blocks(given.get(self.ids.name), len_of(X))
+        except (TypeError, ValueError):
+            return None
+        last = min(int(np.searchsorted(blocks.start, n)), blocks.n)
+        chosen = np.arange(len_of(X)) < blocks.start[last]
+        if blocks.order is not None:
+            chosen[blocks.order] = chosen.copy()
+        return chosen
 
     def blocks(self, ids: Any, n: int) -> Queries:
         """Return which of n rows belong together."""
@@ -312,16 +335,14 @@ def witness_kind(name: str) -> type:
 
 def read_rows(X: Any, columns: Columns | None, name: str) -> tuple[Any, Rows, Columns]:
     """Check X, and read it in place; the first rows say what the columns are."""
+    if columns is not None and columns.features is not None:
+        return *read_table(X, columns, name), columns
     rows = plain_rows(X)
     if rows is not None and columns is None:
         return X, rows, Columns(rows.p)
     if rows is not None and columns is not None and columns.names is None and rows.p == columns.n:
         return X, rows, columns
-    witness: Any = witness_kind(name)()
-    if columns is not None:
-        witness.n_features_in_ = columns.n
-        if columns.names is not None:
-            witness.feature_names_in_ = columns.names
+    witness = witness_of(columns, name)
     X = validate_data(
         witness,
         X,
@@ -332,6 +353,29 @@ def read_rows(X: Any, columns: Columns | None, name: str) -> tuple[Any, Rows, Co
         ensure_all_finite=False,
     )
     return X, as_rows(X), columns or Columns(witness.n_features_in_, getattr(witness, "feature_names_in_", None))
+
+
+def witness_of(columns: Columns | None, name: str) -> Any:
+    """Return what is known of the columns, as scikit-learn asks an estimator for it."""
+    witness: Any = witness_kind(name)()
+    if columns is not None:
+        witness.n_features_in_ = columns.n
+        if columns.names is not None:
+            witness.feature_names_in_ = columns.names
+    return witness
+
+
+def read_table(X: Any, columns: Columns, name: str) -> tuple[Any, Rows]:
+    """Return a table as numbers, and the rows that are made of it."""
+    if not isinstance(X, ReadTable):
+        validate_data(witness_of(columns, name), X, reset=False, skip_check_array=True)
+        X = columns.features.read(X).view(ReadTable)
+    return X, columns.features.rows(X)
+
+
+def len_of(X: Any) -> int:
+    """Return how many rows a table has."""
+    return X.shape[0] if hasattr(X, "shape") else len(X)
 
 
 def as_rows(X: Any) -> Rows:

@@ -17,12 +17,15 @@ from sklearn_predtron.families.labels.objects import AnyLabels
 from sklearn_predtron.families.labels.ranks import Ranks
 from sklearn_predtron.families.labels.relevances import DocumentRelevances, LabelRelevances
 from sklearn_predtron.families.labels.sets import Sets
+from sklearn_predtron.families._tables import FirstRows
 from sklearn_predtron.families.labels.tokens import Tokens
+from sklearn_predtron.features import PiecewiseLinear, RandomFourier
 from sklearn_predtron.norms._kernel_functions import Kernel, PrecomputedSupport, Support
 
 FORMAT = 1  # of the models that this version writes, and the only one that it reads
 CODECS = (Classes, TwoClasses, Ranks, Sets, LabelRelevances, DocumentRelevances, Tokens, AnyLabels)
-OBJECTS = {kind.__name__: kind for kind in (Kernel, Support, PrecomputedSupport, *CODECS)}
+MAPS = (PiecewiseLinear, RandomFourier)
+OBJECTS = {kind.__name__: kind for kind in (Kernel, Support, PrecomputedSupport, FirstRows, *MAPS, *CODECS)}
 PART = "part"
 M = TypeVar("M")
 
@@ -120,7 +123,10 @@ def build(part: dict[str, Any], made: list[Any]) -> Any:
         if kind in CODECS:
             return kind(**state)  # which refuses what it has not
         whole = object.__new__(kind)
-        whole.__dict__.update(state)
+        if kind in MAPS:
+            whole.__setstate__(state)  # which makes its tables
+        else:
+            whole.__dict__.update(state)
         return whole
     if name not in compiled():
         raise ValueError(f"The saved model has a part {name!r}, which this version of sklearn_predtron does not know.")

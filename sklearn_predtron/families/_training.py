@@ -9,6 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 from sklearn import get_config
+from sklearn.base import is_classifier
 
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron.decisions._base import Decision
@@ -18,8 +19,9 @@ from sklearn_predtron.families._folds import folds_that_choose, learn_in_folds
 from sklearn_predtron.families._held import Held, held_out_by, note_first_epoch, settle_on_rows
 from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._patience import checked_patience
-from sklearn_predtron.families._reading import Batch, BlockReader, Reading, RowReader
+from sklearn_predtron.families._reading import Batch, BlockReader, Columns, Reading, RowReader
 from sklearn_predtron.families._stream import Stream
+from sklearn_predtron.families._tables import columns_of
 from sklearn_predtron.families._watched import Watched, showing
 
 Learn = Callable[[Any, Batch], None]  # lets an estimator, with the model in progress, learn otherwise than by itself
@@ -78,13 +80,18 @@ def fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn | No
         open_stream(estimator)
 
 
-def partial_fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn | None) -> None:
-    """Learn rows in their order; the estimator has a model that goes on if any round was learned."""
+def partial_fit(
+    estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn | None, columns: Columns | None = None
+) -> None:
+    """Learn rows in their order; the estimator has a model that goes on if any round was learned.
+
+    Where no rows came before, `columns` says what they are if it is known.
+    """
     known: Model | None = estimator._model
     resolved = known is not None and known.resolved
     if not resolved:
         estimator._validate_params()
-    reader, reading = read(estimator, X, y, given, known, partial=True)
+    reader, reading = read(estimator, X, y, given, known, partial=True, columns=columns)
     batch = reading.batch
     model = new_model(estimator, reading, partial=True) if known is None else known
     model.check_rows(batch.X, batch.rows)  # before an average begins
@@ -131,13 +138,23 @@ def averages_begun(estimator: Any) -> Iterator[None]:
 
 
 def read(
-    estimator: Any, X: Any, y: Any, given: dict[str, Any], known: Model | None, *, partial: bool
+    estimator: Any,
+    X: Any,
+    y: Any,
+    given: dict[str, Any],
+    known: Model | None,
+    *,
+    partial: bool,
+    columns: Columns | None = None,
 ) -> tuple[RowReader, Reading]:
     """Return what reads the rounds of a call, and what it was given; ids in a column of X are then among the rest."""
     reader = estimator._reader()
     if isinstance(reader, BlockReader):
         ids = given.get(reader.ids.name)
         X, given[reader.ids.name] = reader.apart(X, ids) if partial else reader.apart_or_warned(X, ids)
+    if known is None and not partial and estimator.features is not None:
+        columns = columns_of(estimator.features, X, y, labels=is_classifier(estimator))
+    reader.columns = columns
     return reader, reader.read(X, y, estimator._read_labels, known, partial=partial, **given)
 
 
@@ -155,7 +172,8 @@ def ids_given(reader: RowReader, given: dict[str, Any]) -> dict[str, Any]:
 def open_stream(estimator: Any) -> None:
     """Open the fast path for rows as they come, if there is one, by the present parameters."""
     model: Model = estimator._model
-    reader = None if model.columns.names is not None else estimator._reader().short(model.labels)
+    short = model.columns.names is None and model.columns.features is None
+    reader = estimator._reader().short(model.labels) if short else None
     model.stream = None if reader is None else Stream(model.learner, reader, estimator._lock, model.first_sparse)
     model.resolved = True
 

@@ -15,7 +15,9 @@ from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.families._composition import build_update, charged_every, differs, record_sparingly
 from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._reading import Columns
+from sklearn_predtron.families._tables import FirstRows
 from sklearn_predtron.families._training import open_stream
+from sklearn_predtron.features import ROWS_OF_STREAMS
 
 
 def widen(estimator: Any, n_features: Any, classes: Any) -> None:
@@ -27,6 +29,8 @@ def widen(estimator: Any, n_features: Any, classes: Any) -> None:
             f"problem={estimator.problem!r} has {n} joint features, whose number it states: widen is for columns of X; call "
             "fit to start anew."
         )
+    if model.columns.features is not None:
+        check_same_table(estimator, model, n_features)
     columns, opened = wider_columns(model.columns, n_features), model.resolved
     wider = model.but(columns=columns, stream=model.stream, resolved=model.resolved)
     learner, problem = model.learner, model.learner.problem
@@ -37,15 +41,16 @@ def widen(estimator: Any, n_features: Any, classes: Any) -> None:
         rebuilt = estimator._build_problem(wider.labels)
         problem = problem if rebuilt.d == problem.d else rebuilt
         wider.settled = kept_of(model.settled) if problem is rebuilt else model.settled
-    check_constants(estimator, (learner.problem.d, model.columns.n), (problem.d, columns.n))
-    room = learner.weights.room_for(columns.n)
+    n, width = learner.weights.n_features, columns.n if model.columns.features is None else learner.weights.n_features
+    check_constants(estimator, (learner.problem.d, n), (problem.d, width))
+    room = learner.weights.room_for(width)
     if room > learner.weights.p or problem is not learner.problem:
         learner = copied(estimator, model, wider, max(room, learner.weights.p), places, problem)
-    average = average_of_width(learner.average, problem, columns.n)
+    average = average_of_width(learner.average, problem, width)
     if average is not learner.average:
         learner = learner.with_parts(problem, learner.update, average, learner.observer)
-    record_sparingly(learner, columns.n)
-    learner.widen(columns.n)
+    record_sparingly(learner, width)
+    learner.widen(width)
     if learner is not model.learner:
         wider.learner = learner
     if classes is None and learner is model.learner:
@@ -57,6 +62,20 @@ def widen(estimator: Any, n_features: Any, classes: Any) -> None:
     estimator._model = wider
     if opened:
         open_stream(estimator)
+
+
+def check_same_table(estimator: Any, model: Model, n_features: Any) -> None:
+    """Refuse more columns than the map is made of, and more classes before it is made."""
+    if n_features is not None:
+        raise ValueError(
+            f"n_features={shortened(n_features)}: features={estimator.features!r} is made of the columns of the first rows; "
+            "accepted are more classes, and another fit for more columns."
+        )
+    if isinstance(model.columns.features, FirstRows):
+        raise ValueError(
+            f"classes= of features={estimator.features!r} may be widened once the map is made, of the first {ROWS_OF_STREAMS} "
+            f"rows; there are {model.columns.features.n}."
+        )
 
 
 def kept_of(settled: Any) -> Any:
@@ -82,7 +101,7 @@ def copied(estimator: Any, model: Model, wider: Model, room: int, places: list[i
 
 def wider_columns(known: Columns, n_features: Any) -> Columns:
     """Return the features to come, with their names if they have any."""
-    n, names = known
+    n, names, _ = known
     if n_features is None:
         return known
     if names is not None:

@@ -1,0 +1,86 @@
+"""Streams of tables: the first rows are learned as they are, and once more when they have made the map of features."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier
+from sklearn.utils import _safe_indexing
+
+from sklearn_predtron.families import _training
+from sklearn_predtron.families._reading import BlockReader, RowReader, len_of
+from sklearn_predtron.families._tables import FirstRows
+from sklearn_predtron.families._watched import showing
+from sklearn_predtron.features import ROWS_OF_STREAMS
+
+
+def partial_fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: Any) -> None:
+    """Learn rows in their order; the estimator gets a model whose map is that of the first 500 rows, once they are there.
+
+    These rows count once: the model is what it would be if the map had been known before them.
+    """
+    known = estimator._model
+    first = FirstRows(estimator.features, (), is_classifier(estimator)) if known is None else known.columns.features
+    if not isinstance(first, FirstRows):
+        _training.partial_fit(estimator, X, y, given, learn)
+        return
+    if learn is not None:
+        raise ValueError(f"features={estimator.features!r} does not go with learners side by side, whose maps would differ.")
+    view = showing(estimator, None if known is None else known.but(learner=known.learner.copied()))
+    learn_first(view, first, X, y, given)
+    _training.take_over(estimator, view)
+
+
+def learn_first(view: Any, first: FirstRows, X: Any, y: Any, given: dict[str, Any]) -> None:
+    """Let a view of an estimator learn a call of which some rows are among the first."""
+    reader: RowReader = view._reader()
+    if isinstance(reader, BlockReader):
+        X, given[reader.ids.name] = reader.apart(X, given.get(reader.ids.name))
+    there = of_some_weight(X, given)
+    part = part_of(X, y, given, there)
+    mine = reader.among_first(part[0], part[2], ROWS_OF_STREAMS - first.n)
+    columns = first.columns_so_far(X)
+    if mine is None or not len(mine):  # no good, or nothing to learn, which the reader says
+        _training.partial_fit(view, X, y, given, None, columns)
+        return
+    if not mine.all():
+        _training.read(view, X, y, dict(given), view._model, partial=True, columns=columns)  # refuses all or nothing
+    head, rest = part_of(*part, mine), part_of(*part, ~mine)
+    _training.partial_fit(view, *head, None, columns)
+    first = first.with_call(*head)
+    view._model.columns = view._model.columns._replace(features=first)
+    if first.n < ROWS_OF_STREAMS:
+        return
+    columns = first.columns()
+    view._model = None
+    for call in first.calls:
+        _training.partial_fit(view, *call, None, columns)
+    if not mine.all():
+        _training.partial_fit(view, *rest, None)
+
+
+def of_some_weight(X: Any, given: dict[str, Any]) -> NDArray:
+    """Return which rows have a weight other than 0."""
+    n = len_of(X)
+    weight = given.get("sample_weight")
+    if weight is None or np.shape(weight) != (n,):
+        return np.ones(n, dtype=bool)
+    return np.asarray(weight) != 0
+
+
+def part_of(X: Any, y: Any, given: dict[str, Any], chosen: NDArray) -> tuple[Any, Any, dict[str, Any]]:
+    """Return the chosen rows of a call."""
+    if chosen.all():
+        return X, y, dict(given)
+    n = len(chosen)
+
+    def cut(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {name: cut(entry) for name, entry in value.items()}
+        has_rows = value is not None and not isinstance(value, str) and np.ndim(value) > 0 and len_of(value) == n
+        return _safe_indexing(value, np.flatnonzero(chosen)) if has_rows else value
+
+    return cut(X), cut(y), {name: value if name == "classes" else cut(value) for name, value in given.items()}

@@ -1,0 +1,118 @@
+"""The parameter `features`: tables of which features are made row by row, and the first rows of a stream."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+
+from sklearn_predtron._core.rows import Rows, dense_rows
+from sklearn_predtron._support.parts import resolve
+from sklearn_predtron.families._reading import Columns, len_of
+from sklearn_predtron.features import FeatureMap
+from sklearn_predtron.features._columns import holds_numbers, opened
+
+def map_of(features: Any) -> FeatureMap | None:
+    """Return the map that the parameter `features` stands for."""
+    return None if features is None else resolve(FeatureMap, features, "features")
+
+
+def columns_of(features: Any, X: Any, y: Any, *, labels: bool) -> Columns:
+    """Return the columns of a table, and a map that is fitted to it; `labels` says that y has labels, and not numbers."""
+    fitted = clone(map_of(features))
+    fitted.fit(X, targets(X, y, labels=labels))
+    return Columns(fitted.n_features_in_, getattr(fitted, "feature_names_in_", None), fitted)
+
+
+def targets(X: Any, y: Any, *, labels: bool) -> NDArray | None:
+    """Return numbers that stand for y, of shape (n, m); None where y is no good, which who reads it says."""
+    try:
+        found = y.toarray() if sparse.issparse(y) else np.asarray(y)
+        if found.ndim == 2 and found.shape[1] == 1:
+            found = found[:, 0]
+        if found.ndim == 1 and labels:
+            known, found = np.unique(found, return_inverse=True)
+            found = (found[:, None] == np.arange(len(known))).astype(np.float64)[:, 1 if len(known) == 2 else 0 :]
+        found = found.astype(np.float64).reshape(len(found), -1)
+    except (TypeError, ValueError):
+        return None
+    return found if len(found) == len_of(X) and np.isfinite(found).all() else None
+
+
+class FirstRows:
+    """The first rows of a stream, of which a map is going to be made; until then numbers are learned as they are.
+
+    Nothing changes it: the next rows make another one.
+
+    Parameters
+    ----------
+    features : str or FeatureMap
+        The map.
+    calls : tuple of tuples (X, y, given)
+        What was given so far.
+    labels : bool
+        Whether y has labels, and not numbers.
+    """
+
+    def __init__(self, features: Any, calls: tuple[tuple[Any, Any, dict[str, Any]], ...], labels: bool):
+        self.features, self.calls, self.labels = features, calls, labels
+
+    @property
+    def n(self) -> int:
+        """How many rows there are."""
+        return sum(len_of(X) for X, _, _ in self.calls)
+
+    def read(self, X: Any) -> NDArray:
+        """Return the numbers of a table; what is missing, and categories, are zeros."""
+        table = opened(X)
+        found = np.zeros((table.n, table.p))
+        for j in range(table.p):
+            if holds_numbers(table, j):
+                found[:, j] = np.nan_to_num(table.numbers(j), nan=0.0)
+        return found
+
+    def rows(self, matrix: NDArray) -> Rows:
+        """Return the rows of such numbers."""
+        return dense_rows(matrix)
+
+    def with_call(self, X: Any, y: Any, given: dict[str, Any]) -> FirstRows:
+        """Return these rows and some more."""
+        return FirstRows(self.features, (*self.calls, copy.deepcopy((X, y, given))), self.labels)
+
+    def columns_so_far(self, X: Any) -> Columns:
+        """Return the columns of the first of all rows, which are read as these are."""
+        table = opened(X)
+        names = getattr(table, "names", None)
+        named = names is not None and all(isinstance(name, str) for name in names)
+        return Columns(table.p, np.array(names, dtype=object) if named else None, self)
+
+    def columns(self) -> Columns:
+        """Return the columns of the rows, and the map that they make."""
+        X, y = (joined([call[place] for call in self.calls]) for place in (0, 1))
+        return columns_of(self.features, X, y, labels=self.labels)
+
+
+def joined(parts: list[Any]) -> Any:
+    """Return the parts of an array or a data frame as one."""
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    if sparse.issparse(first):
+        return sparse.vstack(parts)
+    if hasattr(first, "iloc"):
+        import pandas as pd
+
+        return pd.concat(parts, ignore_index=True)
+    if hasattr(first, "vstack") and hasattr(first, "to_series"):
+        import polars as pl
+
+        return pl.concat(parts)
+    if hasattr(first, "column_names"):
+        import pyarrow as pa
+
+        return pa.concat_tables(parts)
+    return np.concatenate([np.asarray(part) for part in parts])
