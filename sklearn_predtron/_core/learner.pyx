@@ -272,6 +272,7 @@ cdef class Learner:
         """
         cdef Section section
         cdef ScoreFunction scoring
+        rows = rows.apart()
         self.open_section(&section)
         try:
             scoring = self.predictors.recall(mean)
@@ -373,6 +374,7 @@ cdef class Learner:
         try:
             self.check_rounds(rows, labels, order, weight, counts)
             check_order(counted_first, rows.n, "counted_first")
+            rows = rows.apart()
             if counts is not None and (self.observer is None or not self.observer.as_given):
                 self.fade = self.average.keep_seen() ** counts.shape[0]
                 counts = np.asarray(counts) * (self.average.mass(counts.shape[0], self.counts.t) / np.sum(counts))

@@ -68,7 +68,7 @@ def memory_of(values):
 
 def touches_most(rows, Py_ssize_t stride):
     """Whether sparse rows have features on most pages of weights whose lines are `stride` doubles apart."""
-    indices = rows.matrix().indices[:LOOKED_AT].astype(np.intp)
+    indices = rows.first_indices(LOOKED_AT).astype(np.intp)
     touched = np.zeros(rows.p * stride // BLOCK + 1, dtype=bool)
     touched[indices * stride >> 9] = True       # a shift is many times faster than a division by BLOCK
     return 2 * np.count_nonzero(touched) > len(touched)

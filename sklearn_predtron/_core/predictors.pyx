@@ -149,6 +149,7 @@ cdef bint score(ScoreFunction scoring, Rows rows, double[:, ::1] out, Py_ssize_t
     cdef Py_ssize_t done = first, begin, end, last = first + out.shape[0]
     cdef bint finite = True
     cdef View x
+    rows = rows.apart()
     if rows.p > scoring.n_features or rows.longest != 1:
         raise ValueError(f"rows must be single, and have at most the {scoring.n_features} features of the weights.")
     if not 0 <= first <= last <= rows.n or out.shape[1] != scoring.d:

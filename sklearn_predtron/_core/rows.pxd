@@ -73,7 +73,8 @@ cdef class Rows:
     cdef Py_ssize_t size(self, Py_ssize_t i) noexcept
     cdef Py_ssize_t rounds_of(self, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last, Py_ssize_t most)
     cdef inputs(self, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last)
-    cdef Rows consecutive(self)
+    cdef Rows consecutive(self, Py_ssize_t most)
+    cdef Rows apart(self)
     cpdef bint finite(self)
     cdef bint ordinary(self) noexcept nogil
     cpdef Py_ssize_t first_outside(self)

@@ -124,13 +124,21 @@ cdef class Rows:
         """All rows as they are stored, in an array or a CSR matrix, not copied: in any order, and features may stand twice."""
         return None
 
-    cdef Rows consecutive(self):
-        """The same rows, each in memory behind the one before."""
+    cdef Rows consecutive(self, Py_ssize_t most):
+        """The same rows, of which those that are viewed together, up to `most`, lie one behind the other."""
         return self
 
     def another(self, X):
         """Return rows of another matrix, made as these are of theirs."""
         return csr_rows(X) if issparse(X) else dense_rows(X)
+
+    cdef Rows apart(self):
+        """The same rows, for one thread."""
+        return self
+
+    def first_indices(self, Py_ssize_t most):
+        """Indices of the first stored values of sparse rows, so many or a few more."""
+        return self.matrix().indices[:most]
 
     cpdef bint finite(self):
         """Whether no stored value is NaN or infinite."""
@@ -288,7 +296,7 @@ cdef class SummedRows(Rows):
     def matrix(self):
         return self.stored.matrix()
 
-    cdef Rows consecutive(self):
+    cdef Rows consecutive(self, Py_ssize_t most):
         X = self.matrix().copy()
         X.sum_duplicates()
         return sparse_rows(X.data, X.indices, X.indptr.astype(np.intp), self.p)
@@ -313,7 +321,7 @@ cdef class QueryRows(Rows):
             self.longest = max(self.longest, start[i + 1] - start[i])
         if self.n < 0 or start[0] != 0 or start[self.n] != documents.n or shortest < 1:
             raise ValueError(f"start must rise from 0 to {documents.n}, the number of documents.")
-        self.documents = documents.consecutive()
+        self.documents = documents.consecutive(self.longest)
         self.start = start
         self.given = documents.n if given is None else given
         self.row_numbers = row_numbers
@@ -321,8 +329,17 @@ cdef class QueryRows(Rows):
         self.sparse = documents.sparse
 
     cdef void view(self, Py_ssize_t i, View* x) noexcept nogil:
-        self.documents.view(self.start[i], x)
-        x.m = self.start[i + 1] - self.start[i]
+        self.documents.view_together(self.start[i], self.start[i + 1], x)
+
+    cdef Rows apart(self):
+        cdef QueryRows rows
+        cdef Rows documents = self.documents.apart()
+        if documents is self.documents:
+            return self
+        rows = QueryRows.__new__(QueryRows)
+        rows.documents, rows.start, rows.row_numbers = documents, self.start, self.row_numbers
+        rows.n, rows.p, rows.longest, rows.sparse, rows.given = self.n, self.p, self.longest, self.sparse, self.given
+        return rows
 
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
         self.documents.prefetch(self.start[i])
@@ -350,6 +367,9 @@ cdef class QueryRows(Rows):
 
     def another(self, X):
         return self.documents.another(X)
+
+    def first_indices(self, Py_ssize_t most):
+        return self.documents.first_indices(most)
 
     cpdef bint finite(self):
         return self.documents.finite()

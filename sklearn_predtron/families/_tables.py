@@ -14,7 +14,7 @@ from sklearn_predtron._core.rows import Rows, dense_rows
 from sklearn_predtron._support.parts import resolve
 from sklearn_predtron.families._reading import Columns, len_of
 from sklearn_predtron.features import FeatureMap
-from sklearn_predtron.features._columns import holds_numbers, opened
+from sklearn_predtron.features._columns import chosen_categories, numbers_of, opened
 
 def map_of(features: Any) -> FeatureMap | None:
     """Return the map that the parameter `features` stands for."""
@@ -69,10 +69,10 @@ class FirstRows:
     def read(self, X: Any) -> NDArray:
         """Return the numbers of a table; what is missing, and categories, are zeros."""
         table = opened(X)
+        of_categories = chosen_categories(table, getattr(map_of(self.features), "categories", None))
         found = np.zeros((table.n, table.p))
-        for j in range(table.p):
-            if holds_numbers(table, j):
-                found[:, j] = np.nan_to_num(table.numbers(j), nan=0.0)
+        for j in set(range(table.p)) - of_categories:
+            found[:, j] = np.nan_to_num(numbers_of(table, j), nan=0.0)
         return found
 
     def rows(self, matrix: NDArray) -> Rows:

@@ -1,0 +1,485 @@
+"""Maps of the columns of a table to features, made row by row."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+
+from sklearn_predtron._support.compat import Interval
+from sklearn_predtron._support.parts import Part
+from sklearn_predtron.features._columns import categories_in, chosen_categories, opened
+from sklearn_predtron.features._knots import described, evenly
+from sklearn_predtron.features._knots import MOST_ROWS as ROWS_OF_KNOTS
+from sklearn_predtron.features._layout import MOST_FACTORS, MOST_KNOTS, Description, Layout
+from sklearn_predtron.features._made_rows import MadeRows
+from sklearn_predtron.features._names import feature_names, unique
+from sklearn_predtron.features._pairs import chosen_pairs, targets_of
+from sklearn_predtron.features._row_map import FourierMap, PiecewiseMap, RowMap
+from sklearn_predtron.features._table import Gathered, Table, check_range, matrix_of
+
+if TYPE_CHECKING:
+    from sklearn_predtron._support.types import Self
+
+__all__ = ["FeatureMap", "PiecewiseLinear", "RandomFourier"]
+
+ROWS_OF_STREAMS = 500
+
+
+class FeatureMap(TransformerMixin, Part):
+    """Base of the maps of table columns to features.
+
+    A map is fitted to a table, and from then on makes each row's features of that row alone: the same bits in any split of
+    the rows, and by any number of threads.  `transform` makes all of them; a learner asks for those of a row as its turn comes,
+    and nothing of the number of rows times the number of features is ever stored.
+
+    See Also
+    --------
+    PiecewiseLinear : Hats, and products of pairs.
+    RandomFourier : Cosines of random directions.
+    """
+
+    missing: Any = True
+    categories: Any = None
+    _row_map: RowMap | None
+
+    # ------------------------------------------------------------------------------------------------------------- fitting
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Choose the map by the columns of a table.
+
+        Parameters
+        ----------
+        X : {array-like, data frame} of shape (n, n_features)
+            The table; NaN, None and the like are missing.
+        y : array-like of shape (n,) or (n, m), default=None
+            Labels or numbers, by which pairs of columns are chosen.
+
+        Returns
+        -------
+        FeatureMap
+            The map itself.
+        """
+        self._check_parameters()
+        table = opened(X)
+        made = self._made_of(table, y)
+        validate_data(self, X=X, reset=True, skip_check_array=True)
+        self._gathered = None
+        self._take(made)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Gather the first 500 rows of a stream, of which the map is then made: it is that of `fit` of these rows.
+
+        Rows behind them change nothing.  The map of fewer rows is made when it is first asked for.
+
+        Parameters
+        ----------
+        X : {array-like, data frame} of shape (n, n_features)
+            The next rows.
+        y : array-like of shape (n,) or (n, m), default=None
+            Their labels or numbers; pairs are chosen by them if all rows have some.
+
+        Returns
+        -------
+        FeatureMap
+            The map itself.
+        """
+        first = not hasattr(self, "n_features_in_")
+        if first:
+            self._check_parameters()
+        table = opened(X)
+        if not first:
+            validate_data(self, X=X, reset=False, skip_check_array=True)
+        if self.complete_:
+            return self
+        targets_of(y, table.n)
+        gathered = Gathered.begun(table) if first else Gathered(self._gathered)
+        gathered = gathered.with_rows(table, ROWS_OF_STREAMS, y)
+        made = self._made_of_gathered(gathered) if gathered.n == ROWS_OF_STREAMS else None
+        if first:
+            validate_data(self, X=X, reset=True, skip_check_array=True)
+        self._gathered, self._row_map = gathered.state, None
+        if made is not None:
+            self._gathered = None
+            self._take(made)
+        return self
+
+    def _check_parameters(self) -> None:
+        """Raise ValueError where a parameter is not one of those accepted."""
+        self._validate_params()
+
+    def _made_of(self, table: Table, y: Any) -> dict[str, Any]:
+        """Return what a table makes of the map: all of its attributes, in numbers, names and arrays."""
+        chosen = chosen_categories(table, self.categories)
+        found = [categories_in(table, j) if j in chosen else (None, 0) for j in range(table.p)]
+        categories, hashed = [known for known, _ in found], [places for _, places in found]
+        matrix = matrix_of(table, categories, hashed, missing=bool(self.missing))
+        check_range(table, matrix, [j for j in range(table.p) if j not in chosen])
+        sizes = np.array([0 if known is None else len(known) + places for known, places in found])
+        state = self._state_of(matrix, sizes, targets_of(y, table.n))
+        return {"_categories": categories, "_hashed": hashed, "_state": state}
+
+    def _state_of(self, matrix: NDArray, n_categories: NDArray, Y: NDArray | None) -> tuple[Any, ...]:
+        """Return the state of the compiled map of a matrix."""
+        raise TypeError(f"{type(self).__name__} does not define _state_of(); a map must.")
+
+    def _built(self, state: tuple[Any, ...]) -> RowMap:
+        """Return the compiled map of a state."""
+        raise TypeError(f"{type(self).__name__} does not define _built(); a map must.")
+
+    def _made_of_gathered(self, gathered: Gathered) -> dict[str, Any]:
+        targets = gathered.state["y"]
+        return self._made_of(gathered, None if targets is None else np.asarray(targets))
+
+    def _take(self, made: dict[str, Any]) -> None:
+        """Be the map that was made."""
+        row_map = self._built(made["_state"])
+        for name, value in made.items():
+            setattr(self, name, value)
+        self._row_map = row_map
+
+    def _fitted(self) -> RowMap:
+        """Return the compiled map, of the rows so far."""
+        check_is_fitted(self)
+        if self._row_map is None:
+            self._take(self._made_of_gathered(Gathered(self._gathered)))
+        return self._row_map  # type: ignore[return-value]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_row_map")
+
+    @property
+    def complete_(self) -> bool:
+        """Whether the map stays as it is."""
+        return hasattr(self, "_row_map") and self._gathered is None
+
+    @property
+    def n_features_out_(self) -> int:
+        """How many features a row has."""
+        return self._fitted().width
+
+    # ------------------------------------------------------------------------------------------------------------- reading
+
+    def read(self, X: Any) -> NDArray:
+        """Read a table as the map takes it: a matrix of numbers.
+
+        Parameters
+        ----------
+        X : {array-like, data frame} of shape (n, n_features)
+            The table, of the columns that `fit` was given.
+
+        Returns
+        -------
+        ndarray of shape (n, n_features)
+            In single or double precision and C-contiguous: what is missing is NaN, a category is its number, and -1 is one that
+            was not known.  A matrix of such numbers is returned as it is.
+        """
+        self._fitted()
+        table = opened(X)
+        validate_data(self, X=X, reset=False, skip_check_array=True)
+        return matrix_of(table, self._categories, self._hashed, missing=bool(self.missing))
+
+    def rows(self, matrix: NDArray) -> MadeRows:
+        """Make the compiled rows of what `read` has returned.
+
+        Parameters
+        ----------
+        matrix : ndarray of shape (n, n_features)
+            The table, as `read` returns it.
+
+        Returns
+        -------
+        MadeRows
+            Rows that are made as they are asked for.
+        """
+        return MadeRows(self._fitted(), matrix)
+
+    def transform(self, X: Any) -> Any:
+        """Make the features of all rows.
+
+        Parameters
+        ----------
+        X : {array-like, data frame} of shape (n, n_features)
+            The table.
+
+        Returns
+        -------
+        {csr_matrix, ndarray} of shape (n, n_features_out_)
+            The features, in an array where all of them are there in any row.
+        """
+        return self.rows(self.read(X)).matrix()
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray:
+        """Name the features.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            Names of the columns, if X had none; otherwise they must be the same.
+
+        Returns
+        -------
+        ndarray of str
+            A name for each feature, no two the same.
+        """
+        self._fitted()
+        return self._names([str(name) for name in _check_feature_names_in(self, input_features)])
+
+    def _names(self, columns: list[str]) -> NDArray:
+        raise TypeError(f"{type(self).__name__} does not define _names(); a map must.")
+
+    # ------------------------------------------------------------------------------------------------------------- as saved
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in super().__getstate__().items() if name != "_row_map"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if "_gathered" in state:
+            self._row_map = self._built(tuple(state["_state"])) if "_state" in state else None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = bool(self.missing)
+        return tags
+
+
+class PiecewiseLinear(FeatureMap):
+    """Hats at the quantiles of each column, and products of them for pairs of columns (alias "piecewise").
+
+    A linear learner of these features is a generalised additive model with interactions (Lou et al. 2013), of functions that are
+    linear between knots, as Gorishniy et al. (2022) encode numbers::
+
+        score(x) = b + sum_j f_j(x_j) + sum_(i, j) f_ij(x_i, x_j)
+
+    A number between knots k and k + 1 of its column, at the fraction f of the way, has the value 1 - f at hat k and f at hat
+    k + 1; outside the knots it has the value 1 at the nearest.  Beside them stands (x - mean) / sd, clipped to 6.  The knots are
+    quantiles from .01 to .99, of at most 100,000 rows that are evenly spaced; of a column with few values they are these.  A pair of
+    columns has the products of their hats at fewer knots, of which at most four are not 0.
+
+    What is missing has no hat, no value and no products, but an indicator of its own, if any was missing in `fit`: nothing is
+    imputed.  A category has an indicator.  The 256 most frequent of a column have one each, and others share 256 by a hash of
+    their text; a category that `fit` has not seen is one of these, or has none.  Products with categories are hashed where they
+    have more than 2^20 places.
+
+    Where there are more pairs than `n_pairs`, those are taken for which the means over a grid of 8 x 8 quantiles explain most of
+    what a linear fit of y leaves (at most 20,000 rows; labels as indicators, the sum over several; of more than 500 columns those
+    that explain most by themselves).  Without y they are pairs of columns that are near each other.
+
+    Parameters
+    ----------
+    n_knots : int, default=12
+        Hats of a column, from 2 to 255.
+    n_pairs : int, default=100
+        Pairs of columns with products, at most; all pairs of 14 columns are 91.  0 is hats alone.
+    pair_knots : int, default=5
+        Hats of each column of a pair, from 2 to 16.
+    missing : bool, default=True
+        Whether values may be missing; otherwise NaN is refused.
+    categories : "auto", None or list of str and int, default="auto"
+        Columns that hold categories, by name or number: "auto" are those of data frames whose type is category, string or bool,
+        or object with anything but numbers; None is no column.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Columns of the table.
+    feature_names_in_ : ndarray of str
+        Their names, if it has some.
+
+    See Also
+    --------
+    RandomFourier : Features of an isotropic kernel.
+    sklearn.preprocessing.SplineTransformer : Splines of each column, without pairs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_predtron.features import PiecewiseLinear
+    >>> X = np.array([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])
+    >>> encoder = PiecewiseLinear(n_knots=3, pair_knots=2).fit(X)
+    >>> print(encoder.transform([[1.0, 3.0]]).toarray().round(2))
+    [[ 0.5   0.5   0.   -0.61  0.    1.    0.    0.    0.38  0.38  0.13  0.12]]
+    >>> print(*encoder.get_feature_names_out()[[0, 3, 8]], sep=", ")
+    x0 at 0, x0, x0 at 0 x x1 at 1
+    """
+
+    alias = "piecewise"
+    synonyms = ("hats", "gam", "ga2m", "splines", "piecewise_linear")
+    _parameter_constraints: dict[str, list] = {
+        "n_knots": [Interval(Integral, 2, MOST_KNOTS, closed="both")],
+        "n_pairs": [Interval(Integral, 0, None, closed="left")],
+        "pair_knots": [Interval(Integral, 2, MOST_FACTORS, closed="both")],
+        "missing": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_knots: int = 12,
+        n_pairs: int = 100,
+        pair_knots: int = 5,
+        missing: bool = True,
+        categories: Any = "auto",
+    ):
+        self.n_knots = n_knots
+        self.n_pairs = n_pairs
+        self.pair_knots = pair_knots
+        self.missing = missing
+        self.categories = categories
+
+    @property
+    def categories_(self) -> list[NDArray | None]:
+        """For each column its categories with a place of their own, the most frequent first; None for numbers."""
+        self._fitted()
+        return self._categories
+
+    @property
+    def knots_(self) -> list[NDArray]:
+        """For each column the knots of its hats; none where it is constant or holds categories."""
+        described = self._layout().description
+        return [knots[:n] for knots, n in zip(described.hats, described.n_hats, strict=True)]
+
+    @property
+    def terms_(self) -> list[tuple[int, ...]]:
+        """The terms of the model: columns, and pairs of them."""
+        return self._layout().terms()[0]
+
+    @property
+    def term_of_(self) -> NDArray:
+        """The number of the term that each feature belongs to."""
+        return self._layout().terms()[1]
+
+    def _check_parameters(self) -> None:
+        self._validate_params()
+        accepted = isinstance(self.categories, (list, tuple, np.ndarray)) or self.categories in (None, "auto")
+        if not accepted or not all(isinstance(c, (str, Integral)) and not isinstance(c, bool) for c in self.categories or ()):
+            raise ValueError(
+                f"categories={self.categories!r} is not known; accepted are 'auto', None, and a list of names or numbers of columns."
+            )
+
+    def _layout(self) -> Layout:
+        return Layout(self._fitted().description)  # type: ignore[attr-defined]
+
+    def _state_of(self, matrix: NDArray, n_categories: NDArray, Y: NDArray | None) -> tuple[Any, ...]:
+        p, rows = matrix.shape[1], evenly(len(matrix), ROWS_OF_KNOTS)
+        found = []
+        for j in range(p):
+            column = matrix[rows, j] if n_categories[j] == 0 else np.zeros(0)
+            found.append(described(column[~np.isnan(column)], self.n_knots, self.pair_knots))
+        mean, sd = np.array([numbers.mean for numbers in found]), np.array([numbers.sd for numbers in found])
+        of_numbers = np.array([len(numbers.hats) > 0 for numbers in found])
+        pairs = chosen_pairs(
+            matrix,
+            np.flatnonzero(of_numbers | (n_categories > 0)),
+            of_numbers,
+            lambda values, j: np.clip((values - mean[j]) / sd[j], -6, 6),
+            Y,
+            self.n_pairs,
+        )
+        description = Description(
+            *filled([numbers.hats for numbers in found], self.n_knots),
+            *filled([numbers.factors for numbers in found], self.pair_knots),
+            mean,
+            sd,
+            n_categories.astype(np.intp),
+            np.isnan(matrix).any(axis=0).astype(np.intp),
+            pairs,
+        )
+        return tuple(description)
+
+    def _built(self, state: tuple[Any, ...]) -> RowMap:
+        return PiecewiseMap(*state)
+
+    def _names(self, columns: list[str]) -> NDArray:
+        return feature_names(columns, self._categories, self._layout())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = tags.input_tags.categorical = self.categories is not None
+        return tags
+
+
+def filled(knots: list[NDArray], most: int) -> tuple[NDArray, NDArray]:
+    """Return how many knots each column has, and the knots of all, with zeros behind them."""
+    table = np.zeros((len(knots), most))
+    for row, own in zip(table, knots, strict=True):
+        row[: len(own)] = own
+    return np.array([len(own) for own in knots], dtype=np.intp), table
+
+
+class RandomFourier(FeatureMap):
+    """Cosines of random directions of the standardised columns, for the Gaussian kernel (alias "fourier").
+
+    Rahimi and Recht (2007): the features sqrt(2 / D) cos(w_k z + b_k), k = 1..D, of z = (x - mean) / sd have inner products near
+    exp(-gamma |z - z'|^2), for w_k normal with variance 2 gamma and b_k uniform.  The columns hold numbers; what is missing
+    has its column's mean.  Mean and deviation are those of at most 100,000 rows, evenly spaced.  All features of a row are
+    there, so that rows are dense.
+
+    Parameters
+    ----------
+    n_features : int, default=1000
+        Features D.
+    gamma : float, default=None
+        Inverse of the squared width; None is 1 / p for p columns.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the directions; an int gives the same ones at each `fit`.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Columns of the table.
+    feature_names_in_ : ndarray of str
+        Their names, if it has some.
+
+    See Also
+    --------
+    PiecewiseLinear : Features that say what they are of.
+    sklearn_predtron.norms.RKHS : The kernel itself.
+    sklearn.kernel_approximation.RBFSampler : The same features of rows that are not standardised.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_predtron.features import RandomFourier
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> Z = RandomFourier(n_features=4000).fit(X).transform(X)
+    >>> exact = np.exp(-0.5 * (((X[0] - X[1]) / X.std(axis=0)) ** 2).sum())
+    >>> print(round(Z[0] @ Z[1], 1), round(exact, 1))
+    """
+
+    alias = "fourier"
+    synonyms = ("random_fourier", "rff", "rbf_sampler")
+    _parameter_constraints: dict[str, list] = {
+        "n_features": [Interval(Integral, 1, None, closed="left")],
+        "gamma": [Interval(Real, 0, None, closed="neither"), None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(self, *, n_features: int = 1000, gamma: float | None = None, random_state: Any = 0):
+        self.n_features = n_features
+        self.gamma = gamma
+        self.random_state = random_state
+
+    def _state_of(self, matrix: NDArray, n_categories: NDArray, Y: NDArray | None) -> tuple[Any, ...]:
+        p, rows = matrix.shape[1], evenly(len(matrix), ROWS_OF_KNOTS)
+        columns = [column[~np.isnan(column)] for column in matrix[rows].T]
+        found = [described(column, 2, 2) for column in columns]
+        random = check_random_state(self.random_state)
+        gamma = 1 / p if self.gamma is None else self.gamma
+        turns = np.sqrt(2 * gamma) / (2 * np.pi) * random.normal(size=(p, self.n_features))
+        phase = random.uniform(0, 1, self.n_features)
+        mean, sd = np.array([numbers.mean for numbers in found]), np.array([numbers.sd for numbers in found])
+        return turns, phase, mean, sd, float(np.sqrt(2 / self.n_features))
+
+    def _built(self, state: tuple[Any, ...]) -> RowMap:
+        return FourierMap(*state)
+
+    def _names(self, columns: list[str]) -> NDArray:
+        return unique([f"fourier{k}" for k in range(self.n_features_out_)])

@@ -1,0 +1,208 @@
+"""Columns of arrays and data frames: numbers, or categories by their texts."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from numbers import Integral, Real
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import check_array
+
+MOST_CATEGORIES = 256  # with a place of their own
+HASHED = 256  # places for the others of a column
+
+OF_NUMBERS = re.compile(r"(u?int\d*|float\d*|double|halffloat|decimal.*|sparse\[(u?int|float).*)(\[pyarrow\])?$")
+OF_TEXTS = re.compile(r"(bool|object|str|large_string|string_view|utf8|categor|enum|dictionary)")
+
+
+class Frame:
+    """A data frame of pandas or polars, or a table of pyarrow, column by column."""
+
+    def __init__(self, X: Any):
+        self.X = X
+        self.names = list(X.column_names if hasattr(X, "column_names") else X.columns)
+        self.n, self.p = X.shape
+
+    def column(self, j: int) -> Any:
+        if hasattr(self.X, "iloc"):
+            return self.X.iloc[:, j]
+        return self.X.column(j) if hasattr(self.X, "column_names") else self.X.to_series(j)
+
+    def name(self, j: int) -> str:
+        return repr(self.names[j])
+
+    def dtype(self, j: int) -> str:
+        column = self.column(j)
+        return str(column.dtype if hasattr(column, "dtype") else column.type).lower()
+
+    def objects(self, j: int) -> Iterable[Any]:
+        column = self.column(j)
+        if hasattr(column, "to_pylist"):
+            return column.to_pylist()
+        return column.to_list() if hasattr(column, "to_physical") else column.astype(object).to_numpy()
+
+    def numbers(self, j: int) -> NDArray:
+        column = self.column(j)
+        if hasattr(self.X, "iloc"):
+            kind = np.float32 if self.dtype(j) == "float32" else np.float64
+            return column.to_numpy(dtype=kind, na_value=np.nan)
+        return as_floats(np.asarray(column.to_numpy()))
+
+
+class Array:
+    """A matrix of numbers, or of objects or strings."""
+
+    def __init__(self, X: NDArray):
+        self.X = X
+        self.n, self.p = X.shape
+        self.of_numbers = X.dtype.kind == "f"
+
+    def name(self, j: int) -> str:
+        return str(j)
+
+    def dtype(self, j: int) -> str:
+        return str(self.X.dtype).lower() if self.of_numbers else "object"
+
+    def objects(self, j: int) -> Iterable[Any]:
+        return self.X[:, j].tolist()
+
+    def numbers(self, j: int) -> NDArray:
+        return as_floats(self.X[:, j])
+
+
+def opened(X: Any) -> Frame | Array:
+    """Return the columns of what is given to an estimator as X."""
+    if sparse.issparse(X):
+        raise ValueError(f"X is a sparse {type(X).__name__}; features= takes dense rows and data frames.")
+    if hasattr(X, "collect") and hasattr(X, "collect_schema") and not hasattr(X, "to_series"):
+        raise ValueError("X is a LazyFrame; features= takes dense rows and data frames: pass X.collect().")
+    if (hasattr(X, "columns") or hasattr(X, "column_names")) and hasattr(X, "shape"):
+        frame = Frame(X)
+        for size, what in ((frame.n, "sample"), (frame.p, "feature")):
+            if size < 1:
+                shape = f"(shape={X.shape})"
+                raise ValueError(f"Found array with 0 {what}(s) {shape} while a minimum of 1 is required.")
+        return frame
+    given = X if isinstance(X, np.ndarray) or not hasattr(X, "__len__") else np.asarray(X)
+    of_texts = getattr(getattr(given, "dtype", None), "kind", "f") in "OUST" and getattr(given, "ndim", 0) == 2
+    kinds = None if of_texts else [np.float64, np.float32]
+    return Array(check_array(given, dtype=kinds, order="C", ensure_all_finite=False, input_name="X"))
+
+
+def as_floats(values: NDArray) -> NDArray:
+    """Return numbers in single or double precision, None as NaN."""
+    return np.asarray(values, dtype=np.float32 if values.dtype == np.float32 else np.float64)
+
+
+def numbers_of(table: Frame | Array, j: int) -> NDArray:
+    """Return the numbers of a column, NaN where they are missing."""
+    try:
+        return table.numbers(j)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"X has values in column {table.name(j)}, of type {table.dtype(j)}, that are not numbers ({error}); name it in "
+            "categories=, and pass it in a data frame or an array of objects."
+        ) from None
+
+
+def text_of(value: Any) -> str | None:
+    """Return a category as text, the same for equal numbers; None if it is missing."""
+    if isinstance(value, str):
+        return str(value)
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    if isinstance(value, (bool, np.bool_)):
+        return str(bool(value))
+    if isinstance(value, Real) and not isinstance(value, Integral):
+        number = float(value)
+        return None if math.isnan(number) else str(int(number)) if number.is_integer() else repr(number)
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+
+
+def distinct(table: Frame | Array, j: int) -> tuple[list[str | None], NDArray]:
+    """Return the texts of a column's distinct values, and the number of each row's."""
+    if isinstance(table, Array) and table.of_numbers:
+        values, inverse = np.unique(table.X[:, j], return_inverse=True)
+        return [text_of(value) for value in values], inverse.reshape(-1)
+    found: dict[Any, int] = {}
+    texts: list[str | None] = []
+    inverse = np.empty(table.n, dtype=np.intp)
+    for i, value in enumerate(table.objects(j)):
+        text = value if type(value) is str else text_of(value)
+        number = found.setdefault(text, len(texts))
+        if number == len(texts):
+            texts.append(text)
+        inverse[i] = number
+    return texts, inverse
+
+
+def categories_in(table: Frame | Array, j: int) -> tuple[NDArray, int]:
+    """Return a column's categories, the most frequent first, and how many places those have that have none of their own."""
+    texts, inverse = distinct(table, j)
+    counts: Counter[str] = Counter()
+    for text, count in zip(texts, np.bincount(inverse, minlength=len(texts)), strict=True):
+        if text is not None:
+            counts[text] += int(count)
+    order = sorted(counts, key=lambda text: (-counts[text], text))
+    return np.array(order[:MOST_CATEGORIES], dtype=str), HASHED if len(order) > MOST_CATEGORIES else 0
+
+
+def codes_of(table: Frame | Array, j: int, categories: NDArray, hashed: int) -> NDArray:
+    """Return the numbers of a column's categories; NaN is missing, -1 a category that has no place."""
+    texts, inverse = distinct(table, j)
+    known = {text: code for code, text in enumerate(categories.tolist())}
+    codes = [math.nan if text is None else known.get(text, hashed_code(text, len(known), hashed)) for text in texts]
+    return np.array(codes, dtype=np.float64)[inverse]
+
+
+def hashed_code(text: str, n_known: int, hashed: int) -> int:
+    """Return the number of a category that has no place of its own."""
+    return n_known + crc32(text.encode("utf-8", "surrogatepass")) % hashed if hashed else -1
+
+
+def is_category(table: Frame | Array, j: int) -> bool:
+    """Whether a column holds categories by itself."""
+    kind = table.dtype(j)
+    if OF_NUMBERS.match(kind):
+        return False
+    if not OF_TEXTS.match(kind):
+        raise ValueError(
+            f"X has a column {table.name(j)} of type {kind}; accepted are numbers, categories, strings and booleans."
+        )
+    return kind != "object" or not all_numbers(table.objects(j))
+
+
+def all_numbers(values: Iterable[Any]) -> bool:
+    """Whether objects are numbers, but for those that are missing."""
+    return all((isinstance(v, Real) and not isinstance(v, (bool, np.bool_))) or text_of(v) is None for v in values)
+
+
+def chosen_categories(table: Frame | Array, categories: Any) -> set[int]:
+    """Return which columns hold categories, for the parameter of that name."""
+    if isinstance(categories, str) and categories == "auto":
+        return {j for j in range(table.p) if is_category(table, j)}
+    return set() if categories is None else set(named_columns(table, categories))
+
+
+def named_columns(table: Frame | Array, categories: Any) -> Iterator[int]:
+    """Yield the numbers of columns that are given by their names or their numbers."""
+    names = getattr(table, "names", [])
+    for column in categories:
+        if isinstance(column, Integral) and not isinstance(column, bool) and column not in names:
+            if not -table.p <= column < table.p:
+                raise ValueError(f"categories={categories!r} names column {column}, and X has {table.p} columns.")
+            yield int(column) % table.p
+        elif column in names:
+            yield names.index(column)
+        else:
+            raise ValueError(
+                f"categories={categories!r} names a column {column!r} that X does not have; accepted are 'auto', None, and a "
+                f"list of numbers of columns{' and of names: ' + ', '.join(map(repr, names[:20])) if names else ''}."
+            )

@@ -1,0 +1,75 @@
+"""What a column's numbers are described by: mean, deviation and knots."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+MOST_ROWS = 100_000  # that are looked at, evenly spaced
+LARGEST = 1e150  # of a value: its square and the inverse of a distance are floating-point numbers
+
+
+class Numbers(NamedTuple):
+    """Statistics of a column; without knots it is constant."""
+
+    mean: float
+    sd: float
+    hats: NDArray
+    factors: NDArray
+
+
+def described(values: NDArray, n_knots: int, pair_knots: int) -> Numbers:
+    """Describe the values of a column that are not missing."""
+    nothing = np.zeros(0)
+    values = np.sort(values.astype(np.float64))
+    if len(values) == 0:
+        return Numbers(0.0, 1.0, nothing, nothing)
+    mean = float(values.mean())
+    sd = float(np.sqrt(np.mean((values - mean) ** 2)))
+    rounding = 10 * np.finfo(np.float64).eps
+    hats = knots(values, n_knots)
+    if len(hats) < 2 or sd <= rounding * abs(mean) or sd < 1 / LARGEST:
+        return Numbers(mean, 1.0, nothing, nothing)
+    return Numbers(mean, sd, hats, knots(values, pair_knots))
+
+
+def knots(values: NDArray, most: int) -> NDArray:
+    """Return rising knots of sorted values: the distinct ones if they are few, else quantiles.
+
+    A value that several quantiles fall on is a knot once, and the others are quantiles of what is left.
+    """
+    distinct = values[np.concatenate([[True], values[1:] > values[:-1]])]
+    if len(distinct) <= most:
+        return apart(distinct)
+    found = quantiles(values, most)
+    heavy = np.unique(found[1:][found[1:] == found[:-1]])
+    if len(heavy):
+        others = values[~np.isin(values, heavy)]
+        found = np.unique(np.concatenate([heavy, quantiles(others, most - len(heavy))]))
+    found = apart(found)
+    return found if len(found) > 1 else apart(distinct[[0, -1]])
+
+
+def quantiles(values: NDArray, n: int) -> NDArray:
+    """Return n quantiles of sorted values, from .01 to .99, on the lines between them."""
+    at = (np.linspace(0.01, 0.99, n) if n > 1 else np.full(n, 0.5)) * (len(values) - 1)
+    lower = np.floor(at).astype(np.intp)
+    upper = np.minimum(lower + 1, len(values) - 1)
+    return values[lower] + (at - lower) * (values[upper] - values[lower])
+
+
+def apart(rising: NDArray) -> NDArray:
+    """Leave out knots that are not apart from the one before, as differences and their inverses need it."""
+    least = max(1e-290, 1e-10 * (rising[-1] - rising[0]))
+    kept = [rising[0]]
+    for knot in rising[1:]:
+        if knot - kept[-1] >= least:
+            kept.append(knot)
+    return np.array(kept)
+
+
+def evenly(n: int, most: int) -> NDArray:
+    """Return the numbers of at most so many of n rows, evenly spaced."""
+    return np.arange(n) if n <= most else np.arange(most) * n // most

@@ -1,0 +1,127 @@
+"""Where the features of a piecewise-linear map stand: column by column, then pair by pair."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_predtron._core.state import length_of, reals, restored, wholes
+
+MOST_KNOTS, MOST_FACTORS = 255, 16
+MOST_PLACES = 2**31 - 2  # indices have 32 bits
+MOST_PRODUCTS = 2**20  # places of all products with categories
+CONSTANT, NUMBERS, CATEGORIES = range(3)
+DIRECT, HASHED_FIRST, HASHED_CELL = range(3)
+
+
+class Description(NamedTuple):
+    """What a map is, in arrays; all else follows from it.
+
+    Columns of numbers have 2 knots or more, columns of categories have 1 or more, and what has neither is constant; the knots
+    behind a column's last one are 0.
+    """
+
+    n_hats: NDArray  # knots of a column
+    hats: NDArray  # (p, most of them)
+    n_factors: NDArray  # of the factors of its products
+    factors: NDArray
+    mean: NDArray
+    sd: NDArray
+    n_categories: NDArray
+    missing: NDArray  # whether missing values have an indicator
+    pairs: NDArray  # (n, 2), columns with i < j
+
+    @classmethod
+    def checked(cls, owner: Any, state: Any) -> Description:
+        """Return a saved description, if it is one; the arrays are copies."""
+        p, r = length_of(state, 0), length_of(state, 8)
+        widths = [part.shape[1] if isinstance(part, np.ndarray) and part.ndim == 2 else 0 for part in (*state, *range(4))[1:4:2]]
+        count = wholes(p, least=0, most=MOST_PLACES)
+        pattern = (
+            wholes(p, least=0, most=min(MOST_KNOTS, widths[0])),
+            reals(p, widths[0]),
+            wholes(p, least=0, most=min(MOST_FACTORS, widths[1])),
+            reals(p, widths[1]),
+            reals(p),
+            reals(p, least=1e-150),
+            count,
+            wholes(p, least=0, most=1),
+            wholes(r, 2, least=0, most=max(p - 1, 0)),
+        )
+        description = cls(*restored(owner, state, pattern))
+        if not description.holds():
+            raise ValueError(f"The saved state of a {type(owner).__name__} is damaged: its columns, knots or pairs disagree.")
+        return description
+
+    def holds(self) -> bool:
+        """Whether knots rise, columns are of one kind, and pairs are of columns with parts."""
+        hats, factors, either = self.n_hats > 0, self.n_factors > 0, (self.n_hats > 0) | (self.n_categories > 0)
+        return (
+            len(self.n_hats) > 0
+            and min(self.hats.shape[1], self.factors.shape[1]) >= 2
+            and bool((hats == factors).all() and not (hats & (self.n_categories > 0)).any())
+            and rising(self.hats, self.n_hats)
+            and rising(self.factors, self.n_factors)
+            and bool((self.pairs[:, 0] < self.pairs[:, 1]).all() and either[self.pairs].all())
+        )
+
+
+def rising(knots: NDArray, counts: NDArray) -> bool:
+    """Whether the first counts[j] of row j, none or at least two, rise by distances that have an inverse."""
+    inner = np.arange(1, knots.shape[1]) < counts[:, None]
+    with np.errstate(over="ignore"):
+        distance = np.diff(knots, axis=1)[inner]
+    return bool((counts != 1).all() and (distance >= 1e-290).all() and (distance <= 1e290).all())
+
+
+class Layout:
+    """The places of the features of a described map."""
+
+    def __init__(self, description: Description):
+        self.description = d = description
+        self.kind = np.where(d.n_hats > 0, NUMBERS, np.where(d.n_categories > 0, CATEGORIES, CONSTANT))
+        self.parts = np.where(self.kind == NUMBERS, d.n_factors, d.n_categories)  # of a column's products
+        own = np.where(self.kind == NUMBERS, d.n_hats + 1, d.n_categories)
+        ends = np.cumsum(own + d.missing)
+        self.base = ends - own - d.missing
+        self.raw = np.where(self.kind == NUMBERS, self.base + d.n_hats, -1)
+        self.missing = np.where(d.missing > 0, ends - 1, -1)
+        self.n_single = int(ends[-1])
+        self._lay_pairs()
+        self.width = int(self.pair_base[-1] + self.pair_size[-1]) if len(d.pairs) else self.n_single
+
+    def _lay_pairs(self) -> None:
+        """Give each pair its places: those with categories share so many, and are hashed where that is not enough."""
+        pairs = self.description.pairs
+        by_category = self.kind[pairs] == CATEGORIES
+        swapped = by_category[:, 1] & ~by_category[:, 0]
+        self.first = np.where(swapped, pairs[:, 1], pairs[:, 0])  # the category, of a pair with one
+        self.second = np.where(swapped, pairs[:, 0], pairs[:, 1])
+        self.stride = self.parts[self.second]
+        full = self.parts[self.first] * self.stride
+        some = by_category.any(axis=1)
+        limit = hashed_size(full[some])
+        self.modulus = np.where(by_category.all(axis=1), limit, np.maximum(limit // np.maximum(self.stride, 1), 1))
+        hashed = some & (full > limit)
+        self.hashed = np.where(~hashed, DIRECT, np.where(by_category.all(axis=1), HASHED_CELL, HASHED_FIRST))
+        size = np.where(self.hashed == HASHED_FIRST, self.modulus * self.stride, limit)
+        self.pair_size = np.where(hashed, size, full)
+        self.pair_base = self.n_single + np.cumsum(self.pair_size) - self.pair_size
+
+    def terms(self) -> tuple[list[tuple[int, ...]], NDArray]:
+        """Return the terms, columns and pairs of them, and the number of each feature's."""
+        d = self.description
+        of_column = np.where(self.kind == NUMBERS, d.n_hats + 1, d.n_categories) + d.missing
+        sizes = np.concatenate([of_column, self.pair_size])
+        terms = [(j,) for j in range(len(of_column))] + [(int(i), int(j)) for i, j in d.pairs]
+        return terms, np.repeat(np.arange(len(sizes)), sizes)
+
+
+def hashed_size(sizes: NDArray) -> int:
+    """Return the largest power of 2 that pairs may take at most, so that all of them fit; at least 64."""
+    size = MOST_PRODUCTS
+    while size > 64 and np.minimum(sizes, size).sum() > MOST_PRODUCTS:
+        size //= 2
+    return size

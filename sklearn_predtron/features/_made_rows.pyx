@@ -1,0 +1,166 @@
+"""Rows that are made of a table as they are asked for: nothing of the number of rows times the number of features is stored."""
+from libc.stdint cimport int32_t
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from sklearn_predtron._core.rows cimport Rows, View, of_doubles
+from sklearn_predtron._core.simd cimport RowOps, prefetch_bytes
+from sklearn_predtron.features._row_map cimport RowMap
+
+from sklearn_predtron._core.rows import sparse_rows
+
+cdef enum:
+    SINGLES = 4             # slots of a row, and of a block: a view, the next one, and those that may yet be asked for again
+    BLOCKS = 3
+    MOST_TOGETHER = 64
+    BLOCK_BYTES = 1 << 17   # a block stays in a cache near the core
+    ENTRY = sizeof(int32_t) + sizeof(double)
+
+# The kernels of CSR rows of doubles with indices of 32 bits.
+cdef const RowOps* of_made = (<Rows?> sparse_rows(np.zeros(0), np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.intp), 1)).k
+
+
+cdef class MadeRows(Rows):
+    """Rows of a table of numbers, float32 or float64 and C-contiguous, under a map; views are valid in one thread.
+
+    A view lasts while at most two others are asked for.
+    """
+
+    def __init__(self, RowMap map not None, table not None):
+        if table.ndim != 2 or table.shape[1] != map.p or table.dtype not in (np.float32, np.float64):
+            raise ValueError(f"table must be a matrix of {map.p} columns of float32 or float64.")
+        if not (table.flags.c_contiguous and table.flags.aligned):
+            raise ValueError("table must be aligned and C-contiguous.")
+        self.attach(map, table, max(1, min(MOST_TOGETHER, BLOCK_BYTES // (map.most * ENTRY), len(table))))
+
+    cdef int attach(self, RowMap map, table, Py_ssize_t together) except -1:
+        """Read a table from here on, and have buffers for as many rows at a time."""
+        cdef const float[:, ::1] floats
+        cdef const double[:, ::1] doubles
+        self.map, self.table, self.together = map, table, together
+        self.n = self.given = len(table)
+        self.p, self.sparse = map.width, map.sparse
+        self.single = table.dtype == np.float32
+        self.row_size = map.p * (sizeof(float) if self.single else sizeof(double))
+        if self.n > 0 and self.single:
+            floats = table
+            self.data = <const char*> &floats[0, 0]
+        elif self.n > 0:
+            doubles = table
+            self.data = <const char*> &doubles[0, 0]
+        self.k = of_made if self.sparse else of_doubles(False)
+        room = (SINGLES + BLOCKS * together) * map.most
+        self.value = np.empty(room)
+        self.index = np.empty(room if self.sparse else 1, dtype=np.int32)
+        self.start = np.zeros(2 * SINGLES + BLOCKS * (together + 1), dtype=np.intp)
+        self.first = np.full(SINGLES + BLOCKS, -1, dtype=np.intp)
+        self.end = np.full(SINGLES + BLOCKS, -1, dtype=np.intp)
+        self.scratch = np.empty(map.scratch_size // sizeof(double) + 1)
+        return 0
+
+    cdef MadeRows with_room(self, Py_ssize_t together):
+        """The same rows, with other buffers."""
+        cdef MadeRows rows = MadeRows.__new__(MadeRows)
+        rows.attach(self.map, self.table, together)
+        return rows
+
+    cdef Rows apart(self):
+        return self.with_room(self.together)
+
+    def another(self, table):
+        return MadeRows(self.map, table)
+
+    cdef Rows consecutive(self, Py_ssize_t most):
+        return self if most <= self.together else self.with_room(most)
+
+    cdef void view(self, Py_ssize_t i, View* x) noexcept nogil:
+        cdef Py_ssize_t slot
+        for slot in range(SINGLES):
+            if self.first[slot] == i:
+                self.show(slot, x)
+                return
+        slot = self.next_single
+        self.next_single = (slot + 1) % SINGLES
+        self.fill(slot, i, i + 1)
+        self.show(slot, x)
+
+    cdef Py_ssize_t view_together(self, Py_ssize_t first, Py_ssize_t last, View* x) noexcept nogil:
+        cdef Py_ssize_t slot, end = min(last, first + self.together)
+        for slot in range(SINGLES, SINGLES + BLOCKS):
+            if self.first[slot] == first and self.end[slot] == end:
+                self.show(slot, x)
+                return end
+        slot = SINGLES + self.next_block
+        self.next_block = (self.next_block + 1) % BLOCKS
+        self.fill(slot, first, end)
+        self.show(slot, x)
+        return end
+
+    cdef void fill(self, Py_ssize_t slot, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+        """Make some rows, one behind the other."""
+        cdef Py_ssize_t i, before = slot if slot < SINGLES else SINGLES + (slot - SINGLES) * self.together
+        cdef double* value = &self.value[before * self.map.most]
+        cdef int32_t* index = &self.index[before * self.map.most if self.sparse else 0]
+        cdef Py_ssize_t* start = &self.start[before + slot]
+        self.first[slot], self.end[slot] = first, end
+        for i in range(end - first):
+            start[i + 1] = start[i] + self.make(first + i, index + start[i] if self.sparse else index, value + start[i])
+
+    cdef void show(self, Py_ssize_t slot, View* x) noexcept nogil:
+        """The rows of a slot."""
+        cdef Py_ssize_t before = slot if slot < SINGLES else SINGLES + (slot - SINGLES) * self.together
+        x.m = self.end[slot] - self.first[slot]
+        x.p, x.k, x.norm2 = self.p, self.k, -1
+        x.first.value = &self.value[before * self.map.most]
+        x.first.index, x.start, x.first.n = NULL, NULL, self.p
+        if self.sparse:
+            x.first.index = &self.index[before * self.map.most]
+            x.start = &self.start[before + slot]
+            x.first.n = x.start[1] - x.start[0]
+
+    cdef Py_ssize_t make(self, Py_ssize_t i, int32_t* index, double* value) noexcept nogil:
+        """Make row i; return how many values it has."""
+        return self.map.make(self.data + i * self.row_size, self.single, <char*> &self.scratch[0], index, value)
+
+    cdef Py_ssize_t n_values(self) noexcept nogil:
+        return self.n * self.map.most
+
+    cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
+        prefetch_bytes(self.data + i * self.row_size, min(self.row_size, 4096))
+
+    cdef bint ordinary(self) noexcept nogil:
+        return True     # values are finite and at most 6, and one of each column that is there at least 1/2, if it is sparse
+
+    def sizes(self, Py_ssize_t last):
+        """Return how many values the rows before the last one have."""
+        cdef Py_ssize_t[::1] n = np.empty(last, dtype=np.intp)
+        cdef Py_ssize_t i
+        with nogil:
+            for i in range(last):
+                n[i] = self.make(i, &self.index[0], &self.value[0])
+        return np.asarray(n)
+
+    def matrix(self):
+        """All rows, made for this call."""
+        return self.first_rows(self.n)
+
+    def first_rows(self, Py_ssize_t n):
+        """Return the first rows, made for this call: a CSR matrix or an array, as the map is sparse or not."""
+        cdef MadeRows rows = self.apart()   # its buffers are of this call
+        start = np.zeros(n + 1, dtype=np.intp)
+        np.cumsum(rows.sizes(n) if self.sparse else np.full(n, self.p), out=start[1:])
+        cdef double[::1] value = np.empty(max(start[n], 1))
+        cdef int32_t[::1] index = np.empty(max(start[n] if self.sparse else 1, 1), dtype=np.int32)
+        cdef const Py_ssize_t[::1] at = start
+        cdef Py_ssize_t i
+        with nogil:
+            for i in range(n):
+                rows.make(i, &index[at[i] if rows.sparse else 0], &value[at[i]])
+        values = np.asarray(value)[:start[n]]
+        if not self.sparse:
+            return values.reshape(n, self.p)
+        return csr_matrix((values, np.asarray(index)[:start[n]], start), shape=(n, self.p))
+
+    def first_indices(self, Py_ssize_t most):
+        return self.first_rows(min(self.n, most // max(1, self.map.most // 2) + 1)).indices[:most]
