@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.cli._answers import Answers, WithCosts, answers_of
 from sklearn_predtron.cli._compare import Comparison
 from sklearn_predtron.cli._console import UsageError
@@ -74,11 +75,12 @@ def open_costs(file: CostsFile | None, comparison: Comparison, file_format: File
 def pairs_of(reader: CostsReader, answers: Answers) -> list[tuple[Any, Any]]:
     """Return the pairs of the header as the estimators name them."""
     what, labels = answers.accepted
+    known = shortened_labels(labels)
     found = []
     for text in reader.pairs:
         pair = answers.pair(text)
         if pair is None:
-            raise CostsError(f"{reader.said}, line 1: unknown pair {text!r}; accepted are {what} {shortened_labels(labels)}")
+            raise CostsError(f"{reader.said}, line 1: unknown pair {shortened(text)}; accepted are {what} {known}")
         if pair in found:
             raise CostsError(f"{reader.said}, line 1: the pair {text} is there twice")
         found.append(pair)

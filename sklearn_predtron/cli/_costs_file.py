@@ -113,9 +113,9 @@ class CostsReader:
             fields += found
         n = len(fields) // width
         self.rows += n
-        return self._numbers(fields, first).reshape(n, width)
+        return self._parsed(fields, first).reshape(n, width)
 
-    def _numbers(self, fields: list[bytes], first: int) -> NDArray:
+    def _parsed(self, fields: list[bytes], first: int) -> NDArray:
         """Return costs as numbers; refuse the first that is none."""
         found = np.array([number(field) for field in fields], dtype=np.float64)
         strange = np.flatnonzero(~((found >= 0) & (found <= LARGEST_LOSS)))

@@ -321,6 +321,7 @@ BROKEN = {
     "no header": (ROW * N, "line 1: unknown pair '1'; accepted are TRUE:PREDICTED of the labels [0, 1]"),
     "unknown": (HEADER.replace("0:1", "0:2") + ROW * N, "line 1: unknown pair '0:2'"),
     "of sets": (HEADER.replace("0:1", "0:missed") + ROW * N, "line 1: unknown pair '0:missed'"),
+    "long": ("x" * 5000 + "\n" + ROW * N, "xxx...; accepted are TRUE:PREDICTED of the labels [0, 1]"),
     "twice": (HEADER.replace("0:1", "1:0") + ROW * N, "line 1: the pair 1:0 is there twice"),
     "negative": (HEADER + ROW * 5 + "1 -2 3\n" + ROW * (N - 6), "line 7: -2 for the pair 0:1; accepted are numbers from 0"),
     "infinite": (HEADER + "1 2 inf\n" + ROW * (N - 1), "line 2: inf for the pair 1:1"),
@@ -361,6 +362,19 @@ def test_in_a_stream_the_rows_before_it_are_kept(capsys, fraud):
         assert (code, out) == (1, "")
         assert f"{message}; the {kept} rounds before it are kept" in err
         assert joblib.load(saved).t_ == kept
+
+
+def test_a_compressed_file_that_ends_early(capsys, fraud):
+    cut = fraud.costs.parent / "cut.gz"
+    cut.write_bytes(gzip.compress(fraud.costs.read_bytes())[:-200])
+    code, out, err = run(capsys, fraud.train, "--costs", cut, "--quiet")
+    assert (code, out) == (1, "") and f"--costs={str(cut)!r}: Compressed file ended" in err and "nothing was learned" in err
+
+
+def test_rows_without_costs_come_first(capsys, fraud):
+    fraud.costs.write_text(HEADER + "0 0 0\n" * 9 + ROW * (N - 9))
+    ours = results(capsys, fraud.train, "--costs", fraud.costs, *PLAIN)[0]
+    assert ours["rounds"] == N - 9 and 0 < ours["progressive_cost"] < 3
 
 
 def test_costs_of_test_that_do_not_fit(capsys, fraud):
