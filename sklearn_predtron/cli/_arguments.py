@@ -167,6 +167,14 @@ def build_parser() -> Parser:
         choices=["learned", "expected_cost", "f1", "balanced", "macro_f1", "micro_f1", "fitted"],
         help="what becomes of scores; expected_cost, which costs and rejects imply, predicts what costs least in expectation",
     )
+    learner.add_argument(
+        "--costs",
+        metavar="FILE",
+        help="what answers cost in each row of TRAIN: a first line of pairs TRUE:PREDICTED (--task multilabel: LABEL:missed and "
+        "LABEL:false), and a line of costs for each row, with white space or commas between them; pairs left out cost what "
+        "--loss says.  What is predicted costs least in expectation; with --load and rows without labels, by the costs of these",
+    )
+    learner.add_argument("--test-costs", metavar="FILE", help="the same of the rows of TEST")
     learner.add_argument("--compare", action=switch, help="a learner of scikit-learn's beside it (default, except with --load)")
     stream = parser.add_argument_group("the stream")
     stream.add_argument("--epochs", type=integer(1), metavar="N", help="passes over TRAIN (default 1)")

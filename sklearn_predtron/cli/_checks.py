@@ -25,6 +25,8 @@ def check_job(job: Job) -> None:
         ("jobs", ["train"]),
         ("cluster", ["train"]),
         ("checkpoint", ["jobs", "cluster"]),
+        ("costs", ["train"]),
+        ("test_costs", ["test"]),
     ]
     needs += [("save", ["train"]), ("epochs", ["train"])]
     needs += [(name, ["train", "load"]) for name in sorted(given - {*DEMO_OPTIONS, "train", "load"})]
@@ -48,10 +50,11 @@ def check_job(job: Job) -> None:
 def check_files(job: Job) -> None:
     """Refuse files that cannot be read or written, and one file for two things."""
     paths = {
-        name: [getattr(job, name)] if getattr(job, name) else [] for name in ("test", "load", "save", "predictions", "checkpoint")
+        name: [getattr(job, name)] if getattr(job, name) else []
+        for name in ("test", "costs", "test_costs", "load", "save", "predictions", "checkpoint")
     }
     paths["train"] = list(job.train)
-    for name in ("train", "test", "load"):
+    for name in ("train", "test", "costs", "test_costs", "load"):
         for path in paths[name]:
             if not can_be_read(path, standard=name != "load"):
                 raise UsageError(f"{option(name)}={path!r} is not a file that can be read")
@@ -60,7 +63,7 @@ def check_files(job: Job) -> None:
             if not (name == "predictions" and path == STANDARD) and not can_be_written(path, replaced=name != "predictions"):
                 raise UsageError(f"{option(name)}={path!r} is not a file that can be written")
     check_uses(job)
-    read = [(option(name), path) for name in ("train", "test") for path in paths[name]]
+    read = [(option(name), path) for name in ("train", "test", "costs", "test_costs") for path in paths[name]]
     for i, (name, path) in enumerate(read):
         for other, second in read[:i]:
             if same_pipe(path, second):

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._support.encoding import encode
+from sklearn_predtron.cli._paid import Paid
 from sklearn_predtron.families._batches import counts_of_batches
 from sklearn_predtron.families._reading import as_rows, why_length_refused
 from sklearn_predtron.families.bipartite import batch_loss
@@ -43,6 +44,7 @@ class ResultRow:
     counts: Any = 0  # of held-out rows that are scored as one batch, by their true and predicted classes
     # Sums of NDCG@1, @5 and @10, if they are wanted: before the update, and on held-out queries.
     top: dict[str, NDArray] | None = None
+    paid: dict[str, Paid] | None = None  # if rows have costs of their own: before the update, and on held-out rows
 
     def count_top(self, when: str, scores: NDArray, y: ByQuery) -> None:
         """Add the NDCG@k of queries, if wanted."""
@@ -97,6 +99,8 @@ class ResultRow:
         for when, sums in (self.top or {}).items():
             name = when.replace("-", "_")
             found |= {f"{name}_ndcg_at_{k}": mean_of(total, counts[when]) for k, total in zip(CUTS, sums.tolist(), strict=True)}
+        for when, paid in (self.paid or {}).items():
+            found |= paid.figures(when.replace("-", "_"))
         return found
 
     def mean_loss(self, total: float | None) -> str:
@@ -115,6 +119,11 @@ class ResultRow:
             ["" if i else self.learner, when, *(f"{value / counts[when]:.4f}" if counts[when] else "-" for value in sums)]
             for i, (when, sums) in enumerate((self.top or {}).items())
         ]
+
+    def paid_cells(self) -> list[list[str]]:
+        """Return what the table of what was paid shows, if any."""
+        paid = (self.paid or {}).items()
+        return [["" if i else self.learner, when, *sums.cells()] for i, (when, sums) in enumerate(paid)]
 
 
 def mean_of(total: float | None, n: int) -> float | None:

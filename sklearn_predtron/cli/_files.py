@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from sklearn_predtron.cli._compare import BEFORE, CUTS, HELD_OUT, ByQuery, Comparison
 from sklearn_predtron.cli._console import NobodyReadsError, UsageError, complain, report
+from sklearn_predtron.cli._costs import Costs, CostsOfRows, check_costs, open_costs
+from sklearn_predtron.cli._costs_file import CostsError
 from sklearn_predtron.cli._data_files import STANDARD, DataFile, DataFileReader, FileError
 from sklearn_predtron.cli._format import FileFormat, Files, find_format, known_task
 from sklearn_predtron.cli._growing import HeldBack, LeftOut, grow, widest
@@ -20,6 +22,7 @@ from sklearn_predtron.cli._labels import are_words
 from sklearn_predtron.cli._learner import build_model, check_options, load_model, save_model, settle_norm
 from sklearn_predtron.cli._lines import format_predictions, format_scores, is_line, lines_to
 from sklearn_predtron.cli._mixing import check_names, check_shards, learn_mixture
+from sklearn_predtron.cli._paid import Paid
 from sklearn_predtron.cli._progress import Bar
 from sklearn_predtron.cli._report import Outcome, report_outcome
 from sklearn_predtron.cli._tasks import TASKS, Task, start_comparison, start_lines, task_of
@@ -30,7 +33,8 @@ class RefusedError(ValueError):
     """The learners refuse a chunk, or there is none."""
 
 
-ENDINGS = (BrokenLineError, RefusedError, FileError, NobodyReadsError, KeyboardInterrupt)  # what ends a part of the job early
+# What ends a part of the job early.
+ENDINGS = (BrokenLineError, CostsError, RefusedError, FileError, NobodyReadsError, KeyboardInterrupt)
 
 
 def run_files(job: Job, bar: Bar) -> int:
@@ -39,6 +43,7 @@ def run_files(job: Job, bar: Bar) -> int:
     with ExitStack() as stack:
         try:
             files = Files.of(job, loaded, stack)
+            costs = Costs.of(job, files, stack)
             if loaded is not None and files.nothing and not (job.save or job.predictions or job.json):
                 return report("" if job.quiet else "no rows came, to learn from or to predict\n", beside=True)
             check_predictions(job, files, loaded)
@@ -57,9 +62,18 @@ def run_files(job: Job, bar: Bar) -> int:
             task = TASKS["multiclass" if job.grow or len(file_format.classes) != 2 else "binary"]
             check_options(job, task)
         model = build_model(job, loaded, task, file_format.classes)
+        if costs.given:
+            task = task.under_costs()
+            try:
+                check_costs(job, costs, model, file_format, bar)
+            except (FileError, KeyboardInterrupt) as error:
+                bar.clear()
+                return complain(error, "nothing was learned before it")
         compare = not (job.load or job.grow or job.mixing) if job.compare is None else job.compare
         comparison = build_comparison(task, model, name_of_data(files), file_format.classes, compare)
-        outcome = learn_save_score(comparison, job, files, file_format, bar)
+        if costs.given and (job.json or not job.quiet):
+            show_paid(comparison, costs)
+        outcome = learn_save_score(comparison, job, files, costs, file_format, bar)
     bar.clear()
     return report_outcome(outcome, job, task)
 
@@ -70,19 +84,19 @@ def name_of_data(files: Files) -> str:
     return f"{first} and {len(more)} more" if more else first
 
 
-def learn_save_score(comparison: Comparison, job: Job, files: Files, file_format: FileFormat, bar: Bar) -> Outcome:
+def learn_save_score(comparison: Comparison, job: Job, files: Files, costs: Costs, file_format: FileFormat, bar: Bar) -> Outcome:
     """Learn from TRAIN, save, score on TEST, as is wanted, and return what came of it."""
     left_out, unlearned = LeftOut(), None
     if job.mixing:
         unlearned = learn_mixture(comparison, job, files, file_format)
     elif files.train:
-        unlearned = learn_files(comparison, job, files.train, file_format, bar)
+        unlearned = learn_files(comparison, job, files.train, costs, file_format, bar)
     model = comparison.contestants[0].estimator
     fitted, unsaved, untested = model.__sklearn_is_fitted__(), None, None
     if job.save and fitted:
         unsaved = save_model(model, file_format, job.save)
     if files.test and fitted and not isinstance(unlearned, KeyboardInterrupt):
-        untested = score_files(comparison, job, files, file_format, left_out, bar)
+        untested = score_files(comparison, job, files, costs, file_format, left_out, bar)
     kept = f"the {comparison.rounds:,} rounds before it are kept" if comparison.rounds else "nothing was learned before it"
     kept += f", in {job.save}" if job.save and fitted and unsaved is None else ""
     scored = "the held-out score is of the rows before it" if comparison.tested else "there is no held-out score"
@@ -124,11 +138,18 @@ def build_comparison(task: Task, model: Any, data: str, classes: Any, compare: b
         raise UsageError(str(error)) from None
 
 
+def show_paid(comparison: Comparison, costs: Costs) -> None:
+    """Let the results count what is paid, of the rows whose costs are known."""
+    known = {BEFORE: costs.learned, HELD_OUT: costs.tested}
+    for contestant in comparison.contestants:
+        contestant.result.paid = {when: Paid() for when, file in known.items() if file is not None}
+
+
 # ----------------------------------------------------------------------------------------------------------------- learning
 
 
 def learn_files(
-    comparison: Comparison, job: Job, train: list[DataFile], file_format: FileFormat, bar: Bar
+    comparison: Comparison, job: Job, train: list[DataFile], costs: Costs, file_format: FileFormat, bar: Bar
 ) -> BaseException | None:
     """Learn from TRAIN, one file after the other, and return what ended it early, if anything."""
     random, epochs, held = np.random.default_rng(job.seed), job.epochs, HeldBack()
@@ -136,11 +157,11 @@ def learn_files(
         for file in train if epochs > 1 else []:
             file.keep(bar)
         for epoch in range(epochs):
-            for file in train:
-                learn_file(comparison, job, file_format.reader(file, learned=True), random, epoch, bar, held)
+            with open_costs(costs.learned, comparison, file_format) as beside:
+                for file in train:
+                    learn_file(comparison, job, file_format.reader(file, learned=True), random, epoch, bar, held, beside)
             held.refuse_beyond(0)
-            if comparison.rounds == 0:
-                raise UsageError(f"TRAIN={', '.join(repr(file.path) for file in train)} has no rows")
+            refuse_nothing(comparison, train, costs)
     except ENDINGS as error:
         return error
     finally:
@@ -148,6 +169,15 @@ def learn_files(
         if job.grow and model.__sklearn_is_fitted__() and not file_format.query_id and not file_format.multilabel:
             file_format.close_labels(model.classes_)
     return None
+
+
+def refuse_nothing(comparison: Comparison, train: list[DataFile], costs: Costs) -> None:
+    """Refuse TRAIN of which nothing was learned."""
+    if comparison.rounds > 0:
+        return
+    if costs.learned is not None and comparison.contestants[0].estimator.__sklearn_is_fitted__():
+        raise UsageError(f"{costs.learned.said} has no row in which a mistake costs something")
+    raise UsageError(f"TRAIN={', '.join(repr(file.path) for file in train)} has no rows")
 
 
 def learn_file(
@@ -158,6 +188,7 @@ def learn_file(
     epoch: int,
     bar: Bar,
     held: HeldBack,
+    beside: CostsOfRows | None,
 ) -> None:
     """Learn from one file, chunk by chunk."""
     model, result = comparison.contestants[0].estimator, comparison.contestants[0].result
@@ -172,6 +203,7 @@ def learn_file(
             X, y = now
         if not job.grow or model.__sklearn_is_fitted__():  # else the width, and so the share of what is stored, is not known
             settle_norm(model, X.values if isinstance(X, ByQuery) else X)
+        X = X if beside is None else beside.beside(X)
         order = random.permutation(X.shape[0]) if job.shuffle else slice(None)
         learn_chunk(comparison, X[order], y[order], epoch == 0, place)
         bar(f"epoch {epoch + 1}/{job.epochs}", reader.fraction_read, result)
@@ -224,7 +256,7 @@ def refused(place: str, error: Exception) -> RefusedError:
 
 
 def score_files(
-    comparison: Comparison, job: Job, files: Files, file_format: FileFormat, left_out: LeftOut, bar: Bar
+    comparison: Comparison, job: Job, files: Files, costs: Costs, file_format: FileFormat, left_out: LeftOut, bar: Bar
 ) -> BaseException | None:
     """Score on TEST, write the predictions, and return what ended it early, if anything."""
     width, several = comparison.contestants[0].estimator.n_features_in_, file_format.classes if file_format.multilabel else None
@@ -234,10 +266,11 @@ def score_files(
             if not file.looked_at:
                 files.look(file)
         to = predictions_to(job, files)
-        with lines_to(to) as write:
+        with lines_to(to) as write, open_costs(costs.tested, comparison, file_format) as beside:
             for file in files.test:
                 reader = file_format.reader(file, learned=False)
                 for X, y, place in chunks(reader, lambda rows: left_out.cut(rows, width)):
+                    X = X if beside is None else beside.beside(X)
                     is_read = write(lines_of(comparison, X, y, place, several, job.written)) and is_read
                     n += X.shape[0]
                     if not is_read and y is None:

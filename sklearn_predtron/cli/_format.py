@@ -138,6 +138,8 @@ class FileFormat:
     chunk_rows: int
     chunk_bytes: int
     grow: bool = False
+    new_labels: bool = False  # may come in mid-file
+    n_rows: int | None = None  # of TRAIN, if a first pass has come to its end
     cache: bool = False
 
     @classmethod
@@ -154,6 +156,7 @@ class FileFormat:
             chunk_rows=job.chunk_rows,
             chunk_bytes=job.chunk_bytes,
             grow=job.grow,
+            new_labels=job.grow and not job.costs,
             cache=job.cache,
         )
 
@@ -171,7 +174,7 @@ class FileFormat:
         width = self.n_features if learned and not self.grow else None
         several = self.multilabel and file.labelled
         form: dict[str, Any] = {"n_features": width, "zero_based": bool(self.zero_based), "multilabel": several}
-        open_labels = not file.labelled or self.query_id or (learned and self.grow and not self.multilabel)
+        open_labels = not file.labelled or self.query_id or (learned and self.new_labels and not self.multilabel)
         return DataFileReader(file, classes=None if open_labels else self.parsed_classes, cache=self.cache, **form, **self.how)
 
     def shard(self, file: DataFile) -> DataFileReader:
@@ -250,7 +253,7 @@ def find_words(file_format: FileFormat, files: Files, task: Task | None) -> Word
     """Return the labels, if they are words: those that are known, and whether others are to be found."""
     several, label = file_format.multilabel, files.first.label
     if file_format.classes is not None:
-        grows = file_format.grow and not several
+        grows = file_format.new_labels and not several
         return Words(file_format.classes.tolist(), grows=grows, several=several) if are_words(file_format.classes) else None
     if label is None or all(is_number(part) for part in (label.split(b",") if several else [label])):
         return None
@@ -283,7 +286,8 @@ def scan_files(job: Job, files: Files, file_format: FileFormat, bar: Bar) -> dic
     error = next((summary.error for summary in found if summary.error is not None), None)
     if not any(summary.n_rows for summary in found) and error is None:
         raise UsageError(f"{name} has no rows")
-    form = {"zero_based": zero_based, "n_features": file_format.n_features or width}
+    rows = sum(summary.n_rows for summary in found) if files.train and error is None else None
+    form = {"zero_based": zero_based, "n_features": file_format.n_features or width, "n_rows": rows}
     if file_format.query_id:
         if not any(summary.n_rows for summary in found):
             raise error or UsageError(f"{name} has no rows")

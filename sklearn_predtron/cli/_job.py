@@ -30,6 +30,8 @@ class Job:
     test: str | None
     save: str | None
     load: str | None
+    costs: str | None  # of the rows of TRAIN
+    test_costs: str | None
     predictions: str | None
     written: str  # of rows: "predictions", "scores" or "probabilities"
     json: bool
@@ -60,7 +62,7 @@ class Job:
         values = vars(args)
         if args.scores and args.proba:
             raise UsageError("--scores and --proba are two things to write in the place of predictions; accepted is one of them")
-        same = ["test", "save", "load", "predictions", "task", "reject_cost", "reject_label", "compare"]
+        same = ["test", "save", "load", "predictions", "task", "reject_cost", "reject_label", "compare", "costs", "test_costs"]
         same += ["jobs", "cluster", "checkpoint", "features", "max_classes", "zero_based"]
         switches = {name: bool(values[name]) for name in ("json", "quiet", "grow", "cache")}
         return cls(

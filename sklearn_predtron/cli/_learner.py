@@ -13,7 +13,7 @@ from sklearn_predtron._support.replacing import replacing
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._data_files import FileError, named
 from sklearn_predtron.cli._format import FileFormat
-from sklearn_predtron.cli._job import Job
+from sklearn_predtron.cli._job import Job, option
 from sklearn_predtron.cli._labels import are_words, shortened_labels
 from sklearn_predtron.cli._tasks import TASKS, Task, task_of
 from sklearn_predtron.families._reading import are_stored_dense
@@ -36,8 +36,12 @@ def check_options(job: Job, task: Task) -> None:
         raise UsageError(f"--{'reject-cost' if unknown[0] == 'reject' else unknown[0]} is not for {name}")
     if job.written == "probabilities" and not hasattr(task.estimator, "predict_proba"):
         raise UsageError(f"--proba is not for {name}, which has no probabilities")
-    if job.grow and job.classes is None and not job.load and (task.multilabel or job.has_costs):
+    if job.grow and job.classes is None and not job.load and (task.multilabel or job.has_costs or job.costs):
         raise UsageError(f"--grow needs --classes {'for --task multilabel' if task.multilabel else 'beside costs'}")
+    for given in ("costs", "test_costs"):
+        if getattr(job, given) and task.by_costs is None:
+            accepted = ", ".join(kind for kind, other in TASKS.items() if other.by_costs is not None)
+            raise UsageError(f"{option(given)} is not for {name}; accepted with --task {accepted}")
     update = job.parameters.get("update")
     if update in RANKING_UPDATES and not task.rank:
         raise UsageError(f"--update {update} is for rankings (--task rank), not for {name}")

@@ -28,6 +28,8 @@ def check_mixing(job: Job) -> None:
     for name in [*NOT_TO_MIX, *(["cache"] if job.cluster else [])] if job.mixing else []:
         if job.asks_for(name):
             raise UsageError(f"{option(name)} is not for {job.mixing}")
+    if job.mixing and job.costs:
+        raise UsageError(f"--costs is not for {job.mixing}, which weighs all rows the same; accepted is --test-costs")
     if job.jobs and job.cluster:
         raise UsageError("--jobs is not for --cluster, whose workers have threads of their own")
     if job.cluster:

@@ -43,6 +43,12 @@ def top_table(results: Sequence[ResultRow]) -> str:
     return "\n" + aligned([["learner", "queries", *(f"NDCG@{k}" for k in CUTS)], *lines]) + "\n\n" if lines else ""
 
 
+def paid_table(results: Sequence[ResultRow]) -> str:
+    """Return what was paid as a table after an empty line, or nothing if rows have no costs of their own."""
+    lines = [line for result in results for line in result.paid_cells()]
+    return "\n" + aligned([["learner", "rows", "mean cost", "best constant", "savings"], *lines]) + "\n\n" if lines else ""
+
+
 def aligned(lines: list[list[str]]) -> str:
     """Return cells as text, the first two of a line to the left; the first line is the header."""
     lines = [[one_line(cell, LONGEST_NAME) for cell in line] for line in lines]
@@ -83,7 +89,7 @@ def report_outcome(outcome: Outcome, job: Job, task: Task) -> int:
     elif job.quiet or outcome.only_predicted:
         code = report(text, beside=True)
     else:
-        text = f"{table(outcome.results)}\n{top_table(outcome.results)}{text}{legend([task])}\n"
+        text = f"{table(outcome.results)}\n{top_table(outcome.results)}{paid_table(outcome.results)}{text}{legend([task])}\n"
         code = report(text, beside=beside)
     return max([code, *(complain(error, rest) for error, rest in outcome.errors)])
 

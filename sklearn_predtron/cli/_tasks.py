@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,12 @@ from sklearn_predtron.cli._compare import (
     ResultRow,
     TaggerContestant,
 )
+from sklearn_predtron.cli._least_cost import (
+    LeastCost,
+    LeastCostContestant,
+    LeastCostOfRanks,
+    LeastCostOfSets,
+)
 from sklearn_predtron.families.bipartite import PredtronBipartiteClassifier
 from sklearn_predtron.families.classification import PredtronBinaryClassifier, PredtronClassifier
 from sklearn_predtron.families.multilabel import PredtronMultilabelClassifier
@@ -46,6 +52,7 @@ class Task:
     losses: type[Part]
     score: str
     contestant: type[PredtronContestant] = PredtronContestant
+    by_costs: type[LeastCost] | None = None  # the baseline where rows have costs of their own, if they may
 
     @property
     def multilabel(self) -> bool:
@@ -83,6 +90,10 @@ class Task:
         known = [kind for kind in kinds(self.losses) if not (self.batch and issubclass(kind, AtK))]  # which are not of counts
         return [str(kind.alias) for kind in known]
 
+    def under_costs(self) -> Task:
+        """Return the task with learners that predict by the costs of the rows."""
+        return replace(self, contestant=LeastCostContestant, baseline=self.by_costs or self.baseline)
+
     def takes(self, parameters: dict[str, Any]) -> bool:
         """Return whether the estimator has the norm that is asked for, if there is one."""
         return not self.sequence or "norm" not in parameters or resolve(Norm, parameters["norm"], "norm").of_sequences
@@ -95,10 +106,10 @@ BY_NDCG = "mean NDCG"
 BY_TOKENS = "accuracy of tokens"
 BY_BATCH = "1 - the loss of all rows as one batch"
 TASKS = {
-    "binary": Task(PredtronBinaryClassifier, PerceptronBaseline, CostTableLoss, BY_CLASS),
-    "multiclass": Task(PredtronClassifier, PerceptronBaseline, CostTableLoss, BY_CLASS),
-    "ordinal": Task(PredtronOrdinalClassifier, RanksPerceptronBaseline, CostTableLoss, BY_RANKS),
-    "multilabel": Task(PredtronMultilabelClassifier, PerceptronsBaseline, SubsetLoss, BY_LABELS),
+    "binary": Task(PredtronBinaryClassifier, PerceptronBaseline, CostTableLoss, BY_CLASS, by_costs=LeastCost),
+    "multiclass": Task(PredtronClassifier, PerceptronBaseline, CostTableLoss, BY_CLASS, by_costs=LeastCost),
+    "ordinal": Task(PredtronOrdinalClassifier, RanksPerceptronBaseline, CostTableLoss, BY_RANKS, by_costs=LeastCostOfRanks),
+    "multilabel": Task(PredtronMultilabelClassifier, PerceptronsBaseline, SubsetLoss, BY_LABELS, by_costs=LeastCostOfSets),
     "rank": Task(PredtronRanker, RelevanceBaseline, RankingLoss, BY_NDCG, RankerContestant),
     "sequence": Task(PredtronSequenceTagger, TokensPerceptronBaseline, SequenceLoss, BY_TOKENS, TaggerContestant),
     "bipartite": Task(PredtronBipartiteClassifier, BatchesBaseline, SubsetLoss, BY_BATCH, BatchesContestant),

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._data_files import STANDARD
-from sklearn_predtron.cli._job import Job
+from sklearn_predtron.cli._job import Job, option
 
 ALLOWED = {("save", "load"), ("cache", "cache")}  # a model that learns on takes its own place; a file may be used twice
 
@@ -47,6 +47,7 @@ def uses_of(job: Job) -> Iterator[Use]:
     for said, path in data:
         if job.cache and path != STANDARD:
             yield Use("cache", f"the cache of {said}={path!r}", f"{path}.cache", True)
+    data += [(option(name), path) for name in ("costs", "test_costs") if (path := getattr(job, name))]
     for said, path in data:
         yield Use("data", said, 0 if path == STANDARD else path, False)
     if job.load:

@@ -212,10 +212,15 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
 
     def _costs_by_row(self, costs: Any, labels: Any, n: int) -> NDArray:
         """Return what labels cost in each of n rows, missed and false."""
-        m, loss = labels.n_labels, subset_loss(self.loss)
+        m = labels.n_labels
+        names = list(range(m)) if labels.names is None else labels.names.tolist()
+        return costs_of_labels(costs, names, self._costs_otherwise(m), n)
+
+    def _costs_otherwise(self, m: int) -> NDArray:
+        """Return what labels cost by the loss, missed and false; nan where it is no sum of costs of labels."""
+        loss = subset_loss(self.loss)
         own = None if isinstance(loss, AtK | FBeta | Jaccard) else separable_costs(loss, m)
-        otherwise = np.full((m, 2), np.nan if own is None else own[::-1])
-        return costs_of_labels(costs, list(range(m)) if labels.names is None else labels.names.tolist(), otherwise, n)
+        return np.full((m, 2), np.nan if own is None else own[::-1])
 
     def _widen_labels(self, labels: Any, classes: Any) -> tuple[Codec, list[int]]:
         return labels.extended(classes)

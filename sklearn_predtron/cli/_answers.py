@@ -1,0 +1,256 @@
+"""What can be answered in a row, and what each answer costs: of classes, of ranks, and of sets of labels."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sklearn_predtron._support.encoding import encode
+from sklearn_predtron.cli._lines import format_label
+from sklearn_predtron.families.multilabel import PredtronMultilabelClassifier
+from sklearn_predtron.families.ordinal import PredtronOrdinalClassifier
+from sklearn_predtron.losses._by_row import (
+    SIDES,
+    costs_by_row,
+    costs_of_labels,
+    costs_of_sets,
+    expected_costs,
+    sets_of_least_cost,
+)
+
+MOST_COSTS = 2**22  # in memory at once
+
+
+class WithCosts:
+    """Rows, and what the named pairs cost in each; a slice or a permutation of it is of rows.
+
+    Parameters
+    ----------
+    values : CSR matrix of shape (n, p)
+        The rows.
+    pairs : list of tuples
+        What the costs are of, as the estimators name it.
+    columns : ndarray of shape (n, number of pairs)
+        The costs.
+    """
+
+    def __init__(self, values: Any, pairs: list[tuple[Any, Any]], columns: NDArray):
+        self.values, self.pairs, self.columns = values, pairs, columns
+
+    def __getitem__(self, rows: slice | NDArray) -> WithCosts:
+        return WithCosts(self.values[rows], self.pairs, self.columns[rows])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Return the shape of the rows."""
+        return self.values.shape
+
+    @property
+    def costs(self) -> dict[tuple[Any, Any], NDArray]:
+        """Return the costs as the estimators take them."""
+        return dict(zip(self.pairs, self.columns.T, strict=True))
+
+
+def values_of(X: Any) -> Any:
+    """Return the rows, whether or not they have costs."""
+    return X.values if isinstance(X, WithCosts) else X
+
+
+class Answers(ABC):
+    """Base of what can be answered: numbers of answers, or indicators, in the place of labels."""
+
+    size: int  # costs of a row
+
+    def parts(self, n: int) -> Iterator[slice]:
+        """Yield rows in parts whose costs fit into memory."""
+        step = max(1, MOST_COSTS // self.size)
+        return (slice(start, start + step) for start in range(0, n, step))
+
+    @abstractmethod
+    def pair(self, text: str) -> tuple[Any, Any] | None:
+        """Return a pair of a header as the estimators name it; None if it is unknown."""
+
+    @property
+    @abstractmethod
+    def accepted(self) -> tuple[str, list[Any]]:
+        """Return what pairs are accepted, and labels for it."""
+
+    def missing(self, pairs: list[tuple[Any, Any]]) -> str | None:
+        """Return a pair that must be named and is not, if there is one."""
+        return None
+
+    @abstractmethod
+    def codes(self, labels: Any) -> NDArray:
+        """Return labels, or predictions, as numbers or indicators."""
+
+    @abstractmethod
+    def labels(self, codes: NDArray) -> Any:
+        """Return predictions, given as numbers or indicators."""
+
+    @abstractmethod
+    def unknown(self, n: int) -> NDArray:
+        """Return the probabilities of rows that nothing is known of."""
+
+    @abstractmethod
+    def table(self, X: WithCosts) -> NDArray:
+        """Return what all answers cost in each row."""
+
+    @abstractmethod
+    def of_least_cost(self, probabilities: NDArray, table: NDArray) -> NDArray:
+        """Return the answers that cost least in expectation."""
+
+    @abstractmethod
+    def paid(self, chosen: NDArray, true: NDArray, table: NDArray) -> NDArray:
+        """Return what is paid in each row."""
+
+    @abstractmethod
+    def constants(self, true: NDArray, table: NDArray) -> NDArray:
+        """Return what answers that are always the same pay for all rows; the least along the last axis is the best."""
+
+    @abstractmethod
+    def scores(self, chosen: NDArray, true: NDArray) -> NDArray:
+        """Return the score of each row."""
+
+    def rejected(self, chosen: NDArray) -> int:
+        """Return how many rows are rejected."""
+        return 0
+
+
+class AnswersOfClasses(Answers):
+    """Classes, and a rejection if there is that option.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A classifier, or one of ranks, fitted or not.
+    classes : ndarray of shape (k,)
+        The labels.
+    """
+
+    def __init__(self, estimator: Any, classes: NDArray):
+        self.classes, self.named = classes, estimator._named(classes)
+        self.otherwise = estimator._costs(classes)
+        self.size = self.otherwise.size
+
+    def pair(self, text: str) -> tuple[Any, Any] | None:
+        true, _, answer = text.partition(":")
+        found = label_of(true, self.classes.tolist()), label_of(answer, self.named.tolist())
+        return None if None in found else found
+
+    @property
+    def accepted(self) -> tuple[str, list[Any]]:
+        return "TRUE:PREDICTED of the labels", self.named.tolist()
+
+    def codes(self, labels: Any) -> NDArray:
+        return encode(np.asarray(labels), self.named)
+
+    def labels(self, codes: NDArray) -> Any:
+        return self.named[codes]
+
+    def unknown(self, n: int) -> NDArray:
+        return np.full((n, len(self.classes)), 1 / len(self.classes))
+
+    def table(self, X: WithCosts) -> NDArray:
+        return costs_by_row(X.costs, self.classes, self.named.tolist(), self.otherwise, X.shape[0])
+
+    def of_least_cost(self, probabilities: NDArray, table: NDArray) -> NDArray:
+        return expected_costs(probabilities, table).argmin(axis=1)
+
+    def paid(self, chosen: NDArray, true: NDArray, table: NDArray) -> NDArray:
+        return table[np.arange(len(true)), true, chosen]
+
+    def constants(self, true: NDArray, table: NDArray) -> NDArray:
+        return table[np.arange(len(true)), true].sum(axis=0)
+
+    def scores(self, chosen: NDArray, true: NDArray) -> NDArray:
+        return chosen == true
+
+    def rejected(self, chosen: NDArray) -> int:
+        return int(np.sum(chosen == len(self.classes)))
+
+
+class AnswersOfRanks(AnswersOfClasses):
+    """Ranks, and a rejection, which counts as the largest error, if there is that option."""
+
+    def scores(self, chosen: NDArray, true: NDArray) -> NDArray:
+        most = len(self.classes) - 1
+        return 1 - np.where(chosen <= most, np.abs(chosen - true), most) / most
+
+
+class AnswersOfSets(Answers):
+    """Sets of labels.
+
+    Parameters
+    ----------
+    estimator : PredtronMultilabelClassifier
+        The estimator, fitted or not.
+    names : ndarray of shape (m,)
+        The labels as the files have them.
+    """
+
+    def __init__(self, estimator: Any, names: NDArray):
+        self.names = names
+        self.columns = np.asarray(getattr(estimator, "label_names_", np.arange(len(names)))).tolist()
+        self.otherwise = estimator._costs_otherwise(len(names))
+        self.size = self.otherwise.size
+
+    def pair(self, text: str) -> tuple[Any, Any] | None:
+        name, _, side = text.partition(":")
+        label = label_of(name, self.names.tolist())
+        return None if label is None or side not in SIDES else (self.columns[self.names.tolist().index(label)], side)
+
+    @property
+    def accepted(self) -> tuple[str, list[Any]]:
+        return "LABEL:missed and LABEL:false of the labels", self.names.tolist()
+
+    def missing(self, pairs: list[tuple[Any, Any]]) -> str | None:
+        absent = [(i, side) for i, side in np.argwhere(np.isnan(self.otherwise)) if (self.columns[i], SIDES[side]) not in pairs]
+        return None if not absent else f"{format_label(self.names[absent[0][0]])}:{SIDES[absent[0][1]]}"
+
+    def codes(self, labels: Any) -> NDArray:
+        return labels.toarray() if sparse.issparse(labels) else np.asarray(labels)
+
+    def labels(self, codes: NDArray) -> Any:
+        return codes
+
+    def unknown(self, n: int) -> NDArray:
+        return np.full((n, len(self.names)), 0.5)
+
+    def table(self, X: WithCosts) -> NDArray:
+        return costs_of_labels(X.costs, self.columns, self.otherwise, X.shape[0])
+
+    def of_least_cost(self, probabilities: NDArray, table: NDArray) -> NDArray:
+        return sets_of_least_cost(probabilities, table)
+
+    def paid(self, chosen: NDArray, true: NDArray, table: NDArray) -> NDArray:
+        return costs_of_sets(chosen, true, table)
+
+    def constants(self, true: NDArray, table: NDArray) -> NDArray:
+        on = true.astype(bool)
+        return np.column_stack([np.where(on, table[:, :, 0], 0).sum(axis=0), np.where(on, 0, table[:, :, 1]).sum(axis=0)])
+
+    def scores(self, chosen: NDArray, true: NDArray) -> NDArray:
+        return (chosen == true).mean(axis=1)
+
+
+def label_of(text: str, labels: list[Any]) -> Any:
+    """Return the label that a text is; None if it is none of them."""
+    if text in labels:
+        return text
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if value in labels else None
+
+
+def answers_of(estimator: Any, classes: NDArray) -> Answers:
+    """Return what an estimator can answer; the labels are as the files have them."""
+    if isinstance(estimator, PredtronMultilabelClassifier):
+        return AnswersOfSets(estimator, classes)
+    return (AnswersOfRanks if isinstance(estimator, PredtronOrdinalClassifier) else AnswersOfClasses)(estimator, classes)

@@ -1,0 +1,130 @@
+"""Costs beside the rows of the job: which file is of which rows, whether it fits them, and how both are read side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn_predtron._support.queries import shortened
+from sklearn_predtron.cli._answers import Answers, WithCosts, answers_of
+from sklearn_predtron.cli._compare import Comparison
+from sklearn_predtron.cli._console import UsageError
+from sklearn_predtron.cli._costs_file import CostsError, CostsFile, CostsReader
+from sklearn_predtron.cli._data_files import DataFile
+from sklearn_predtron.cli._format import FileFormat, Files
+from sklearn_predtron.cli._growing import counted
+from sklearn_predtron.cli._job import Job, option
+from sklearn_predtron.cli._labels import shortened_labels
+from sklearn_predtron.cli._progress import Bar
+
+
+class CostsOfRows:
+    """Costs of the rows of some files, one after the other.
+
+    Parameters
+    ----------
+    reader : CostsReader
+        A pass over the file of costs.
+    answers : Answers
+        What can be answered.
+    """
+
+    def __init__(self, reader: CostsReader, answers: Answers):
+        self._reader, self._pairs = reader, pairs_of(reader, answers)
+
+    def beside(self, X: Any) -> WithCosts:
+        """Return the next rows with their costs."""
+        return WithCosts(X, self._pairs, self._reader.take(X.shape[0]))
+
+
+@dataclass(frozen=True)
+class Costs:
+    """The files of costs of the job, of rows that are learned and of rows that are scored or predicted."""
+
+    learned: CostsFile | None
+    tested: CostsFile | None
+
+    @classmethod
+    def of(cls, job: Job, files: Files, stack: ExitStack) -> Costs:
+        """Return the files of the arguments, which the stack closes; those of TRAIN without labels are of predictions."""
+        learned, tested = (
+            CostsFile(option(name), stack.enter_context(DataFile(path)), job.chunk_bytes) if path else None
+            for name, path in (("costs", job.costs), ("test_costs", job.test_costs))
+        )
+        return cls(learned, tested) if files.train else cls(None, learned or tested)
+
+    @property
+    def given(self) -> list[CostsFile]:
+        """Return the files that there are."""
+        return [file for file in (self.learned, self.tested) if file is not None]
+
+
+@contextmanager
+def open_costs(file: CostsFile | None, comparison: Comparison, file_format: FileFormat) -> Iterator[CostsOfRows | None]:
+    """Yield what reads the costs of rows side by side with them, if there is a file, which ends where the rows do."""
+    if file is None:
+        yield None
+        return
+    with file.open() as reader:
+        yield CostsOfRows(reader, answers_of(comparison.contestants[0].estimator, file_format.classes))
+        reader.finish()
+
+
+def pairs_of(reader: CostsReader, answers: Answers) -> list[tuple[Any, Any]]:
+    """Return the pairs of the header as the estimators name them."""
+    what, labels = answers.accepted
+    known = shortened_labels(labels)
+    found = []
+    for text in reader.pairs:
+        pair = answers.pair(text)
+        if pair is None:
+            raise CostsError(f"{reader.said}, line 1: unknown pair {shortened(text)}; accepted are {what} {known}")
+        if pair in found:
+            raise CostsError(f"{reader.said}, line 1: the pair {text} is there twice")
+        found.append(pair)
+    missing = answers.missing(found)
+    if missing is not None:
+        raise CostsError(f"{reader.said}, line 1: the pair {missing} is not there, and the loss is no sum of costs of labels")
+    return found
+
+
+def check_costs(job: Job, costs: Costs, model: Any, file_format: FileFormat, bar: Bar) -> None:
+    """Find out before hours of learning which costs cannot be used."""
+    for file in costs.given:
+        check_model(file, model)
+        if job.written != "predictions" and file.option == "--costs" and file is costs.tested:
+            raise UsageError("--costs changes predictions alone: --scores and --proba are what they are without it")
+    answers = answers_of(model, file_format.classes)
+    try:
+        for file in costs.given:
+            # What writes several pipes may write one after the other.
+            if not file.file.is_pipe:
+                with file.open() as reader:
+                    pairs_of(reader, answers)
+        if costs.learned is not None and (job.epochs > 1 or file_format.n_rows is not None):
+            costs.learned.file.keep(bar)
+        if costs.learned is not None and file_format.n_rows is not None:
+            check_rows(costs.learned, file_format.n_rows)
+    except CostsError as error:
+        raise UsageError(str(error)) from None
+
+
+def check_model(file: CostsFile, model: Any) -> None:
+    """Refuse a model that cannot predict by costs."""
+    if model.__sklearn_is_fitted__() and not hasattr(model, "predict_proba"):
+        raise UsageError(f"{file.option} needs probabilities, and the model of --load has none")
+    risk = getattr(getattr(model, "reject", None), "risk", None)
+    if risk is not None:
+        raise UsageError(
+            f"{file.option} does not go with reject.risk={risk!r} of --load, which is in units of loss; accepted is --reject-cost"
+        )
+
+
+def check_rows(file: CostsFile, n: int) -> None:
+    """Refuse a file that does not have a line of costs for each row of TRAIN."""
+    with file.open() as reader:
+        found = reader.count()
+    if found != n:
+        raise CostsError(f"{file.said} has {counted(found, 'line')} of costs, and TRAIN has {counted(n, 'row')}")
