@@ -148,6 +148,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         "fitted" for others.  At k nothing is cut.  But for "learned" given here, `fit` holds rows, or groups, out for
         `predict_proba`, in three folds or, of more than 10,000, a part.
     {norm}
+    {features}
     {update}
     {average}
     {intercept_scaling}
@@ -167,6 +168,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         Offset of the score, less `threshold_`.
     threshold_ : float
         The cut of the score as it was learned; 0 is that of `decision_function`.
+    {features_}
     {norm_}
     {last_coef_}
     {last_intercept_}
@@ -227,6 +229,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         batch_size: int = 200,
         decision: DecisionRule | str | float | None = None,
         norm: Any = "auto",
+        features: Any = None,
         update: Any = "adaptive",
         average: Any = None,
         intercept_scaling: Any = "auto",
@@ -241,6 +244,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         self.batch_size = batch_size
         self.decision = decision
         self.norm = norm
+        self.features = features
         self.update = update
         self.average = average
         self.intercept_scaling = intercept_scaling

@@ -36,6 +36,7 @@ class PredtronClassifier(TableClassifier):
     representation : {representations}, array-like of shape (k, d) or CodeRepresentation, default="onehot"
         rep(sigma), one unit vector a class.
     {norm}
+    {features}
     {update}
     {average}
     {fit_intercept}
@@ -58,6 +59,7 @@ class PredtronClassifier(TableClassifier):
         Weights that predict; d = k for "onehot".
     intercept_ : ndarray of shape (d,)
         Offsets of the scores.
+    {features_}
     {norm_}
     {last_coef_}
     {last_intercept_}
@@ -103,6 +105,7 @@ class PredtronClassifier(TableClassifier):
         loss: Any = "zero_one",
         representation: Any = "onehot",
         norm: Any = "auto",
+        features: Any = None,
         update: Any = "adaptive",
         average: Any = None,
         fit_intercept: bool = True,
@@ -120,6 +123,7 @@ class PredtronClassifier(TableClassifier):
         self.loss = loss
         self.representation = representation
         self.norm = norm
+        self.features = features
         self.update = update
         self.average = average
         self.fit_intercept = fit_intercept
@@ -148,6 +152,7 @@ class PredtronBinaryClassifier(TableClassifier):
     representation : {representations}, array-like of shape (2, d) or CodeRepresentation, default="sign"
         rep(sigma): -1 and +1 with one row of weights, or any two unit vectors.
     {norm}
+    {features}
     {update}
     {average}
     {fit_intercept}
@@ -172,6 +177,7 @@ class PredtronBinaryClassifier(TableClassifier):
         Offset of the score, less `threshold_`.
     threshold_ : float
         The cut of the score as it was learned; 0 is that of `decision_function`.
+    {features_}
     {norm_}
 
     {last_coef_}
@@ -221,6 +227,7 @@ class PredtronBinaryClassifier(TableClassifier):
         loss: Any = "zero_one",
         representation: Any = "sign",
         norm: Any = "auto",
+        features: Any = None,
         update: Any = "adaptive",
         average: Any = None,
         fit_intercept: bool = True,
@@ -238,6 +245,7 @@ class PredtronBinaryClassifier(TableClassifier):
         self.loss = loss
         self.representation = representation
         self.norm = norm
+        self.features = features
         self.update = update
         self.average = average
         self.fit_intercept = fit_intercept

@@ -56,6 +56,7 @@ class PredtronLabelRanker(BasePredtron):
         that loss: where `fit` has folds (see `cv`) for the m (m - 1) / 2 scores of pairs as well, it learns both, and keeps the
         one whose mean loss of the rows that were held out is lower.
     {norm}
+    {features}
     {update}
     {average}
     {fit_intercept}
@@ -78,6 +79,7 @@ class PredtronLabelRanker(BasePredtron):
     pairs_ : ndarray of shape (m (m - 1) / 2, 2)
         With representation="pairwise", given or chosen, the labels i < j that a score compares: it is positive where i is ahead
         of j.
+    {features_}
     {norm_}
     {last_coef_}
     {last_intercept_}
@@ -133,6 +135,7 @@ class PredtronLabelRanker(BasePredtron):
         loss: Any = "ndcg",
         representation: Any = "auto",
         norm: Any = "auto",
+        features: Any = None,
         update: Any = "adaptive",
         average: Any = None,
         fit_intercept: bool = True,
@@ -147,6 +150,7 @@ class PredtronLabelRanker(BasePredtron):
         self.loss = loss
         self.representation = representation
         self.norm = norm
+        self.features = features
         self.update = update
         self.average = average
         self.fit_intercept = fit_intercept

@@ -74,6 +74,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     representation : "sign_vector" or SubsetRepresentation, default="sign_vector"
         rep(sigma): signs / sqrt(m).
     {norm}
+    {features}
     {update}
     {average}
     {fit_intercept}
@@ -102,6 +103,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         Offsets of the scores, less `threshold_`.
     threshold_ : ndarray of shape (m,)
         The cuts of the scores as they were learned; 0 is that of `decision_function`.
+    {features_}
     {norm_}
     {last_coef_}
     {last_intercept_}
@@ -155,6 +157,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         loss: Any = "hamming",
         representation: Any = "sign_vector",
         norm: Any = "auto",
+        features: Any = None,
         update: Any = "adaptive",
         average: Any = None,
         fit_intercept: bool = True,
@@ -170,6 +173,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         self.loss = loss
         self.representation = representation
         self.norm = norm
+        self.features = features
         self.update = update
         self.average = average
         self.fit_intercept = fit_intercept

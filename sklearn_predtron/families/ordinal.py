@@ -46,6 +46,7 @@ class PredtronOrdinalClassifier(TableClassifier):
         rep(k), one unit vector a rank.  "thermometer" (CuSum Rank) asks r - 1 questions, whether the rank is above each
         threshold, each with its own weights; "shared" (PRank) has one direction and r - 1 ordered thresholds on it.
     {norm}
+    {features}
     update : {updates} or Update, default="adaptive"
         When to change the weights, towards which competitor, and how far; "prank" is for representation="shared".
     {average}
@@ -75,6 +76,7 @@ class PredtronOrdinalClassifier(TableClassifier):
     thresholds_ : ndarray of shape (r - 1,)
         With representation="shared", the thresholds theta_1 <= ... <= theta_(r - 1) on the direction ``coef_[0]``: a row has as
         many ranks below its own as its score <coef_[0], x> reaches thresholds.
+    {features_}
     {norm_}
     {last_coef_}
     {last_intercept_}
@@ -130,6 +132,7 @@ class PredtronOrdinalClassifier(TableClassifier):
         loss: Any = "absolute",
         representation: Any = "thermometer",
         norm: Any = "auto",
+        features: Any = None,
         update: Any = "adaptive",
         average: Any = None,
         fit_intercept: bool = True,
@@ -148,6 +151,7 @@ class PredtronOrdinalClassifier(TableClassifier):
         self.loss = loss
         self.representation = representation
         self.norm = norm
+        self.features = features
         self.update = update
         self.average = average
         self.fit_intercept = fit_intercept

@@ -53,6 +53,7 @@ class PredtronRanker(BasePredtron):
         rep(sigma)_i = f(position of i) / |f| by a strictly decreasing f of the positions 1, 2, ...; `PowerRank(alpha=2)`
         carries its parameter, a callable takes the positions as an array.
     {norm}
+    {features}
     {update}
     {average}
     {max_iter}
@@ -68,6 +69,7 @@ class PredtronRanker(BasePredtron):
         Weights that predict.
     intercept_ : float
         Always 0.0: an offset common to a query cannot change its ranking.
+    {features_}
     {norm_}
     last_coef_ : ndarray of shape (n_features,)
         Weights of the last iterate.
@@ -129,6 +131,7 @@ class PredtronRanker(BasePredtron):
         loss: Any = "ndcg",
         representation: Any = "log",
         norm: Any = "auto",
+        features: Any = None,
         update: Any = "adaptive",
         average: Any = None,
         max_iter: int | None = None,
@@ -141,6 +144,7 @@ class PredtronRanker(BasePredtron):
         self.loss = loss
         self.representation = representation
         self.norm = norm
+        self.features = features
         self.update = update
         self.average = average
         self.max_iter = max_iter

@@ -150,6 +150,7 @@ class PredtronSequenceTagger(BasePredtron):
     norm : "auto", "l2", "scaled" or Norm, default="auto"
         The norm of W, under which margins are measured.  "auto" is "scaled", for raw features of any unit, where the first rows
         are dense, and "l2" where they are CSR.  The transitions, which are counts, have the Euclidean norm.
+    {features}
     {update}
     {average}
     transition_scaling : float, default=0.1
@@ -174,6 +175,7 @@ class PredtronSequenceTagger(BasePredtron):
         Scores A of a label (row) before another (column); -inf where the constraint forbids it.
     start_, end_ : ndarrays of shape (n_classes,)
         Scores of first and of last labels.
+    {features_}
     {norm_}
     {last_coef_}
     {last_intercept_}
@@ -240,6 +242,7 @@ class PredtronSequenceTagger(BasePredtron):
         loss: Any = "hamming",
         constraint: Any = None,
         norm: Any = "auto",
+        features: Any = None,
         update: Any = "adaptive",
         average: Any = None,
         transition_scaling: float = 0.1,
@@ -254,6 +257,7 @@ class PredtronSequenceTagger(BasePredtron):
         self.loss = loss
         self.constraint = constraint
         self.norm = norm
+        self.features = features
         self.update = update
         self.average = average
         self.transition_scaling = transition_scaling

@@ -163,6 +163,7 @@ class Predtron(BasePredtron):
     problem : Problem or JointProblem
         The prediction space with its loss, its representation or joint features, and its decoders.
     {norm}
+    {features}
     {update}
     {average}
     {fit_intercept}
@@ -179,6 +180,7 @@ class Predtron(BasePredtron):
         Weights that predict.
     intercept_ : ndarray of shape (n_scores,), or (1,) with joint features
         Offsets of the scores; 0 with joint features.
+    {features_}
     {norm_}
     {last_coef_}
     {last_intercept_}
@@ -213,6 +215,7 @@ class Predtron(BasePredtron):
         problem: Any,
         *,
         norm: Any = "auto",
+        features: Any = None,
         update: Any = "adaptive",
         average: Any = None,
         fit_intercept: bool = True,
@@ -225,6 +228,7 @@ class Predtron(BasePredtron):
     ):
         self.problem = problem
         self.norm = norm
+        self.features = features
         self.update = update
         self.average = average
         self.fit_intercept = fit_intercept
