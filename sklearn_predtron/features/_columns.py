@@ -127,7 +127,7 @@ def numbers_of(table: Columns, j: int) -> NDArray:
     try:
         return table.floats(j)
     except (TypeError, ValueError) as error:
-        raise ValueError(
+        raise (TypeError if isinstance(error, TypeError) else ValueError)(
             f"X has values in column {table.name(j)}, of type {table.dtype(j)}, that are not numbers ({error}); name it in "
             "categories=, and pass it in a data frame or an array of objects."
         ) from None

@@ -33,13 +33,17 @@ def frames(data):
     """The same table in each library, and in several types of its columns."""
     usual = pd.DataFrame(data)
     yield "pandas", usual
-    yield "pandas, nullable", usual.astype(
-        {"age": "Float64", "visits": "Int64", "member": "boolean", "colour": "string", "size": "category"}
+    yield (
+        "pandas, nullable",
+        usual.astype({"age": "Float64", "visits": "Int64", "member": "boolean", "colour": "string", "size": "category"}),
     )
     yield "pandas, object", usual.astype({"colour": "category", "age": object, "size": object, "member": object})
     yield "pandas, arrow", usual.convert_dtypes(dtype_backend="pyarrow")
     yield "polars", pl.DataFrame(data)
-    yield "polars, categories", pl.DataFrame(data).with_columns(pl.col("colour").cast(pl.Categorical), pl.col("visits").cast(pl.UInt8))
+    yield (
+        "polars, categories",
+        pl.DataFrame(data).with_columns(pl.col("colour").cast(pl.Categorical), pl.col("visits").cast(pl.UInt8)),
+    )
     yield "polars, enum", pl.DataFrame(data).with_columns(pl.col("size").cast(pl.Enum(["s", "m", "l", "xl"])))
     yield "pyarrow", pa.table(data)
     encoded = pa.table(data)

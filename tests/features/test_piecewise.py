@@ -32,7 +32,11 @@ def test_features_are_those_of_the_definition(seed):
     random = np.random.default_rng(seed)
     p = int(random.integers(1, 9))
     X = table(int(random.integers(2, 200)), p, seed, missing=0.2 * (seed % 2))
-    settings = {"n_knots": int(random.integers(2, 20)), "pair_knots": int(random.integers(2, 8)), "n_pairs": int(random.integers(9))}
+    settings = {
+        "n_knots": int(random.integers(2, 20)),
+        "pair_knots": int(random.integers(2, 8)),
+        "n_pairs": int(random.integers(9)),
+    }
     encoder = PiecewiseLinear(**settings).fit(X)
     later = table(100, p, seed + 100, missing=0.2) * random.choice([1, 3, 1e6])
     for rows in (X, later):
@@ -136,9 +140,10 @@ def test_pairs_are_those_that_explain_most(several):
             8**k * np.searchsorted(np.quantile(X[~np.isnan(X[:, c]), c], np.arange(1, 8) / 8), X[:, c], side="right")
             for k, c in enumerate((i, j))
         )
-        gains[i, j] = sum(
-            len(r) * r.mean(axis=0) ** 2 for r in (left[there & (cells == cell)] for cell in range(64)) if len(r)
-        ).sum() - (there.sum() * left[there].mean(axis=0) ** 2).sum()
+        gains[i, j] = (
+            sum(len(r) * r.mean(axis=0) ** 2 for r in (left[there & (cells == cell)] for cell in range(64)) if len(r)).sum()
+            - (there.sum() * left[there].mean(axis=0) ** 2).sum()
+        )
     best = sorted(sorted(gains, key=gains.get)[-5:])
     assert [term for term in encoder.terms_ if len(term) == 2] == best
     assert {(1, 6), (3, 4)} < set(best)
