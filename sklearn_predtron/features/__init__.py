@@ -325,7 +325,7 @@ class PiecewiseLinear(FeatureMap):
     >>> print(encoder.transform([[1.0, 3.0]]).toarray().round(1))
     [[ 0.5  0.5  0.  -0.6  0.   1.   0.   0.   0.4  0.4  0.1  0.1]]
     >>> print(*encoder.get_feature_names_out()[[0, 3, 8]], sep=", ")
-    x0 at 0, x0, x0 at 0 x x1 at 1
+    x0 at 0, x0, x0 at 0.04 x x1 at 1.04
     """
 
     alias = "piecewise"

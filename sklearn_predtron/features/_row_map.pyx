@@ -25,7 +25,8 @@ cdef class PiecewiseMap(RowMap):
         layout = Layout(described)
         if layout.width > MOST_PLACES:
             raise ValueError(
-                f"The map would have {layout.width} features; accepted are at most {MOST_PLACES}: lower n_knots, n_pairs and pair_knots."
+                f"The map would have {layout.width} features; accepted are at most {MOST_PLACES}: lower n_knots, n_pairs and "
+                "pair_knots."
             )
         p, r = len(described.n_hats), len(described.pairs)
         self.p, self.width, self.sparse = p, layout.width, True

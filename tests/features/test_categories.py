@@ -121,8 +121,12 @@ def test_products_with_many_categories_are_hashed(monkeypatch):
     layout = encoder._layout()
     assert layout.pair_size.sum() <= 2**9
     assert {tuple(layout.description.pairs[r]): int(layout.hashed[r]) for r in range(6)} == {
-        **{(0, 1): _layout.HASHED_CELL, (0, 2): _layout.HASHED_FIRST, (0, 3): _layout.HASHED_CELL},
-        **{(1, 2): _layout.HASHED_FIRST, (1, 3): _layout.HASHED_CELL, (2, 3): _layout.DIRECT},
+        (0, 1): _layout.HASHED_CELL,
+        (0, 2): _layout.HASHED_FIRST,
+        (0, 3): _layout.HASHED_CELL,
+        (1, 2): _layout.HASHED_FIRST,
+        (1, 3): _layout.HASHED_CELL,
+        (2, 3): _layout.DIRECT,
     }
     Z = encoder.transform(frame)
     assert Z.has_canonical_format and Z.indices.max() < encoder.n_features_out_
@@ -159,24 +163,24 @@ def test_categories_by_name():
         PiecewiseLinear(categories=[2]).fit(frame)
     strings = frame.assign(zip=["a", "b", "a", "c"])
     for settings in ({"categories": None}, {"categories": ["age"]}):
-        with pytest.raises(ValueError, match="column 'zip', of type .*not numbers.*categories="):
+        with pytest.raises(ValueError, match=r"column 'zip', of type .*not numbers.*categories="):
             PiecewiseLinear(**settings).fit(strings)
-    with pytest.raises(ValueError, match="column 'zip', of type .*not numbers"):
+    with pytest.raises(ValueError, match=r"column 'zip', of type .*not numbers"):
         RandomFourier().fit(strings)
-    with pytest.raises(ValueError, match="column 'age', of type .*not numbers"):
+    with pytest.raises(ValueError, match=r"column 'age', of type .*not numbers"):
         encoder.transform(frame.assign(age="old"))
 
 
 def test_other_types_are_refused():
     dates = pd.DataFrame({"when": pd.date_range("2020", periods=3), "x": [1.0, 2, 3]})
     for frame in (dates, pl.from_pandas(dates), pa.Table.from_pandas(dates)):
-        with pytest.raises(ValueError, match="column 'when' of type"):
+        with pytest.raises(ValueError, match=r"column 'when' of type"):
             PiecewiseLinear().fit(frame)
     with pytest.raises(ValueError, match="LazyFrame"):
         PiecewiseLinear().fit(pl.LazyFrame({"a": [1]}))
-    with pytest.raises(ValueError, match="inf.* in row 1 of column 'x'"):
+    with pytest.raises(ValueError, match=r"inf.* in row 1 of column 'x'"):
         PiecewiseLinear().fit(dates[["x"]].assign(x=[1.0, np.inf, 3]))
-    with pytest.raises(ValueError, match="missing value .* column 'x'"):
+    with pytest.raises(ValueError, match=r"missing value .* column 'x'"):
         PiecewiseLinear(missing=False).fit(dates[["x"]].assign(x=[1.0, None, 3]))
     with pytest.raises(ValueError, match="minimum of 1"):
         PiecewiseLinear().fit(dates[["x"]][:0])

@@ -11,8 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 
-from sklearn_predtron.features import PiecewiseLinear
-from sklearn_predtron.features import _row_map
+from sklearn_predtron.features import PiecewiseLinear, _row_map
 from sklearn_predtron.features._knots import knots
 
 
@@ -103,7 +102,7 @@ def test_missing_values():
     assert [str(encoder.get_feature_names_out()[j]) for j in row.indices] == ["x0 missing", "x1 missing", "x2 missing"]
     whole = PiecewiseLinear().fit(np.nan_to_num(X))
     assert whole.transform([[np.nan] * 3]).nnz == 0
-    with pytest.raises(ValueError, match="missing value .NaN. in row 1 of column 2"):
+    with pytest.raises(ValueError, match=r"missing value .NaN. in row 1 of column 2"):
         PiecewiseLinear(missing=False).fit(np.array([[1, 2, 3], [1, 2, np.nan]]))
     with pytest.raises(ValueError, match=r"infinite value \(inf\) in row 0 of column 1"):
         encoder.transform([[np.nan, -np.inf, 0]])
