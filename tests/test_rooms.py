@@ -14,6 +14,7 @@ PACKAGE = ROOT.name
 ROOMS = [
     "_core",
     "_support",
+    "features",
     "norms",
     "problems",
     "updates",

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Protocol
 from zlib import crc32
 
 import numpy as np
@@ -20,6 +20,26 @@ HASHED = 256  # places for the others of a column
 
 OF_NUMBERS = re.compile(r"(u?int\d*|float\d*|double|halffloat|decimal.*|sparse\[(u?int|float).*)(\[pyarrow\])?$")
 OF_TEXTS = re.compile(r"(bool|object|str|large_string|string_view|utf8|categor|enum|dictionary)")
+
+
+class Columns(Protocol):
+    """Columns, by their numbers: what there is of data frames, of arrays, and of rows that were gathered."""
+
+    n: int
+    p: int
+    names: list[Any]
+
+    def name(self, j: int) -> str:
+        """Return what a message calls the column."""
+
+    def dtype(self, j: int) -> str:
+        """Return the type of its values, in lower case."""
+
+    def objects(self, j: int) -> Iterable[Any]:
+        """Return its values, as Python has them."""
+
+    def floats(self, j: int) -> NDArray:
+        """Return its values as numbers, NaN where they are missing."""
 
 
 class Frame:
@@ -48,7 +68,7 @@ class Frame:
             return column.to_pylist()
         return column.to_list() if hasattr(column, "to_physical") else column.astype(object).to_numpy()
 
-    def numbers(self, j: int) -> NDArray:
+    def floats(self, j: int) -> NDArray:
         column = self.column(j)
         if hasattr(self.X, "iloc"):
             kind = np.float32 if self.dtype(j) == "float32" else np.float64
@@ -61,6 +81,7 @@ class Array:
 
     def __init__(self, X: NDArray):
         self.X = X
+        self.names: list[Any] = []
         self.n, self.p = X.shape
         self.of_numbers = X.dtype.kind == "f"
 
@@ -73,7 +94,7 @@ class Array:
     def objects(self, j: int) -> Iterable[Any]:
         return self.X[:, j].tolist()
 
-    def numbers(self, j: int) -> NDArray:
+    def floats(self, j: int) -> NDArray:
         return as_floats(self.X[:, j])
 
 
@@ -101,12 +122,12 @@ def as_floats(values: NDArray) -> NDArray:
     return np.asarray(values, dtype=np.float32 if values.dtype == np.float32 else np.float64)
 
 
-def numbers_of(table: Frame | Array, j: int) -> NDArray:
+def numbers_of(table: Columns, j: int) -> NDArray:
     """Return the numbers of a column, NaN where they are missing."""
     try:
-        return table.numbers(j)
+        return table.floats(j)
     except (TypeError, ValueError) as error:
-        raise ValueError(
+        raise (TypeError if isinstance(error, TypeError) else ValueError)(
             f"X has values in column {table.name(j)}, of type {table.dtype(j)}, that are not numbers ({error}); name it in "
             "categories=, and pass it in a data frame or an array of objects."
         ) from None
@@ -126,7 +147,7 @@ def text_of(value: Any) -> str | None:
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
 
 
-def distinct(table: Frame | Array, j: int) -> tuple[list[str | None], NDArray]:
+def distinct(table: Columns, j: int) -> tuple[list[str | None], NDArray]:
     """Return the texts of a column's distinct values, and the number of each row's."""
     if isinstance(table, Array) and table.of_numbers:
         values, inverse = np.unique(table.X[:, j], return_inverse=True)
@@ -143,7 +164,7 @@ def distinct(table: Frame | Array, j: int) -> tuple[list[str | None], NDArray]:
     return texts, inverse
 
 
-def categories_in(table: Frame | Array, j: int) -> tuple[NDArray, int]:
+def categories_in(table: Columns, j: int) -> tuple[NDArray, int]:
     """Return a column's categories, the most frequent first, and how many places those have that have none of their own."""
     texts, inverse = distinct(table, j)
     counts: Counter[str] = Counter()
@@ -154,7 +175,7 @@ def categories_in(table: Frame | Array, j: int) -> tuple[NDArray, int]:
     return np.array(order[:MOST_CATEGORIES], dtype=str), HASHED if len(order) > MOST_CATEGORIES else 0
 
 
-def codes_of(table: Frame | Array, j: int, categories: NDArray, hashed: int) -> NDArray:
+def codes_of(table: Columns, j: int, categories: NDArray, hashed: int) -> NDArray:
     """Return the numbers of a column's categories; NaN is missing, -1 a category that has no place."""
     texts, inverse = distinct(table, j)
     known = {text: code for code, text in enumerate(categories.tolist())}
@@ -167,7 +188,7 @@ def hashed_code(text: str, n_known: int, hashed: int) -> int:
     return n_known + crc32(text.encode("utf-8", "surrogatepass")) % hashed if hashed else -1
 
 
-def is_category(table: Frame | Array, j: int) -> bool:
+def is_category(table: Columns, j: int) -> bool:
     """Whether a column holds categories by itself."""
     kind = table.dtype(j)
     if OF_NUMBERS.match(kind):
@@ -184,19 +205,19 @@ def all_numbers(values: Iterable[Any]) -> bool:
     return all((isinstance(v, Real) and not isinstance(v, (bool, np.bool_))) or text_of(v) is None for v in values)
 
 
-def chosen_categories(table: Frame | Array, categories: Any) -> set[int]:
+def chosen_categories(table: Columns, categories: Any) -> set[int]:
     """Return which columns hold categories, for the parameter of that name."""
     if isinstance(categories, str) and categories == "auto":
         return {j for j in range(table.p) if is_category(table, j)}
     return set() if categories is None else set(named_columns(table, categories))
 
 
-def named_columns(table: Frame | Array, categories: Any) -> Iterator[int]:
+def named_columns(table: Columns, categories: Any) -> Iterator[int]:
     """Yield the numbers of columns that are given by their names or their numbers."""
-    names = getattr(table, "names", [])
+    names = table.names
     for column in categories:
         if isinstance(column, Integral) and not isinstance(column, bool) and column not in names:
-            if not -table.p <= column < table.p:
+            if not -table.p <= int(column) < table.p:
                 raise ValueError(f"categories={categories!r} names column {column}, and X has {table.p} columns.")
             yield int(column) % table.p
         elif column in names:

@@ -115,7 +115,7 @@ class Layout:
         d = self.description
         of_column = np.where(self.kind == NUMBERS, d.n_hats + 1, d.n_categories) + d.missing
         sizes = np.concatenate([of_column, self.pair_size])
-        terms = [(j,) for j in range(len(of_column))] + [(int(i), int(j)) for i, j in d.pairs]
+        terms: list[tuple[int, ...]] = [(j,) for j in range(len(of_column))] + [(int(i), int(j)) for i, j in d.pairs]
         return terms, np.repeat(np.arange(len(sizes)), sizes)
 
 

@@ -3,7 +3,7 @@ from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
 
-from sklearn_predtron.features.row_map cimport LANES, fourier_row, piecewise_row
+from sklearn_predtron.features.row_map cimport LANES, Factors, Pair, fourier_row, piecewise_row
 
 from sklearn_predtron._core.state import between, length_of, reals, restored
 from sklearn_predtron.features._layout import MOST_PLACES, Description, Layout
@@ -24,7 +24,10 @@ cdef class PiecewiseMap(RowMap):
         self.description = described = Description.checked(self, state)
         layout = Layout(described)
         if layout.width > MOST_PLACES:
-            raise ValueError(f"The map has {layout.width} features; accepted are at most {MOST_PLACES}.")
+            raise ValueError(
+                f"The map would have {layout.width} features; accepted are at most {MOST_PLACES}: lower n_knots, n_pairs and "
+                "pair_knots."
+            )
         p, r = len(described.n_hats), len(described.pairs)
         self.p, self.width, self.sparse = p, layout.width, True
         self.most = 3 * p + 4 * r
@@ -34,9 +37,9 @@ cdef class PiecewiseMap(RowMap):
         self.mean, self.inverse_sd = described.mean, 1 / described.sd
         raw = np.where(layout.raw < 0, described.n_categories, layout.raw)
         self.columns = packed(layout.kind, layout.base, raw, layout.missing)
-        self.pairs = packed(layout.first, layout.second, layout.pair_base, layout.stride, layout.hashed,
-                            layout.modulus)
-        self.scratch_size = 5 * room * sizeof(double) + 2 * room * sizeof(int32_t)
+        fields = layout.first, layout.second, layout.pair_base, layout.stride, layout.hashed, layout.modulus
+        self.pairs = np.ascontiguousarray(packed(*fields).T)    # as a Pair has them
+        self.scratch_size = room * (3 * sizeof(double) + sizeof(Factors))
         self.point(p, room, r)
 
     cdef void point(self, Py_ssize_t p, Py_ssize_t room, Py_ssize_t r) noexcept:
@@ -49,8 +52,7 @@ cdef class PiecewiseMap(RowMap):
         T.mean, T.inverse_sd = &self.mean[0], &self.inverse_sd[0]
         T.kind, T.base, T.raw, T.missing = &self.columns[0, 0], &self.columns[1, 0], &self.columns[2, 0], &self.columns[3, 0]
         if r > 0:
-            T.first, T.second, T.pair_base = &self.pairs[0, 0], &self.pairs[1, 0], &self.pairs[2, 0]
-            T.stride, T.hashed, T.modulus = &self.pairs[3, 0], &self.pairs[4, 0], &self.pairs[5, 0]
+            T.pair = <const Pair*> &self.pairs[0, 0]
 
     def __reduce__(self):
         return PiecewiseMap, tuple(self.description)
@@ -59,11 +61,9 @@ cdef class PiecewiseMap(RowMap):
         cdef PiecewiseScratch S
         cdef Py_ssize_t room = self.tables.room
         S.x = <double*> scratch
-        S.low, S.high = S.x + room, S.x + 2 * room
-        S.knot = <int64_t*> (S.x + 3 * room)
+        S.knot = <int64_t*> (S.x + room)
         S.factor_knot = S.knot + room
-        S.place = <int32_t*> (S.knot + 2 * room)
-        S.parts = S.place + room
+        S.factors = <Factors*> (S.factor_knot + room)
         return piecewise_row(&self.tables, row, single, &S, index, value)
 
 

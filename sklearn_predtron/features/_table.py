@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron.features._columns import Array, Frame, codes_of, numbers_of, text_of
+from sklearn_predtron.features._columns import Array, Columns, codes_of, numbers_of, text_of
 from sklearn_predtron.features._knots import LARGEST
 
-Table = Frame | Array
 
-
-def matrix_of(table: Table, categories: list[NDArray | None], hashed: list[int], *, missing: bool) -> NDArray:
+def matrix_of(table: Columns, categories: list[NDArray | None], hashed: list[int], *, missing: bool) -> NDArray:
     """Return a matrix of numbers, in single or double precision and C-contiguous: NaN is missing, categories are numbered."""
     if isinstance(table, Array) and table.of_numbers and all(known is None for known in categories):
         matrix = table.X
@@ -31,11 +29,11 @@ def matrix_of(table: Table, categories: list[NDArray | None], hashed: list[int],
     return matrix
 
 
-def check_values(table: Table, matrix: NDArray, missing: bool) -> None:
+def check_values(table: Columns, matrix: NDArray, missing: bool) -> None:
     """Raise ValueError where a value is infinite, or missing where it may not be."""
     if np.isfinite(matrix).all():
         return
-    refused = [(np.isinf, "an infinite value (inf)", "finite numbers, and NaN for what is missing")]
+    refused: list[tuple[Any, str, str]] = [(np.isinf, "an infinite value (inf)", "finite numbers, and NaN for what is missing")]
     if not missing:
         refused.append((np.isnan, "a missing value (NaN)", "finite numbers; with missing=True NaN is taken, too"))
     for asked, what, accepted in refused:
@@ -45,7 +43,7 @@ def check_values(table: Table, matrix: NDArray, missing: bool) -> None:
                 raise ValueError(f"Input X has {what} in row {at[0]} of column {table.name(j)}; accepted are {accepted}.")
 
 
-def check_range(table: Table, matrix: NDArray, of_numbers: Iterable[int]) -> None:
+def check_range(table: Columns, matrix: NDArray, of_numbers: Iterable[int]) -> None:
     """Raise ValueError where a number to learn from is so large that its square overflows."""
     if matrix.dtype == np.float32:
         return
@@ -63,13 +61,12 @@ class Gathered:
         self.n, self.p = state["n"], len(state["dtypes"])
 
     @classmethod
-    def begun(cls, table: Table) -> Gathered:
+    def begun(cls, table: Columns) -> Gathered:
         """Return one without rows, of a table's columns."""
-        names = getattr(table, "names", [])
         dtypes = [table.dtype(j) for j in range(table.p)]
-        return cls({"names": names, "n": 0, "dtypes": dtypes, "columns": [[] for _ in dtypes], "y": []})
+        return cls({"names": table.names, "n": 0, "dtypes": dtypes, "columns": [[] for _ in dtypes], "y": []})
 
-    def with_rows(self, table: Table, most: int, y: Any) -> Gathered:
+    def with_rows(self, table: Columns, most: int, y: Any) -> Gathered:
         """Return a table of up to so many rows, these and the first of another."""
         more = min(most - self.n, table.n)
         columns = [list(old) for old in self.state["columns"]]
@@ -77,7 +74,7 @@ class Gathered:
             if self.numeric(j):
                 column += numbers_of(table, j)[:more].astype(np.float64).tolist()
             else:
-                column += [plain(value) for _, value in zip(range(more), table.objects(j), strict=False)]
+                column += [simple(value) for _, value in zip(range(more), table.objects(j), strict=False)]
         targets = None if y is None or self.state["y"] is None else [*self.state["y"], *np.asarray(y)[:more].tolist()]
         return Gathered({**self.state, "n": self.n + more, "columns": columns, "y": targets})
 
@@ -94,14 +91,14 @@ class Gathered:
     def objects(self, j: int) -> list[Any]:
         return self.state["columns"][j]
 
-    def numbers(self, j: int) -> NDArray:
+    def floats(self, j: int) -> NDArray:
         return np.array(self.state["columns"][j], dtype=np.float64)
 
 
-def plain(value: Any) -> Any:
+def simple(value: Any) -> Any:
     """Return a value as a number, a text or None."""
     if isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, np.generic):
-        return plain(value.item())
+        return simple(value.item())
     return text_of(value)

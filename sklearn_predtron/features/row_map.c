@@ -48,13 +48,14 @@ INLINE ptrdiff_t put_numbers(const PiecewiseTables *T, const PiecewiseScratch *S
                              double *value)
 {
     double x = S->x[j], f = fraction(&T->hats, T->room, j, S->knot[j], x);
+    Factors *own = &S->factors[j];
     n = put_two(T->base[j] + (int32_t)S->knot[j], f, n, index, value);
     n = put(T->raw[j], between(-CLIP, CLIP, (x - T->mean[j]) * T->inverse_sd[j]), n, index, value);
     f = fraction(&T->factors, T->room, j, S->factor_knot[j], x);
-    S->parts[j] = f > 0 && f < 1 ? TWO_PARTS : ONE_PART;
-    S->place[j] = (int32_t)S->factor_knot[j] + (f == 1);
-    S->low[j] = S->parts[j] == TWO_PARTS ? 1 - f : 1;
-    S->high[j] = f;
+    own->parts = f > 0 && f < 1 ? TWO_PARTS : ONE_PART;
+    own->at = (int32_t)S->factor_knot[j] + (f == 1);
+    own->low = own->parts == TWO_PARTS ? 1 - f : 1;
+    own->high = f;
     return n;
 }
 
@@ -62,14 +63,15 @@ INLINE ptrdiff_t put_column(const PiecewiseTables *T, const PiecewiseScratch *S,
                             double *value)
 {
     double x = S->x[j];
-    S->parts[j] = NO_PART;
+    Factors *own = &S->factors[j];
+    own->parts = NO_PART;
     if (RARELY(x != x)) return T->missing[j] < 0 ? n : put(T->missing[j], 1, n, index, value);
     if (T->kind[j] == NUMBERS) return put_numbers(T, S, j, n, index, value);
     if (T->kind[j] == CONSTANT || !(x >= 0 && x < T->raw[j])) return n;
-    S->parts[j] = ONE_PART;
-    S->place[j] = (int32_t)x;
-    S->low[j] = 1;
-    return put(T->base[j] + S->place[j], 1, n, index, value);
+    own->parts = ONE_PART;
+    own->at = (int32_t)x;
+    own->low = 1;
+    return put(T->base[j] + own->at, 1, n, index, value);
 }
 
 INLINE uint32_t mixed(uint32_t h)
@@ -79,47 +81,56 @@ INLINE uint32_t mixed(uint32_t h)
     return h ^ (h >> 16);
 }
 
-/* The place of the product of both first factors; that of the second factors is the stride, and 1, further. */
-INLINE int32_t cell_of(const PiecewiseTables *T, ptrdiff_t r, int32_t i, int32_t j)
+INLINE int32_t hashed_cell(const Pair *r, int32_t i, int32_t j)
 {
-    if (RARELY(T->hashed[r] != DIRECT)) {
-        uint32_t modulus = (uint32_t)T->modulus[r];
-        if (T->hashed[r] == HASHED_CELL) return T->pair_base[r] + (int32_t)(mixed(mixed((uint32_t)i) + (uint32_t)j) % modulus);
-        i = (int32_t)(mixed((uint32_t)i) % modulus);
-    }
-    return T->pair_base[r] + i * T->stride[r] + j;
+    uint32_t modulus = (uint32_t)r->modulus, h = mixed((uint32_t)i);
+    if (r->hashed == HASHED_CELL) return r->base + (int32_t)(mixed(h + (uint32_t)j) % modulus);
+    return r->base + (int32_t)(h % modulus) * r->stride + j;
 }
 
-INLINE ptrdiff_t put_products(const PiecewiseTables *T, const PiecewiseScratch *S, ptrdiff_t r, ptrdiff_t n, int32_t *index,
-                              double *value)
+/* The same where not both columns have two parts. */
+INLINE ptrdiff_t put_fewer(const Pair *r, const Factors *a, const Factors *b, int32_t cell, ptrdiff_t n, int32_t *index,
+                          double *value)
 {
-    int32_t i = T->first[r], j = T->second[r];
-    if (RARELY((S->parts[i] | S->parts[j]) < 0)) return n;
-    int32_t cell = cell_of(T, r, S->place[i], S->place[j]), stride = T->stride[r];
-    double f = S->low[i], g = S->low[j];
-    if (S->parts[i] & S->parts[j]) {
-        double f2 = S->high[i], g2 = S->high[j];
-        n = put(cell, f * g, n, index, value);
-        n = put(cell + 1, f * g2, n, index, value);
-        n = put(cell + stride, f2 * g, n, index, value);
-        return put(cell + stride + 1, f2 * g2, n, index, value);
-    }
-    n = put(cell, f * g, n, index, value);
-    if (S->parts[j]) n = put(cell + 1, f * S->high[j], n, index, value);
-    if (S->parts[i]) n = put(cell + stride, S->high[i] * g, n, index, value);
+    n = put(cell, a->low * b->low, n, index, value);
+    if (b->parts) n = put(cell + 1, a->low * b->high, n, index, value);
+    if (a->parts) n = put(cell + r->stride, a->high * b->low, n, index, value);
     return n;
+}
+
+INLINE ptrdiff_t put_products(const Pair *r, const Factors *of, ptrdiff_t n, int32_t *restrict index, double *restrict value)
+{
+    const Factors *a = &of[r->first], *b = &of[r->second];
+    if (RARELY((a->parts | b->parts) < 0)) return n;
+    int32_t cell = RARELY(r->hashed != DIRECT) ? hashed_cell(r, a->at, b->at) : r->base + a->at * r->stride + b->at;
+    if (!(a->parts & b->parts)) return put_fewer(r, a, b, cell, n, index, value);
+    double f = a->low, f2 = a->high, g = b->low, g2 = b->high;
+    int32_t after = cell + r->stride;
+    index += n;
+    value += n;
+    index[0] = cell;
+    index[1] = cell + 1;
+    index[2] = after;
+    index[3] = after + 1;
+    value[0] = f * g;
+    value[1] = f * g2;
+    value[2] = f2 * g;
+    value[3] = f2 * g2;
+    return n + 4;
 }
 
 WIDE ptrdiff_t piecewise_row(const PiecewiseTables *T, const void *row, int single, const PiecewiseScratch *S, int32_t *index,
                              double *value)
 {
-    ptrdiff_t n = 0;
+    ptrdiff_t n = 0, n_pairs = T->n_pairs;
+    const Factors *of = S->factors;
+    const Pair *pair = T->pair;
     for (ptrdiff_t j = 0; j < T->p; j++) S->x[j] = single ? ((const float *)row)[j] : ((const double *)row)[j];
     for (ptrdiff_t j = T->p; j < T->room; j++) S->x[j] = 0;
     find_knots(&T->hats, T->room, S->x, S->knot);
     find_knots(&T->factors, T->room, S->x, S->factor_knot);
     for (ptrdiff_t j = 0; j < T->p; j++) n = put_column(T, S, j, n, index, value);
-    for (ptrdiff_t r = 0; r < T->n_pairs; r++) n = put_products(T, S, r, n, index, value);
+    for (ptrdiff_t r = 0; r < n_pairs; r++) n = put_products(&pair[r], of, n, index, value);
     return n;
 }
 

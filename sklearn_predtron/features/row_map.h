@@ -18,7 +18,19 @@ typedef struct {
     const double *at, *inverse;
 } Knots;
 
-/* p columns, some of which have a product for each pair of parts of two. */
+/* Columns whose factors are multiplied, a category first where there is one: the product of factors i and j is at
+ * base + i * stride + j, where i or the whole of it is hashed to less than the modulus, as `hashed` says. */
+typedef struct {
+    int32_t first, second, base, stride, hashed, modulus;
+} Pair;
+
+/* What a row has of a column's factors: the value at a place and, where there are two parts, that of the next. */
+typedef struct {
+    double low, high;
+    int32_t at, parts;
+} Factors;
+
+/* p columns, and pairs of them. */
 typedef struct {
     ptrdiff_t p, room, n_pairs;
     Knots hats, factors;
@@ -27,14 +39,14 @@ typedef struct {
     const int32_t *base;    /* the first place of a column's own */
     const int32_t *raw;     /* that of its raw value, or how many categories it has */
     const int32_t *missing; /* that of its indicator of missing values; -1 if there is none */
-    const int32_t *first, *second, *pair_base, *stride, *hashed, *modulus;
+    const Pair *pair;
 } PiecewiseTables;
 
 /* What is known of a row's columns: room for each of them. */
 typedef struct {
-    double *x, *low, *high; /* the value, and those of its two factors */
+    double *x;
     int64_t *knot, *factor_knot;
-    int32_t *place, *parts; /* the first factor's place, and whether there are two */
+    Factors *factors;
 } PiecewiseScratch;
 
 /* The features of a row of `single` or double precision; how many there are, in rising order of their places. */

@@ -15,6 +15,12 @@ cdef extern from "row_map.h" nogil:
         const double* at
         const double* inverse
 
+    ctypedef struct Pair:
+        pass
+
+    ctypedef struct Factors:
+        pass
+
     ctypedef struct PiecewiseTables:
         Py_ssize_t p
         Py_ssize_t room
@@ -27,21 +33,13 @@ cdef extern from "row_map.h" nogil:
         const int32_t* base
         const int32_t* raw
         const int32_t* missing
-        const int32_t* first
-        const int32_t* second
-        const int32_t* pair_base
-        const int32_t* stride
-        const int32_t* hashed
-        const int32_t* modulus
+        const Pair* pair
 
     ctypedef struct PiecewiseScratch:
         double* x
-        double* low
-        double* high
         int64_t* knot
         int64_t* factor_knot
-        int32_t* place
-        int32_t* parts
+        Factors* factors
 
     Py_ssize_t piecewise_row(const PiecewiseTables* T, const void* row, bint single, const PiecewiseScratch* S, int32_t* index,
                              double* value) noexcept

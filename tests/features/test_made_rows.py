@@ -67,7 +67,7 @@ def test_learning_from_them_is_learning_from_the_matrix(encoder, kind):
 
 @pytest.mark.parametrize("norm", ["l1", "group", "scaled", "trace"])
 def test_other_norms_and_weights(norm):
-    matrix, Z, y = fitted(PiecewiseLinear(n_pairs=6))
+    matrix, _, y = fitted(PiecewiseLinear(n_pairs=6))
     encoder = PiecewiseLinear(n_pairs=6).fit(*[table(300), y])
     weight = np.random.default_rng(0).uniform(0.5, 2, len(y))
     twins = [learner_of(encoder.transform(table(300)), y, PredtronBinaryClassifier(norm=norm)) for _ in range(2)]

@@ -1,0 +1,224 @@
+"""Categories and data frames: the same features whatever library holds the table."""
+
+import copy
+import pickle
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from feature_cases import reference, table
+from numpy.testing import assert_allclose, assert_array_equal
+
+from sklearn_predtron.features import PiecewiseLinear, RandomFourier, _layout
+from sklearn_predtron.features._columns import hashed_code, text_of
+
+
+def columns(n=200, seed=0):
+    random = np.random.default_rng(seed)
+    colour = random.choice(["red", "green", "blue", None], n, p=[0.5, 0.2, 0.2, 0.1]).tolist()
+    age = [None if a > 90 else float(a) for a in random.integers(0, 100, n)]
+    return {
+        "colour": colour,
+        "age": age,
+        "member": (random.random(n) < 0.4).tolist(),
+        "visits": random.integers(0, 9, n).tolist(),
+        "size": random.choice(["s", "m", "l"], n).tolist(),
+    }
+
+
+def frames(data):
+    """The same table in each library, and in several types of its columns."""
+    usual = pd.DataFrame(data)
+    yield "pandas", usual
+    yield (
+        "pandas, nullable",
+        usual.astype({"age": "Float64", "visits": "Int64", "member": "boolean", "colour": "string", "size": "category"}),
+    )
+    yield "pandas, object", usual.astype({"colour": "category", "age": object, "size": object, "member": object})
+    yield "pandas, arrow", usual.convert_dtypes(dtype_backend="pyarrow")
+    yield "polars", pl.DataFrame(data)
+    yield (
+        "polars, categories",
+        pl.DataFrame(data).with_columns(pl.col("colour").cast(pl.Categorical), pl.col("visits").cast(pl.UInt8)),
+    )
+    yield "polars, enum", pl.DataFrame(data).with_columns(pl.col("size").cast(pl.Enum(["s", "m", "l", "xl"])))
+    yield "pyarrow", pa.table(data)
+    encoded = pa.table(data)
+    yield "pyarrow, dictionary", encoded.set_column(0, "colour", encoded["colour"].dictionary_encode())
+
+
+def dense(Z):
+    return Z.toarray()
+
+
+def test_every_library_makes_the_same_features():
+    data, later = columns(), columns(50, seed=1)
+    later["colour"][:2] = ["violet", None]
+    expected = None
+    fitted = PiecewiseLinear(n_knots=4).fit(pd.DataFrame(data))
+    for name, frame in frames(data):
+        encoder = PiecewiseLinear(n_knots=4).fit(frame)
+        found = dense(encoder.transform(frame))
+        expected = found if expected is None else expected
+        assert_array_equal(found, expected, err_msg=name)
+        assert_array_equal(encoder.feature_names_in_, list(data))
+        assert_array_equal(encoder.get_feature_names_out(), fitted.get_feature_names_out(), err_msg=name)
+    for (name, _), (_, frame) in zip(frames(data), frames(later | {"size": data["size"][:50]}), strict=True):
+        assert_array_equal(
+            dense(fitted.transform(frame)), dense(fitted.transform(pd.DataFrame(later | {"size": data["size"][:50]}))), name
+        )
+
+
+def test_features_of_categories_are_those_of_the_definition():
+    frame = pd.DataFrame(columns())
+    encoder = PiecewiseLinear(n_knots=4, n_pairs=7).fit(frame, frame["visits"] > 3)
+    assert encoder.categories_[0][0] == "red" and set(encoder.categories_[0]) == {"red", "green", "blue"}
+    assert encoder.categories_[1] is None and list(encoder.categories_[2]) == ["False", "True"]
+    matrix = encoder.read(frame)
+    assert matrix.dtype == np.float64 and matrix.flags.c_contiguous
+    expected = [reference(encoder._layout().description, row) for row in matrix]
+    assert_allclose(dense(encoder.transform(frame)), expected, atol=1e-12)
+    assert len([term for term in encoder.terms_ if len(term) == 2]) == 7
+
+
+def test_names_of_categories():
+    frame = pd.DataFrame({"colour": ["red", "blue", "red", None], "age": [1.0, 2.0, 3.0, 4.0]})
+    names = PiecewiseLinear(pair_knots=2).fit(frame).get_feature_names_out()
+    assert list(names[:3]) == ["colour=red", "colour=blue", "colour missing"]
+    assert list(names[-2:]) == ["colour=blue x age at 1.03", "colour=blue x age at 3.97"]
+
+
+def test_unknown_categories_are_absent_or_hashed():
+    few = pd.DataFrame({"a": ["x", "y"] * 10, "b": np.arange(20.0)})
+    encoder = PiecewiseLinear().fit(few)
+    assert_array_equal(encoder.read(pd.DataFrame({"a": ["z", None], "b": [1.0, 1.0]}))[:, 0], [-1, np.nan])
+    unknown = encoder.transform(pd.DataFrame({"a": ["z"], "b": [0.19]}))
+    assert {int(encoder.term_of_[j]) for j in unknown.indices} == {1}
+    many = pd.DataFrame({"a": [f"item {i}" for i in range(400)] + ["often"] * 3, "b": np.arange(403.0)})
+    encoder = PiecewiseLinear().fit(many)
+    assert len(encoder.categories_[0]) == 256 and encoder.categories_[0][0] == "often"
+    codes = encoder.read(many.assign(a="never seen"))[:, 0]
+    assert (codes == hashed_code("never seen", 256, 256)).all() and 256 <= codes[0] < 512
+    assert encoder.transform(many).shape == (403, encoder.n_features_out_)
+    assert encoder.get_feature_names_out()[[0, 511]].tolist() == ["a=often", "a other #255"]
+
+
+def test_products_with_many_categories_are_hashed(monkeypatch):
+    monkeypatch.setattr(_layout, "MOST_PRODUCTS", 2**9)
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "a": random.integers(0, 60, 900).astype(str),
+            "b": random.integers(0, 40, 900).astype(str),
+            "c": random.normal(size=900),
+            "d": random.integers(0, 3, 900).astype(str),
+        }
+    )
+    encoder = PiecewiseLinear(pair_knots=5).fit(frame)
+    layout = encoder._layout()
+    assert layout.pair_size.sum() <= 2**9
+    assert {tuple(layout.description.pairs[r]): int(layout.hashed[r]) for r in range(6)} == {
+        (0, 1): _layout.HASHED_CELL,
+        (0, 2): _layout.HASHED_FIRST,
+        (0, 3): _layout.HASHED_CELL,
+        (1, 2): _layout.HASHED_FIRST,
+        (1, 3): _layout.HASHED_CELL,
+        (2, 3): _layout.DIRECT,
+    }
+    Z = encoder.transform(frame)
+    assert Z.has_canonical_format and Z.indices.max() < encoder.n_features_out_
+    names = encoder.get_feature_names_out()
+    assert len(set(names)) == len(names) == encoder.n_features_out_
+    for number, term in enumerate(encoder.terms_):
+        if len(term) == 2:
+            assert_allclose(Z[:, encoder.term_of_ == number].sum(axis=1), 1, atol=1e-14)
+
+
+def test_categories_of_arrays_are_named():
+    X = table(300, 4, missing=0.1)
+    X[:, 2] = np.where(np.isnan(X[:, 2]), np.nan, np.nan_to_num(X[:, 2]) * 1.5)
+    encoder = PiecewiseLinear(categories=[2, -1]).fit(X)
+    assert [c is None for c in encoder.categories_] == [True, True, False, False]
+    assert set(encoder.categories_[2]) == {"0", "1.5", "3", "4.5", "6", "7.5", "9"}
+    expected = [reference(encoder._layout().description, row) for row in encoder.read(X)]
+    assert_allclose(dense(encoder.transform(X)), expected, atol=1e-12)
+    objects = X.astype(object)
+    objects[:, 2] = [None if np.isnan(v) else v for v in X[:, 2]]
+    assert_array_equal(dense(PiecewiseLinear(categories=(2, 3)).fit(objects).transform(objects)), dense(encoder.transform(X)))
+    texts = np.array([["a", 1.5], ["b", None], ["a", 2]], dtype=object)
+    assert_array_equal(PiecewiseLinear().fit(texts).read(texts), [[0, 1.5], [1, np.nan], [0, 2]])
+    assert PiecewiseLinear(categories=np.array([0])).fit(X[:, :2]).categories_[1] is None
+
+
+def test_categories_by_name():
+    frame = pd.DataFrame({"zip": [1, 2, 1, 3], "age": [1.0, 5, 3, 9]})
+    encoder = PiecewiseLinear(categories=["zip"]).fit(frame)
+    assert list(encoder.categories_[0]) == ["1", "2", "3"]
+    with pytest.raises(ValueError, match=r"names a column 'zap'.*'zip', 'age'"):
+        PiecewiseLinear(categories=["zap"]).fit(frame)
+    with pytest.raises(ValueError, match="names column 2, and X has 2 columns"):
+        PiecewiseLinear(categories=[2]).fit(frame)
+    strings = frame.assign(zip=["a", "b", "a", "c"])
+    for settings in ({"categories": None}, {"categories": ["age"]}):
+        with pytest.raises(ValueError, match=r"column 'zip', of type .*not numbers.*categories="):
+            PiecewiseLinear(**settings).fit(strings)
+    with pytest.raises(ValueError, match=r"column 'zip', of type .*not numbers"):
+        RandomFourier().fit(strings)
+    with pytest.raises(ValueError, match=r"column 'age', of type .*not numbers"):
+        encoder.transform(frame.assign(age="old"))
+
+
+def test_other_types_are_refused():
+    dates = pd.DataFrame({"when": pd.date_range("2020", periods=3), "x": [1.0, 2, 3]})
+    for frame in (dates, pl.from_pandas(dates), pa.Table.from_pandas(dates)):
+        with pytest.raises(ValueError, match=r"column 'when' of type"):
+            PiecewiseLinear().fit(frame)
+    with pytest.raises(ValueError, match="LazyFrame"):
+        PiecewiseLinear().fit(pl.LazyFrame({"a": [1]}))
+    with pytest.raises(ValueError, match=r"inf.* in row 1 of column 'x'"):
+        PiecewiseLinear().fit(dates[["x"]].assign(x=[1.0, np.inf, 3]))
+    with pytest.raises(ValueError, match=r"missing value .* column 'x'"):
+        PiecewiseLinear(missing=False).fit(dates[["x"]].assign(x=[1.0, None, 3]))
+    with pytest.raises(ValueError, match="minimum of 1"):
+        PiecewiseLinear().fit(dates[["x"]][:0])
+
+
+def test_columns_must_be_those_of_fit():
+    frame = pd.DataFrame(columns())
+    encoder = PiecewiseLinear().fit(frame)
+    with pytest.raises(ValueError, match="order"):
+        encoder.transform(frame[frame.columns[::-1]])
+    with pytest.raises(ValueError, match="now missing"):
+        encoder.transform(frame.iloc[:, :2])
+
+
+def test_single_precision_stays():
+    frame = pd.DataFrame({"a": np.arange(4, dtype=np.float32), "b": list("xyxy")})
+    assert PiecewiseLinear().fit(frame).read(frame).dtype == np.float32
+    assert PiecewiseLinear().fit(frame).read(frame.astype({"a": float})).dtype == np.float64
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_streams_of_frames(make):
+    data = columns(700)
+    expected = PiecewiseLinear().fit(make({name: values[:500] for name, values in data.items()}), np.array(data["visits"][:500]))
+    encoder = PiecewiseLinear()
+    for first in range(0, 700, 90):
+        rows = {name: values[first : first + 90] for name, values in data.items()}
+        encoder.partial_fit(make(rows), np.array(rows["visits"]))
+        encoder = pickle.loads(pickle.dumps(encoder))
+    assert encoder.complete_
+    assert_array_equal(dense(encoder.transform(make(data))), dense(expected.transform(make(data))))
+    assert_array_equal(encoder.get_feature_names_out(), expected.get_feature_names_out())
+    assert_array_equal(dense(copy.deepcopy(encoder).transform(make(data))), dense(expected.transform(make(data))))
+
+
+def test_texts():
+    values = ["a", 1, 1.0, np.int64(1), True, np.bool_(True), 2.5, b"a", Decimal("1"), None, np.nan, pd.NA, pd.NaT, np.str_("a")]
+    texts = ["a", "1", "1", "1", "True", "True", "2.5", "a", "1", None, None, None, None, "a"]
+    assert [text_of(value) for value in values] == texts
+    assert hashed_code("colour", 256, 256) == 462  # in every process, and for ever
+    assert hashed_code("colour", 256, 0) == -1
