@@ -368,6 +368,9 @@ def witness_of(columns: Columns | None, name: str) -> Any:
 def read_table(X: Any, columns: Columns, name: str) -> tuple[Any, Rows]:
     """Return a table as numbers, and the rows that are made of it."""
     if not isinstance(X, ReadTable):
+        rows = columns.features.plain_rows(X) if columns.names is None else None
+        if rows is not None:
+            return X.view(ReadTable), rows
         validate_data(witness_of(columns, name), X, reset=False, skip_check_array=True)
         X = columns.features.read(X).view(ReadTable)
     return X, columns.features.rows(X)

@@ -238,9 +238,11 @@ cdef class Stream:
     cdef LabelReader reader
     cdef Lock lock
     cdef bint closed, of_one_format, sparse
+    cdef object features
 
-    def __init__(self, Learner learner not None, LabelReader reader not None, Lock lock not None, sparse=None):
-        """A format, `sparse` or dense, is the only one that is taken; None takes both."""
+    def __init__(self, Learner learner not None, LabelReader reader not None, Lock lock not None, sparse=None, features=None):
+        """A format, `sparse` or dense, is the only one that is taken; None takes both.  A map makes features of the rows."""
+        self.features = features
         self.of_one_format, self.sparse = sparse is not None, bool(sparse)
         self.learner = learner
         self.reader = reader
@@ -259,7 +261,7 @@ cdef class Stream:
             self.lock.release()
 
     cdef bint learn(self, X, y) except -1:
-        cdef Rows rows = plain_rows(X)
+        cdef Rows rows = plain_rows(X) if self.features is None else self.features.plain_rows(X)
         cdef Py_ssize_t before, refused
         cdef Labels labels
         if rows is not None and self.of_one_format and rows.sparse != self.sparse:

@@ -75,6 +75,9 @@ class FirstRows:
             found[:, j] = np.nan_to_num(numbers_of(table, j), nan=0.0)
         return found
 
+    def plain_rows(self, X: Any) -> None:
+        """There is no fast path."""
+
     def rows(self, matrix: NDArray) -> Rows:
         """Return the rows of such numbers."""
         return dense_rows(matrix)
@@ -87,7 +90,7 @@ class FirstRows:
         """Return the columns of the first of all rows, which are read as these are."""
         table = opened(X)
         names = getattr(table, "names", None)
-        named = names is not None and all(isinstance(name, str) for name in names)
+        named = bool(names) and all(isinstance(name, str) for name in names)
         return Columns(table.p, np.array(names, dtype=object) if named else None, self)
 
     def columns(self) -> Columns:

@@ -172,9 +172,10 @@ def ids_given(reader: RowReader, given: dict[str, Any]) -> dict[str, Any]:
 def open_stream(estimator: Any) -> None:
     """Open the fast path for rows as they come, if there is one, by the present parameters."""
     model: Model = estimator._model
-    short = model.columns.names is None and model.columns.features is None
-    reader = estimator._reader().short(model.labels) if short else None
-    model.stream = None if reader is None else Stream(model.learner, reader, estimator._lock, model.first_sparse)
+    columns = model.columns
+    reader = None if columns.names is not None else estimator._reader().short(model.labels)
+    known = (model.learner, reader, estimator._lock, model.first_sparse, columns.features)
+    model.stream = None if reader is None else Stream(*known)
     model.resolved = True
 
 

@@ -218,6 +218,15 @@ class FeatureMap(TransformerMixin, Part):
         """
         return MadeRows(self._fitted(), matrix)
 
+    def plain_rows(self, X: Any) -> MadeRows | None:
+        """Return the rows of an array that needs no reading, as rows of a stream; None of any other."""
+        row_map = getattr(self, "_row_map", None)
+        plain = type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.flags.c_contiguous and X.dtype in (np.float32, np.float64)
+        if row_map is None or not plain or X.shape[1] != row_map.p or any(known is not None for known in self._categories):
+            return None
+        good = not np.isinf(X).any() if self.missing else np.isfinite(X).all()
+        return MadeRows(row_map, X) if good else None
+
     def transform(self, X: Any) -> Any:
         """Make the features of all rows.
 
