@@ -63,6 +63,7 @@ cdef class Rows:
     cdef readonly Py_ssize_t n, p
     cdef readonly Py_ssize_t longest         # rows of a round, at most
     cdef readonly bint sparse
+    cdef readonly bint made                  # whether they are made of others as they are asked for
     cdef readonly Py_ssize_t given           # rows of X
     cdef readonly object row_numbers             # of the rows of `matrix` in X; None where they are 0, 1, ...
     cdef const RowOps* k

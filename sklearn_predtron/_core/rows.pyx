@@ -128,6 +128,10 @@ cdef class Rows:
         """The same rows, of which those that are viewed together, up to `most`, lie one behind the other."""
         return self
 
+    def n_stored(self):
+        """Return how many values there are to learn."""
+        return self.n_values()
+
     def another(self, X):
         """Return rows of another matrix, made as these are of theirs."""
         return csr_rows(X) if issparse(X) else dense_rows(X)
@@ -326,7 +330,7 @@ cdef class QueryRows(Rows):
         self.given = documents.n if given is None else given
         self.row_numbers = row_numbers
         self.p = documents.p
-        self.sparse = documents.sparse
+        self.sparse, self.made = documents.sparse, documents.made
 
     cdef void view(self, Py_ssize_t i, View* x) noexcept nogil:
         self.documents.view_together(self.start[i], self.start[i + 1], x)
@@ -343,6 +347,9 @@ cdef class QueryRows(Rows):
 
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
         self.documents.prefetch(self.start[i])
+
+    cdef Py_ssize_t n_values(self) noexcept nogil:
+        return self.documents.n_values()
 
     cdef Py_ssize_t size(self, Py_ssize_t i) noexcept:
         return self.start[i + 1] - self.start[i]

@@ -113,7 +113,7 @@ class Pupil:
 
 def folds_that_choose(view: Any, reader: RowReader, decision: Decision, batch: Batch, seed: int | None) -> Folds | None:
     """Return what a fit that begins anew holds out to choose by, as the parameter `cv` says; None if it is nothing."""
-    cv, X = getattr(view, "cv", 0), batch.X
+    cv = getattr(view, "cv", 0)
     model: Model = view._model
     because = why_one_learner(view, model, decision)
     if cv is None:
@@ -128,7 +128,7 @@ def folds_that_choose(view: Any, reader: RowReader, decision: Decision, batch: B
     n = len(units.numbers)
     if cv is not None:
         return Folds(units, *given_folds(cv, units, seed, reader, batch, model.labels), looks_of(view, LOOKS_OF_FOLDS), seed)
-    if few_enough(decision.asks_for or UNSEEN, n, X, model.learner.problem.d):
+    if few_enough(decision.asks_for or UNSEEN, n, batch.rows, model.learner.problem.d):
         if n < LEAST_ROWS or not reader.suffices(n - -(-n // N_FOLDS), batch):
             return None
         fold = folds_of(units.strata, generator_of(seed, OF_FOLDS), N_FOLDS)
@@ -238,7 +238,7 @@ def contenders_of(view: Any, batch: Batch, folds: Folds) -> list[tuple[Codec, Ba
 def is_worth_trying(view: Any, batch: Batch, n: int, labels: Codec) -> bool:
     """Return whether what labels make of the problem goes with the other parts, and is no more work than folds are."""
     problem, p = view._build_problem(labels), batch.rows.p
-    if problem.d * p > MOST_WEIGHTS or not few_enough(UNSEEN, n, batch.X, problem.d):
+    if problem.d * p > MOST_WEIGHTS or not few_enough(UNSEEN, n, batch.rows, problem.d):
         return False
     try:
         new_learner(view, problem, batch.rows, view._model.norm, None)

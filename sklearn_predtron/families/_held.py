@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from sklearn_predtron._core.learner import Learner
+from sklearn_predtron._core.rows import Rows
 from sklearn_predtron.decisions._base import PROGRESSIVE, UNSEEN, Decision, HeldOut
 from sklearn_predtron.decisions._recent_scores import RecentScores
 from sklearn_predtron.families._composition import new_learner, record_sparingly
@@ -21,6 +21,7 @@ N_FOLDS = {UNSEEN: 3, PROGRESSIVE: 5}
 # A fit of more rows, or of more values times scores, has no folds; with a kernel, whose rounds cost as much as there are rows,
 # of fewer.
 MOST_ROWS, MOST_WORK = {UNSEEN: 10_000, PROGRESSIVE: 20_000}, 10**7
+MOST_WORK_OF_MAPS = 250_000  # of rows that are made anew in each epoch: folds lower errors by 8 %, in eight times the time
 MOST_KERNEL_ROWS = 2_000
 LARGEST_PART, SHARE, MOST_SCORES = 5_000, 5, 4 * 10**6  # rows that are held out of it: one in five, and not too many
 
@@ -78,9 +79,9 @@ def held_out_by(view: Any, reader: RowReader, decision: Decision, batch: Batch, 
     if decision.asks_for is None or getattr(view, "cv", None) is not None:
         return None
     model: Model = view._model
-    learner, X = model.learner, batch.X
+    learner = model.learner
     n = batch.rows.n if batch.order is None else len(batch.order)
-    folds = few_enough(decision.asks_for, n, X, learner.problem.d, kernel=learner.weights.expansion is not None)
+    folds = few_enough(decision.asks_for, n, batch.rows, learner.problem.d, kernel=learner.weights.expansion is not None)
     if not folds and (decision.asks_for == PROGRESSIVE or n < SHARE or (view.max_iter == 1 and batch.weight is None)):
         return None
     part = min(LARGEST_PART, n // SHARE, max(1, MOST_SCORES // learner.problem.d))
@@ -92,10 +93,10 @@ def held_out_by(view: Any, reader: RowReader, decision: Decision, batch: Batch, 
     return Held(units, fold if folds else np.minimum(fold, 1), folds, random)
 
 
-def few_enough(asked_for: str, n: int, X: Any, d: int, *, kernel: bool = False) -> bool:
-    """Return whether n units, of d scores a round, are few enough for folds."""
-    work = (X.nnz if sparse.issparse(X) else X.size) * d
-    return 1 < n <= (MOST_KERNEL_ROWS if kernel else MOST_ROWS[asked_for]) and work <= MOST_WORK
+def few_enough(asked_for: str, n: int, rows: Rows, d: int, *, kernel: bool = False) -> bool:
+    """Return whether n units of rows, of d scores a round, are few enough for folds."""
+    most = MOST_WORK_OF_MAPS if rows.made else MOST_WORK
+    return 1 < n <= (MOST_KERNEL_ROWS if kernel else MOST_ROWS[asked_for]) and rows.n_stored() * d <= most
 
 
 def run_unseen(

@@ -40,7 +40,7 @@ cdef class MadeRows(Rows):
         cdef const double[:, ::1] doubles
         self.map, self.table, self.together = map, table, together
         self.n = self.given = len(table)
-        self.p, self.sparse = map.width, map.sparse
+        self.p, self.sparse, self.made = map.width, map.sparse, True
         self.single = table.dtype == np.float32
         self.row_size = map.p * (sizeof(float) if self.single else sizeof(double))
         if self.n > 0 and self.single:
