@@ -289,8 +289,9 @@ class PiecewiseLinear(FeatureMap):
     have more than 2^20 places.
 
     Where there are more pairs than `n_pairs`, those are taken for which the means over a grid of 8 x 8 quantiles explain most of
-    what a linear fit of y leaves (of 20,000 rows, or fewer where there are many pairs; labels as indicators, the sum over several; of more than 500 columns those
-    that explain most by themselves).  Without y they are pairs of columns that are near each other.
+    what a linear fit of y leaves: of 20,000 rows, or fewer where there are many pairs; of labels as indicators, the sum over
+    several; and of more than 500 columns among those that explain most by themselves.  Without y they are pairs of columns that
+    are near each other.
 
     Parameters
     ----------

@@ -149,8 +149,8 @@ cdef class MadeRows(Rows):
         cdef MadeRows rows = self.apart()   # its buffers are of this call
         start = np.zeros(n + 1, dtype=np.intp)
         np.cumsum(rows.sizes(n) if self.sparse else np.full(n, self.p), out=start[1:])
-        cdef double[::1] value = np.empty(max(start[n], 1))
-        cdef int32_t[::1] index = np.empty(max(start[n] if self.sparse else 1, 1), dtype=np.int32)
+        cdef double[::1] value = np.empty(start[n] + 1)      # the last row may be empty
+        cdef int32_t[::1] index = np.empty(start[n] + 1 if self.sparse else 1, dtype=np.int32)
         cdef const Py_ssize_t[::1] at = start
         cdef Py_ssize_t i
         with nogil:
