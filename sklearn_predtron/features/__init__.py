@@ -164,7 +164,8 @@ class FeatureMap(TransformerMixin, Part):
 
     def _fitted(self) -> RowMap:
         """Return the compiled map, of the rows so far."""
-        check_is_fitted(self)
+        if not hasattr(self, "_row_map"):
+            check_is_fitted(self)
         if self._row_map is None:
             self._take(self._made_of_gathered(Gathered(self._gathered or {})))
         return self._row_map  # type: ignore[return-value]
@@ -200,7 +201,8 @@ class FeatureMap(TransformerMixin, Part):
         """
         self._fitted()
         table = opened(X)
-        validate_data(self, X=X, reset=False, skip_check_array=True)
+        if type(X) is not np.ndarray or X.shape[1] != self.n_features_in_ or hasattr(self, "feature_names_in_"):
+            validate_data(self, X=X, reset=False, skip_check_array=True)
         return matrix_of(table, self._categories, self._hashed, missing=bool(self.missing))
 
     def rows(self, matrix: NDArray) -> MadeRows:
@@ -296,8 +298,9 @@ class PiecewiseLinear(FeatureMap):
     have more than 2^20 places.
 
     Where there are more pairs than `n_pairs`, those are taken for which the means over a grid of 8 x 8 quantiles explain most of
-    what a linear fit of y leaves (at most 20,000 rows; labels as indicators, the sum over several; of more than 500 columns those
-    that explain most by themselves).  Without y they are pairs of columns that are near each other.
+    what a linear fit of y leaves: of 20,000 rows, or fewer where there are many pairs; of labels as indicators, the sum over
+    several; and of more than 500 columns among those that explain most by themselves.  Without y they are pairs of columns that
+    are near each other.
 
     Parameters
     ----------

@@ -100,6 +100,15 @@ class Array:
 
 def opened(X: Any) -> Frame | Array:
     """Return the columns of what is given to an estimator as X."""
+    if (
+        type(X) is np.ndarray
+        and X.dtype in (np.float64, np.float32)
+        and X.ndim == 2
+        and X.flags.c_contiguous
+        and X.flags.aligned
+        and X.size
+    ):
+        return Array(X)  # as it is
     if sparse.issparse(X):
         raise ValueError(f"X is a sparse {type(X).__name__}; features= takes dense rows and data frames.")
     if hasattr(X, "collect") and hasattr(X, "collect_schema") and not hasattr(X, "to_series"):

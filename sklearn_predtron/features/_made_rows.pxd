@@ -10,6 +10,7 @@ cdef class MadeRows(Rows):
     cdef const char* data
     cdef Py_ssize_t row_size
     cdef bint single
+    cdef Py_ssize_t singles             # slots of a row
     cdef readonly Py_ssize_t together   # rows that are made one behind the other, at most
     cdef int32_t[::1] index
     cdef double[::1] value

@@ -12,6 +12,7 @@ from sklearn_predtron._core.rows import sparse_rows
 
 cdef enum:
     SINGLES = 4             # slots of a row, and of a block: a view, the next one, and those that may yet be asked for again
+    DENSE_SINGLES = 68      # norms hold up to 64 dense rows, which they score or count together
     BLOCKS = 3
     MOST_TOGETHER = 64
     BLOCK_BYTES = 1 << 17   # a block stays in a cache near the core
@@ -24,7 +25,7 @@ cdef const RowOps* of_made = (<Rows?> sparse_rows(np.zeros(0), np.zeros(0, dtype
 cdef class MadeRows(Rows):
     """Rows of a table of numbers, float32 or float64 and C-contiguous, under a map; views are valid in one thread.
 
-    A view lasts while at most two others are asked for.
+    A view of a row lasts while three others are asked for, or 67 of dense rows; that of a block while two others are.
     """
 
     def __init__(self, RowMap map not None, table not None):
@@ -39,6 +40,7 @@ cdef class MadeRows(Rows):
         cdef const float[:, ::1] floats
         cdef const double[:, ::1] doubles
         self.map, self.table, self.together = map, table, together
+        self.singles = SINGLES if map.sparse else DENSE_SINGLES
         self.n = self.given = len(table)
         self.p, self.sparse, self.made = map.width, map.sparse, True
         self.single = table.dtype == np.float32
@@ -50,12 +52,12 @@ cdef class MadeRows(Rows):
             doubles = table
             self.data = <const char*> &doubles[0, 0]
         self.k = of_made if self.sparse else of_doubles(False)
-        room = (SINGLES + BLOCKS * together) * map.most
+        room = (self.singles + BLOCKS * together) * map.most
         self.value = np.empty(room)
         self.index = np.empty(room if self.sparse else 1, dtype=np.int32)
-        self.start = np.zeros(2 * SINGLES + BLOCKS * (together + 1), dtype=np.intp)
-        self.first = np.full(SINGLES + BLOCKS, -1, dtype=np.intp)
-        self.end = np.full(SINGLES + BLOCKS, -1, dtype=np.intp)
+        self.start = np.zeros(2 * self.singles + BLOCKS * (together + 1), dtype=np.intp)
+        self.first = np.full(self.singles + BLOCKS, -1, dtype=np.intp)
+        self.end = np.full(self.singles + BLOCKS, -1, dtype=np.intp)
         self.scratch = np.empty(map.scratch_size // sizeof(double) + 1)
         return 0
 
@@ -76,22 +78,22 @@ cdef class MadeRows(Rows):
 
     cdef void view(self, Py_ssize_t i, View* x) noexcept nogil:
         cdef Py_ssize_t slot
-        for slot in range(SINGLES):
+        for slot in range(self.singles):
             if self.first[slot] == i:
                 self.show(slot, x)
                 return
         slot = self.next_single
-        self.next_single = (slot + 1) % SINGLES
+        self.next_single = (slot + 1) % self.singles
         self.fill(slot, i, i + 1)
         self.show(slot, x)
 
     cdef Py_ssize_t view_together(self, Py_ssize_t first, Py_ssize_t last, View* x) noexcept nogil:
         cdef Py_ssize_t slot, end = min(last, first + self.together)
-        for slot in range(SINGLES, SINGLES + BLOCKS):
+        for slot in range(self.singles, self.singles + BLOCKS):
             if self.first[slot] == first and self.end[slot] == end:
                 self.show(slot, x)
                 return end
-        slot = SINGLES + self.next_block
+        slot = self.singles + self.next_block
         self.next_block = (self.next_block + 1) % BLOCKS
         self.fill(slot, first, end)
         self.show(slot, x)
@@ -99,7 +101,7 @@ cdef class MadeRows(Rows):
 
     cdef void fill(self, Py_ssize_t slot, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
         """Make some rows, one behind the other."""
-        cdef Py_ssize_t i, before = slot if slot < SINGLES else SINGLES + (slot - SINGLES) * self.together
+        cdef Py_ssize_t i, before = slot if slot < self.singles else self.singles + (slot - self.singles) * self.together
         cdef double* value = &self.value[before * self.map.most]
         cdef int32_t* index = &self.index[before * self.map.most if self.sparse else 0]
         cdef Py_ssize_t* start = &self.start[before + slot]
@@ -109,7 +111,7 @@ cdef class MadeRows(Rows):
 
     cdef void show(self, Py_ssize_t slot, View* x) noexcept nogil:
         """The rows of a slot."""
-        cdef Py_ssize_t before = slot if slot < SINGLES else SINGLES + (slot - SINGLES) * self.together
+        cdef Py_ssize_t before = slot if slot < self.singles else self.singles + (slot - self.singles) * self.together
         x.m = self.end[slot] - self.first[slot]
         x.p, x.k, x.norm2 = self.p, self.k, -1
         x.first.value = &self.value[before * self.map.most]
@@ -150,8 +152,8 @@ cdef class MadeRows(Rows):
         cdef MadeRows rows = self.apart()   # its buffers are of this call
         start = np.zeros(n + 1, dtype=np.intp)
         np.cumsum(rows.sizes(n) if self.sparse else np.full(n, self.p), out=start[1:])
-        cdef double[::1] value = np.empty(max(start[n], 1))
-        cdef int32_t[::1] index = np.empty(max(start[n] if self.sparse else 1, 1), dtype=np.int32)
+        cdef double[::1] value = np.empty(start[n] + 1)      # the last row may be empty
+        cdef int32_t[::1] index = np.empty(start[n] + 1 if self.sparse else 1, dtype=np.int32)
         cdef const Py_ssize_t[::1] at = start
         cdef Py_ssize_t i
         with nogil:

@@ -84,6 +84,30 @@ def test_features_of_categories_are_those_of_the_definition():
     assert len([term for term in encoder.terms_ if len(term) == 2]) == 7
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_tables_of_all_kinds(seed):
+    """Numbers and categories in any order, under any parameters, with and without targets."""
+    random = np.random.default_rng(seed)
+    n, p = int(random.integers(3, 250)), int(random.integers(1, 8))
+    numbers = table(n, p, seed, missing=0.15)
+    columns = {f"n{j}": numbers[:, j] for j in range(p)}
+    for j in range(int(random.integers(1, 5))):
+        columns[f"c{j}"] = random.choice(["a", "b", "c", "d", "e", None][: int(random.integers(1, 7))], n)
+    frame = pd.DataFrame({name: columns[name] for name in random.permutation(list(columns))})
+    settings = {
+        "n_knots": int(random.integers(2, 9)),
+        "pair_knots": int(random.integers(2, 6)),
+        "n_pairs": int(random.integers(12)),
+    }
+    encoder = PiecewiseLinear(**settings).fit(frame, random.normal(size=n) if seed % 2 else None)
+    for rows in (frame, frame[:1], frame.iloc[random.permutation(n)[: n // 2 + 1]]):
+        expected = [reference(encoder._layout().description, row) for row in encoder.read(rows)]
+        assert_allclose(dense(encoder.transform(rows)), np.array(expected).reshape(len(rows), -1), atol=1e-12)
+    names = encoder.get_feature_names_out()
+    assert len(set(names)) == len(names) == len(encoder.term_of_) == encoder.n_features_out_
+    assert len(encoder.terms_) - frame.shape[1] <= settings["n_pairs"]
+
+
 def test_names_of_categories():
     frame = pd.DataFrame({"colour": ["red", "blue", "red", None], "age": [1.0, 2.0, 3.0, 4.0]})
     names = PiecewiseLinear(pair_knots=2).fit(frame).get_feature_names_out()

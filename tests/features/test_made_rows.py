@@ -65,14 +65,21 @@ def test_learning_from_them_is_learning_from_the_matrix(encoder, kind):
         assert_array_equal(scores_of(twins[0], one, d), scores_of(twins[1], stored(Z), d)[:1])
 
 
-@pytest.mark.parametrize("norm", ["l1", "group", "scaled", "trace"])
-def test_other_norms_and_weights(norm):
-    matrix, _, y = fitted(PiecewiseLinear(n_pairs=6))
-    encoder = PiecewiseLinear(n_pairs=6).fit(*[table(300), y])
+@pytest.mark.parametrize("encoder", [MAPS[0], MAPS[-1]], ids=repr)
+@pytest.mark.parametrize("norm", ["l2", "l1", "group", "scaled", "trace"])
+@pytest.mark.parametrize("k", [2, 3, 100])
+def test_other_norms_and_weights(norm, k, encoder):
+    matrix, Z, _ = fitted(encoder, n=500)
+    y = (np.arange(500) % k).astype(np.intp)
     weight = np.random.default_rng(0).uniform(0.5, 2, len(y))
-    twins = [learner_of(encoder.transform(table(300)), y, PredtronBinaryClassifier(norm=norm)) for _ in range(2)]
-    for learner, rows in zip(twins, [encoder.rows(matrix), stored(encoder.transform(table(300)))], strict=True):
-        assert learner.learn(rows, Codes(y), None, weight, unchecked=True) == -1
+    average = "uniform" if k == 3 else False
+    make = PredtronBinaryClassifier if k == 2 else PredtronClassifier
+    models = [make(norm=norm, average=average).partial_fit(Z[:40], y[:40], classes=np.arange(k)) for _ in range(2)]
+    twins = [model._model.learner.copied() for model in models]
+    everything = np.arange(500).astype(np.intp)
+    for learner, rows in zip(twins, [encoder.rows(matrix), stored(Z)], strict=True):
+        assert learner.learn(rows, Codes(y), None, weight, unchecked=True, counted_first=everything) == -1
+        assert learner.learn(rows, Codes(y), everything[::-1].copy(), weight, fresh=False) == -1
     assert_array_equal(*map(weights_of, twins))
 
 
