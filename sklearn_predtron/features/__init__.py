@@ -161,6 +161,7 @@ class FeatureMap(TransformerMixin, Part):
         for name, value in made.items():
             setattr(self, name, value)
         self._row_map = row_map
+        self._of_numbers = all(known is None for known in self._categories)
 
     def _fitted(self) -> RowMap:
         """Return the compiled map, of the rows so far."""
@@ -223,10 +224,11 @@ class FeatureMap(TransformerMixin, Part):
     def plain_rows(self, X: Any) -> MadeRows | None:
         """Return the rows of an array that needs no reading, as rows of a stream; None of any other."""
         row_map = getattr(self, "_row_map", None)
-        plain = type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.flags.c_contiguous and X.dtype in (np.float32, np.float64)
-        if row_map is None or not plain or X.shape[1] != row_map.p or any(known is not None for known in self._categories):
+        if row_map is None or type(X) is not np.ndarray or X.ndim != 2 or not X.flags.c_contiguous:
             return None
-        good = not np.isinf(X).any() if self.missing else np.isfinite(X).all()
+        if X.size == 0 or X.shape[1] != row_map.p or X.dtype.char not in "fd" or not self._of_numbers:
+            return None
+        good = np.isfinite(X).all() or (self.missing and not np.isinf(X).any())
         return MadeRows(row_map, X) if good else None
 
     def transform(self, X: Any) -> Any:

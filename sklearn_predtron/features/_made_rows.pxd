@@ -12,12 +12,16 @@ cdef class MadeRows(Rows):
     cdef bint single
     cdef Py_ssize_t singles             # slots of a row
     cdef readonly Py_ssize_t together   # rows that are made one behind the other, at most
-    cdef int32_t[::1] index
-    cdef double[::1] value
-    cdef Py_ssize_t[::1] start, first, end      # offsets within a slot, and which rows it holds
-    cdef double[::1] scratch
+    cdef char* buffers                  # all that follow in one
+    cdef double* value
+    cdef int32_t* index
+    cdef Py_ssize_t* start
+    cdef Py_ssize_t* first
+    cdef Py_ssize_t* end                # offsets within a slot, and which rows it holds
+    cdef char* scratch
     cdef Py_ssize_t next_single, next_block
     cdef int attach(self, RowMap map, table, Py_ssize_t together) except -1
+    cdef int take_room(self, Py_ssize_t values, Py_ssize_t starts, Py_ssize_t slots) except -1
     cdef MadeRows with_room(self, Py_ssize_t together)
     cdef void fill(self, Py_ssize_t slot, Py_ssize_t first, Py_ssize_t end) noexcept nogil
     cdef void show(self, Py_ssize_t slot, View* x) noexcept nogil

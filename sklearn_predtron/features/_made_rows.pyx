@@ -1,5 +1,6 @@
 """Rows that are made of a table as they are asked for: nothing of the number of rows times the number of features is stored."""
 from libc.stdint cimport int32_t
+from libc.stdlib cimport free, malloc
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -52,14 +53,29 @@ cdef class MadeRows(Rows):
             doubles = table
             self.data = <const char*> &doubles[0, 0]
         self.k = of_made if self.sparse else of_doubles(False)
-        room = (self.singles + BLOCKS * together) * map.most
-        self.value = np.empty(room)
-        self.index = np.empty(room if self.sparse else 1, dtype=np.int32)
-        self.start = np.zeros(2 * self.singles + BLOCKS * (together + 1), dtype=np.intp)
-        self.first = np.full(self.singles + BLOCKS, -1, dtype=np.intp)
-        self.end = np.full(self.singles + BLOCKS, -1, dtype=np.intp)
-        self.scratch = np.empty(map.scratch_size // sizeof(double) + 1)
+        self.take_room((self.singles + BLOCKS * together) * map.most, 2 * self.singles + BLOCKS * (together + 1),
+                       self.singles + BLOCKS)
         return 0
+
+    cdef int take_room(self, Py_ssize_t values, Py_ssize_t starts, Py_ssize_t slots) except -1:
+        """Have buffers for so many values, offsets and slots; one piece of memory, as rows of streams come one by one."""
+        cdef Py_ssize_t i, words = values + starts + 2 * slots + self.map.scratch_size // <Py_ssize_t> sizeof(double) + 1
+        self.buffers = <char*> malloc(words * sizeof(double) + (values if self.sparse else 0) * sizeof(int32_t))
+        if self.buffers == NULL:
+            raise MemoryError
+        self.value = <double*> self.buffers
+        self.start = <Py_ssize_t*> (self.value + values)
+        self.first, self.end = self.start + starts, self.start + starts + slots
+        self.scratch = <char*> (self.end + slots)
+        self.index = <int32_t*> (self.value + words)
+        for i in range(starts):
+            self.start[i] = 0
+        for i in range(2 * slots):
+            self.first[i] = -1
+        return 0
+
+    def __dealloc__(self):
+        free(self.buffers)
 
     cdef MadeRows with_room(self, Py_ssize_t together):
         """The same rows, with other buffers."""
@@ -123,7 +139,7 @@ cdef class MadeRows(Rows):
 
     cdef Py_ssize_t make(self, Py_ssize_t i, int32_t* index, double* value) noexcept nogil:
         """Make row i; return how many values it has."""
-        return self.map.make(self.data + i * self.row_size, self.single, <char*> &self.scratch[0], index, value)
+        return self.map.make(self.data + i * self.row_size, self.single, self.scratch, index, value)
 
     cdef Py_ssize_t n_values(self) noexcept nogil:
         return self.n * self.map.most
