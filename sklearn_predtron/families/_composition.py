@@ -141,9 +141,7 @@ def chosen_norm(estimator: Any, *, sparse: bool) -> Any:
 
 
 def fixed_parameters(estimator: Any, norm: Any) -> dict[str, Any]:
-    """Return what the weights are made of, and so cannot change while they live.
-
-    """
+    """Return what the weights are made of, and so cannot change while they live."""
     part = resolve(Norm, norm, "norm")
     own = {"norm": described(part), "features": described(map_of(estimator.features))}
     return {**own, **estimator._fixed_parameters()}

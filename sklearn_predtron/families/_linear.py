@@ -37,6 +37,8 @@ class Linear(NamedTuple):
 
 def begin_at(estimator: Any, model: Any) -> None:
     """Begin at a model, before anything was learned."""
+    if estimator.features is not None:
+        raise ValueError(f"features={estimator.features!r} cannot begin at the weights of a model, whose columns are its own.")
     norm = chosen_norm(estimator, sparse=True)
     part = resolve(Norm, norm, "norm")
     if not part.takes_weights:

@@ -12,12 +12,12 @@ from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.state import Captured
 from sklearn_predtron.decisions._settled import checked_settled
 from sklearn_predtron.families._reading import Columns
+from sklearn_predtron.families._tables import FirstRows
 from sklearn_predtron.families.labels.classes import Classes, TwoClasses
 from sklearn_predtron.families.labels.objects import AnyLabels
 from sklearn_predtron.families.labels.ranks import Ranks
 from sklearn_predtron.families.labels.relevances import DocumentRelevances, LabelRelevances
 from sklearn_predtron.families.labels.sets import Sets
-from sklearn_predtron.families._tables import FirstRows
 from sklearn_predtron.families.labels.tokens import Tokens
 from sklearn_predtron.features import PiecewiseLinear, RandomFourier
 from sklearn_predtron.norms._kernel_functions import Kernel, PrecomputedSupport, Support

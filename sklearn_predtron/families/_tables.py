@@ -15,6 +15,8 @@ from sklearn_predtron._support.parts import resolve
 from sklearn_predtron.families._reading import Columns, len_of
 from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.features._columns import chosen_categories, numbers_of, opened
+from sklearn_predtron.features._table import check_values
+
 
 def map_of(features: Any) -> FeatureMap | None:
     """Return the map that the parameter `features` stands for."""
@@ -25,6 +27,8 @@ def columns_of(features: Any, X: Any, y: Any, *, labels: bool) -> Columns:
     """Return the columns of a table, and a map that is fitted to it; `labels` says that y has labels, and not numbers."""
     fitted = clone(map_of(features))
     fitted.fit(X, targets(X, y, labels=labels))
+    if fitted.n_features_out_ == 0:
+        raise ValueError(f"X has no column that varies, of which features={features!r} could make something.")
     return Columns(fitted.n_features_in_, getattr(fitted, "feature_names_in_", None), fitted)
 
 
@@ -72,8 +76,9 @@ class FirstRows:
         of_categories = chosen_categories(table, getattr(map_of(self.features), "categories", None))
         found = np.zeros((table.n, table.p))
         for j in set(range(table.p)) - of_categories:
-            found[:, j] = np.nan_to_num(numbers_of(table, j), nan=0.0)
-        return found
+            found[:, j] = numbers_of(table, j)
+        check_values(table, found, missing=getattr(map_of(self.features), "missing", True))
+        return np.nan_to_num(found, nan=0.0)
 
     def plain_rows(self, X: Any) -> None:
         """There is no fast path."""

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
+from sklearn.base import is_classifier
 
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._support.queries import Ids, ids_taken, is_one, shortened, split_ids
@@ -22,6 +23,7 @@ from sklearn_predtron.families._composition import new_model
 from sklearn_predtron.families._epochs import epochs_of, learn_epoch
 from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.families._reading import Batch, Reading, are_stored_dense
+from sklearn_predtron.families._tables import columns_of
 from sklearn_predtron.families._training import observed_how
 from sklearn_predtron.families._watched import showing
 from sklearn_predtron.families.labels.classes import MissingClasses
@@ -172,7 +174,10 @@ def read_lesson(model: BasePredtron, lesson: Lesson, known: Any, **more: Any) ->
     for name in lesson.given:
         if name not in accepted:
             raise ValueError(f"its dictionary has {shortened(name)}; accepted are {shortened(accepted)}.")
-    return model._reader().read(lesson.X, lesson.y, model._read_labels, known, **lesson.given, **more, partial=True)
+    reader = model._reader()
+    if known is None and model.features is not None:  # all shards have the map of the first rows
+        reader.columns = columns_of(model.features, lesson.X, lesson.y, labels=is_classifier(model))
+    return reader.read(lesson.X, lesson.y, model._read_labels, known, **lesson.given, **more, partial=True)
 
 
 def ends_of(lesson: Lesson, ids: Ids) -> tuple[Any, Any] | None:

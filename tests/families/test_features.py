@@ -1,0 +1,233 @@
+"""Tables that are mapped on the way: the same as learning from the features that the map makes, also in streams."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+
+from sklearn_predtron import (
+    PredtronBinaryClassifier,
+    PredtronBipartiteClassifier,
+    PredtronClassifier,
+    PredtronLabelRanker,
+    PredtronMultilabelClassifier,
+    PredtronOrdinalClassifier,
+    PredtronRanker,
+    PredtronSequenceTagger,
+)
+from sklearn_predtron.features import PiecewiseLinear, RandomFourier
+from sklearn_predtron.mixing import ParameterMixing
+
+N = 900
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((N, 4))
+CURVED = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2]  # which no linear function is near
+TWO = (CURVED > 0).astype(int)
+RANKS = np.digitize(CURVED, [-0.7, 0.7])
+SETS = np.column_stack([CURVED > 0, X[:, 3] > 0, CURVED > 1]).astype(int)
+GROUPS = np.repeat(np.arange(N // 10), 10)
+FAMILIES = {
+    "binary": (PredtronBinaryClassifier(cv=0), TWO, {}),
+    "several": (PredtronClassifier(cv=0), RANKS, {}),
+    "ranks": (PredtronOrdinalClassifier(cv=0), RANKS, {}),
+    "one direction": (PredtronOrdinalClassifier(cv=0, representation="shared"), RANKS, {}),
+    "sets": (PredtronMultilabelClassifier(cv=0), SETS, {}),
+    "documents": (PredtronRanker(cv=0), RANKS.astype(float), {"qid": GROUPS}),
+    "labels": (PredtronLabelRanker(cv=0), np.digitize(np.column_stack([CURVED, -CURVED, X[:, 1]]), [-1, 0, 1]).astype(float), {}),
+    "batches": (PredtronBipartiteClassifier(), TWO, {}),
+    "tokens": (PredtronSequenceTagger(cv=0), RANKS, {"sid": GROUPS}),
+}
+families = pytest.mark.parametrize("family", FAMILIES)
+
+
+def classes_of(y, given):
+    """Return what the first call of a stream takes beside."""
+    if "qid" in given or y.dtype == float:
+        return {}
+    return {"classes": np.arange(y.shape[1]) if y.ndim > 1 else np.unique(y)}
+
+
+def stream(model, rows, y, given, cuts):
+    """Let a model learn rows in calls, and be saved now and then."""
+    for begin, end in zip([0, *cuts], [*cuts, len(y)], strict=True):
+        part = {name: value[begin:end] for name, value in given.items()}
+        model.partial_fit(rows[begin:end], y[begin:end], **part, **classes_of(y, given))
+        if end % 20 == 0:
+            model = pickle.loads(pickle.dumps(model))
+    return model
+
+
+@pytest.fixture(scope="module")
+def frame():
+    """A table of numbers, some of them missing, of categories, texts and truth values."""
+    table = pd.DataFrame(X, columns=list("abcd"))
+    table.loc[RNG.random(N) < 0.1, "a"] = np.nan
+    table["e"] = pd.Categorical(np.array(["low", "middle", "high"])[RANKS])
+    table["f"] = RNG.choice(["x", "y", None], N)
+    table["g"] = RNG.random(N) < 0.5
+    return table
+
+
+@families
+def test_a_fit_is_one_of_the_features_that_the_map_makes(family):
+    model, y, given = FAMILIES[family]
+    model = clone(model).set_params(random_state=0, max_iter=3)
+    mapped = clone(model).set_params(features="piecewise").fit(X, y, **given)
+    made = mapped.features_.transform(X)
+    direct = clone(model).set_params(norm="l2").fit(made, y, **given)
+    assert mapped.norm_ == "l2" and mapped.n_features_in_ == 4
+    assert_array_equal(mapped.coef_, direct.coef_)
+    assert mapped.coef_.shape[-1] == len(mapped.features_.get_feature_names_out())
+    ids = {name: value for name, value in given.items() if name == "sid"}
+    assert_array_equal(mapped.predict(X, **ids), direct.predict(made, **ids))
+    assert_array_equal(pickle.loads(pickle.dumps(mapped)).predict(X, **ids), mapped.predict(X, **ids))
+
+
+@families
+def test_a_stream_learns_its_first_rows_once_under_the_map_that_they_make(family):
+    """The same bits in any split, and as if the map of the first 500 rows had been known before them."""
+    model, y, given = FAMILIES[family]
+    model = clone(model).set_params(features="piecewise")
+    whole = stream(clone(model), X, y, given, [])
+    if family != "batches":  # where a call is a batch
+        cut = stream(clone(model), X, y, given, [10, 20, 300, 490, 500, 510, 700])
+        assert_array_equal(whole.coef_, cut.coef_)
+        assert (whole.t_, whole.cumulative_loss_) == (cut.t_, cut.cumulative_loss_)
+    known = clone(model).set_params(features=None, norm="l2")
+    known = stream(known, whole.features_.transform(X), y, given, [])
+    assert_array_equal(whole.coef_, known.coef_)
+    assert whole.t_ == known.t_
+
+
+def test_until_the_map_is_there_numbers_are_learned_as_they_are():
+    first = stream(PredtronBinaryClassifier(features="piecewise"), X[:400], TWO[:400], {}, [7, 100])
+    plain = stream(PredtronBinaryClassifier(), X[:400], TWO[:400], {}, [])
+    assert_array_equal(first.coef_, plain.coef_)
+    assert not hasattr(first, "features_") and first.t_ == 400
+    later = first.partial_fit(X[400:600], TWO[400:600])
+    assert later.coef_.shape[1] == later.features_.n_features_out_ > 100
+    assert later.t_ == 600
+    made = PiecewiseLinear().fit(X[:500], TWO[:500])
+    assert_array_equal(later.features_.transform(X).toarray(), made.transform(X).toarray())
+
+
+def test_rows_of_no_weight_are_none_of_the_first():
+    weight = (np.arange(N) % 3 > 0).astype(float)
+    some = weight > 0
+    model = PredtronBinaryClassifier(features="piecewise")
+    weighed = clone(model).partial_fit(X, TWO, classes=[0, 1], sample_weight=weight)
+    alone = clone(model).partial_fit(X[some], TWO[some], classes=[0, 1], sample_weight=weight[some])
+    assert_array_equal(weighed.coef_, alone.coef_)
+
+
+@pytest.mark.parametrize("known", [0, 300])
+def test_a_call_that_fails_changes_nothing(known):
+    """Rows of no good behind the 500th, of a call with others of the first before them."""
+    model = PredtronBinaryClassifier(features="piecewise")
+    if known:
+        model.partial_fit(X[:known], TWO[:known], classes=[0, 1])
+    before = pickle.dumps(model)
+    bad = X[known:].copy()
+    bad[-1, 2] = np.inf
+    with pytest.raises(ValueError, match="infinite value"):
+        model.partial_fit(bad, TWO[known:], classes=[0, 1])
+    assert pickle.dumps(model) == before
+    model.partial_fit(X[known:], TWO[known:], classes=[0, 1])
+    assert_array_equal(model.coef_, PredtronBinaryClassifier(features="piecewise").partial_fit(X, TWO, classes=[0, 1]).coef_)
+
+
+def test_a_data_frame_needs_no_preprocessing(frame):
+    """Its categories tell the class, in folds, in a stream, and in a search; unknown ones are none."""
+    model = PredtronClassifier(features="piecewise", random_state=0)
+    assert cross_val_score(model, frame, RANKS, cv=3).min() > 0.98
+    streamed = stream(clone(model), frame, RANKS, {}, list(range(70, N, 70)))
+    assert streamed.score(frame, RANKS) > 0.98
+    search = GridSearchCV(
+        clone(model).set_params(features=PiecewiseLinear()), {"features__n_knots": [4, 12], "features__n_pairs": [0, 10]}, cv=2
+    ).fit(frame, RANKS)
+    assert search.best_score_ > 0.98
+    other = frame.assign(e="none of them", f=None)
+    assert set(streamed.predict(other)) <= {0, 1, 2}
+    with pytest.raises(ValueError, match="feature names"):
+        streamed.predict(frame[list("bacdefg")])
+
+
+def test_curves_and_products_are_learned_from_few_rows():
+    """Where a linear learner is hardly better than chance."""
+    first, rest = slice(0, 700), slice(700, N)
+    linear = PredtronBinaryClassifier(random_state=0).fit(X[first], TWO[first])
+    for features in ("piecewise", RandomFourier(n_features=300, random_state=0)):
+        mapped = PredtronBinaryClassifier(features=features, random_state=0).fit(X[first], TWO[first])
+        assert mapped.score(X[rest], TWO[rest]) > linear.score(X[rest], TWO[rest]) + 0.1
+
+
+def test_costs_and_rejects_go_with_tables(frame):
+    amount = RNG.lognormal(0, 1, N)
+    costs = {(1, 0): amount, (0, 1): 0.2}
+    model = PredtronBinaryClassifier(features="piecewise", random_state=0, reject=0.1).fit(frame, TWO, costs=costs)
+    paid = model.sample_loss(frame, TWO, costs=costs)
+    assert paid.mean() < 0.5 * min((TWO * amount).mean(), 0.2 * (1 - TWO).mean())
+    assert np.allclose(model.predict_proba(frame).sum(axis=1), 1)
+
+
+def test_shards_learn_under_one_map():
+    mixed = ParameterMixing(PredtronBinaryClassifier(features="piecewise", random_state=0)).fit(X, TWO)
+    assert mixed.score(X, TWO) > 0.85
+    assert mixed.partial_fit(X, TWO).score(X, TWO) > 0.85
+
+
+def test_classes_may_come_later_and_weights_go():
+    model = PredtronClassifier(features="piecewise").partial_fit(X, RANKS, classes=[0, 1, 2])
+    model.widen(classes=[3]).partial_fit(X, RANKS + 1)
+    assert model.coef_.shape == (4, model.features_.n_features_out_)
+    kept = PredtronBinaryClassifier(features="piecewise", random_state=0).fit(X, TWO)
+    predicted = kept.predict(X)
+    assert_array_equal(kept.sparsify().predict(X), predicted)
+    assert kept.densify().partial_fit(X, TWO).score(X, TWO) > 0.9
+
+
+def begun(model, n=N):
+    return model.partial_fit(X[:n], RANKS[:n], classes=[0, 1, 2])
+
+
+REFUSED = {
+    "CSR rows": (lambda m: m.fit(sparse.csr_matrix(X), TWO), "features= takes dense rows and data frames"),
+    "CSR rows of a stream": (lambda m: m.partial_fit(sparse.csr_matrix(X), TWO, classes=[0, 1]), "features= takes dense rows"),
+    "kernels": (lambda m: m.set_params(norm="rkhs").fit(X, TWO), "norm='rkhs' does not go with features='piecewise'"),
+    "unknown": (
+        lambda m: m.set_params(features="tree").fit(X, TWO),
+        "features='tree' is not known; accepted are 'piecewise', 'f",
+    ),
+    "a class": (lambda m: m.set_params(features=PiecewiseLinear).fit(X, TWO), "features=PiecewiseLinear is a class"),
+    "alias": (lambda m: m.set_params(features__n_knots=3), r"pass features=PiecewiseLinear\(n_knots=3\)"),
+    "infinity": (lambda m: m.fit(np.where(X > 2, np.inf, X), TWO), "infinite value"),
+    "missing": (
+        lambda m: m.set_params(features=PiecewiseLinear(missing=False)).fit(np.where(X > 2, np.nan, X), TWO),
+        "missing value",
+    ),
+    "constants": (lambda m: m.fit(np.ones((20, 2)), TWO[:20]), "X has no column that varies"),
+    "lengths": (lambda m: m.fit(X, TWO[:-1]), "X has 900 rows and y has 899"),
+    "more columns": (lambda m: begun(m).widen(n_features=7), "n_features=7: features='piecewise' is made of the columns"),
+    "classes too early": (lambda m: begun(m, 9).widen(classes=[3]), "once the map is made, of the first 500 rows; there are 9"),
+    "gone": (lambda m: begun(begun(m).set_params(features=None)), "features cannot change from"),
+    "come": (lambda m: begun(begun(m.set_params(features=None)).set_params(features="fourier")), "features cannot change from"),
+    "fewer columns": (lambda m: begun(m).predict(X[:, :3]), "X has 3 features, but PredtronClassifier is expecting 4"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_no_map_takes_is_refused(what):
+    call, message = REFUSED[what]
+    with pytest.raises(ValueError, match=message):
+        call(PredtronClassifier(features="piecewise", random_state=0))
+
+
+def test_a_model_that_was_learned_elsewhere_is_none_of_a_map():
+    linear = PredtronBinaryClassifier(norm="l2", random_state=0).fit(X, TWO)
+    with pytest.raises(ValueError, match="features='piecewise' cannot begin at the weights of a model"):
+        PredtronBinaryClassifier.from_linear(linear, features="piecewise")
