@@ -1,5 +1,6 @@
 """Pictures of what was learned, of what was predicted, and of what happened on the way."""
 
+from sklearn_predtron.families._explained import Explanation
 from sklearn_predtron.inspection._averages import AverageDisplay
 from sklearn_predtron.inspection._coefficients import CoefficientDisplay
 from sklearn_predtron.inspection._costs import CostDisplay
@@ -15,6 +16,7 @@ __all__ = [
     "AverageDisplay",
     "CoefficientDisplay",
     "CostDisplay",
+    "Explanation",
     "MarginDisplay",
     "NDCGDisplay",
     "OnlineLossDisplay",
