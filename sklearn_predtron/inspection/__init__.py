@@ -4,6 +4,7 @@ from sklearn_predtron.families._explained import Explanation
 from sklearn_predtron.inspection._averages import AverageDisplay
 from sklearn_predtron.inspection._coefficients import CoefficientDisplay
 from sklearn_predtron.inspection._costs import CostDisplay
+from sklearn_predtron.inspection._effects import EffectsDisplay
 from sklearn_predtron.inspection._margins import MarginDisplay
 from sklearn_predtron.inspection._ndcg import NDCGDisplay
 from sklearn_predtron.inspection._online_loss import OnlineLossDisplay
@@ -16,6 +17,7 @@ __all__ = [
     "AverageDisplay",
     "CoefficientDisplay",
     "CostDisplay",
+    "EffectsDisplay",
     "Explanation",
     "MarginDisplay",
     "NDCGDisplay",
