@@ -10,6 +10,7 @@ matplotlib.use("Agg")  # the documentation is built without a screen
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_wine
 from sklearn.model_selection import train_test_split
 
@@ -26,6 +27,7 @@ from sklearn_predtron.datasets import make_sequences, unstack
 from sklearn_predtron.inspection import (
     AverageDisplay,
     CoefficientDisplay,
+    EffectsDisplay,
     MarginDisplay,
     NDCGDisplay,
     OnlineLossDisplay,
@@ -197,6 +199,19 @@ def coefficients_of_wine(ax):
     yield CoefficientDisplay.from_estimator(model, X, target=0, ax=ax)
 
 
+def effects_of_claims(ax):
+    """Functions of columns and pairs, with missing values and categories."""
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame({"age": rng.uniform(18, 90, 2000), "income": np.exp(rng.normal(10, 0.6, 2000))})
+    people["town"] = rng.choice(["Ulm", "Bonn", "Kiel"], 2000, p=[0.5, 0.3, 0.2])
+    people.loc[rng.random(2000) < 0.1, "income"] = np.nan
+    score = np.sin(people["age"] / 12) + people["income"].isna() + (people["town"] == "Ulm") * (people["age"] - 50) / 25
+    claims = score + rng.normal(0, 0.5, 2000) > 0.5
+    insurer = PredtronBinaryClassifier(features="piecewise", random_state=0).fit(people, claims)
+    ax.figure.set_size_inches(10.8, 6)
+    yield EffectsDisplay.from_estimator(insurer, people, ax=ax)
+
+
 def ranks_of_diabetes(ax):
     """How far off ranks are."""
     X, target = load_diabetes(return_X_y=True)
@@ -278,8 +293,8 @@ def handwritten_words(ax):
 
 PICTURES = [
     theorem_1, theorem_14, adaptive, norms, ordinal, rankings, labels, loss_on_digits, rolling_loss_on_digits,
-    averages_in_a_stream, risk_on_tumours, margins_on_digits, coefficients_of_wine, ranks_of_diabetes, ndcg_of_queries,
-    transitions_of_words, handwritten_words
+    averages_in_a_stream, risk_on_tumours, margins_on_digits, coefficients_of_wine, effects_of_claims, ranks_of_diabetes,
+    ndcg_of_queries, transitions_of_words, handwritten_words
 ]  # fmt: skip
 
 

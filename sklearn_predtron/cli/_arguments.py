@@ -20,6 +20,7 @@ from sklearn_predtron.cli._lines import is_line, typed_label
 from sklearn_predtron.cli._tasks import TASKS
 from sklearn_predtron.datasets._blocks import MOST_BYTES
 from sklearn_predtron.datasets._svmlight import MOST_FEATURES
+from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.norms import Norm
 from sklearn_predtron.representations import Pairwise, RankingRepresentation
 from sklearn_predtron.updates import MMP, PRank, Update
@@ -84,6 +85,16 @@ def integer(least: int, most: int | None = None) -> Callable[[str], int]:
         return value
 
     return parsed
+
+
+def width(text: str) -> int:
+    """Return the width of the data from the command line; a map of features is none."""
+    if text in [name for kind in kinds(FeatureMap) for name in (kind.alias, *kind.synonyms)]:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is a map of the columns of tables, which svmlight files are not: what they leave out may be 0 or missing; "
+            "accepted is the width of the data, and maps are for arrays and data frames in Python"
+        )
+    return integer(1, MOST_FEATURES)(text)
 
 
 def label(text: str) -> str:
@@ -205,7 +216,7 @@ def build_parser() -> Parser:
         default=None,
         help="keep what is parsed in FILE.cache, for later epochs and later runs, which need not parse it again",
     )
-    stream.add_argument("--features", type=integer(1, MOST_FEATURES), metavar="P", help="width of the data")
+    stream.add_argument("--features", type=width, metavar="P", help="width of the data")
     stream.add_argument(
         "--classes", type=label, nargs="+", metavar="LABEL", help="all labels, for ranks that are words in their order"
     )

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._support.parts import resolve
+from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.replacing import replacing
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._data_files import FileError, named
@@ -95,6 +96,11 @@ def load_model(path: str) -> Any:
     if not known or not (task_of(model).rank or model.classes_.dtype.kind in "iuf" or are_words(model.classes_)):
         names = ", ".join(task.estimator.__name__ for task in TASKS.values())
         raise UsageError(f"--load={path!r} holds a {type(model).__name__}; accepted are {names} with numbers or words as labels")
+    if model.features is not None:
+        raise UsageError(
+            f"--load={path!r} holds a {type(model).__name__} with features={shortened(model.features)}, for tables, which svmlight "
+            "files are not; accepted is features=None"
+        )
     if task_of(model).multilabel and len(model.coef_) < 2:
         raise UsageError(f"--load={path!r} holds a {type(model).__name__} of one label; at least two are needed")
     return model

@@ -24,6 +24,7 @@ from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron.decisions._base import PLAIN, Decision
 from sklearn_predtron.families import _bounds, _first_rows, _linear, _sparse, _training, _widening
 from sklearn_predtron.families._attributes import absent, learned, read_only, recorded
+from sklearn_predtron.families._explained import explain
 from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._patience import Patience, checked_patience
 from sklearn_predtron.families._reading import RowReader
@@ -497,6 +498,8 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         2.331371
         """
         return _bounds.loss_bound(self, margin, radius, c_L, comparator, X, y)
+
+    explain = explain
 
     @property
     def _lock(self) -> Lock:

@@ -1,8 +1,10 @@
 """Pictures of what was learned, of what was predicted, and of what happened on the way."""
 
+from sklearn_predtron.families._explained import Explanation
 from sklearn_predtron.inspection._averages import AverageDisplay
 from sklearn_predtron.inspection._coefficients import CoefficientDisplay
 from sklearn_predtron.inspection._costs import CostDisplay
+from sklearn_predtron.inspection._effects import EffectsDisplay
 from sklearn_predtron.inspection._margins import MarginDisplay
 from sklearn_predtron.inspection._ndcg import NDCGDisplay
 from sklearn_predtron.inspection._online_loss import OnlineLossDisplay
@@ -15,6 +17,8 @@ __all__ = [
     "AverageDisplay",
     "CoefficientDisplay",
     "CostDisplay",
+    "EffectsDisplay",
+    "Explanation",
     "MarginDisplay",
     "NDCGDisplay",
     "OnlineLossDisplay",

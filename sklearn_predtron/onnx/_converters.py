@@ -68,8 +68,8 @@ def register_converters() -> None:
     ImportError
         If skl2onnx is not installed.
     ValueError
-        When an estimator is converted, not here: if it has a kernel, if its labels have no type in ONNX, if its weights are
-        beyond float32 and the input is not float64, and for `PredtronSequenceTagger` and `Predtron`.
+        When an estimator is converted, not here: if it has a kernel or `features`, if its labels have no type in ONNX, if its
+        weights are beyond float32 and the input is not float64, and for `PredtronSequenceTagger` and `Predtron`.
 
     See Also
     --------

@@ -10,11 +10,16 @@ from scipy.sparse import issparse
 
 
 def check_linear(model: Any) -> None:
-    """Refuse an estimator whose scores are sums of kernels."""
+    """Refuse an estimator whose scores are sums of kernels, or linear in features that a map makes."""
     if model._model.learner.weights.expansion is not None:
         raise ValueError(
             f"norm={model.norm!r} predicts by a kernel and its support, which is not converted; accepted are the norms with a "
             "coef_: 'l2', 'l1', 'group', 'trace' and 'scaled'."
+        )
+    if model._model.columns.features is not None:
+        raise ValueError(
+            f"features={model.features!r} makes features of the rows of a table, which is not converted; accepted is None: a "
+            "pipeline of transformers that skl2onnx knows, and an estimator of what they put out."
         )
 
 

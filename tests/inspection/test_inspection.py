@@ -564,6 +564,8 @@ calls = {
     "MarginDisplay.plot": lambda: MarginDisplay(margins=[1]).plot(),
     "CoefficientDisplay.from_estimator": lambda: CoefficientDisplay.from_estimator(None),
     "CoefficientDisplay.plot": lambda: CoefficientDisplay(coefficients=[1]).plot(),
+    "EffectsDisplay.from_estimator": lambda: EffectsDisplay.from_estimator(None, None),
+    "EffectsDisplay.plot": lambda: EffectsDisplay(effects=[None]).plot(),
     "OrdinalConfusionMatrixDisplay.from_estimator": lambda: OrdinalConfusionMatrixDisplay.from_estimator(None, None, None),
     "OrdinalConfusionMatrixDisplay.from_predictions": lambda: OrdinalConfusionMatrixDisplay.from_predictions([0], [0]),
     "OrdinalConfusionMatrixDisplay.plot": lambda: OrdinalConfusionMatrixDisplay([[1]]).plot(),

@@ -515,6 +515,12 @@ def test_kernels_are_refused():
             outputs(fitted(model), rows(0, np.float32))
 
 
+def test_maps_of_features_are_refused():
+    for model in (PredtronClassifier(features="piecewise"), PredtronClassifier(features="fourier")):
+        with pytest.raises(ValueError, match=rf"features='{model.features}' makes features .* not converted; accepted is None"):
+            outputs(fitted(model), rows(0, np.float32))
+
+
 def test_searches_for_predictions_are_refused():
     X = rows(12, np.float32)
     tagger = PredtronSequenceTagger().fit(X, np.arange(N) % 2, sid=np.arange(N) // 5)
