@@ -18,9 +18,9 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn_predtron._support.encoding import encode
 from sklearn_predtron.cli._compare import BEFORE, HELD_OUT, ByQuery, ResultRow, losses_of_sequences
 from sklearn_predtron.families._batches import full_batches, losses_of_batches
+from sklearn_predtron.families._ranked_lists import losses_of_lists
 from sklearn_predtron.losses import costs_of, ranking_loss, subset_loss, table_loss
 from sklearn_predtron.metrics import ndcg
-from sklearn_predtron.problems._relevance import Relevances
 from sklearn_predtron.representations import LogRank, SignVector
 
 
@@ -223,7 +223,7 @@ class RelevanceBaseline(Baseline):
         self.result.count_top(HELD_OUT, predicted, y)
 
     def _losses(self, predicted: NDArray, y: Any) -> NDArray:
-        return self.problem.losses(predicted, Relevances(y.values, y.start))
+        return losses_of_lists(self.problem, predicted, y.values, y.start)
 
     def _scores(self, predicted: NDArray, y: Any) -> NDArray:
         return ndcg(y.values, predicted, y.query)

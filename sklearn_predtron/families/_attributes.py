@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 
 from sklearn_predtron.decisions._calibration import calibration_of
 from sklearn_predtron.decisions._rules import Learned
+from sklearn_predtron.features import FeatureMap
 
 
 def unfitted(estimator: Any, name: str) -> NotFittedError:
@@ -44,6 +46,37 @@ def recorded(name: str, what: str, *, by_fit: bool = False) -> learned:
 
     value.__name__, value.__doc__ = name, what
     return learned(value)
+
+
+def counted(name: str, what: str) -> learned:
+    """Return the property of something that the learner counts, whose name has no underscore at its end."""
+
+    def value(estimator: Any) -> Any:
+        return getattr(estimator._model.learner, name[:-1])
+
+    value.__name__, value.__doc__ = name, what
+    return learned(value)
+
+
+def of_expansion(name: str, what: str, reader: Callable[[Any], Any]) -> learned:
+    """Return the property of something that a reader finds in the weights of a kernel."""
+
+    def value(estimator: Any) -> Any:
+        learner = estimator._model.learner
+        if learner.weights.expansion is None:
+            raise AttributeError("dual_coef_, support_ and budget_loss_ are for norm=RKHS(...); other norms have coef_.")
+        return learner.read(lambda weights: reader(weights.expansion))
+
+    value.__name__, value.__doc__ = name, what
+    return learned(value)
+
+
+def fitted_map(estimator: Any) -> FeatureMap:
+    """Return the map that makes features of a table."""
+    found = estimator._model.columns.features
+    if not isinstance(found, FeatureMap):
+        raise absent(estimator, "features_")
+    return found
 
 
 def names_of(estimator: Any) -> NDArray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,7 @@ from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron.decisions._base import PLAIN, Decision
 from sklearn_predtron.families import _bounds, _first_rows, _linear, _sparse, _training, _widening
-from sklearn_predtron.families._attributes import absent, learned, read_only, recorded
+from sklearn_predtron.families._attributes import absent, counted, fitted_map, learned, of_expansion, read_only, recorded
 from sklearn_predtron.families._explained import explain
 from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._patience import Patience, checked_patience
@@ -283,8 +282,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     def _partial_fit(self, X: Any, y: Any, learn: Any = None, **given: Any) -> Self:
         """Learn from a batch, unless another call learns."""
         with self._lock, np.errstate(under="ignore"), _training.averages_begun(self):
-            learn_rows = _training.partial_fit if self.features is None else _first_rows.partial_fit
-            learn_rows(self, X, y, given, learn)
+            _first_rows.partial_fit(self, X, y, given, learn)
         return self
 
     def widen(self, n_features: Any = None, classes: Any = None) -> Self:
@@ -540,10 +538,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     @learned
     def features_(self) -> FeatureMap:
         """With `features`, the map that was fitted to the table, or to the first rows of the stream."""
-        found = self._model.columns.features
-        if not isinstance(found, FeatureMap):
-            raise absent(self, "features_")
-        return found
+        return fitted_map(self)
 
     @learned
     def norm_(self) -> Any:
@@ -565,51 +560,37 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         """Weights of the last iterate, of shape (d, n_features)."""
         return read_only(self._model.learner.read(lambda weights: weights.primal(weights.last()[0])))
 
-    @learned
-    def dual_coef_(self) -> NDArray:
-        """With a kernel, the coefficients of the support that predict, of shape (d, n_support)."""
-        return read_only(self._of_expansion(lambda expansion: expansion.mean()[0]))
-
-    @learned
-    def last_dual_coef_(self) -> NDArray:
-        """With a kernel, the coefficients of the support in the last iterate, of shape (d, n_support)."""
-        return read_only(self._of_expansion(lambda expansion: expansion.last()[0]))
-
-    @learned
-    def support_(self) -> NDArray:
-        """With a kernel, the rows of the support, numbered in the order in which all rows so far were given."""
-        return read_only(self._of_expansion(lambda expansion: expansion.row_numbers))
-
-    @learned
-    def budget_loss_(self) -> float:
-        """With a kernel and a budget, the sum of the lengths of what was cut off the weights."""
-        return self._of_expansion(lambda expansion: expansion.truncation_loss)
-
-    def _of_expansion(self, reader: Callable[[Any], Any]) -> Any:
-        """Return what a reader finds in the weights of a kernel."""
-        if self._model.learner.weights.expansion is None:
-            raise AttributeError("dual_coef_, support_ and budget_loss_ are for norm=RKHS(...); other norms have coef_.")
-        return self._model.learner.read(lambda weights: reader(weights.expansion))
+    dual_coef_ = of_expansion(
+        "dual_coef_",
+        "With a kernel, the coefficients of the support that predict, of shape (d, n_support).",
+        lambda expansion: read_only(expansion.mean()[0]),
+    )
+    last_dual_coef_ = of_expansion(
+        "last_dual_coef_",
+        "With a kernel, the coefficients of the support in the last iterate, of shape (d, n_support).",
+        lambda expansion: read_only(expansion.last()[0]),
+    )
+    support_ = of_expansion(
+        "support_",
+        "With a kernel, the rows of the support, numbered in the order in which all rows so far were given.",
+        lambda expansion: read_only(expansion.row_numbers),
+    )
+    budget_loss_ = of_expansion(
+        "budget_loss_",
+        "With a kernel and a budget, the sum of the lengths of what was cut off the weights.",
+        lambda expansion: expansion.truncation_loss,
+    )
 
     @learned
     def last_intercept_(self) -> NDArray:
         """Offsets of the last iterate, of shape (d,)."""
         return read_only(self._model.learner.read(lambda weights: weights.last()[1]))
 
-    @learned
-    def t_(self) -> int:
-        """Rounds so far."""
-        return self._model.learner.t
+    t_ = counted("t_", "Rounds so far.")
 
-    @learned
-    def n_mistakes_(self) -> int:
-        """Rounds in which a maximiser of the score lost."""
-        return self._model.learner.n_mistakes
+    n_mistakes_ = counted("n_mistakes_", "Rounds in which a maximiser of the score lost.")
 
-    @learned
-    def n_updates_(self) -> int:
-        """Rounds that took a step."""
-        return self._model.learner.n_updates
+    n_updates_ = counted("n_updates_", "Rounds that took a step.")
 
     @learned
     def average_(self) -> Any:
@@ -634,10 +615,9 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
             )
         return learner.average.mean_loss()
 
-    @learned
-    def cumulative_loss_(self) -> float:
-        """Loss suffered online, each prediction made by the last iterate before its round's step."""
-        return self._model.learner.cumulative_loss
+    cumulative_loss_ = counted(
+        "cumulative_loss_", "Loss suffered online, each prediction made by the last iterate before its round's step."
+    )
 
     # --------------------------------------------------------------------------------------------------------------- state
 

@@ -23,13 +23,18 @@ def partial_fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: An
     These rows count once: the model is what it would be if the map had been known before them.
     """
     known = estimator._model
+    if known is None and estimator.features is None:
+        _training.partial_fit(estimator, X, y, given, learn)
+        return
     first = FirstRows(estimator.features, (), is_classifier(estimator)) if known is None else known.columns.features
     if not isinstance(first, FirstRows):
         _training.partial_fit(estimator, X, y, given, learn)
         return
     if learn is not None:
         raise ValueError(f"features={estimator.features!r} does not go with learners side by side, whose maps would differ.")
-    view = showing(estimator, None if known is None else known.but(learner=known.learner.copied()))
+    view = showing(estimator, known)
+    if known is not None:
+        view._model = known.but(learner=known.learner.copied())
     learn_first(view, first, X, y, given)
     _training.take_over(estimator, view)
 

@@ -36,6 +36,11 @@ def ranking_losses(model: Model, scores: NDArray, labels: Relevances) -> NDArray
     return own_problem(model).losses(scores, labels)
 
 
+def losses_of_lists(problem: Any, scores: NDArray, relevance: NDArray, start: NDArray) -> NDArray:
+    """Return the loss of each list under a compiled problem, where lists begin at some rows."""
+    return problem.losses(scores, Relevances(relevance, start))
+
+
 def list_margins(estimator: Any, model: Model, scores: NDArray, labels: Relevances) -> NDArray:
     """Return the margin of each list, at unit norm."""
     pairwise = resolve(Update, estimator.update, "update").pairwise

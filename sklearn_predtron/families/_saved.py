@@ -19,7 +19,7 @@ from sklearn_predtron.families.labels.ranks import Ranks
 from sklearn_predtron.families.labels.relevances import DocumentRelevances, LabelRelevances
 from sklearn_predtron.families.labels.sets import Sets
 from sklearn_predtron.families.labels.tokens import Tokens
-from sklearn_predtron.features import PiecewiseLinear, RandomFourier
+from sklearn_predtron.features import FeatureMap, PiecewiseLinear, RandomFourier
 from sklearn_predtron.norms._kernel_functions import Kernel, PrecomputedSupport, Support
 
 FORMAT = 1  # of the models that this version writes, and the only one that it reads
@@ -105,7 +105,7 @@ def unpack(saved: Any, kind: type[M]) -> M:
         if whole["kind"] != "Model":
             raise TypeError(f"where a model is expected there is {whole['kind']}")
         state = {name: filled(value, made) for name, value in whole["state"]}
-        model: Any = kind(**{**state, "columns": Columns(*state["columns"])})
+        model: Any = kind(**{**state, "columns": checked_columns(*state["columns"])})
         learner = model.learner
     except (TypeError, KeyError, IndexError, AttributeError, OverflowError) as error:
         raise ValueError(f"The saved model is damaged: {type(error).__name__}: {error}.") from None
@@ -122,7 +122,7 @@ def build(part: dict[str, Any], made: list[Any]) -> Any:
         kind, state = OBJECTS[name], {attribute: filled(value, made) for attribute, value in part["state"]}
         if kind in CODECS:
             return kind(**state)  # which refuses what it has not
-        whole = object.__new__(kind)
+        whole: Any = object.__new__(kind)
         if kind in MAPS:
             whole.__setstate__(state)  # which makes its tables
         else:
@@ -143,6 +143,13 @@ def filled(value: Any, made: list[Any]) -> Any:
     if isinstance(value, dict) and value.keys() == {PART}:
         return made[value[PART]]
     return value
+
+
+def checked_columns(n: Any, names: Any, features: Any) -> Columns:
+    """Return the columns that were saved; refuse a map that is none."""
+    if features is not None and not isinstance(features, (FeatureMap, FirstRows)):
+        raise TypeError(f"where a map of features is expected there is {type(features).__name__}")
+    return Columns(n, names, features)
 
 
 def check_format(saved: Any) -> None:

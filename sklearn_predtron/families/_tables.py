@@ -94,8 +94,8 @@ class FirstRows:
     def columns_so_far(self, X: Any) -> Columns:
         """Return the columns of the first of all rows, which are read as these are."""
         table = opened(X)
-        names = getattr(table, "names", None)
-        named = bool(names) and all(isinstance(name, str) for name in names)
+        names = list(getattr(table, "names", None) or ())
+        named = len(names) > 0 and all(isinstance(name, str) for name in names)
         return Columns(table.p, np.array(names, dtype=object) if named else None, self)
 
     def columns(self) -> Columns:

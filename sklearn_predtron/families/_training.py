@@ -174,8 +174,9 @@ def open_stream(estimator: Any) -> None:
     model: Model = estimator._model
     columns = model.columns
     reader = None if columns.names is not None else estimator._reader().short(model.labels)
-    known = (model.learner, reader, estimator._lock, model.first_sparse, columns.features)
-    model.stream = None if reader is None else Stream(*known)
+    model.stream = None
+    if reader is not None:
+        model.stream = Stream(model.learner, reader, estimator._lock, model.first_sparse, columns.features)
     model.resolved = True
 
 

@@ -222,7 +222,18 @@ class FeatureMap(TransformerMixin, Part):
         return MadeRows(self._fitted(), matrix)
 
     def plain_rows(self, X: Any) -> MadeRows | None:
-        """Return the rows of an array that needs no reading, as rows of a stream; None of any other."""
+        """Make the rows of an array that needs no reading, as those of a stream.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            Rows.
+
+        Returns
+        -------
+        MadeRows or None
+            None where they are to be read, by `read`, which says what is wrong with them.
+        """
         row_map = getattr(self, "_row_map", None)
         if row_map is None or type(X) is not np.ndarray or X.ndim != 2 or not X.flags.c_contiguous:
             return None
