@@ -98,8 +98,8 @@ def load_model(path: str) -> Any:
         raise UsageError(f"--load={path!r} holds a {type(model).__name__}; accepted are {names} with numbers or words as labels")
     if model.features is not None:
         raise UsageError(
-            f"--load={path!r} holds a {type(model).__name__} with features={shortened(model.features)}, for tables, which svmlight "
-            "files are not; accepted is features=None"
+            f"--load={path!r} holds a {type(model).__name__} with features={shortened(model.features)}, for tables, which "
+            "svmlight files are not; accepted is features=None"
         )
     if task_of(model).multilabel and len(model.coef_) < 2:
         raise UsageError(f"--load={path!r} holds a {type(model).__name__} of one label; at least two are needed")
