@@ -6,6 +6,7 @@ import argparse
 import re
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -20,7 +21,7 @@ from sklearn_predtron.cli._lines import is_line, typed_label
 from sklearn_predtron.cli._tasks import TASKS
 from sklearn_predtron.datasets._blocks import MOST_BYTES
 from sklearn_predtron.datasets._svmlight import MOST_FEATURES
-from sklearn_predtron.features import FeatureMap
+from sklearn_predtron.families._tables import map_of
 from sklearn_predtron.norms import Norm
 from sklearn_predtron.representations import Pairwise, RankingRepresentation
 from sklearn_predtron.updates import MMP, PRank, Update
@@ -89,7 +90,8 @@ def integer(least: int, most: int | None = None) -> Callable[[str], int]:
 
 def width(text: str) -> int:
     """Return the width of the data from the command line; a map of features is none."""
-    if text in [name for kind in kinds(FeatureMap) for name in (kind.alias, *kind.synonyms)]:
+    with suppress(ValueError):
+        map_of(text)
         raise argparse.ArgumentTypeError(
             f"{text!r} is a map of the columns of tables, which svmlight files are not: what they leave out may be 0 or missing; "
             "accepted is the width of the data, and maps are for arrays and data frames in Python"

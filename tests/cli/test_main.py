@@ -480,7 +480,7 @@ def test_stopped_while_learning(capsys, files, tmp_path, monkeypatch, stop, code
 
 
 def test_maps_of_features_are_refused(capsys, files, tmp_path):
-    for name in ("piecewise", "gam", "fourier"):
+    for name in ("piecewise", "fourier"):
         message = usage_error(capsys, files["a"], "--features", name)
         assert f"{name!r} is a map of the columns of tables, which svmlight files are not" in message
         assert "accepted is the width of the data" in message
