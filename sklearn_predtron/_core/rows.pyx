@@ -132,6 +132,10 @@ cdef class Rows:
         """Return how many values there are to learn."""
         return self.n_values()
 
+    def under(self, row_map):
+        """Return rows that are made of the same table by another map; by None those of the table itself."""
+        raise TypeError(f"{type(self).__name__} are not made of a table.")
+
     def another(self, X):
         """Return rows of another matrix, made as these are of theirs."""
         return csr_rows(X) if issparse(X) else dense_rows(X)
@@ -371,6 +375,9 @@ cdef class QueryRows(Rows):
 
     def matrix(self):
         return self.documents.matrix()
+
+    def under(self, row_map):
+        return QueryRows(self.documents.under(row_map), self.start, self.row_numbers, self.given)
 
     def another(self, X):
         return self.documents.another(X)

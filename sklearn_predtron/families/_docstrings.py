@@ -15,11 +15,12 @@ norm : {norms} or Norm, default="auto"
     and "l2" where they are CSR (see `Auto`); "l1" for few relevant features among many, "group" for few that matter to all
     scores, "trace" for scores that share directions, "rkhs" for kernels.
 
-features : "piecewise", "fourier", FeatureMap or None, default=None
+features : "piecewise", "auto", "fourier", FeatureMap or None, default=None
     What is made of each row of a table as its turn comes: "piecewise" has functions of each column and of pairs of them, for
-    numbers, missing values and categories (`PiecewiseLinear`), "fourier" the features of a kernel (`RandomFourier`).  None
-    learns columns as they are.  It is fitted to the rows of `fit`, and in a stream to the first 500, which until then are
-    learned as they are.  ``norm="auto"`` is then "l2".
+    numbers, missing values and categories (`PiecewiseLinear`), "auto" lets `fit` choose among that, functions without pairs,
+    and columns as they are (`features.Auto`), and "fourier" has the features of a kernel (`RandomFourier`).  None learns
+    columns as they are.  It is fitted to the rows of `fit`, and in a stream to the first 500, which until then are learned as
+    they are.  ``norm="auto"`` is then "l2".
 
 update : {updates} or Update, default="adaptive"
     When to change the weights, towards which competitor, and how far.

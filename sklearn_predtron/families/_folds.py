@@ -20,12 +20,12 @@ from sklearn_predtron._support.names import refuse_class
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._base import PROGRESSIVE, UNSEEN, Decision, HeldOut
 from sklearn_predtron.decisions._maps import root_mean_square
-from sklearn_predtron.families._composition import MEAN, kept_by, new_learner, record_sparingly
+from sklearn_predtron.families._composition import MEAN, chosen_norm, fixed_parameters, kept_by, new_learner, record_sparingly
 from sklearn_predtron.families._epochs import epochs_of, folds_of, generator_of, learn_epoch
 from sklearn_predtron.families._held import LARGEST_PART, MOST_SCORES, SHARE, few_enough
 from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._patience import checked_patience
-from sklearn_predtron.families._reading import Batch, RowReader, Units
+from sklearn_predtron.families._reading import Batch, Columns, RowReader, Units
 from sklearn_predtron.families._watched import Watched, chosen_by_callback, showing
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.losses._by_row import POWERS
@@ -36,6 +36,7 @@ FAR = 30.0  # scores of a learner from those of most
 MOST_WEIGHTS = 2**21  # of which each learner has an array or three, and a look makes a copy
 LOOKS_OF_FOLDS, LOOKS_OF_PART = (3, 10, 31, 100), (1, 3, 10)  # epochs
 OF_FOLDS, OF_LEARNERS = 5, 6  # what draws, beside the seed
+OF_A_COURSE = ("labels", "record", "learner", "settled", "columns", "norm", "fixed")  # fields of the model
 
 
 class Folds(NamedTuple):
@@ -57,13 +58,19 @@ class Look(NamedTuple):
     learner: Learner
 
 
+class Way(NamedTuple):
+    """A way to learn that folds may choose: which rows, and what they and their labels are made of."""
+
+    batch: Batch
+    labels: Codec
+    columns: Columns
+    norm: Any
+
+
 class Course(NamedTuple):
     """The best of the looks at one way to learn, as the model has it."""
 
-    labels: Codec
-    record: dict[str, Any]
-    learner: Learner
-    settled: Any
+    fields: dict[str, Any]  # of the model, by name
     loss: float
     stopped: bool  # by a callback
 
@@ -207,32 +214,45 @@ def learn_in_folds(
     watched = Watched(view, estimator, folds.looks[-1] * len(contenders), X=batch.X, y=y, metadata=metadata)
     courses: list[Course] = []
     history = copy.deepcopy(model.learner.history)
-    for labels, way in contenders:
+    for way in contenders:
         if courses:
-            begin_anew(view, way, labels, copy.deepcopy(history))
-        courses.append(course_of(view, way, y, ids, folds, watched))
+            begin_anew(view, way, copy.deepcopy(history))
+        courses.append(course_of(view, way.batch, y, ids, folds, watched))
         if courses[-1].stopped:
             break
     best = min(courses, key=lambda course: course.loss)
     if best is not courses[-1]:
-        model.labels, model.learner, model.settled, model.record = best.labels, best.learner, best.settled, best.record
+        for name, value in best.fields.items():
+            setattr(model, name, value)
     watched.end()
 
 
-def contenders_of(view: Any, batch: Batch, folds: Folds) -> list[tuple[Codec, Batch]]:
+def contenders_of(view: Any, batch: Batch, folds: Folds) -> list[Way]:
     """Return what folds choose among: codecs, of which all but the first go with the parts and are no more work than folds are.
 
-    Where answers cost something else in each row, these are powers of it that rows weigh.
+    Where answers cost something else in each row, these are powers of it that rows weigh; and where features may be chosen, maps.
     """
     model: Model = view._model
     labels, *others = model.labels.choices()
     model.labels = labels
+    usual = Way(batch, labels, model.columns, model.norm)
     if batch.costs is not None and model.decision_of(view._decision).calibration is not None:
-        return [(labels, batch), *((labels, batch.by_power(power)) for power in POWERS[1:])]
+        return [usual, *(usual._replace(batch=batch.by_power(power)) for power in POWERS[1:])]
+    if model.columns.features is not None and len(maps := model.columns.features.choices()) > 1:
+        return [usual, *(under(view, usual, other) for other in maps[1:])]
     if folds.n_learners == 1:
-        return [(labels, batch)]
+        return [usual]
     worthy = (other for other in others if is_worth_trying(view, batch, len(folds.units.numbers), other))
-    return [(labels, batch), *((other, batch) for other in worthy)]
+    return [usual, *(usual._replace(labels=other) for other in worthy)]
+
+
+def under(view: Any, way: Way, features: Any) -> Way:
+    """Return the same way to learn under another map of the table, or of its columns as they are."""
+    columns = way.columns._replace(features=features)
+    if features is not None:
+        return way._replace(batch=way.batch._replace(rows=features.under(way.batch.rows)), columns=columns)
+    batch = way.batch._replace(rows=way.batch.rows.under(None))
+    return way._replace(batch=batch, columns=columns, norm=chosen_norm(view, sparse=False))
 
 
 def is_worth_trying(view: Any, batch: Batch, n: int, labels: Codec) -> bool:
@@ -247,11 +267,12 @@ def is_worth_trying(view: Any, batch: Batch, n: int, labels: Codec) -> bool:
     return True
 
 
-def begin_anew(view: Any, batch: Batch, labels: Codec, history: Any) -> None:
-    """Let the model have learned nothing, of the problem that other labels make."""
+def begin_anew(view: Any, way: Way, history: Any) -> None:
+    """Let the model have learned nothing, in another way."""
     model: Model = view._model
-    model.labels = labels
-    model.learner = fresh_learner(view, batch)
+    model.labels, model.columns, model.norm = way.labels, way.columns, way.norm
+    model.fixed = fixed_parameters(view, way.norm)
+    model.learner = fresh_learner(view, way.batch)
     if history is not None:
         model.learner.record(history)
 
@@ -294,7 +315,7 @@ def course_of(view: Any, batch: Batch, y: Any, ids: dict[str, Any], folds: Folds
     if batch.costs is not None:
         model.record["cost_power_"] = batch.costs.power
         loss = np.inf if best is None or best.held is None else paid_by(view, batch, best.held)
-    return Course(model.labels, model.record, model.learner, model.settled, loss, stopped)
+    return Course({name: getattr(model, name) for name in OF_A_COURSE}, loss, stopped)
 
 
 def paid_by(view: Any, batch: Batch, held: HeldOut) -> float:

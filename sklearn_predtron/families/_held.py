@@ -124,6 +124,6 @@ def settle_on_rows(view: Any, batch: Batch) -> None:
     model: Model = view._model
     decision = model.decision_of(view._decision)
     if decision.on_rows:
-        rows = batch.rows.another(batch.X)
-        scores = model.fill_scores(model.learner, batch.X, rows, 0, np.empty((rows.n, model.learner.problem.d)))
+        X, rows = model.read_rows(batch.X)
+        scores = model.fill_scores(model.learner, X, rows, 0, np.empty((rows.n, model.learner.problem.d)))
         model.settled = {**(model.settled or {}), **decision.after_rows(scores, batch)}

@@ -19,12 +19,12 @@ from sklearn_predtron.families.labels.ranks import Ranks
 from sklearn_predtron.families.labels.relevances import DocumentRelevances, LabelRelevances
 from sklearn_predtron.families.labels.sets import Sets
 from sklearn_predtron.families.labels.tokens import Tokens
-from sklearn_predtron.features import FeatureMap, PiecewiseLinear, RandomFourier
+from sklearn_predtron.features import Auto, FeatureMap, PiecewiseLinear, RandomFourier
 from sklearn_predtron.norms._kernel_functions import Kernel, PrecomputedSupport, Support
 
 FORMAT = 1  # of the models that this version writes, and the only one that it reads
 CODECS = (Classes, TwoClasses, Ranks, Sets, LabelRelevances, DocumentRelevances, Tokens, AnyLabels)
-MAPS = (PiecewiseLinear, RandomFourier)
+MAPS = (PiecewiseLinear, Auto, RandomFourier)
 OBJECTS = {kind.__name__: kind for kind in (Kernel, Support, PrecomputedSupport, FirstRows, *MAPS, *CODECS)}
 PART = "part"
 M = TypeVar("M")

@@ -26,7 +26,7 @@ from sklearn_predtron.features._table import Gathered, check_range, matrix_of
 if TYPE_CHECKING:
     from sklearn_predtron._support.types import Self
 
-__all__ = ["FeatureMap", "PiecewiseLinear", "RandomFourier"]
+__all__ = ["Auto", "FeatureMap", "PiecewiseLinear", "RandomFourier"]
 
 ROWS_OF_STREAMS = 500
 
@@ -221,6 +221,31 @@ class FeatureMap(TransformerMixin, Part):
         """
         return MadeRows(self._fitted(), matrix)
 
+    def choices(self) -> list[FeatureMap | None]:
+        """Return what folds choose among, itself first; None is the columns as they are.
+
+        Returns
+        -------
+        list of FeatureMap or None
+            Fitted maps that read a table as this one does.
+        """
+        return [self]
+
+    def under(self, rows: Any) -> Any:
+        """Make features of the table of which another map makes some.
+
+        Parameters
+        ----------
+        rows : MadeRows, or blocks of them
+            The rows of the other map.
+
+        Returns
+        -------
+        Rows
+            The same rows under this map.
+        """
+        return rows.under(self._fitted())
+
     def plain_rows(self, X: Any) -> MadeRows | None:
         """Make the rows of an array that needs no reading, as those of a stream.
 
@@ -354,7 +379,7 @@ class PiecewiseLinear(FeatureMap):
     """
 
     alias = "piecewise"
-    synonyms = ("hats", "gam", "ga2m", "splines", "piecewise_linear")
+    synonyms: tuple[str, ...] = ("hats", "gam", "ga2m", "splines", "piecewise_linear")
     _parameter_constraints: dict[str, list] = {
         "n_knots": [Interval(Integral, 2, MOST_KNOTS, closed="both")],
         "n_pairs": [Interval(Integral, 0, None, closed="left")],
@@ -408,6 +433,20 @@ class PiecewiseLinear(FeatureMap):
                 "accepted are 'auto', None, and a list of names or numbers of columns."
             )
 
+    def without_pairs(self) -> PiecewiseLinear:
+        """Return the same map without products.
+
+        Returns
+        -------
+        PiecewiseLinear
+            A fitted map of hats alone.
+        """
+        hats = PiecewiseLinear(**self.get_params())
+        hats.__setstate__({**self.__getstate__(), "n_pairs": 0})
+        described = self._layout().description
+        hats._take({"_state": tuple(described._replace(pairs=described.pairs[:0]))})
+        return hats
+
     def _layout(self) -> Layout:
         return Layout(self._fitted().description)  # type: ignore[attr-defined]
 
@@ -456,6 +495,67 @@ def filled(knots: list[NDArray], most: int) -> tuple[NDArray, NDArray]:
     for row, own in zip(table, knots, strict=True):
         row[: len(own)] = own
     return np.array([len(own) for own in knots], dtype=np.intp), table
+
+
+class Auto(PiecewiseLinear):
+    """Of hats with products, hats alone, and columns as they are, what predicts best on rows held out (alias "auto").
+
+    An estimator chooses in `fit` by the folds or the part that it holds out (`cv`); where it holds out nothing, and in streams,
+    it is `PiecewiseLinear`, as it is as a transformer.  Columns as they are can be chosen where all are numbers and none is
+    missing.
+
+    Parameters
+    ----------
+    n_knots : int, default=12
+        Hats of a column, from 2 to 255.
+    n_pairs : int, default=100
+        Pairs of columns with products, at most.
+    pair_knots : int, default=5
+        Hats of each column of a pair, from 2 to 16.
+    missing : bool, default=True
+        Whether values may be missing; otherwise NaN is refused.
+    categories : "auto", None or list of str and int, default="auto"
+        Columns that hold categories, as for `PiecewiseLinear`.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Columns of the table.
+    feature_names_in_ : ndarray of str
+        Their names, if it has some.
+
+    See Also
+    --------
+    PiecewiseLinear : Hats and products, without a choice.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_predtron import PredtronBinaryClassifier
+    >>> X = np.random.default_rng(0).standard_normal((600, 4))
+    >>> for y in (X[:, 0] + X[:, 1] > 0, np.sin(3 * X[:, 0]) > 0, X[:, 0] * X[:, 1] > 0):
+    ...     model = PredtronBinaryClassifier(features="auto", random_state=0).fit(X, y)
+    ...     print(model.coef_.shape[1])
+    4
+    52
+    202
+    """
+
+    alias = "auto"
+    synonyms = ("chosen",)
+
+    def choices(self) -> list[FeatureMap | None]:
+        """Return hats with products, hats alone and, of numbers none of which is missing, columns as they are.
+
+        Returns
+        -------
+        list of FeatureMap or None
+            Fitted maps that read a table as this one does.
+        """
+        described = self._layout().description
+        plain = self._of_numbers and not described.missing.any()
+        hats = [self.without_pairs()] if len(described.pairs) else []
+        return [self, *hats, *([None] if plain else [])]
 
 
 class RandomFourier(FeatureMap):

@@ -9,7 +9,7 @@ from sklearn_predtron._core.rows cimport Rows, View, of_doubles
 from sklearn_predtron._core.simd cimport RowOps, prefetch_bytes
 from sklearn_predtron.features._row_map cimport RowMap
 
-from sklearn_predtron._core.rows import sparse_rows
+from sklearn_predtron._core.rows import dense_rows, sparse_rows
 
 cdef enum:
     SINGLES = 4             # slots of a row, and of a block: a view, the next one, and those that may yet be asked for again
@@ -85,6 +85,9 @@ cdef class MadeRows(Rows):
 
     cdef Rows apart(self):
         return self.with_room(self.together)
+
+    def under(self, row_map):
+        return dense_rows(self.table) if row_map is None else MadeRows(row_map, self.table)
 
     def another(self, table):
         return MadeRows(self.map, table)

@@ -166,6 +166,33 @@ def test_curves_and_products_are_learned_from_few_rows():
         assert mapped.score(X[rest], TWO[rest]) > linear.score(X[rest], TWO[rest]) + 0.1
 
 
+@pytest.mark.parametrize(
+    ("y", "width"),
+    [(X[:, 0] + X[:, 1] > 0, 4), (np.sin(3 * X[:, 0]) > 0, 52), (X[:, 1] * X[:, 2] > 0, 202)],
+    ids=["columns", "hats", "products"],
+)
+def test_folds_choose_what_predicts_best(y, width):
+    """The model is that of the choice made by itself, which goes on in a stream, and is saved."""
+    chosen = PredtronBinaryClassifier(features="auto", random_state=0).fit(X, y)
+    by_itself = {4: None, 52: PiecewiseLinear(n_pairs=0), 202: PiecewiseLinear()}[width]
+    alone = PredtronBinaryClassifier(features=by_itself, random_state=0, cv=5).fit(X, y)
+    assert chosen.coef_.shape == alone.coef_.shape == (1, width)
+    assert chosen.norm_ == ("scaled" if by_itself is None else "l2")
+    assert chosen.score(X, y) > 0.95
+    assert_array_equal(pickle.loads(pickle.dumps(chosen)).predict(X), chosen.predict(X))
+    assert chosen.partial_fit(X, y).score(X, y) > 0.9
+    by_folds = PredtronBinaryClassifier(features="auto", random_state=0, cv=5).fit(X, y)
+    if by_folds.coef_.shape == alone.coef_.shape:
+        assert_array_equal(by_folds.coef_, alone.coef_)
+
+
+def test_queries_choose_too():
+    _, y, given = FAMILIES["documents"]
+    model = PredtronRanker(features="auto", random_state=0).fit(X, y, **given)
+    assert model.coef_.shape == (202,) and model.norm_ == "l2"
+    assert PredtronRanker(features="auto").partial_fit(X, y, **given).coef_.shape == (202,)
+
+
 def test_costs_and_rejects_go_with_tables(frame):
     amount = RNG.lognormal(0, 1, N)
     costs = {(1, 0): amount, (0, 1): 0.2}
@@ -201,7 +228,7 @@ REFUSED = {
     "kernels": (lambda m: m.set_params(norm="rkhs").fit(X, TWO), "norm='rkhs' does not go with features='piecewise'"),
     "unknown": (
         lambda m: m.set_params(features="tree").fit(X, TWO),
-        "features='tree' is not known; accepted are 'piecewise', 'f",
+        "features='tree' is not known; accepted are 'piecewise', 'auto', 'f",
     ),
     "a class": (lambda m: m.set_params(features=PiecewiseLinear).fit(X, TWO), "features=PiecewiseLinear is a class"),
     "alias": (lambda m: m.set_params(features__n_knots=3), r"pass features=PiecewiseLinear\(n_knots=3\)"),
