@@ -27,6 +27,7 @@ from sklearn_predtron.families._explained import explain
 from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._patience import Patience, checked_patience
 from sklearn_predtron.families._reading import RowReader
+from sklearn_predtron.families._tables import mark_tables
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.norms import L2, Auto, Norm, Scaled
@@ -641,5 +642,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = isinstance(self.norm, Norm) and self.norm.pairwise
+        if self.features is not None:
+            mark_tables(self.features, tags)
         tags.target_tags.required = True
         return tags

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils import assert_all_finite
-from sklearn.utils.validation import validate_data
+from sklearn.utils import assert_all_finite, check_array
+from sklearn.utils.validation import _num_samples, validate_data
 
 from sklearn_predtron._core.problem import Codes, Labels
 from sklearn_predtron._core.rows import LARGEST_LENGTH, LEAST_LENGTH, QueryRows, Rows, csr_rows, dense_rows
@@ -371,6 +371,8 @@ def read_table(X: Any, columns: Columns, name: str) -> tuple[Any, Rows]:
         rows = columns.features.plain_rows(X) if columns.names is None else None
         if rows is not None:
             return X.view(ReadTable), rows
+        if getattr(X, "ndim", 2) != 2:
+            check_array(X)  # which says so
         validate_data(witness_of(columns, name), X, reset=False, skip_check_array=True)
         X = columns.features.read(X).view(ReadTable)
     return X, columns.features.rows(X)
@@ -378,7 +380,7 @@ def read_table(X: Any, columns: Columns, name: str) -> tuple[Any, Rows]:
 
 def len_of(X: Any) -> int:
     """Return how many rows a table has."""
-    return X.shape[0] if hasattr(X, "shape") else len(X)
+    return int(_num_samples(X))
 
 
 def as_rows(X: Any) -> Rows:

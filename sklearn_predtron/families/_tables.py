@@ -28,7 +28,9 @@ def columns_of(features: Any, X: Any, y: Any, *, labels: bool) -> Columns:
     fitted = clone(map_of(features))
     fitted.fit(X, targets(X, y, labels=labels))
     if fitted.n_features_out_ == 0:
-        raise ValueError(f"X has no column that varies, of which features={features!r} could make something.")
+        raise ValueError(
+            f"X has no column that varies (n_samples = {len_of(X)}), of which features={features!r} could make something."
+        )
     return Columns(fitted.n_features_in_, getattr(fitted, "feature_names_in_", None), fitted)
 
 
@@ -45,6 +47,16 @@ def targets(X: Any, y: Any, *, labels: bool) -> NDArray | None:
     except (TypeError, ValueError):
         return None
     return found if len(found) == len_of(X) and np.isfinite(found).all() else None
+
+
+def mark_tables(features: Any, tags: Any) -> None:
+    """Let scikit-learn's tags say what rows a map takes."""
+    try:
+        own = resolve(FeatureMap, features, "features").__sklearn_tags__().input_tags
+    except ValueError:  # it is none, which learning says
+        return
+    given = tags.input_tags
+    given.sparse, given.allow_nan, given.string, given.categorical = False, own.allow_nan, own.string, own.categorical
 
 
 class FirstRows:

@@ -9,6 +9,7 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.utils.estimator_checks import check_estimator
 
 from sklearn_predtron import (
     PredtronBinaryClassifier,
@@ -20,6 +21,7 @@ from sklearn_predtron import (
     PredtronRanker,
     PredtronSequenceTagger,
 )
+from sklearn_predtron.estimator_checks import expected_failed_checks
 from sklearn_predtron.features import PiecewiseLinear, RandomFourier
 from sklearn_predtron.mixing import ParameterMixing
 
@@ -252,6 +254,11 @@ def test_what_no_map_takes_is_refused(what):
     call, message = REFUSED[what]
     with pytest.raises(ValueError, match=message):
         call(PredtronClassifier(features="piecewise", random_state=0))
+
+
+@pytest.mark.parametrize("model", [PredtronClassifier(features="piecewise"), PredtronRanker(features="auto")], ids=str)
+def test_checks_of_scikit_learn(model):
+    check_estimator(model, expected_failed_checks=expected_failed_checks(model))
 
 
 def test_a_model_that_was_learned_elsewhere_is_none_of_a_map():
