@@ -256,6 +256,8 @@ def test_what_no_map_takes_is_refused(what):
         call(PredtronClassifier(features="piecewise", random_state=0))
 
 
+@pytest.mark.filterwarnings("ignore:qid=None")  # the checks give no ids
+@pytest.mark.filterwarnings("ignore:Skipping check")  # of array API input, which is for an environment that asks for it
 @pytest.mark.parametrize("model", [PredtronClassifier(features="piecewise"), PredtronRanker(features="auto")], ids=str)
 def test_checks_of_scikit_learn(model):
     check_estimator(model, expected_failed_checks=expected_failed_checks(model))
