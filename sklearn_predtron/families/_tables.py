@@ -38,6 +38,8 @@ def targets(X: Any, y: Any, *, labels: bool) -> NDArray | None:
     """Return numbers that stand for y, of shape (n, m); None where y is no good, which who reads it says."""
     try:
         found = y.toarray() if sparse.issparse(y) else np.asarray(y)
+        if found.dtype.kind == "c":
+            return None
         if found.ndim == 2 and found.shape[1] == 1:
             found = found[:, 0]
         if found.ndim == 1 and labels:
