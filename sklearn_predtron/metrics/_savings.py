@@ -76,6 +76,14 @@ def savings_score(
     if len(y) == 0:
         raise ValueError("y_true has no rows; at least one is needed.")
     weight = check_sample_weight(sample_weight, y, dtype=np.float64, ensure_non_negative=True)
+    if not weight.any():
+        raise ValueError("sample_weight is zero for every row; at least one weight must be positive.")
+    weight = weight / weight.max()  # so that no sum overflows
+    for name, given in (("y_true", y), ("y_pred", predicted)):
+        if any(label is None or label != label for label in given.tolist()):
+            raise ValueError(f"{name} holds None or NaN; accepted are labels.")
+    if np.ndim(reject_label) > 0 or (reject_label is not None and reject_label in y.tolist()):
+        raise ValueError(f"reject_label={shortened(reject_label)} must be one label that is none of y_true, or None.")
     rejected = np.zeros(len(y), dtype=bool) if reject_label is None else predicted == reject_label
     known = np.unique(np.concatenate([y, predicted[~rejected]])) if labels is None else column_or_1d(labels)
     if len(np.unique(known)) < len(known):

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn import config_context
+from sklearn.base import is_classifier
 from sklearn.metrics import make_scorer
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
 
 from sklearn_predtron._support.compat import Scorer
 from sklearn_predtron._support.declared_order import declared_order
@@ -44,8 +45,19 @@ class RowCostScorer(Scorer):
         costs, weight = kwargs.get("costs"), kwargs.get("sample_weight")
         if costs is None:
             raise ValueError("costs=None: this scorer takes the costs of the rows it scores, `costs`; see cost_scorer.")
+        check_is_fitted(final(estimator))
+        if not (is_classifier(estimator) and hasattr(estimator, "predict_proba")):
+            raise ValueError(
+                f"estimator={shortened(estimator)}: costs of rows are weighed by predict_proba; accepted are classifiers that "
+                "have it."
+            )
         classes = known_labels(estimator)
         probabilities = np.asarray(estimator.predict_proba(X))  # the caller would give one column of two classes
+        if probabilities.shape != (_num_samples(y_true), len(classes)):
+            raise ValueError(
+                f"y has {_num_samples(y_true)} rows and predict_proba shape {probabilities.shape}; accepted are as many rows, "
+                f"and a column for each of classes_, {classes.tolist()}: labels of sets have no costs of this kind."
+            )
         otherwise = 1.0 - np.eye(len(classes))
         table = costs_by_row(costs, classes, classes.tolist(), otherwise, len(probabilities))
         answers = expected_costs(probabilities, table).argmin(axis=1)
@@ -180,6 +192,11 @@ def cost_scorer(costs: Any = None, *, labels: ArrayLike | None = None, reject_co
         if labels is not None or reject_cost is not None:
             raise ValueError("labels and reject_cost go with costs of all rows; accepted beside costs=None is None.")
         return requesting(RowCostScorer, make_scorer(mean_cost, greater_is_better=False), sample_weight=True, costs=True)
+    if hasattr(costs, "columns") or np.ndim(costs) == 3 or (isinstance(costs, Mapping) and any(map(np.ndim, costs.values()))):
+        raise ValueError(
+            f"costs={shortened(costs)} are of rows; accepted here are a matrix, a dict of numbers and a loss, and costs of "
+            "rows go to the scorer that cost_scorer() makes, as its argument `costs`."
+        )
     how: dict[str, Any] = {} if labels is None else {"labels": labels}
     how |= {"costs": table_loss(costs), "reject_cost": checked_reject_cost(reject_cost)}
     return requesting(CostScorer, make_scorer(mean_cost, greater_is_better=False, **how), sample_weight=True)

@@ -36,6 +36,11 @@ def test_savings_are_those_of_the_loop(weight):
     assert_allclose(savings_score(Y, PREDICTED, "zero_one", sample_weight=weight), by_loop([1 - np.eye(3)] * 50, given))
 
 
+def test_large_costs_and_weights_do_not_overflow():
+    large = {("a", "b"): 1e100, ("b", "a"): 1e100}
+    assert np.isfinite(savings_score(Y, PREDICTED, large, sample_weight=np.full(50, 1e300)))
+
+
 def test_the_best_constant_answer_saves_nothing_and_the_truth_all():
     totals = [COSTS[np.arange(50), [LABELS.index(y) for y in Y], j].sum() for j in range(3)]
     assert_allclose(savings_score(Y, [LABELS[int(np.argmin(totals))]] * 50, COSTS), 0, atol=1e-12)
@@ -54,6 +59,10 @@ def test_the_best_constant_answer_saves_nothing_and_the_truth_all():
         ({"labels": ["a", "b"], "costs": {}}, "y_pred contains labels that are not in"),
         ({"costs": "zero_one", "reject_label": "?"}, "costs of all rows do not say what a rejection costs"),
         ({"costs": {("a", "z"): 1}}, r"costs names the pair \('a', 'z'\)"),
+        ({"sample_weight": np.zeros(50)}, "sample_weight is zero for every row"),
+        ({"reject_label": "a"}, "reject_label='a' must be one label that is none of y_true"),
+        ({"reject_label": ["?"]}, "must be one label that is none of y_true"),
+        ({"y_true": [None, *Y[1:]]}, "y_true holds None or NaN"),
     ],
 )
 def test_what_is_refused(how, message):

@@ -13,11 +13,13 @@ from scipy import sparse
 from sklearn import config_context
 from sklearn.datasets import load_digits, make_classification, make_multilabel_classification
 from sklearn.dummy import DummyClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, f1_score, fbeta_score, jaccard_score
 from sklearn.model_selection import GridSearchCV, TunedThresholdClassifierCV, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 
 from sklearn_predtron import (
     Predtron,
@@ -154,6 +156,27 @@ def test_tuned_thresholds():
     X, y = make_classification(400, flip_y=0.2, random_state=0)
     tuned = TunedThresholdClassifierCV(LogisticRegression(), scoring=cost_scorer([[0, 1], [5, 0]])).fit(X, y)
     assert cost_scorer([[0, 1], [5, 0]])(tuned, X, y) > cost_scorer([[0, 1], [5, 0]])(tuned.estimator_, X, y)
+
+
+def test_scorers_of_costs_by_row_refuse(routing_on):
+    X, names, _ = three_classes()
+    costs = pd.DataFrame({("a", "b"): np.ones(len(names))})
+    score, model = cost_scorer(), PredtronClassifier(random_state=0)
+    with pytest.raises(NotFittedError):
+        score(model, X, names, costs=costs)
+    with pytest.raises(ValueError, match=r"estimator=LinearSVC\(\): costs of rows are weighed by predict_proba; accepted are"):
+        score(LinearSVC().fit(X, names), X, names, costs=costs)
+    with pytest.raises(ValueError, match=rf"y has {len(names) - 1} rows and predict_proba shape \({len(names)}, 3\)"):
+        score(model.fit(X, names), X, names[:-1], costs=costs)
+    for given in (costs, {("a", "b"): np.ones(len(names))}, np.ones((len(names), 3, 3))):
+        with pytest.raises(ValueError, match="are of rows; accepted here are a matrix, a dict of numbers and a loss"):
+            cost_scorer(given)
+
+
+@pytest.fixture
+def routing_on():
+    with config_context(enable_metadata_routing=True):
+        yield
 
 
 def test_cost_scorer_refuses():
