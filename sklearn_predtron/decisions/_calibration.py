@@ -189,13 +189,17 @@ class Calibration(Decision):
 
     def check_known(self, learner: Learner, settled: Any) -> None:
         """Refuse to make probabilities of no scores."""
-        observer: Any = learner.observer
-        recent = isinstance(observer, RecentScores) and observer.kind == self.of.kind and observer.marked_at > 0
-        if not recent and not (isinstance(observer, ScoreHistogram) and observer.rounds > 0):
+        if not self.knows(learner):
             raise ValueError(
                 "probabilities are made of scores of rows that were not learned, and there are none: call fit with another "
                 "decision than 'learned', which holds some out, or learn on by partial_fit."
             )
+
+    def knows(self, learner: Learner) -> bool:
+        """Return whether scores are known of rows that were not learned."""
+        observer: Any = learner.observer
+        recent = isinstance(observer, RecentScores) and observer.kind == self.of.kind and observer.marked_at > 0
+        return recent or (isinstance(observer, ScoreHistogram) and observer.rounds > 0)
 
     def map(self, learner: Learner, settled: Any) -> Any:
         """Return the map itself; None where no scores are known."""

@@ -25,17 +25,19 @@ class OfProbabilities(Decision):
     ----------
     calibration : Calibration
         What makes probabilities.
+    or_decoded : bool, default=False
+        Whether scores are decoded as they are where no probabilities are known, which is an error if not.
     """
 
     asks_for = UNSEEN
 
-    def __init__(self, calibration: Any):
-        self.calibration = calibration
+    def __init__(self, calibration: Any, *, or_decoded: bool = False):
+        self.calibration, self.or_decoded = calibration, or_decoded
         self._last: tuple[Any, Any] = (None, PLAIN)  # a map, and the decision by it
 
     def now(self, learner: Learner, settled: Any) -> Decision:
         """Return the decision by the map of this moment; before the first round that of the scores, as they are."""
-        if learner.t == 0:
+        if learner.t == 0 or (self.or_decoded and not self.calibration.knows(learner)):
             return PLAIN
         found, (known, decision) = self.calibration.now(learner, settled).map, self._last
         if known is not found:
@@ -59,10 +61,12 @@ class LeastCost(OfProbabilities):
         costs[y, sigma] of predicting sigma for y; the last column may be that of a rejection.
     weights : ndarray of shape (k,), default=None
         What classes weigh in learning for their costs.
+    or_decoded : bool, default=False
+        As for `OfProbabilities`.
     """
 
-    def __init__(self, calibration: Any, costs: NDArray, weights: NDArray | None = None):
-        super().__init__(calibration)
+    def __init__(self, calibration: Any, costs: NDArray, weights: NDArray | None = None, *, or_decoded: bool = False):
+        super().__init__(calibration, or_decoded=or_decoded)
         self.weights = weights
         self.costs = np.ascontiguousarray(costs, dtype=np.float64)
         self.shifts = self.costs.shape == (2, 2)
@@ -104,12 +108,14 @@ class LeastCostOfLabels(OfProbabilities):
         What makes probabilities.
     false, missed : float
         What a false label costs, and one that is missed.
+    or_decoded : bool, default=False
+        As for `OfProbabilities`.
     """
 
     shifts = True
 
-    def __init__(self, calibration: Any, false: float, missed: float):
-        super().__init__(calibration)
+    def __init__(self, calibration: Any, false: float, missed: float, *, or_decoded: bool = False):
+        super().__init__(calibration, or_decoded=or_decoded)
         self.odds = odds(false, missed)
 
     def by(self, found: Any) -> Decision:

@@ -8,7 +8,34 @@ from sklearn_predtron._support.warning import warn
 from sklearn_predtron.decisions._asked_scores import AskedScores
 from sklearn_predtron.decisions._certified import Certificate, Certified
 from sklearn_predtron.decisions._rated import Rated
+from sklearn_predtron.decisions._rules import DecisionRule, ExpectedCost
 from sklearn_predtron.families._true_costs import true_codes
+from sklearn_predtron.losses import Reject
+
+
+def promised_by(reject: Reject) -> str:
+    """Return the name and the value of what a reject option promises, as errors have them."""
+    name = "rate" if reject.risk is None else "risk"
+    return f"reject.{name}={getattr(reject, name)!r}"
+
+
+def refuse_costs_with(reject: Reject | None) -> None:
+    """Refuse costs of rows beside a promise by the costs of the loss."""
+    if reject is not None and reject.cost is None:
+        raise ValueError(f"costs do not go with {promised_by(reject)}, which is by the costs of loss; accepted is reject.cost.")
+
+
+def check_goes_with(rule: DecisionRule | None, reject: Reject | None) -> None:
+    """Refuse a decision that is given beside a reject option for others."""
+    if reject is None or rule is None:
+        return
+    if isinstance(rule, ExpectedCost) and reject.rule is not None:
+        raise ValueError(
+            f"decision={rule!r} does not go with reject.rule={reject.rule!r}, which is for decision='learned'; accepted is "
+            "reject.rule=None."
+        )
+    if reject.cost is None and not isinstance(rule, ExpectedCost):
+        raise ValueError(f"decision={rule!r} does not go with {promised_by(reject)}; accepted are None and 'expected_cost'.")
 
 
 def promises_risk(estimator: Any) -> bool:

@@ -18,7 +18,7 @@ from sklearn_predtron._support.parts import Part, resolve
 from sklearn_predtron._support.version import __version__
 from sklearn_predtron.decisions._base import PLAIN, Decision
 from sklearn_predtron.families import _saved
-from sklearn_predtron.families._reading import Columns, check_finite, read_rows, warn_of_format, why_length_refused
+from sklearn_predtron.families._reading import BY_COSTS, Columns, check_finite, read_rows, warn_of_format, why_length_refused
 from sklearn_predtron.families._stream import Stream
 from sklearn_predtron.norms import Auto, Norm
 
@@ -97,6 +97,7 @@ class Model:
         parameters, change, (decided_by, decided_at, decision) = self.parameters, Part.last_change, self.decided
         if decided_by is not parameters or decided_at is not change:
             decision = decide(self.labels)
+            decision = decision.after_costs() if self.noted == BY_COSTS else decision
             self.decided = parameters, change, decision
         return decision
 
@@ -109,7 +110,8 @@ class Model:
 
     def going_on(self, labels: Any, noted: Any) -> Model:
         """Return a model of the same parameters, and of what the reader now says of labels and calls."""
-        decided = self.decided if labels is self.labels else (None, None, None)
+        same = labels is self.labels and (noted == BY_COSTS) == (self.noted == BY_COSTS)
+        decided = self.decided if same else (None, None, None)
         return replace(self, labels=labels, noted=noted, decided=decided)
 
     # ----------------------------------------------------------------------------------------------------------------- rows

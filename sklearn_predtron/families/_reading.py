@@ -23,6 +23,7 @@ from sklearn_predtron.decisions._recent_scores import label_values
 from sklearn_predtron.families._stream import LabelReader, plain_rows
 from sklearn_predtron.families.labels._codec import Codec
 
+BY_COSTS = "costs"  # what is noted of rows that weighed by costs of their own
 FORMATS = {False: "dense", True: "CSR"}
 DENSE = 0.05  # of the values of rows in a file: words are fewer, and the columns of a table, flags among them, are more
 FAR_APART = 1e3  # root mean squares of columns, the largest over the least, that a learner under "l2" suffers from
@@ -143,7 +144,8 @@ class RowReader:
             order = np.flatnonzero(weight)
             if len(order) == 0 and not partial:
                 raise ValueError("sample_weight is zero for every row; at least one weight must be positive.")
-        return Reading(Batch(X, rows, labels, weight, order, frequency), codec, columns, None)
+        noted = None if known is None else known.noted
+        return Reading(Batch(X, rows, labels, weight, order, frequency), codec, columns, noted)
 
     def _rows(self, X: Any, columns: Columns | None) -> tuple[Any, Rows, Columns]:
         """Check X, and read it in place; its values may still be NaN or infinite."""

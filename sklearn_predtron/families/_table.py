@@ -24,14 +24,14 @@ from sklearn_predtron.decisions._cut import CutAt, CutBy, OfTwoClasses, measure_
 from sklearn_predtron.decisions._expected import LeastCost
 from sklearn_predtron.decisions._rated import Rated
 from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule
-from sklearn_predtron.families import _linear
+from sklearn_predtron.families import _certified, _linear
 from sklearn_predtron.families._attributes import check_has_probabilities, learned, recorded, shifted_intercept
-from sklearn_predtron.families._certified import certificate_of, certify, promises_risk, rejected_share
 from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.families._folds import ACCEPTED
 from sklearn_predtron.families._linear import Linear
 from sklearn_predtron.families._true_costs import costs_between, counts_mistakes, true_codes
 from sklearn_predtron.families._weighed import WeighedClasses
+from sklearn_predtron.families._widening import check_takes
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import Classes
 from sklearn_predtron.losses import (
@@ -98,12 +98,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
     def _costs_by_row(self, costs: Any, classes: NDArray, n: int) -> NDArray:
         """Return what answers cost in each of n rows, of those that are given and of the others."""
         reject = self._reject()
-        if reject is not None and reject.cost is None:
-            promised = "rate" if reject.risk is None else "risk"
-            raise ValueError(
-                f"costs do not go with reject.{promised}={getattr(reject, promised)!r}, which is by the "
-                "costs of loss; accepted is reject.cost."
-            )
+        _certified.refuse_costs_with(reject)
         return costs_by_row(costs, classes, self._named(classes).tolist(), self._costs(classes), n)
 
     def _widen_labels(self, labels: Any, classes: Any) -> tuple[Codec, list[int]]:
@@ -112,16 +107,8 @@ class TableClassifier(ClassifierMixin, BasePredtron):
                 f"classes={shortened(classes)}: reject.rule='code' does not take more classes than it began with; accepted are "
                 "'online' and 'margin'."
             )
-        loss, representation = table_loss(self.loss), table_representation(self.representation)
-        for name, part, accepted in [
-            ("loss", loss, "'zero_one' and dicts of costs"),
-            ("representation", representation, "'onehot'"),
-        ]:
-            if not part.takes_new_classes:
-                raise ValueError(
-                    f"classes={shortened(classes)}: {name}={shortened(getattr(self, name))} does not take more classes than it "
-                    f"began with; accepted is {name}={accepted}."
-                )
+        check_takes(classes, "loss", self.loss, table_loss(self.loss), "'zero_one' and dicts of costs")
+        check_takes(classes, "representation", self.representation, table_representation(self.representation), "'onehot'")
         return labels.extended(classes)
 
     def _build_problem(self, labels: Any) -> FiniteProblem:
@@ -135,17 +122,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
     def _decision(self, labels: Any) -> Decision:
         rule, reject = decision_rule(self.decision, self._cuts, numbers=bool(self._cuts)), self._reject()
         measure = measure_of_cut(rule, self.reject, self._cuts) if isinstance(rule, Cut) else None
-        if isinstance(rule, ExpectedCost) and reject is not None and reject.rule is not None:
-            raise ValueError(
-                f"decision={rule!r} does not go with reject.rule={reject.rule!r}, which is for decision='learned'; accepted is "
-                "reject.rule=None."
-            )
-        if reject is not None and reject.cost is None and rule is not None and not isinstance(rule, ExpectedCost):
-            promised = "rate" if reject.risk is None else "risk"
-            raise ValueError(
-                f"decision={rule!r} does not go with reject.{promised}={getattr(reject, promised)!r}; accepted are None and "
-                "'expected_cost'."
-            )
+        _certified.check_goes_with(rule, reject)
         if labels is None:
             return PLAIN
         classes, rule, held = labels.classes, self._rule(labels.classes), self.decision is None
@@ -167,11 +144,21 @@ class TableClassifier(ClassifierMixin, BasePredtron):
                 return CutAt(OfTwoClasses(), np.array([float(rule.at)]), calibration)
             return CutBy(OfTwoClasses(), measure, rule.at, calibration)
         if reject is None:
-            agrees = held and self.class_weight is None and not self._has_own_problem()
-            return Decoded(Calibration(of, class_weight=weights, agrees=agrees), holds_out=held)
+            follows = held and not self._has_own_problem()
+            by_map = self._by_map(of, weights, classes) if follows else None
+            agrees = follows and self.class_weight is None
+            return Decoded(Calibration(of, class_weight=weights, agrees=agrees), holds_out=held, by_map=by_map)
         if reject.rule == "code":
             return AbstainByCode(len(classes), calibration)
         return MARGINS[str(reject.rule)](self._costs(classes), calibration)
+
+    def _by_map(self, of: Any, weights: NDArray | None, classes: NDArray) -> Decision | None:
+        """Return the decision by probabilities, as weights of classes have it, unless these follow from rows."""
+        if isinstance(self.class_weight, str):
+            return None
+        costs = self._costs(classes)
+        weighed = costs if weights is None else costs * weights[:, None]
+        return LeastCost(Calibration(of, class_weight=weights), weighed, or_decoded=True)
 
     def _rule(self, classes: NDArray) -> DecisionRule:
         """Return the rule of the decision; where none is given the one of the loss and the reject option."""
@@ -344,7 +331,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             return self
         return self._partial_fit(X, y, classes=classes, sample_weight=sample_weight, costs=costs)
 
-    @keeping_type(available_if(promises_risk))
+    @keeping_type(available_if(_certified.promises_risk))
     def certify(self, X: Any, y: Any) -> Self:
         """Find how many rows may be answered so that ``reject.risk`` is kept, by rows that were set aside.
 
@@ -375,18 +362,18 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             If no share of the rows can be answered so, by these: then `predict` rejects all.
         """
         with self._lock:
-            certify(self, X, y)
+            _certified.certify(self, X, y)
         return self
 
     @learned
     def certificate_(self) -> Certificate:
         """What `certify` has found, of the model as it is."""
-        return certificate_of(self)
+        return _certified.certificate_of(self)
 
     @learned
     def rejected_share_(self) -> float:
         """With ``reject.rate``, the share of the rounds of a stream that were rejected before they were learned."""
-        return rejected_share(self)
+        return _certified.rejected_share(self)
 
     cost_power_ = recorded("cost_power_", "The power of what a row's mistakes cost that it weighed in `fit` with `costs`.")
 

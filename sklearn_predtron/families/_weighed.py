@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn_predtron._core.problem import Codes
 from sklearn_predtron._support.parts import as_numbers
 from sklearn_predtron._support.queries import shortened_list
-from sklearn_predtron.families._reading import LabelsOf, Reading, RowReader
+from sklearn_predtron.families._reading import BY_COSTS, LabelsOf, Reading, RowReader
 from sklearn_predtron.families._stream import LabelReader
 from sklearn_predtron.families.labels.classes import Classes, ClassReader
 from sklearn_predtron.losses._by_row import RowCosts, SetCosts
@@ -24,7 +24,8 @@ def weighed(reading: Reading, costs: RowCosts | SetCosts, *, partial: bool) -> R
     if not weight.any() and not partial:
         raise ValueError("costs has no row of positive weight in which a mistake costs something; at least one must.")
     order = None if weight.all() else np.flatnonzero(weight)
-    return reading._replace(batch=batch._replace(weight=weight, order=order, costs=costs))
+    noted = BY_COSTS if weight.any() else reading.noted
+    return reading._replace(batch=batch._replace(weight=weight, order=order, costs=costs), noted=noted)
 
 
 class WeighedSets(RowReader):

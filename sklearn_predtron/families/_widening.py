@@ -135,6 +135,15 @@ def check_constants(estimator: Any, known: tuple[int, Any], wanted: tuple[int, A
         )
 
 
+def check_takes(classes: Any, name: str, value: Any, part: Any, accepted: str) -> None:
+    """Refuse new classes where a parameter of some value is a part that does not take them."""
+    if not part.takes_new_classes:
+        raise ValueError(
+            f"classes={shortened(classes)}: {name}={shortened(value)} does not take more classes than it began with; accepted is "
+            f"{name}={accepted}."
+        )
+
+
 def average_of_width(average: Average, problem: Problem, width: Any) -> Average:
     """Return what goes on from an average: candidates of many weights are charged less often."""
     if not isinstance(average, ChoosingAverage) or charged_every(problem, width) == average.every:

@@ -280,7 +280,9 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             )
         if plug_in is not None:
             return BestOfTwo(calibration, plug_in, loss.of_counts)
-        return Decoded(Calibration(OfLabels(), agrees=isinstance(loss, Hamming)), holds_out=True)
+        return Decoded(
+            Calibration(OfLabels(), agrees=isinstance(loss, Hamming)), holds_out=True, by_map=by_map_of(loss, labels.n_labels)
+        )
 
     def _measure_of_cut(self, rule: Cut) -> Measure | None:
         """Return the measure by which scores are cut; None if it is at numbers; refuse what it cannot be."""
@@ -570,6 +572,13 @@ def given_cuts(at: Any, m: int) -> NDArray:
     if cuts is None or not np.isfinite(cuts).all() or cuts.shape not in ((), (m,)):
         raise ValueError(f"decision=Cut({shortened(at)}) must hold a finite number, or one for each of the {m} labels.")
     return np.broadcast_to(cuts, m)
+
+
+def by_map_of(loss: SubsetLoss, m: int) -> Decision | None:
+    """Return the decision by probabilities of a loss of sets of m labels that is a sum of costs of labels, learned as such."""
+    own = type(loss).build not in (SubsetLoss.build, CountLoss.build) and not isinstance(loss, Hamming)
+    costs = None if own else separable_costs(loss, m)
+    return None if costs is None else LeastCostOfLabels(Calibration(OfLabels()), *costs, or_decoded=True)
 
 
 def plug_in_of(loss: SubsetLoss, m: int) -> Any:

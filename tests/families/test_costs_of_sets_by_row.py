@@ -57,6 +57,10 @@ def test_all_forms_say_the_same(rows):
     assert_array_equal(of_sparse.sample_loss(X, sparse.csr_array(Y), costs=costs), numbered.sample_loss(X, Y, costs=costs))
 
 
+def equal(a, b, c, d):
+    return 2.0 * (b + c)
+
+
 def misses(a, b, c, d):
     return b + 5 * c
 
@@ -97,6 +101,23 @@ def test_a_power_is_chosen_by_what_is_paid():
     paid, before = (one.sample_loss(V[rest], labels[rest].astype(int), costs=costs[rest]).mean() for one in (model, plain))
     assert paid < 0.8 * before
     assert pickle.loads(pickle.dumps(model)).cost_power_ == 1
+
+
+@pytest.mark.parametrize("how", ["fit", "stream"])
+@pytest.mark.parametrize("loss", ["hamming", equal])
+def test_probabilities_are_of_rows_as_they_came_and_sets_follow_them(how, loss):
+    random = np.random.default_rng(0)
+    X = random.standard_normal((4000, 4))
+    Y = (X[:, :2] + 1.5 * random.standard_normal((4000, 2)) > 2).astype(int)
+    costs = np.ones((4000, 2, 2))
+    costs[:, :, 0] = 100
+    model = PredtronMultilabelClassifier(loss=loss, random_state=0)
+    model = model.fit(X, Y, costs=costs) if how == "fit" else model.partial_fit(X, Y, costs=costs).partial_fit(X[:1], Y[:1])
+    model = pickle.loads(pickle.dumps(model))
+    p = model.predict_proba(X)
+    assert_allclose(p.mean(axis=0), Y.mean(axis=0), atol=0.03)
+    assert_array_equal(model.predict(X), p > 0.5)
+    assert_array_equal(model.set_params(decision=0.0).predict(X), model.decision_function(X) > 0)
 
 
 REFUSED = {

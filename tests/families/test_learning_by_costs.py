@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import config_context
+from sklearn.datasets import make_classification
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier
 from sklearn_predtron.metrics import cost_scorer
@@ -133,6 +134,88 @@ def test_a_first_epoch_records_rows_as_they_came(shuffle):
     mixing = ParameterMixing(PredtronBinaryClassifier(cv=0, shuffle=shuffle), shards=1, rounds=1, random_state=0)
     labels, weight = mixing.fit(X, y, costs=costs).estimator_._model.learner.observer.rows()[1:3]
     assert_allclose(np.average(labels[:, 0], weights=weight), y.mean(), rtol=0.15 if shuffle else 0.03)
+
+
+def dear_positives(n=2000, seed=2):
+    """One row in ten is positive, and costs twenty times as much as an alarm, and now and then far more."""
+    X, y = make_classification(n, n_informative=6, flip_y=0.1, class_sep=0.8, weights=[0.9], random_state=seed)
+    return X, y, {(1, 0): np.random.default_rng(seed).lognormal(3, 1, n), (0, 1): 1.0}
+
+
+def part_of(costs, rows):
+    return {pair: cost if np.ndim(cost) == 0 else cost[rows] for pair, cost in costs.items()}
+
+
+def learned_by_costs(how, model, X, y, costs):
+    """Return a model that has learned by costs: a fit, a stream, one in which costs came late, or that is saved, or goes on."""
+    first, rest = slice(0, len(y) // 2), slice(len(y) // 2, None)
+    if how == "fit":
+        return model.fit(X, y, costs=costs)
+    if how == "warm":
+        return model.set_params(warm_start=True).fit(X, y, costs=costs).fit(X, y)
+    if how == "late":
+        model.partial_fit(X[first], y[first], classes=np.unique(y)).predict(X[first])
+        return model.partial_fit(X[rest], y[rest], costs=part_of(costs, rest))
+    model.partial_fit(X[first], y[first], classes=np.unique(y), costs=part_of(costs, first))
+    model = pickle.loads(pickle.dumps(model)) if how == "saved" else model
+    return model.partial_fit(X[rest], y[rest])
+
+
+@pytest.mark.parametrize("how", ["fit", "stream", "saved", "late", "warm"])
+def test_probabilities_are_of_rows_as_they_came_and_predictions_follow_them(how):
+    """The scores lean to dear classes: their sign is no bound of probabilities, nor what costs least without costs."""
+    X, y, costs = dear_positives()
+    test = slice(1000, 2000)
+    model = learned_by_costs(how, PredtronBinaryClassifier(random_state=0), X[:1000], y[:1000], part_of(costs, slice(0, 1000)))
+    plain = PredtronBinaryClassifier(random_state=0).fit(X[:1000], y[:1000])
+    second = model.predict_proba(X[test])[:, 1]
+    assert_allclose(second.mean(), y[test].mean(), atol=0.08)
+    assert_array_equal(model.predict(X[test]), second > 0.5)
+    assert_array_equal(model.decision_function(X[test]) > 0, second > 0.5)
+    assert_array_equal(model.predict(X[test]), model.predict(X[test], costs={}))
+    assert model.score(X[test], y[test]) > plain.score(X[test], y[test]) - 0.03
+    assert model.threshold_ != 0 and plain.threshold_ == 0
+
+
+@pytest.mark.parametrize(("kind", "k"), FAMILIES[1:])
+@pytest.mark.parametrize("how", ["fit", "stream"])
+def test_several_classes_follow_their_probabilities_too(kind, k, how):
+    X, y, costs = drawn(k, n=1500)
+    costs[:, k - 1] *= 30
+    given = {(i, j): costs[:, i, j] for i in range(k) for j in range(k) if i != j}
+    model = learned_by_costs(how, kind(random_state=0), X, y, given)
+    p = model.predict_proba(X)
+    assert_allclose(p.mean(axis=0), np.bincount(y) / len(y), atol=0.08)
+    off = np.abs(np.subtract.outer(range(k), range(k))) if kind is PredtronOrdinalClassifier else 1 - np.eye(k)
+    assert_array_equal(model.predict(X), (p @ off).argmin(axis=1))
+
+
+def test_a_large_fit_has_probabilities_of_rows_as_they_came():
+    X, y, costs = dear_positives(12_000)
+    model = PredtronBinaryClassifier(random_state=0, max_iter=2).fit(X, y, costs=costs)
+    assert_allclose(model.predict_proba(X)[:, 1].mean(), y.mean(), atol=0.02)
+
+
+def test_what_is_set_later_decides_nonetheless():
+    X, y, costs = dear_positives()
+    model = PredtronBinaryClassifier(random_state=0).fit(X, y, costs=costs)
+    plain = PredtronBinaryClassifier(random_state=0).fit(X, y)
+    second = model.predict_proba(X)[:, 1]
+    assert_array_equal(model.set_params(loss={(1, 0): 4}).predict(X), second > 0.2)
+    raw = model.set_params(loss="zero_one", decision="learned").decision_function(X)
+    assert_array_equal(model.predict(X), raw > 0)
+    assert_array_equal(model.set_params(decision=None).predict(X), second > 0.5)
+    assert_array_equal(model.set_params(class_weight={1: 4}).predict(X), model.predict(X, costs={(1, 0): 4}))
+    model.set_params(class_weight=None).fit(X, y)
+    assert_array_equal(model.predict_proba(X), plain.predict_proba(X))
+    assert_array_equal(model.predict(X), plain.predict(X))
+
+
+def test_scores_without_probabilities_are_decoded_as_they_are():
+    X, y, costs = dear_positives()
+    model = PredtronBinaryClassifier(decision="learned", random_state=0).fit(X, y, costs=costs)
+    learned = model.predict(X)
+    assert_array_equal(model.set_params(decision=None).predict(X), learned)
 
 
 def test_monitors_take_costs_where_they_are_routed():

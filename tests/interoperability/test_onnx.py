@@ -1,5 +1,6 @@
 """ONNX graphs compute what the estimators do: scores to the digits of their type, predictions wherever these decide."""
 
+import pickle
 import re
 import textwrap
 from collections import Counter
@@ -176,6 +177,18 @@ def test_binary(parameters, norm, real):
     y = np.array(["a", "é"])[(targets(X, 1, 0)[:, 0] > 0).astype(int)]
     model = PredtronBinaryClassifier(norm=norm(), random_state=0, max_iter=3, **parameters).fit(X, y)
     check_classifier(model, X, TOLERANCE[real])
+
+
+@REALS
+@pytest.mark.parametrize("kind", [PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier])
+def test_classes_learned_by_costs_of_rows(kind, real):
+    """The map decides, and gives way to no prediction."""
+    X = rows(1, real)
+    y = np.digitize(targets(X, 1, 1)[:, 0], [1] if kind is PredtronBinaryClassifier else [-1, 1])
+    dear = {(int(y.max()), 0): np.exp(3 + X[:, 0].astype(np.float64))}
+    model = kind(random_state=0, max_iter=3).fit(X, y, costs=dear)
+    check_classifier(model, X, TOLERANCE[real])
+    assert (model.predict(X) != pickle.loads(pickle.dumps(model)).set_params(decision="learned").predict(X)).any()
 
 
 @REALS
