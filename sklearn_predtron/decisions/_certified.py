@@ -14,7 +14,9 @@ from sklearn_predtron.decisions._curves import least_expected
 from sklearn_predtron.decisions._expected import ByCosts, LeastCost
 
 LEVELS = 200  # shares of the rows that may be answered
-LARGEST_BET = 0.75  # of what can be lost
+LARGEST_BET = 0.9  # of what can be lost
+IMAGINED = 5  # rows that were seen before the first
+LEAST_SQUARE = 1e-12
 NOTHING = -1.0  # what an answer may be expected to cost where none is good enough
 
 
@@ -175,22 +177,27 @@ class Certified(RejectAbove):
         risk, x = self.risk / largest, losses / largest
         if np.isin(self.costs, (0, largest)).all():
             return float(binom.cdf(round(x.sum()), n, risk)) if n else 1.0
-        return p_of_bets(x, risk, 1 - self.confidence)
+        return p_of_bets(x, risk)
 
 
-def p_of_bets(x: NDArray, mean: float, level: float) -> float:
+def p_of_bets(x: NDArray, mean: float) -> float:
     """Return the p-value of numbers from 0 to 1, in their order, whose mean is at least so much: 1 / the most that bets make.
 
     Who bets a share of what he has on each number being below the mean, by what he has seen before it, multiplies it n-fold with
-    a probability of at most 1 / n (Ville 1939).  The share is that of Waudby-Smith and Ramdas (2024), for a test at a level.
+    a probability of at most 1 / n (Ville 1939).  The share is about the one that lets it grow fastest (Kelly 1956; Waudby-Smith
+    and Ramdas 2024), of numbers like those before and like some at half the mean, either 0 or 1.
     """
     n = len(x)
     if n == 0:
         return 1.0
-    seen = np.arange(1, n + 1)
-    means = (0.5 + np.cumsum(x)) / (seen + 1)
-    variances = (0.25 + np.cumsum((x - means) ** 2)) / (seen + 1)
-    before = np.append(0.25, variances[:-1])
-    share = np.minimum(np.sqrt(2 * np.log(1 / level) / (n * before)), LARGEST_BET / (1 - mean))
+    seen = IMAGINED + np.arange(n)
+    means = (IMAGINED * mean / 2 + before(x)) / seen
+    squares = (IMAGINED * mean / 2 + before(x**2)) / seen - 2 * mean * means + mean**2  # of distances from the mean
+    share = np.clip((mean - means) / np.maximum(squares, LEAST_SQUARE), 0, LARGEST_BET / (1 - mean))
     gained = np.cumsum(np.log1p(share * (mean - x)))
     return float(np.exp(-max(gained.max(), 0.0)))
+
+
+def before(x: NDArray) -> NDArray:
+    """Return the sum of the numbers before each."""
+    return np.append(0.0, np.cumsum(x)[:-1])

@@ -9,6 +9,7 @@ from sklearn_predtron.decisions._asked_scores import AskedScores
 from sklearn_predtron.decisions._certified import Certificate, Certified
 from sklearn_predtron.decisions._rated import Rated
 from sklearn_predtron.decisions._rules import DecisionRule, ExpectedCost
+from sklearn_predtron.families._attributes import check_has_probabilities
 from sklearn_predtron.families._true_costs import true_codes
 from sklearn_predtron.losses import Reject
 
@@ -48,13 +49,17 @@ def promises_risk(estimator: Any) -> bool:
 def certify(estimator: Any, X: Any, y: Any) -> None:
     """Let a model have settled what it may answer, by rows that were set aside."""
     model = estimator._fitted_model()
+    check_has_probabilities(estimator)
     decision = model.decision_of(estimator._decision)
     probabilities = model.decoded(X, decision.calibration)
     codes = true_codes(model.labels, probabilities, y)
     settled = decision.certified(model.learner, model.settled, probabilities, codes)
     model.settled = {**(model.settled or {}), "certificate": settled}
     if decision.found(model.learner, model.settled).n_answered == 0:
-        warn(f"no share of the rows was found to keep reject.risk={decision.risk:g}: all are rejected.")
+        warn(
+            f"no share of the {len(codes)} rows was found to keep reject.risk={decision.risk:g}, and all are rejected: it takes "
+            "more rows, or a larger risk."
+        )
 
 
 def certificate_of(estimator: Any) -> Certificate:

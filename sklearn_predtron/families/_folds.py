@@ -58,6 +58,19 @@ class Look(NamedTuple):
     learner: Learner
 
 
+class Paid(NamedTuple):
+    """What is paid for the rows that were held out, in the order of the rows, and how frequent they are."""
+
+    each: NDArray
+    weight: NDArray
+
+    def gain_over(self, other: Paid) -> tuple[float, float]:
+        """Return how much less is paid on average than by another, and the standard error of that."""
+        less, share = other.each - self.each, self.weight / self.weight.sum()
+        gain = float(share @ less)
+        return gain, float(np.sqrt((share**2) @ (less - gain) ** 2))
+
+
 class Way(NamedTuple):
     """A way to learn that folds may choose: which rows, and what they and their labels are made of."""
 
@@ -73,6 +86,7 @@ class Course(NamedTuple):
     fields: dict[str, Any]  # of the model, by name
     loss: float
     stopped: bool  # by a callback
+    paid: Paid | None = None  # where rows have costs of their own
 
 
 class Pupil:
@@ -220,7 +234,7 @@ def learn_in_folds(
         courses.append(course_of(view, way.batch, y, ids, folds, watched))
         if courses[-1].stopped:
             break
-    best = min(courses, key=lambda course: course.loss)
+    best = best_of(courses)
     if best is not courses[-1]:
         for name, value in best.fields.items():
             setattr(model, name, value)
@@ -311,19 +325,35 @@ def course_of(view: Any, batch: Batch, y: Any, ids: dict[str, Any], folds: Folds
             break
     model.record["n_iter_"] = max(found, default=0, key=lambda epochs: -found[epochs])
     del losses[model.record["n_iter_"] :]
-    loss = min(found.values(), default=np.inf)
+    paid = None
     if batch.costs is not None:
         model.record["cost_power_"] = batch.costs.power
-        loss = np.inf if best is None or best.held is None else paid_by(view, batch, best.held)
-    return Course({name: getattr(model, name) for name in OF_A_COURSE}, loss, stopped)
+        paid = None if best is None or best.held is None else paid_by(view, batch, best.held)
+    loss = min(found.values(), default=np.inf)
+    return Course({name: getattr(model, name) for name in OF_A_COURSE}, loss, stopped, paid)
 
 
-def paid_by(view: Any, batch: Batch, held: HeldOut) -> float:
-    """Return what is paid on average for rows that were held out, by the costs of each."""
+def paid_by(view: Any, batch: Batch, held: HeldOut) -> Paid:
+    """Return what is paid for rows that were held out, by the costs of each."""
     model: Model = view._model
     calibration = model.decision_of(view._decision).calibration
     scores = calibration.of.scores(model.learner.problem, held.scores)
-    return batch.costs.paid(calibration.of.probabilities(held.map, scores), held.rounds, held.weight)
+    paid = batch.costs.paid(calibration.of.probabilities(held.map, scores), held.rounds)
+    order = np.argsort(held.rounds, kind="stable")  # learners that were left out may differ
+    return Paid(paid[order], (np.ones(len(paid)) if held.weight is None else held.weight)[order])
+
+
+def best_of(courses: list[Course]) -> Course:
+    """Return the course of the least loss; by what is paid the first, unless another pays less by more than a standard error."""
+    usual, *others = courses
+    if usual.paid is None:
+        return min(courses, key=lambda course: course.loss)
+    better = [(0.0, usual)]
+    for course in others:
+        if course.paid is not None and len(course.paid.each) == len(usual.paid.each):
+            gain, error = course.paid.gain_over(usual.paid)
+            better += [(gain, course)] if gain > error else []
+    return max(better, key=lambda found: found[0])[1]
 
 
 def learned_side_by_side(pupils: list[Pupil], epochs: int) -> list[float]:

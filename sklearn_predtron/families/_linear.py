@@ -165,3 +165,12 @@ def is_one_direction(scores: Linear) -> bool:
     """Return whether all scores have the same weights, but for rounding, and offsets that fall."""
     apart, largest = np.ptp(scores.coef, axis=0).max(), np.abs(scores.coef).max()
     return bool(apart <= SAME * largest and (np.diff(scores.intercept) <= 0).all())
+
+
+def sets_of(model: Any, m: int) -> Any:
+    """Return an empty set of m labels, in the form in which a linear model predicts sets."""
+    if isinstance(model, MultiOutputClassifier):
+        return np.zeros((1, m), dtype=np.result_type(*model.classes_))
+    binarizer = getattr(model, "label_binarizer_", getattr(model, "_label_binarizer", None))
+    empty = np.zeros((1, m), dtype=int)
+    return sparse.csr_matrix(empty) if getattr(binarizer, "sparse_input_", False) else empty

@@ -234,7 +234,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             raise _linear.refused(self, model)
         if isinstance(model, MultiOutputClassifier) or getattr(model, "multilabel_", False) or _linear.of_label_sets(model):
             scores = _linear.stacked(self, model, LinearClassifierMixin)
-            labels = Sets.first(sets_of(model, len(scores.coef)), None, None, partial=True)
+            labels = Sets.first(_linear.sets_of(model, len(scores.coef)), None, None, partial=True)
         else:
             scores = _linear.of_classes(self, model)
             labels = Sets.first(model.classes_, None, model.classes_, partial=True)
@@ -326,8 +326,8 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             Weights, not negative, of which only ratios matter; a row of weight 0 is as if it were absent.
         costs : array-like of shape (n_samples, m, 2), data frame or dict, default=None
             What labels cost in each row, in the forms of `predict`.  A row weighs in learning, beside its `sample_weight`, the
-            root of what its mistakes cost on average, or nothing of it, or all: the power that folds pay least with on rows held
-            out (`cost_power_`); the root where nothing is held out.  A row whose mistakes cost nothing is as if it were absent.
+            root of what its mistakes cost on average; or nothing of it, or all, where that pays less on rows held out, by more than
+            a standard error (`cost_power_`).  A row whose mistakes cost nothing is as if it were absent.
 
         Returns
         -------
@@ -588,15 +588,6 @@ def plug_in_of(loss: SubsetLoss, m: int) -> Any:
     if isinstance(loss, Jaccard):
         return MostExpected(1.0, 0.0, 1.0)
     return MostProbable(loss.size(m)) if isinstance(loss, AtK) and loss.rule == "exactly" else None
-
-
-def sets_of(model: Any, m: int) -> Any:
-    """Return an empty set of m labels, in the form in which a linear model predicts sets."""
-    if isinstance(model, MultiOutputClassifier):
-        return np.zeros((1, m), dtype=np.result_type(*model.classes_))
-    binarizer = getattr(model, "label_binarizer_", getattr(model, "_label_binarizer", None))
-    empty = np.zeros((1, m), dtype=int)
-    return sparse.csr_matrix(empty) if getattr(binarizer, "sparse_input_", False) else empty
 
 
 def counts(indicators: Any, y: Any) -> tuple[NDArray, ...]:

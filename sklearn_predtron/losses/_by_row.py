@@ -56,11 +56,11 @@ class RowCosts(NamedTuple):
         weight = power_of(self.mistakes(), self.power)
         return weight if self.apart is None else weight / self.apart
 
-    def paid(self, probabilities: NDArray, rows: NDArray, frequency: NDArray | None) -> float:
-        """Return what is paid on average for some rows, where what is predicted costs least by their probabilities."""
+    def paid(self, probabilities: NDArray, rows: NDArray) -> NDArray:
+        """Return what is paid for each of some rows, where what is predicted costs least by their probabilities."""
         table = self.table[rows]
         predicted = expected_costs(probabilities, table).argmin(axis=1)
-        return float(np.average(table[np.arange(len(rows)), self.codes[rows], predicted], weights=frequency))
+        return table[np.arange(len(rows)), self.codes[rows], predicted]
 
 
 class SetCosts(NamedTuple):
@@ -84,10 +84,10 @@ class SetCosts(NamedTuple):
         """Return what each row weighs for its costs."""
         return power_of(np.where(self.on, self.table[:, :, 0], self.table[:, :, 1]).mean(axis=1), self.power)
 
-    def paid(self, probabilities: NDArray, rows: NDArray, frequency: NDArray | None) -> float:
-        """Return what is paid on average for some rows, where what is predicted costs least by their probabilities."""
+    def paid(self, probabilities: NDArray, rows: NDArray) -> NDArray:
+        """Return what is paid for each of some rows, where what is predicted costs least by their probabilities."""
         predicted = sets_of_least_cost(probabilities, self.table[rows])
-        return float(np.average(costs_of_sets(predicted, self.on[rows], self.table[rows]), weights=frequency))
+        return costs_of_sets(predicted, self.on[rows], self.table[rows])
 
 
 def power_of(mistakes: NDArray, power: float) -> NDArray:

@@ -109,15 +109,16 @@ def check_promise(reject: Reject) -> None:
     if len(given) != 1:
         values = ", ".join(f"reject.{name}={getattr(reject, name)!r}" for name in ("cost", "risk", "rate"))
         raise ValueError(f"{values}; accepted is exactly one of them, as in Reject(cost=0.1).")
+    confidence = real_number(reject.confidence)
+    if confidence is None or not 0.5 <= confidence < 1:
+        raise ValueError(f"reject.confidence={reject.confidence!r} must be a number from 0.5 to below 1.")
     if given == ["cost"]:
         return
-    name, value, confidence = given[0], real_number(getattr(reject, given[0])), real_number(reject.confidence)
+    name, value = given[0], real_number(getattr(reject, given[0]))
     if value is None or not 0 < value <= LARGEST_LOSS:
         raise ValueError(f"reject.{name}={getattr(reject, name)!r} must be a number above 0.")
     if name == "rate" and value >= 1:
         raise ValueError(f"reject.rate={reject.rate!r} must be a number above 0 and below 1.")
-    if confidence is None or not 0.5 <= confidence < 1:
-        raise ValueError(f"reject.confidence={reject.confidence!r} must be a number from 0.5 to below 1.")
     if reject.rule is not None:
         raise ValueError(f"reject.rule={reject.rule!r} does not go with reject.{name}={value:g}; accepted is None.")
 

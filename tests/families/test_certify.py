@@ -70,9 +70,9 @@ def test_bets_against_the_truth_seldom_win(mean):
     """P(p <= level) <= level, of losses with few values, many zeros among them; a false mean is found out."""
     random = np.random.default_rng(0)
     losses = random.choice([0.0, 0.1, 1.0], p=[1 - 2 * mean / 1.1, mean / 1.1, mean / 1.1], size=(2000, 300))
-    found = np.array([p_of_bets(x, mean, 0.05) for x in losses])
+    found = np.array([p_of_bets(x, mean) for x in losses])
     assert np.mean(found <= 0.05) <= binom.ppf(0.999, 2000, 0.05) / 2000
-    assert np.mean([p_of_bets(x, 4 * mean if mean < 0.1 else 0.5, 0.05) <= 0.05 for x in losses]) > 0.9
+    assert np.mean([p_of_bets(x, 4 * mean if mean < 0.1 else 0.5) <= 0.05 for x in losses]) > 0.9
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_streams_are_certified_between_two_calls(rows):
 def test_where_nothing_can_be_promised_all_are_rejected(fitted, rows):
     X, y = rows[0][2000:2020], rows[1][2000:2020]
     model = pickle.loads(pickle.dumps(fitted))
-    with pytest.warns(UserWarning, match=r"no share of the rows was found to keep reject\.risk=0\.05: all are rejected"):
+    with pytest.warns(UserWarning, match=r"no share of the 20 rows was found to keep reject\.risk=0\.05, and all are rejected"):
         model.certify(X, y)
     assert model.certificate_.n_answered == 0
     assert (model.predict(rows[0]) == -1).all()

@@ -339,7 +339,7 @@ MUTANTS = [
     Mutant(
         "queries-read-on-behind-a-summed-row",
         f"{CORE}/rows.pyx",
-        "self.documents = documents.consecutive()",
+        "self.documents = documents.consecutive(self.longest)",
         "self.documents = documents",
         SPARSE,
     ),
