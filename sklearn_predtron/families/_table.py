@@ -279,8 +279,8 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             row appears in proportion to its weight; in the given order the weight multiplies its step.
         costs : array-like of shape (n_samples, k, m), data frame or dict, default=None
             What answers cost in each row, in the forms of `predict`.  A row weighs in learning, beside its `sample_weight`, the
-            root of what its mistakes cost on average; or nothing of it, or all, where that pays less on rows held out, by more than
-            a standard error (`cost_power_`).  A row whose mistakes cost nothing is as if it were absent.
+            root of what its mistakes cost on average; or nothing of it, or all, where that pays less on rows held out, by more
+            than a standard error (`cost_power_`).  A row whose mistakes cost nothing is as if it were absent.
             Probabilities are of rows as they came.
 
         Returns

@@ -326,8 +326,8 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             Weights, not negative, of which only ratios matter; a row of weight 0 is as if it were absent.
         costs : array-like of shape (n_samples, m, 2), data frame or dict, default=None
             What labels cost in each row, in the forms of `predict`.  A row weighs in learning, beside its `sample_weight`, the
-            root of what its mistakes cost on average; or nothing of it, or all, where that pays less on rows held out, by more than
-            a standard error (`cost_power_`).  A row whose mistakes cost nothing is as if it were absent.
+            root of what its mistakes cost on average; or nothing of it, or all, where that pays less on rows held out, by more
+            than a standard error (`cost_power_`).  A row whose mistakes cost nothing is as if it were absent.
 
         Returns
         -------
