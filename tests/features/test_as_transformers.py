@@ -12,9 +12,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sklearn_predtron import PredtronBinaryClassifier
 from sklearn_predtron._support.parts import Part, kinds, resolve
-from sklearn_predtron.features import FeatureMap, PiecewiseLinear, RandomFourier
+from sklearn_predtron.features import Auto, FeatureMap, PiecewiseLinear, RandomFourier
 
-MAPS = [PiecewiseLinear(), PiecewiseLinear(missing=False, categories=None, n_pairs=0), RandomFourier(n_features=20)]
+MAPS = [PiecewiseLinear(), PiecewiseLinear(missing=False, categories=None, n_pairs=0), Auto(), RandomFourier(n_features=20)]
 
 
 @parametrize_with_checks(MAPS)
@@ -23,7 +23,7 @@ def test_checks_of_scikit_learn(estimator, check):
 
 
 def test_aliases():
-    assert [kind.alias for kind in kinds(FeatureMap)] == ["piecewise", "fourier"]
+    assert [kind.alias for kind in kinds(FeatureMap)] == ["piecewise", "auto", "fourier"]
     assert isinstance(resolve(FeatureMap, "piecewise", "features"), PiecewiseLinear)
     with pytest.raises(ValueError, match="Did you mean 'piecewise'"):
         resolve(FeatureMap, "hats", "features")
