@@ -191,8 +191,8 @@ def of_pairs(
         true, answer = pair
         if true not in classes or answer not in answers:
             raise ValueError(
-                f"costs names the pair {pair!r}; accepted are pairs of one of the labels {classes} and one of {answers}.  (A fold "
-                "that lacks a label is of a splitter that is not stratified; in a stream `classes` has those to come.)"
+                f"costs names the pair {pair!r}; accepted are pairs of one of the labels {classes} and one of {answers}.  (A "
+                "fold that lacks a label is of a splitter that is not stratified; in a stream `classes` has those to come.)"
             )
         place = classes.index(true), answers.index(answer)
         if place in seen:
