@@ -93,10 +93,12 @@ def read_document(app, docname, content):
 
 
 def escape(app, what, name, obj, options, lines):
-    """Docstrings are plain text first: |W| is a length, and coef_ a name."""
+    """Docstrings are plain text first: |W| is a length, and coef_ a name; scikit-learn's own refer to its pages."""
     for i, line in enumerate(lines):
+        if name.endswith(".set_output"):
+            line = lines[i] = re.sub(r":ref:`([^<`]*?)(\s*<[^`]*>)?`", r"\1", line)
         if not line.lstrip().startswith((">>>", "...")):
-            lines[i] = re.sub(r"(?<=\()(\w+)_(?=[,)])", r"\1\_", line.replace("|", r"\|"))
+            lines[i] = re.sub(r"(?<=[( ])(\w+)_(?=[,)])", r"\1\_", line.replace("|", r"\|"))
 
 
 def describe_thumbnails(app, doctree, docname):
