@@ -26,7 +26,7 @@ from sklearn_predtron.families._held import LARGEST_PART, MOST_SCORES, SHARE, fe
 from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._patience import checked_patience
 from sklearn_predtron.families._reading import Batch, Columns, RowReader, Units
-from sklearn_predtron.families._watched import Watched, chosen_by_callback, showing
+from sklearn_predtron.families._watched import Watched, chosen_by_callback, showing, shows_one_course
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.losses._by_row import POWERS
 
@@ -250,6 +250,8 @@ def contenders_of(view: Any, batch: Batch, folds: Folds) -> list[Way]:
     labels, *others = model.labels.choices()
     model.labels = labels
     usual = Way(batch, labels, model.columns, model.norm)
+    if shows_one_course(view):
+        return [usual]
     if batch.costs is not None and model.decision_of(view._decision).calibration is not None:
         return [usual, *(usual._replace(batch=batch.by_power(power)) for power in POWERS[1:])]
     if model.columns.features is not None and len(maps := model.columns.features.choices()) > 1:

@@ -67,6 +67,11 @@ def snapshot(view: Any) -> dict[str, Any]:
     return {"_model": model.but(learner=copy.deepcopy(model.learner), record=copy.deepcopy(model.record))}
 
 
+def shows_one_course(estimator: Any) -> bool:
+    """Return whether a callback counts epochs, so that only one way may be learned."""
+    return any(getattr(callback, "one_course", False) for callback in getattr(estimator, "_skl_callbacks", ()))
+
+
 def chosen_by_callback(estimator: Any) -> bool:
     """Return whether a callback chooses the number of epochs."""
     return any(getattr(callback, "chooses_epochs", False) for callback in getattr(estimator, "_skl_callbacks", ()))

@@ -10,6 +10,7 @@ from sklearn import config_context
 from sklearn.datasets import make_classification
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier
+from sklearn_predtron.families._folds import Course, Paid, best_of
 from sklearn_predtron.metrics import cost_scorer
 from sklearn_predtron.mixing import ParameterMixing
 
@@ -227,3 +228,33 @@ def test_monitors_take_costs_where_they_are_routed():
         with config_context(enable_metadata_routing=routing):
             model = PredtronBinaryClassifier(random_state=0).set_callbacks(callback.ScoringMonitor(scoring=scoring))
             assert_array_equal(model.fit(X, y, costs=table).coef_, plain.coef_)
+
+
+def test_a_gain_is_weighed_against_its_standard_error():
+    """By a loop over the rows; a mean of equal gains has no error."""
+    random = np.random.default_rng(0)
+    for _ in range(50):
+        usual, other, weight = random.lognormal(size=9), random.lognormal(size=9), random.integers(1, 4, 9).astype(float)
+        gain, error = Paid(other, weight).gain_over(Paid(usual, weight))
+        total = sum(weight)
+        mean = sum(w * (u - o) for w, u, o in zip(weight, usual, other, strict=True)) / total
+        squares = sum((w / total * (u - o - mean)) ** 2 for w, u, o in zip(weight, usual, other, strict=True))
+        assert_allclose((gain, error), (mean, squares**0.5))
+    assert Paid(np.zeros(4), np.ones(4)).gain_over(Paid(np.ones(4), np.ones(4))) == (1.0, 0.0)
+
+
+def test_another_power_is_taken_for_a_gain_beyond_its_error_alone():
+    courses = [
+        Course({"record": name}, 0.0, False, Paid(np.array(paid), np.ones(4)))
+        for name, paid in [("root", [1.0, 1, 1, 1]), ("by chance", [0.0, 3, 0, 0]), ("better", [0.5, 0.5, 0.6, 0.4])]
+    ]
+    assert best_of(courses) is courses[2]
+    assert best_of(courses[:2]) is courses[0]
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+def test_mixtures_of_learners_take_costs_too(shards):
+    """Of one shard, which folds are held out of, nothing is chosen: a round is a task."""
+    X, y, costs = drawn(2)
+    mixing = ParameterMixing(PredtronBinaryClassifier(), shards=shards, rounds=2, random_state=0).fit(X, y, costs=costs)
+    assert len(mixing.loss_curve_) == 2
