@@ -202,7 +202,7 @@ class CostDisplay(Display):
         false, missed = read_costs(costs)
         at, fpr, fnr = rates(y, p, weight)
         share = float(np.average(y, weights=weight))
-        threshold = false / (false + missed)
+        threshold = (false / 2) / (false / 2 + missed / 2)  # whose sum does not overflow
         if against == "threshold":
             cost = (1 - share) * false * fpr + share * missed * fnr
             constant = np.full(len(at), min((1 - share) * false, share * missed))

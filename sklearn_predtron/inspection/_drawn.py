@@ -31,7 +31,7 @@ def check_rows(parameter: str, values: NDArray, n: int) -> None:
 
 def read_weight(sample_weight: Any, losses: NDArray) -> NDArray:
     """Return the weight of each row, not negative and not all zero."""
-    weight = check_sample_weight(sample_weight, losses, dtype=np.float64, ensure_non_negative=True)
+    weight: NDArray = check_sample_weight(sample_weight, losses, dtype=np.float64, ensure_non_negative=True)
     if not weight.any():
         raise ValueError("sample_weight is zero for every row; at least one weight must be positive.")
     return weight

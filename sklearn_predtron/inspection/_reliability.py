@@ -119,6 +119,11 @@ class ReliabilityDisplay(Display):
         p = model.predict_proba(X)
         if np.ndim(y) == 2:
             true = check_array(y, input_name="y")
+            if np.allclose(p.sum(axis=1), 1) and not (true.sum(axis=1) == 1).all():
+                raise ValueError(
+                    f"y has shape {true.shape}, and the probabilities are of one class for each row; accepted is y of shape "
+                    f"({len(true)},), of labels."
+                )
         else:
             codes = encode(np.asarray(y), model.classes_)
             true = codes[:, None] == np.arange(p.shape[1])

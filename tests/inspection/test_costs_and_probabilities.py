@@ -139,3 +139,20 @@ def test_bad_input_is_refused_before_anything_is_drawn(draw, message):
     with pytest.raises(ValueError, match=message):
         draw()
     assert plt.get_fignums() == before
+
+
+def test_rows_of_no_weight_and_labels_that_are_no_indicators_are_refused():
+    X, y = make_classification(100, random_state=0)
+    model = PredtronBinaryClassifier(random_state=0).fit(X, y)
+    for draw in (ReliabilityDisplay, CostDisplay):
+        with pytest.raises(ValueError, match="sample_weight is zero for every row"):
+            draw.from_estimator(model, X, y, sample_weight=np.zeros(100))
+    with pytest.raises(ValueError, match=r"y has shape \(100, 2\), and the probabilities are of one class for each row"):
+        ReliabilityDisplay.from_estimator(model, X, np.column_stack([y, y]))
+    both = ReliabilityDisplay.from_estimator(model, X, np.column_stack([1 - y, y]))
+    assert both.observed.shape == both.predicted.shape
+
+
+def test_large_costs_do_not_overflow():
+    y, p, _ = drawn()
+    assert CostDisplay.from_predictions(y, p, costs=(1e308, 1e308)).threshold == 0.5
