@@ -421,9 +421,8 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         Raises
         ------
         ValueError
-            If the costs are not as above, which it says with the pair, the row and the shape.
-        AttributeError
-            If there are `costs`, and no probabilities (see `predict_proba`).
+            If the costs are not as above, which it says with the pair, the row and the shape; or if there are `costs`, and no
+            probabilities (see `predict_proba`).
         """
         model = self._fitted_model()
         return self._named(model.labels.classes)[self._numbers_of(model, X, costs)[0]]

@@ -12,16 +12,20 @@ from sklearn_predtron._support.parts import LARGEST_LOSS, real_numbers
 from sklearn_predtron._support.queries import shortened
 
 FORMS = (
-    "an array of shape (n_samples, n_classes, n_predictions), a data frame whose columns are pairs (true, predicted), and a dict "
-    "{(true, predicted): a number or an array of shape (n_samples,)}"
+    "an array of shape (n_samples, n_classes, n_predictions), a pandas data frame whose columns are pairs (true, predicted), and "
+    "a dict {(true, predicted): a number or an array of shape (n_samples,)}"
 )
 SIDES = ("missed", "false")  # of a label of a set
 FORMS_OF_SETS = (
-    "an array of shape (n_samples, n_labels, 2), missed and false, a data frame whose columns are pairs (label, 'missed') and "
-    "(label, 'false'), and a dict {(label, 'missed' or 'false'): a number or an array of shape (n_samples,)}"
+    "an array of shape (n_samples, n_labels, 2), missed and false, a pandas data frame whose columns are pairs (label, 'missed') "
+    "and (label, 'false'), and a dict {(label, 'missed' or 'false'): a number or an array of shape (n_samples,)}"
 )
 
 POWERS = (0.5, 0.0, 1.0)  # of what a row's mistakes cost, which a row weighs in learning; the first is usual
+MISSING = (
+    "; where a class may be missing, as from a fold, let each have all (StratifiedKFold), or declare them: by `categories` of "
+    "ranks, by `classes` of partial_fit"
+)
 
 
 class RowCosts(NamedTuple):
@@ -118,6 +122,7 @@ def costs_of_labels(costs: Any, labels: list[Any], otherwise: NDArray, n: int) -
             label, side = np.argwhere(np.isnan(found[0]))[0]
             raise ValueError(f"costs does not name {(labels[label], SIDES[side])!r}, and loss is no sum of costs of labels.")
         return found
+    refuse_frame(costs, FORMS_OF_SETS)
     table, shape = real_numbers(costs), (n, len(labels), 2)
     if table is None:
         raise ValueError(f"costs={shortened(costs)} does not hold numbers; accepted are {FORMS_OF_SETS}.")
@@ -158,6 +163,7 @@ def costs_by_row(costs: Any, classes: NDArray, answers: list[Any], otherwise: ND
     pairs = pairs_of(costs)
     if pairs is not None:
         return of_pairs(pairs, classes.tolist(), answers, otherwise, n)
+    refuse_frame(costs, FORMS)
     found, shape = real_numbers(costs), (n, len(classes), len(answers))
     if found is None:
         raise ValueError(f"costs={shortened(costs)} does not hold numbers; accepted are {FORMS}.")
@@ -179,6 +185,13 @@ def pairs_of(costs: Any) -> list[tuple[Any, Any]] | None:
     return [(pair, np.asarray(costs.iloc[:, place])) for place, pair in enumerate(columns)] if hasattr(costs, "iloc") else None
 
 
+def refuse_frame(costs: Any, forms: str) -> None:
+    """Refuse a data frame whose columns cannot be pairs, as those of polars and Arrow, whose names are texts."""
+    if isinstance(getattr(costs, "columns", None), Iterable):
+        kind = f"{type(costs).__module__.partition('.')[0]} {type(costs).__name__}"
+        raise ValueError(f"costs is a {kind}, whose columns cannot have pairs as names; accepted are {forms}.")
+
+
 def of_pairs(
     pairs: list[tuple[Any, Any]], classes: list[Any], answers: list[Any], otherwise: NDArray, n: int, forms: str = FORMS
 ) -> NDArray:
@@ -190,9 +203,9 @@ def of_pairs(
             raise ValueError(f"costs names {pair!r}, which is no pair; accepted are {forms}.")
         true, answer = pair
         if true not in classes or answer not in answers:
+            missing = MISSING if forms is FORMS else ""
             raise ValueError(
-                f"costs names the pair {pair!r}; accepted are pairs of one of the labels {classes} and one of {answers}.  (A "
-                "fold that lacks a label is of a splitter that is not stratified; in a stream `classes` has those to come.)"
+                f"costs names the pair {pair!r}; accepted are pairs of one of the labels {classes} and one of {answers}{missing}."
             )
         place = classes.index(true), answers.index(answer)
         if place in seen:
@@ -203,7 +216,7 @@ def of_pairs(
             what = shortened(given) if column is None else f"an array of shape {column.shape}"
             raise ValueError(
                 f"costs[{pair!r}] is {what}; accepted are a number and an array of shape ({n},), a number for each row.  (A dict "
-                "is not cut into folds: in a search give a data frame whose columns are the pairs.)"
+                "is not cut into folds: in a search give a pandas data frame whose columns are the pairs.)"
             )
         check_column(np.atleast_1d(column), pair, right_is_free=False)
         found[:, place[0], place[1]] = column

@@ -10,7 +10,12 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier
+from sklearn_predtron import (
+    PredtronBinaryClassifier,
+    PredtronClassifier,
+    PredtronMultilabelClassifier,
+    PredtronOrdinalClassifier,
+)
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.metrics import cost_scorer, savings_score
 
@@ -120,7 +125,10 @@ REFUSED = {
     "a reject": ({("a", "reject"): 1}, r"the pair \('a', 'reject'\)"),
     "no pair": ({"a": 1}, "names 'a', which is no pair"),
     "three labels": ({("a", "b", "c"): 1}, "which is no pair"),
-    "a short column": ({("a", "b"): [1.0] * 7}, r"costs\[\('a', 'b'\)\] is an array of shape \(7,\); .* a search give a data"),
+    "a short column": (
+        {("a", "b"): [1.0] * 7},
+        r"costs\[\('a', 'b'\)\] is an array of shape \(7,\); .* a search give a pandas data",
+    ),
     "text": ({("a", "b"): "much"}, r"costs\[\('a', 'b'\)\] is 'much'"),
     "negative": (
         {("a", "b"): -0.5},
@@ -188,3 +196,24 @@ def test_rejections_of_rows():
     assert_array_equal(predicted == "ask", np.arange(N) % 2 == 0)
     assert_allclose(model.sample_loss(X, y, costs={(true, "ask"): busy for true in "abc"})[::2], 0)
     assert savings_score(y, predicted, {(true, "ask"): busy for true in "abc"}, reject_label="ask") > 0.5
+
+
+def test_a_class_that_a_fold_lacks_is_declared():
+    """What the error says helps: ranks have categories, and streams classes."""
+    X, y, _ = drawn(["a", "b", "c"])
+    few, costs = y != "c", pd.DataFrame({("c", "a"): np.ones(len(y)), ("a", "b"): 2.0})
+    with pytest.raises(ValueError, match=r"\('c', 'a'\); accepted .* as from a fold, .*`categories` of ranks, by `classes` of"):
+        PredtronClassifier().fit(X[few], y[few], costs=costs[few])
+    ranks = PredtronOrdinalClassifier(categories=["a", "b", "c"], random_state=0).fit(X[few], y[few], costs=costs[few])
+    stream = PredtronClassifier().partial_fit(X[few], y[few], classes=["a", "b", "c"], costs=costs[few])
+    assert list(ranks.classes_) == list(stream.classes_) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("package", ["polars", "pyarrow"])
+def test_frames_whose_columns_have_texts_as_names_are_refused(package):
+    module = pytest.importorskip(package)
+    X, y, _ = drawn(["a", "b", "c"])
+    frame = (module.DataFrame if package == "polars" else module.table)({"amount": np.ones(len(y))})
+    for kind, labels in ((PredtronClassifier, y), (PredtronMultilabelClassifier, np.column_stack([y == "a", y == "b"]) * 1)):
+        with pytest.raises(ValueError, match=f"costs is a {package} .*, whose columns cannot have pairs as names; .* a pandas"):
+            kind(random_state=0).fit(X, labels).predict(X, costs=frame)
