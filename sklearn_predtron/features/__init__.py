@@ -180,6 +180,12 @@ class FeatureMap(TransformerMixin, Part):
         return hasattr(self, "_row_map") and self._gathered is None
 
     @property
+    def of_numbers_(self) -> bool:
+        """Whether no column of the table has categories."""
+        self._fitted()
+        return self._of_numbers
+
+    @property
     def n_features_out_(self) -> int:
         """How many features a row has."""
         return self._fitted().width

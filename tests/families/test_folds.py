@@ -231,7 +231,7 @@ def test_a_bad_row_among_those_that_are_held_out_undoes_the_fit(bad, little_is_m
     for i in range(0, N, 7):
         rows = X.copy()
         rows[i, 1] = bad
-        with pytest.raises(ValueError, match="NaN|infinity"):
+        with pytest.raises(ValueError, match=r"NaN|infinity"):
             model.fit(rows, TWO)
         assert states(model) == before
 
