@@ -149,7 +149,13 @@ def has_two_columns(model: Any, declared: dict[str, Any], settings: Any) -> bool
     """Return whether scores of two classes get a column each, which skl2onnx asks for by an option where it calibrates them."""
     if "label" not in declared or len(declared["scores"][1]) > 1:
         return False
-    return bool(settings.get_options(model, {"raw_scores": False})["raw_scores"])
+    return puts_out_scores(model, settings)
+
+
+def puts_out_scores(model: Any, settings: Any) -> bool:
+    """Return the option raw_scores; beside it there may be the zipmap that skl2onnx gives to classifiers in pipelines."""
+    given = settings.options or {}
+    return any(given.get(key, {}).get("raw_scores", False) for key in (type(model), id(model)))
 
 
 def check_shapes(operator: Any) -> None:
@@ -174,5 +180,5 @@ def wanted(found: dict[str, str], operator: Any, settings: Any) -> list[str]:
     """Return the outputs that are wanted: all, or the two that another estimator's converter asks for."""
     if len(operator.outputs) == len(found):
         return list(found.values())
-    scores = settings.get_options(operator.raw_operator, {"raw_scores": False})["raw_scores"]
+    scores = puts_out_scores(operator.raw_operator, settings)
     return [found["label"], found["scores"] if scores else found.get("probabilities", found["scores"])]

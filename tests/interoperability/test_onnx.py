@@ -378,9 +378,10 @@ def test_votes_of_zeros_and_of_large_scores():
     assert (found["positions"] == model.predict(wide)).all()
 
 
-def test_in_pipelines_and_searches():
+@pytest.mark.parametrize("k", [2, 3])
+def test_in_pipelines_and_searches(k):
     X = rows(9, np.float32)
-    y = targets(X, 3, 9).argmax(axis=1)
+    y = targets(X, k, 9).argmax(axis=1)
     model = make_pipeline(StandardScaler(), PredtronClassifier(random_state=0)).fit(X, y)
     found = outputs(model, X)
     np.testing.assert_allclose(found["scores"], model.decision_function(X), atol=1e-4)
