@@ -35,7 +35,7 @@ ROOMS = [
     "cli",
     "__main__",
 ]
-MOST_ARROWS = 81
+MOST_ARROWS = 80
 IMPORT = re.compile(rf"^\s*from ({PACKAGE}[\w.]*) c?import (\([^)]*\)|[^\n#]*)", re.MULTILINE)
 WHOLE = re.compile(rf"^\s*c?import ({PACKAGE}[\w.]*)", re.MULTILINE)
 FOR_TYPES = re.compile(r"if TYPE_CHECKING:\n(?:    .*\n|\n)+")

@@ -20,7 +20,7 @@ from sklearn_predtron.cli._lines import is_line, typed_label
 from sklearn_predtron.cli._tasks import TASKS
 from sklearn_predtron.datasets._blocks import MOST_BYTES
 from sklearn_predtron.datasets._svmlight import MOST_FEATURES
-from sklearn_predtron.features import FeatureMap
+from sklearn_predtron.families._tables import names_of_maps
 from sklearn_predtron.norms import Norm
 from sklearn_predtron.representations import Pairwise, RankingRepresentation
 from sklearn_predtron.updates import MMP, PRank, Update
@@ -89,7 +89,7 @@ def integer(least: int, most: int | None = None) -> Callable[[str], int]:
 
 def width_or_map(text: str) -> int | str:
     """Return the width of the data from the command line, or the name of a map of its columns."""
-    names = [str(kind.alias) for kind in kinds(FeatureMap)]
+    names = names_of_maps()
     if text in names:
         return text
     try:

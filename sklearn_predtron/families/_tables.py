@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from sklearn_predtron._core.rows import Rows, dense_rows
-from sklearn_predtron._support.parts import resolve
+from sklearn_predtron._support.parts import kinds, resolve
 from sklearn_predtron.families._reading import Columns, len_of
 from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.features._columns import chosen_categories, numbers_of, opened
@@ -21,6 +21,11 @@ from sklearn_predtron.features._table import check_values
 def map_of(features: Any) -> FeatureMap | None:
     """Return the map that the parameter `features` stands for."""
     return None if features is None else resolve(FeatureMap, features, "features")
+
+
+def names_of_maps() -> list[str]:
+    """Return the names by which the parameter `features` takes maps."""
+    return [str(kind.alias) for kind in kinds(FeatureMap)]
 
 
 def columns_of(features: Any, X: Any, y: Any, *, labels: bool) -> Columns:
