@@ -1,0 +1,3 @@
+from benchmarks.report import Table
+
+rounds = streams = ranks = rankings = lambda options: Table("t", [])
