@@ -136,3 +136,27 @@ def split_with_missing(split: Split, share: float, seed: int) -> Split:
     """The same rows, with values missing in both parts."""
     X, y, X_test, y_test = split
     return with_missing(X, share, 2 * seed), y, with_missing(X_test, share, 2 * seed + 1), y_test
+
+
+# -------------------------------------------------------------------------------------------------------------------- streams
+
+
+def rotating_hyperplane(n: int, p: int = 10, seed: int = 0) -> tuple[NDArray, NDArray]:
+    """Uniform rows on either side of a plane through their middle, which turns half a circle."""
+    rng = np.random.default_rng(seed)
+    X, (first, second) = rng.random((n, p)), np.linalg.qr(rng.standard_normal((p, 2)))[0].T
+    angle = np.linspace(0, np.pi, n)[:, None]
+    normals = np.cos(angle) * first + np.sin(angle) * second
+    return X, flipped(((X - 0.5) * normals).sum(axis=1) > 0, rng)
+
+
+def sea(n: int, seed: int = 0) -> tuple[NDArray, NDArray]:
+    """Street and Kim's concepts: whether two of three columns sum up to less than a threshold, which changes three times."""
+    rng = np.random.default_rng(seed)
+    X = 10 * rng.random((n, 3))
+    return X, flipped(X[:, 0] + X[:, 1] <= np.repeat([8.0, 9.0, 7.0, 9.5], -(-n // 4))[:n], rng)
+
+
+def flipped(y: NDArray, rng: np.random.Generator, share: float = 0.1) -> NDArray:
+    """Labels 0 and 1, of which a share is wrong."""
+    return (y != (rng.random(len(y)) < share)).astype(int)
