@@ -37,6 +37,7 @@ GIVEN = (
     *(("table", name) for name in ("adult", "bank8FM", "cpu_act", "kin8nm", "puma8NH")),
     *(("binary", "elec2"), ("multiclass", "letter")),
 )
+BUNDLED = (("breast_cancer", load_breast_cancer), ("digits", load_digits))
 NUMBERS = (("friedman1", make_friedman1), ("friedman2", make_friedman2), ("friedman3", make_friedman3))
 CLASSES = (
     ("classification", partial(make_classification, n_features=20, n_informative=10)),
@@ -69,8 +70,8 @@ class TableSet:
     def split(self, seed: int, options: Options) -> Split:
         """X and y to learn from and to test on."""
         n = len(self.y)
-        rows = options.rows(min(MOST_ROWS, int((1 - TEST_SHARE) * n)))
-        rows_test = options.rows(min(MOST_TEST_ROWS, int(TEST_SHARE * n)))
+        rows = options.rows(min(MOST_ROWS, round((1 - TEST_SHARE) * n)))
+        rows_test = options.rows(min(MOST_TEST_ROWS, round(TEST_SHARE * n)))
         of_classes = len(np.unique(self.y)) == self.n_classes
         stratify = self.y if of_classes else None
         parts = train_test_split(self.X, self.y, train_size=rows, test_size=rows_test, stratify=stratify, random_state=seed)
@@ -87,7 +88,7 @@ def sets(options: Options) -> Iterator[TableSet]:
     if options.data is not None:
         for family, name in GIVEN:
             yield TableSet(name, MEASURED, *given(options, family, name))
-    for name, load in (("breast_cancer", load_breast_cancer), ("digits", load_digits)):
+    for name, load in BUNDLED:
         yield TableSet(name, MEASURED, *load(return_X_y=True))
     for name, draw in NUMBERS + CLASSES:
         yield TableSet(name, GENERATED, *generated(draw))
@@ -112,7 +113,7 @@ def as_frame(X: NDArray, categories: NDArray) -> Any:
 
 def generated(draw: Callable[..., tuple[NDArray, NDArray]]) -> tuple[NDArray, NDArray]:
     """Rows of one of scikit-learn's, the same in all splits."""
-    return draw(n_samples=int(GENERATED_ROWS / (1 - TEST_SHARE)), random_state=0)
+    return draw(n_samples=round(GENERATED_ROWS / (1 - TEST_SHARE)), random_state=0)
 
 
 def numbers(options: Options) -> range:
