@@ -49,7 +49,7 @@ TREES, ADDITIVE = HistGradientBoosting(), ExplainableBoosting()
 CONTESTANTS: list[Contestant] = [PEER, COLUMNS, PIECEWISE, AUTO, TREES, ADDITIVE]
 OTHERS = CONTESTANTS[1:]
 OF_MISSING: list[Contestant] = [PEER, PIECEWISE, AUTO, TREES]
-MOST_COLUMNS = 8  # of a table that ADDITIVE learns, in more than a minute
+MOST_COLUMNS = 8  # of a measured table that ADDITIVE learns, in more than a minute
 SHARES = (0.0, 0.1, 0.3)  # of the values that are missing
 ALL = "all"
 
@@ -106,15 +106,16 @@ def tried(data: TableSet, options: Options) -> Found:
     for seed in numbers(options):
         split = data.split(seed, options)
         found.rows = len(split[1])
-        learners = [contestant for contestant in CONTESTANTS if is_tried(contestant, found)]
+        learners = [contestant for contestant in CONTESTANTS if contestant is not ADDITIVE or is_for_additive(found, options)]
         try_all(learners, Task(data.n_classes, seed=seed), split, found.by)
     return found
 
 
-def is_tried(contestant: Contestant, found: Found) -> bool:
-    """Whether a learner has the next split of a table to learn."""
-    few = found.data.n_classes == 2 and found.rows <= FEW_ROWS and found.data.X.shape[1] <= MOST_COLUMNS
-    return contestant is not ADDITIVE or (few and contestant.name not in found.by)
+def is_for_additive(found: Found, options: Options) -> bool:
+    """Whether the slow learner has the next split of a table to learn: it takes as long for few rows."""
+    data = found.data
+    few = data.n_classes == 2 and found.rows <= FEW_ROWS and data.X.shape[1] <= MOST_COLUMNS
+    return few and data.kind == MEASURED and options.scale == 1 and ADDITIVE.name not in found.by
 
 
 def try_all(contestants: Iterable[Contestant], task: Task, split: Split, tries: dict[str, Tried]) -> None:
@@ -145,8 +146,8 @@ def errors(found: Sequence[Found], options: Options) -> Table:
         "Error on tables",
         ["data", "kind", "rows", "columns", "classes", f"error of {PEER.name}", *ratios_of(OTHERS)],
         note=f"Ratios to `{PEER.name}` (100 trees) of mean errors over {splits(options)}, with {ADDED} added to both; "
-        f"`{ADDITIVE.name}` on the first split, and on tables of two classes with at most {FEW_ROWS} rows to learn from and "
-        f"{MOST_COLUMNS} columns.  Defaults of all.  Numbers are cut at their median into two classes; categories are those of a "
+        f"`{ADDITIVE.name}`, which takes minutes, on the first split of the measured tables of two classes with at most {FEW_ROWS} "
+        f"rows to learn from and {MOST_COLUMNS} columns.  Defaults of all.  Numbers are cut at their median into two classes; categories are those of a "
         f"data frame, for `{COLUMNS.name}` indicators.  At most {MOST_ROWS} rows to learn from and {MOST_TEST_ROWS} to test on.  "
         + ("" if options.data else NO_SETS),
     )

@@ -72,7 +72,7 @@ def grown(n: int, full: int, options: Options) -> dict[tuple[str, int | None], l
     """What the child says of each learner in each repeat; nothing of what is not installed."""
     tried = [about for about in ROUNDS if about[0] != "ours, CSR" or full < MANY_ROWS]
     found: dict[tuple[str, int | None], list[dict]] = {about: [] for about in tried}
-    for _ in range(1 if full == MANY_ROWS else min(options.repeats, MOST_REPEATS)):
+    for _ in range(1 if full == MANY_ROWS or options.scale < 1 else min(options.repeats, MOST_REPEATS)):
         for name, epochs in tried if TREES_OF_RANKS[0].installed else tried[:-1]:
             numbers_ = (n, MADE_UP_COLUMNS, 2, epochs or 1, FLIPPED)
             done = python("-m", "benchmarks.child", "fit", name, "float64", *map(str, numbers_))

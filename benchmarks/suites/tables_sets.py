@@ -118,7 +118,7 @@ def generated(draw: Callable[..., tuple[NDArray, NDArray]]) -> tuple[NDArray, ND
 
 def numbers(options: Options) -> range:
     """Some of the splits that are for reports."""
-    return options.held_back[: (options.seeds + 1) // 2]
+    return options.held_back[: max(1, options.seeds // 2)]
 
 
 def splits(options: Options) -> str:

@@ -55,9 +55,9 @@ def tiny(monkeypatch, tmp_path):
     monkeypatch.setattr(tables_sets, "BUNDLED", tables_sets.BUNDLED[:1])
     monkeypatch.setattr(tables_sets, "CLASSES", tables_sets.CLASSES[1:2])
     monkeypatch.setattr(tables_sets, "NUMBERS", tables_sets.NUMBERS[1:2])
+    monkeypatch.setattr(tables, "SHARES", (0.0, 0.3))
     monkeypatch.setattr(tables_others, "python", child)
     monkeypatch.setattr(tables_others.read, "ORDINAL", ("abalone",))
-    monkeypatch.setattr(tables, "CONTESTANTS", [each for each in tables.CONTESTANTS if each is not tables.ADDITIVE])
     return Options(repeats=1, seeds=1, scale=0.001, data=tmp_path)
 
 
@@ -179,12 +179,12 @@ def test_ratios_are_of_the_same_splits():
 
 
 def test_the_slow_learner_has_small_tables_once():
-    found = Found(TableSet("", MEASURED, np.zeros((2, 3)), np.arange(2)), rows=100)
-    assert tables.is_tried(tables.ADDITIVE, found) and tables.is_tried(PEER, found)
-    found.by[tables.ADDITIVE.name] = Tried()
-    assert not tables.is_tried(tables.ADDITIVE, found) and tables.is_tried(PEER, found)
-    for large in (Found(found.data, rows=tables.FEW_ROWS + 1), Found(TableSet("", MEASURED, np.zeros((2, 99)), np.arange(2)))):
-        assert not tables.is_tried(tables.ADDITIVE, large)
+    small, large = (TableSet("", MEASURED, np.zeros((2, p)), np.arange(2)) for p in (3, 99))
+    assert tables.is_for_additive(Found(small, rows=100), Options())
+    assert not tables.is_for_additive(Found(small, rows=100), Options(scale=0.5))
+    assert not tables.is_for_additive(Found(small, 100, {tables.ADDITIVE.name: Tried()}), Options())
+    assert not tables.is_for_additive(Found(small, rows=tables.FEW_ROWS + 1), Options())
+    assert not tables.is_for_additive(Found(large, rows=100), Options())
 
 
 def test_the_suite_on_given_data(tiny):
@@ -197,7 +197,7 @@ def test_the_suite_on_given_data(tiny):
     first, missing, times, rounds, streams, ranks, rankings = made
     names = ["adult", "bank8FM", "breast_cancer", "friedman2", "moons"]
     assert [row[0] for row in first.rows] == [*names, *[MEAN] * 3] == [row[0] for row in times.rows]
-    assert [row[:2] for row in missing.rows if row[0] == MEAN] == [[MEAN, share] for share in ("0%", "10%", "30%")]
+    assert [row[:2] for row in missing.rows if row[0] == MEAN] == [[MEAN, share] for share in ("0%", "30%")]
     assert {row[2] for row in rounds.rows} == {name for name, _ in tables_others.ROUNDS}
     assert [row[0] for row in streams.rows[::5]] == ["elec2", "hyperplane", "SEA"]
     assert [row[0] for row in ranks.rows] == ["abalone", "abalone", MEAN] and len(rankings.rows) == 6
