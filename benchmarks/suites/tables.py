@@ -148,8 +148,8 @@ def errors(found: Sequence[Found], options: Options) -> Table:
         note=f"Ratios to `{PEER.name}` (100 trees) of mean errors over {splits(options)}, with {ADDED} added to both; "
         f"`{ADDITIVE.name}`, which takes minutes, on the first split of the measured tables of two classes with at most "
         f"{FEW_ROWS} rows to learn from and {MOST_COLUMNS} columns.  Defaults of all.  Numbers are cut at their median into two "
-        f"classes; categories are those of a data frame, for `{COLUMNS.name}` indicators.  At most {MOST_ROWS} rows to learn from and {MOST_TEST_ROWS} to test on.  "
-        + ("" if options.data else NO_SETS),
+        f"classes; categories are those of a data frame, for `{COLUMNS.name}` indicators.  At most {MOST_ROWS} "
+        f"rows to learn from and {MOST_TEST_ROWS} to test on.  " + ("" if options.data else NO_SETS),
     )
     for of in found:
         about = [of.data.name, of.data.kind, of.rows, of.data.X.shape[1], of.data.n_classes]
