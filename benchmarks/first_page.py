@@ -79,6 +79,12 @@ COMPARISONS = [
         headline("kernels", "error on sets that are not linear", "`SVC`"),
         headline("kernels", FIT, "`SVC`"),
     ),
+    Comparison(
+        "classes, by a table",
+        "`LGBMClassifier`",
+        headline("tables", "error on tables", "LightGBM"),
+        headline("tables", "time of a fit of a table", "LightGBM"),
+    ),
     Comparison("classes, or to ask", f"{LOGISTIC}, Chow's rule", headline("reject", "loss with a reject option", CHOW)),
     Comparison("a rare class", "`TunedThresholdClassifierCV`", headline("thresholds", "F1 of the rarer class", TUNED)),
     Comparison(

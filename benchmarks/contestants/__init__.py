@@ -4,6 +4,8 @@ from benchmarks.contestants.assignment import AssignmentSolver
 from benchmarks.contestants.calibrated import Calibrated as Calibrated
 from benchmarks.contestants.classifier_chain import SklearnClassifierChain
 from benchmarks.contestants.crfsuite import CRFsuite
+from benchmarks.contestants.explainable_boosting import ExplainableBoosting
+from benchmarks.contestants.hist_gradient_boosting import HistGradientBoosting
 from benchmarks.contestants.lightgbm_classifier import LightGBMClassifier as LightGBMClassifier
 from benchmarks.contestants.lightgbm_ranker import LightGBMRanker
 from benchmarks.contestants.linear_svc import SklearnLinearSVC
@@ -19,6 +21,7 @@ from benchmarks.contestants.one_vs_rest import OneVsRest as OneVsRest
 from benchmarks.contestants.one_vs_rest_logistic import OneVsRestLogistic
 from benchmarks.contestants.ordered_model import StatsmodelsOrderedModel
 from benchmarks.contestants.our_rankers import OursLabelRanker, OursRanker
+from benchmarks.contestants.our_tables import OursOnColumns, OursOnMadeRows
 from benchmarks.contestants.our_taggers import OursTagger
 from benchmarks.contestants.ours import (
     Ours,
@@ -36,6 +39,7 @@ from benchmarks.contestants.rank_svm import RankSVM
 from benchmarks.contestants.ridge_relevance import RidgeRelevance
 from benchmarks.contestants.ridge_round import RidgeRound
 from benchmarks.contestants.river import River
+from benchmarks.contestants.river_trees import RiverTrees as RiverTrees
 from benchmarks.contestants.sgd_averaged import SGDAveraged
 from benchmarks.contestants.sgd_hinge import SGDHinge
 from benchmarks.contestants.sgd_pa1 import SGDPassiveAggressive
@@ -116,5 +120,15 @@ TAGGING_CONTESTANTS = [
 ]
 
 KERNEL_CONTESTANTS = [Ours("ours, RKHS", norm=RKHS()), NystroemOurs(), GaussianSVC()]
+
+TABLE_CONTESTANTS = [
+    OursOnColumns(),
+    Ours("ours, piecewise", features="piecewise"),
+    Ours("ours, auto", features="auto"),
+    OursOnMadeRows(),
+    LightGBMClassifier(),
+    HistGradientBoosting(),
+    ExplainableBoosting(),
+]
 
 SOLVERS = [AssignmentSolver()]

@@ -21,6 +21,7 @@ from benchmarks.suites import (
     reject,
     sequences,
     stream,
+    tables,
     thresholds,
     throughput_dense,
     throughput_sparse,
@@ -54,4 +55,5 @@ SUITES = {
     "kernels": kernels,
     "weights": weights,
     "mixing": mixing,
+    "tables": tables,
 }
