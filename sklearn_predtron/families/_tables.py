@@ -83,11 +83,8 @@ class FirstRows:
 
     def __init__(self, features: Any, calls: tuple[tuple[Any, Any, dict[str, Any]], ...], labels: bool):
         self.features, self.calls, self.labels = features, calls, labels
+        self.n = 0  # rows
 
-    @property
-    def n(self) -> int:
-        """How many rows there are."""
-        return sum(len_of(X) for X, _, _ in self.calls)
 
     def read(self, X: Any) -> NDArray:
         """Return the numbers of a table; what is missing, and categories, are zeros."""
@@ -108,7 +105,9 @@ class FirstRows:
 
     def with_call(self, X: Any, y: Any, given: dict[str, Any]) -> FirstRows:
         """Return these rows and some more."""
-        return FirstRows(self.features, (*self.calls, copy.deepcopy((X, y, given))), self.labels)
+        more = FirstRows(self.features, (*self.calls, copy.deepcopy((X, y, given))), self.labels)
+        more.n = self.n + len_of(X)
+        return more
 
     def columns_so_far(self, X: Any) -> Columns:
         """Return the columns of the first of all rows, which are read as these are."""
