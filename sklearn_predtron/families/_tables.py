@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from sklearn_predtron._core.rows import Rows, dense_rows
 from sklearn_predtron._support.parts import kinds, resolve
-from sklearn_predtron.families._reading import Columns, len_of
+from sklearn_predtron.families._reading import Columns, ReadTable, len_of
 from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.features._columns import chosen_categories, numbers_of, opened
 from sklearn_predtron.features._table import check_values
@@ -28,15 +28,18 @@ def names_of_maps() -> list[str]:
     return [str(kind.alias) for kind in kinds(FeatureMap)]
 
 
-def columns_of(features: Any, X: Any, y: Any, *, labels: bool) -> Columns:
-    """Return the columns of a table, and a map that is fitted to it; `labels` says that y has labels, and not numbers."""
+def columns_of(features: Any, X: Any, y: Any, *, labels: bool) -> tuple[Columns, ReadTable]:
+    """Return the columns of a table, with a map that is fitted to it, and the table as this reads it.
+
+    `labels` says that y has labels, and not numbers.
+    """
     fitted = clone(map_of(features))
-    fitted.fit(X, targets(X, y, labels=labels))
+    table = fitted._fit(X, targets(X, y, labels=labels)).view(ReadTable)
     if fitted.n_features_out_ == 0:
         raise ValueError(
             f"X has no column that varies (n_samples = {len_of(X)}), of which features={features!r} could make something."
         )
-    return Columns(fitted.n_features_in_, getattr(fitted, "feature_names_in_", None), fitted)
+    return Columns(fitted.n_features_in_, getattr(fitted, "feature_names_in_", None), fitted), table
 
 
 def targets(X: Any, y: Any, *, labels: bool) -> NDArray | None:
@@ -85,7 +88,6 @@ class FirstRows:
         self.features, self.calls, self.labels = features, calls, labels
         self.n = 0  # rows
 
-
     def read(self, X: Any) -> NDArray:
         """Return the numbers of a table; what is missing, and categories, are zeros."""
         table = opened(X)
@@ -119,7 +121,7 @@ class FirstRows:
     def columns(self) -> Columns:
         """Return the columns of the rows, and the map that they make."""
         X, y = (joined([call[place] for call in self.calls]) for place in (0, 1))
-        return columns_of(self.features, X, y, labels=self.labels)
+        return columns_of(self.features, X, y, labels=self.labels)[0]
 
 
 def joined(parts: list[Any]) -> Any:

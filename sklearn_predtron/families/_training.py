@@ -155,7 +155,7 @@ def read(
         ids = given.get(reader.ids.name)
         X, given[reader.ids.name] = reader.apart(X, ids) if partial else reader.apart_or_warned(X, ids)
     if known is None and not partial and estimator.features is not None:
-        columns = columns_of(estimator.features, X, y, labels=is_classifier(estimator))
+        columns, X = columns_of(estimator.features, X, y, labels=is_classifier(estimator))
     reader.columns = columns
     return reader, reader.read(X, y, estimator._read_labels, known, partial=partial, **given)
 

@@ -78,13 +78,17 @@ class FeatureMap(TransformerMixin, Part):
         FeatureMap
             The map itself.
         """
+        self._fit(X, y)
+        return self
+
+    def _fit(self, X: Any, y: Any) -> NDArray:
+        """Choose the map, and return the table as `read` returns it."""
         self._check_parameters()
-        table = opened(X)
-        made = self._made_of(table, y)
+        made, matrix = self._made_of(opened(X), y)
         validate_data(self, X=X, reset=True, skip_check_array=True)
         self._gathered = None
         self._take(made)
-        return self
+        return matrix
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Gather the first 500 rows of a stream, of which the map is then made: it is that of `fit` of these rows.
@@ -128,12 +132,12 @@ class FeatureMap(TransformerMixin, Part):
         """Raise ValueError where a parameter is not one of those accepted."""
         self._validate_params()
 
-    def _made_of(self, table: Columns, y: Any) -> dict[str, Any]:
-        """Return what a table makes of the map: all of its attributes, in numbers, names and arrays."""
+    def _made_of(self, table: Columns, y: Any) -> tuple[dict[str, Any], NDArray]:
+        """Return what a table makes of the map, all of its attributes in numbers, names and arrays, and the table as numbers."""
         matrix, categories, hashed = self._first_read(table)
         sizes = np.array([0 if known is None else len(known) + places for known, places in zip(categories, hashed, strict=True)])
         state = self._state_of(matrix, sizes, targets_of(y, table.n))
-        return {"_categories": categories, "_hashed": hashed, "_state": state}
+        return {"_categories": categories, "_hashed": hashed, "_state": state}, matrix
 
     def _first_read(self, table: Columns) -> tuple[NDArray, list[NDArray | None], list[int]]:
         """Return a table as numbers, and the categories of its columns, if it can be learned from."""
@@ -154,7 +158,7 @@ class FeatureMap(TransformerMixin, Part):
 
     def _made_of_gathered(self, gathered: Gathered) -> dict[str, Any]:
         targets = gathered.state["y"]
-        return self._made_of(gathered, None if targets is None else np.asarray(targets))
+        return self._made_of(gathered, None if targets is None else np.asarray(targets))[0]
 
     def _take(self, made: dict[str, Any]) -> None:
         """Be the map that was made."""

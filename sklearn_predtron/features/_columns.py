@@ -201,13 +201,14 @@ def distinct(table: Columns, j: int) -> tuple[list[str | None], NDArray]:
     if isinstance(table, Array) and table.of_numbers:
         values, inverse = np.unique(table.X[:, j], return_inverse=True)
         return [text_of(value) for value in values], inverse.reshape(-1)
+    texts: list[str | None]
     known = table.known(j) if isinstance(table, Frame) else None
     if known is not None:
         values, codes = known
         texts = [*map(text_of, values), None]
         return texts, np.where(codes < 0, len(texts) - 1, codes).astype(np.intp)
     found: dict[Any, int] = {}
-    texts: list[str | None] = []
+    texts = []
     inverse = np.empty(table.n, dtype=np.intp)
     for i, value in enumerate(table.objects(j)):
         text = value if type(value) is str else text_of(value)
