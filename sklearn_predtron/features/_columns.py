@@ -204,8 +204,8 @@ def distinct(table: Columns, j: int) -> tuple[list[str | None], NDArray]:
     texts: list[str | None]
     known = table.known(j) if isinstance(table, Frame) else None
     if known is not None:
-        values, codes = known
-        texts = [*map(text_of, values), None]
+        own, codes = known
+        texts = [*map(text_of, own), None]
         return texts, np.where(codes < 0, len(texts) - 1, codes).astype(np.intp)
     found: dict[Any, int] = {}
     texts = []
