@@ -6,7 +6,6 @@ import argparse
 import re
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -21,7 +20,7 @@ from sklearn_predtron.cli._lines import is_line, typed_label
 from sklearn_predtron.cli._tasks import TASKS
 from sklearn_predtron.datasets._blocks import MOST_BYTES
 from sklearn_predtron.datasets._svmlight import MOST_FEATURES
-from sklearn_predtron.families._tables import map_of
+from sklearn_predtron.families._tables import names_of_maps
 from sklearn_predtron.norms import Norm
 from sklearn_predtron.representations import Pairwise, RankingRepresentation
 from sklearn_predtron.updates import MMP, PRank, Update
@@ -88,15 +87,15 @@ def integer(least: int, most: int | None = None) -> Callable[[str], int]:
     return parsed
 
 
-def width(text: str) -> int:
-    """Return the width of the data from the command line; a map of features is none."""
-    with suppress(ValueError):
-        map_of(text)
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is a map of the columns of tables, which svmlight files are not: what they leave out may be 0 or missing; "
-            "accepted is the width of the data, and maps are for arrays and data frames in Python"
-        )
-    return integer(1, MOST_FEATURES)(text)
+def width_or_map(text: str) -> int | str:
+    """Return the width of the data from the command line, or the name of a map of its columns."""
+    names = names_of_maps()
+    if text in names:
+        return text
+    try:
+        return integer(1, MOST_FEATURES)(text)
+    except argparse.ArgumentTypeError as error:
+        raise argparse.ArgumentTypeError(f"{error}, or {' or '.join(map(repr, names))}") from None
 
 
 def label(text: str) -> str:
@@ -218,7 +217,13 @@ def build_parser() -> Parser:
         default=None,
         help="keep what is parsed in FILE.cache, for later epochs and later runs, which need not parse it again",
     )
-    stream.add_argument("--features", type=width, metavar="P", help="width of the data")
+    stream.add_argument(
+        "--features",
+        type=width_or_map,
+        metavar="P",
+        help="width of the data; or piecewise, auto or fourier, for tables: the features that are made of their columns.  What a "
+        "line leaves out is then 0",
+    )
     stream.add_argument(
         "--classes", type=label, nargs="+", metavar="LABEL", help="all labels, for ranks that are words in their order"
     )

@@ -39,6 +39,8 @@ def check_job(job: Job) -> None:
     for name in ("features", "classes", "task"):
         if {name, "load"} <= given:
             raise UsageError(f"{option(name)} is fixed by the estimator of --load")
+    if "features" in job.parameters and (job.grow or job.mixing):
+        raise UsageError(f"--features={job.parameters['features']} is not for {'--grow' if job.grow else job.mixing}")
     if job.grow and job.compare:
         raise UsageError("--compare is not for --grow: the other learners do not become wider")
     if job.classes is not None and len(set(job.classes.tolist())) < 2:

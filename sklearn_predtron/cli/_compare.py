@@ -209,6 +209,8 @@ class PredtronContestant:
 
     def why_refused(self, X: Any) -> str | None:
         """Return what is wrong with the first of the rows that cannot be learned from, if there is one."""
+        if self.estimator.features is not None:  # its rows are made, of numbers of any size
+            return None
         rows = as_rows(X)
         row = rows.first_outside()
         model = self.estimator._model
@@ -260,7 +262,8 @@ class RankerContestant(PredtronContestant):
             warnings.simplefilter("ignore")  # the estimator itself warns
             for first, documents, relevance in zip(X.start, X, y, strict=False):
                 if ahead.__sklearn_is_fitted__():
-                    ahead._model.learner.scores(as_rows(documents), scores[first : first + len(relevance)], mean=False)
+                    rows = ahead._model.read_rows(documents)[1]
+                    ahead._model.learner.scores(rows, scores[first : first + len(relevance)], mean=False)
                 ahead.partial_fit(documents, relevance)
         return scores[:, 0]
 

@@ -19,7 +19,7 @@ from sklearn_predtron.cli._format import FileFormat, Files, find_format, known_t
 from sklearn_predtron.cli._growing import HeldBack, LeftOut, grow, widest
 from sklearn_predtron.cli._job import Job
 from sklearn_predtron.cli._labels import are_words
-from sklearn_predtron.cli._learner import build_model, check_options, load_model, save_model, settle_norm
+from sklearn_predtron.cli._learner import build_model, check_options, check_table, load_model, save_model, settle_norm
 from sklearn_predtron.cli._lines import format_predictions, format_scores, is_line, lines_to
 from sklearn_predtron.cli._mixing import check_names, check_shards, learn_mixture
 from sklearn_predtron.cli._paid import Paid
@@ -62,6 +62,7 @@ def run_files(job: Job, bar: Bar) -> int:
             task = TASKS["multiclass" if job.grow or len(file_format.classes) != 2 else "binary"]
             check_options(job, task)
         model = build_model(job, loaded, task, file_format.classes)
+        check_table(job, model, file_format)
         if costs.given:
             task = task.under_costs()
             try:
@@ -192,7 +193,7 @@ def learn_file(
 ) -> None:
     """Learn from one file, chunk by chunk."""
     model, result = comparison.contestants[0].estimator, comparison.contestants[0].result
-    for X, y, place in chunks(reader, (lambda X: widest(X, model, job.features)) if job.grow else None):
+    for X, y, place in chunks(reader, (lambda X: widest(X, model, job.features)) if job.grow else read_as(model)):
         check_lengths(comparison, X, place)
         if job.grow:
             grow_for(comparison, X, y, place, job.max_classes)
@@ -209,10 +210,15 @@ def learn_file(
         bar(f"epoch {epoch + 1}/{job.epochs}", reader.fraction_read, result)
 
 
-def chunks(reader: DataFileReader, fit: Callable[[Any], Any] | None = None) -> Iterator[tuple[Any, Any, str]]:
-    """Yield X and y of each chunk, for rankings and sequences as lists, and where it begins; `fit` gives X its width."""
+def read_as(model: Any) -> Callable[[Any], Any]:
+    """Return what makes rows of a file those of a table, where features are made of them; what a line leaves out is 0."""
+    return (lambda rows: rows.toarray()) if model.features is not None else (lambda rows: rows)
+
+
+def chunks(reader: DataFileReader, fit: Callable[[Any], Any]) -> Iterator[tuple[Any, Any, str]]:
+    """Yield X and y of each chunk, for rankings and sequences as lists, and where it begins; `fit` makes X fit the estimator."""
     for rows, y, found in reader:
-        X = rows if fit is None else fit(rows)
+        X = fit(rows)
         if reader.query_id or reader.sequence_id:
             labels = None if y is None else ByQuery.of(y, found)
             yield ByQuery.of(X, found), labels, f"{reader.path}: in the chunk that begins with qid:{found[0]}"
@@ -259,7 +265,8 @@ def score_files(
     comparison: Comparison, job: Job, files: Files, costs: Costs, file_format: FileFormat, left_out: LeftOut, bar: Bar
 ) -> BaseException | None:
     """Score on TEST, write the predictions, and return what ended it early, if anything."""
-    width, several = comparison.contestants[0].estimator.n_features_in_, file_format.classes if file_format.multilabel else None
+    model = comparison.contestants[0].estimator
+    width, as_learned, several = model.n_features_in_, read_as(model), file_format.classes if file_format.multilabel else None
     n, is_read = 0, True
     try:
         for file in files.test:
@@ -269,7 +276,7 @@ def score_files(
         with lines_to(to) as write, open_costs(costs.tested, comparison, file_format) as beside:
             for file in files.test:
                 reader = file_format.reader(file, learned=False)
-                for X, y, place in chunks(reader, lambda rows: left_out.cut(rows, width)):
+                for X, y, place in chunks(reader, lambda rows: as_learned(left_out.cut(rows, width))):
                     X = X if beside is None else beside.beside(X)
                     is_read = write(lines_of(comparison, X, y, place, several, job.written)) and is_read
                     n += X.shape[0]

@@ -50,7 +50,7 @@ class Job:
     cluster: str | None
     checkpoint: str | None
     cache: bool
-    features: int | None
+    features: int | None  # the width of the data
     max_classes: int | None
     zero_based: bool | None
     chunk_rows: int
@@ -65,18 +65,19 @@ class Job:
         same = ["test", "save", "load", "predictions", "task", "reject_cost", "reject_label", "compare", "costs", "test_costs"]
         same += ["jobs", "cluster", "checkpoint", "features", "max_classes", "zero_based"]
         switches = {name: bool(values[name]) for name in ("json", "quiet", "grow", "cache")}
+        maps = {"features": args.features} if isinstance(args.features, str) else {}
         return cls(
             given=frozenset(name for name, value in values.items() if not (value is None or (name == "train" and not value))),
             train=tuple(args.train),
             written="scores" if args.scores else "probabilities" if args.proba else "predictions",
             classes=None if args.classes is None else typed_labels(args.classes),
-            parameters={name: values[name] for name in LEARNER_OPTIONS if values[name] is not None},
+            parameters={name: values[name] for name in LEARNER_OPTIONS if values[name] is not None} | maps,
             epochs=args.epochs or 1,
             shuffle=args.shuffle is not False,
             seed=args.seed or 0,
             chunk_rows=args.chunk or (SHARD_ROWS if args.jobs else CHUNK_ROWS),
             chunk_bytes=args.chunk_bytes or CHUNK_BYTES,
-            **{name: values[name] for name in same},
+            **{name: None if name in maps else values[name] for name in same},  # type: ignore[arg-type]
             **switches,  # type: ignore[arg-type]
         )
 

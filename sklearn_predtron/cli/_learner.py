@@ -21,6 +21,7 @@ from sklearn_predtron.families._reading import are_stored_dense
 from sklearn_predtron.norms import Auto, Norm, Scaled
 from sklearn_predtron.updates import ListNet, MaxPair, Slam
 
+LARGEST_TABLE = 2**30  # bytes of a chunk
 RANKING_UPDATES = [kind.alias for kind in (Slam, MaxPair, ListNet)]
 
 
@@ -72,11 +73,24 @@ def check_loss(loss: str | dict, task: Task, classes: Any) -> None:
         raise UsageError(f"--loss names the labels {shortened_labels(unknown)}; accepted are {shortened_labels(classes)}")
 
 
+def check_table(job: Job, model: Any, file_format: FileFormat) -> None:
+    """Refuse chunks whose rows, all of their columns there, would fill the memory."""
+    width = file_format.n_features or 0
+    size = 8 * width * job.chunk_rows
+    if model.features is not None and size > LARGEST_TABLE:
+        raise UsageError(
+            f"features={shortened(model.features)} is for tables, and {job.chunk_rows:,} rows of {width:,} features are "
+            f"{size / 2**30:.1f} GB; accepted is {LARGEST_TABLE >> 30} GB, as of a smaller --chunk"
+        )
+
+
 def settle_norm(model: Any, X: Any) -> None:
     """Take "scaled" for "auto" where the first rows of a file are rows of a table, by what they store, and not of words.
 
     So it is where the model has learned under it: rows of files, whose format is the file's, go on.
     """
+    if model.features is not None:
+        return
     dense = model.norm_ == Scaled.alias if model.__sklearn_is_fitted__() else are_stored_dense(X)
     if dense and isinstance(resolve(Norm, model.norm, "norm"), Auto):
         model.set_params(norm=Scaled.alias)
@@ -96,10 +110,11 @@ def load_model(path: str) -> Any:
     if not known or not (task_of(model).rank or model.classes_.dtype.kind in "iuf" or are_words(model.classes_)):
         names = ", ".join(task.estimator.__name__ for task in TASKS.values())
         raise UsageError(f"--load={path!r} holds a {type(model).__name__}; accepted are {names} with numbers or words as labels")
-    if model.features is not None:
+    features = getattr(model, "features_", None)
+    if features is not None and not features.of_numbers_:
         raise UsageError(
-            f"--load={path!r} holds a {type(model).__name__} with features={shortened(model.features)}, for tables, which "
-            "svmlight files are not; accepted is features=None"
+            f"--load={path!r} holds a {type(model).__name__} of a table with categories, which svmlight files do not name; "
+            "accepted are tables of numbers"
         )
     if task_of(model).multilabel and len(model.coef_) < 2:
         raise UsageError(f"--load={path!r} holds a {type(model).__name__} of one label; at least two are needed")

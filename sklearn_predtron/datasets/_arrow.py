@@ -124,6 +124,12 @@ def is_text(kind: Any) -> bool:
     return types.is_string(kind) or types.is_large_string(kind)
 
 
+def is_of_table(kind: Any) -> bool:
+    """Return whether the values of a type are numbers or categories."""
+    kind = kind.value_type if import_arrow().types.is_dictionary(kind) else kind
+    return is_number(kind) or is_text(kind)
+
+
 def is_list(kind: Any, holds: Callable[[Any], bool]) -> bool:
     """Return whether the values of a type are lists, of values of a type that `holds`."""
     types = import_arrow().types
@@ -191,6 +197,10 @@ class Batch(NamedTuple):
         if labels.dtype.kind == "f":
             self.refuse(~np.isfinite(labels), f"{name!r} is not finite")
         return labels
+
+    def table(self, names: list[str]) -> Any:
+        """Return columns as they are."""
+        return import_arrow().Table.from_batches([self.columns.select(names)])
 
     def dense(self, names: list[str], dtype: np.dtype) -> NDArray:
         """Return columns of numbers as a matrix."""

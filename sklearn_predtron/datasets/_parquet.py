@@ -11,7 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sklearn_predtron.datasets._arrow import ArrowFile, Batch, is_id, is_index, is_label, is_list, is_number, is_word
+from sklearn_predtron.datasets._arrow import (
+    ArrowFile,
+    Batch,
+    import_arrow,
+    is_id,
+    is_index,
+    is_label,
+    is_list,
+    is_number,
+    is_of_table,
+    is_word,
+)
 from sklearn_predtron.datasets._counts import check_counts
 from sklearn_predtron.datasets._svmlight import MOST_FEATURES
 
@@ -58,11 +69,14 @@ class ParquetReader:
     Iterating yields ``(X, y, first_row)``: the features, the labels, and the number (from 1, over all files) of the chunk's first
     row; with `qid` it yields ``(X, y, qid)``, in chunks of whole queries or sequences, as ``partial_fit(X, y, qid=qid)`` of the
     rankers takes them.  Features are columns of numbers, and X is an array; or two columns of lists, the indices and the values
-    of each row, and X is a CSR matrix whose arrays are those of the file, read-only, if they have its types.
+    of each row, and X is a CSR matrix whose arrays are those of the file, read-only, if they have its types.  With ``dtype=None``
+    columns may hold strings, booleans and dictionaries, too, and nulls, and X is an Arrow table, which estimators take that make
+    features of it (``features="piecewise"``).
 
-    Files are read in order, and in each the row groups (record batches) in order.  A null, a number that is not finite, an index
-    beyond `n_features`, and lists of different lengths are refused by row and column, with the chunk that they are in.  A damaged
-    file is refused by its name, and whatever pyarrow raises of it is a ValueError; check sums of Parquet pages are verified.
+    Files are read in order, and in each the row groups (record batches) in order.  A null (unless X is an Arrow table), a number
+    that is not finite, an index beyond `n_features`, and lists of different lengths are refused by row and column, with the chunk
+    that they are in.  A damaged file is refused by its name, and whatever pyarrow raises of it is a ValueError; check sums of
+    Parquet pages are verified.
 
     Parameters
     ----------
@@ -71,7 +85,7 @@ class ParquetReader:
     label : str
         The column of the labels: numbers or strings.
     features : list of str, default=None
-        Columns of numbers; None is all columns but `label` and `qid`, which must be the same in all files.
+        Columns of the features; None is all columns but `label` and `qid`, which must be the same in all files.
     indices, values : str, default=None
         Columns of lists: the indices, from 0, of a row's features, and their values.  Both, and no `features`.
     qid : str, default=None
@@ -81,8 +95,8 @@ class ParquetReader:
         Width of X with `indices`; None is what `scan` finds.
     chunk_rows : int, default=2_000
         Rows in a chunk, at most; with `qid` rows that are decoded at once.
-    dtype : {float64, float32}, default=float64
-        Type of X.
+    dtype : {float64, float32} or None, default=float64
+        Type of X; None is an Arrow table of the columns as they are.
 
     Attributes
     ----------
@@ -160,8 +174,10 @@ class ParquetReader:
             )
         if n_features is not None and indices is None:
             raise ValueError(f"n_features={n_features} is accepted with indices and values only; else columns are features.")
-        if np.dtype(dtype) not in (np.dtype(np.float64), np.dtype(np.float32)):
-            raise ValueError(f"dtype={dtype!r} is not known; accepted are float64 and float32.")
+        if dtype is not None and np.dtype(dtype) not in (np.dtype(np.float64), np.dtype(np.float32)):
+            raise ValueError(f"dtype={dtype!r} is not known; accepted are float64, float32 and None.")
+        if dtype is None and indices is not None:
+            raise ValueError(f"dtype=None is for columns as they are, and indices={indices!r} holds lists; accepted is a type.")
         if isinstance(features, str) or not {label, qid}.isdisjoint(features or []):
             raise ValueError(f"features={features!r} is not accepted; accepted are columns in a list, but label and qid.")
         if isinstance(paths, (str, os.PathLike)):
@@ -176,7 +192,7 @@ class ParquetReader:
         self.qid = qid
         self.n_features = n_features
         self.chunk_rows = chunk_rows
-        self.dtype = np.dtype(dtype)
+        self.dtype = None if dtype is None else np.dtype(dtype)
         self.fraction_read: float | None = None
         self._summary: ParquetSummary | None = None
 
@@ -245,8 +261,11 @@ class ParquetReader:
                 check_column(file, "indices", self.indices, lambda kind: is_list(kind, is_index), "lists of integers")
                 check_column(file, "values", self.values, lambda kind: is_list(kind, is_number), "lists of numbers")
             else:
+                holds, accepted = is_number, "numbers"
+                if self.dtype is None:
+                    holds, accepted = is_of_table, "numbers, strings, booleans and dictionaries of these"
                 for name in self._names(files[0]):
-                    check_column(file, "features", name, is_number, "numbers")
+                    check_column(file, "features", name, holds, accepted)
                 if self.features is None:
                     check_no_more(file, files[0])
             check_labels_alike(self.label, file, files[0])
@@ -281,8 +300,10 @@ class ParquetReader:
         others = [name for name in (self.label, self.qid) if name is not None]
         for batch in self._batches(files, names + others):
             ids = np.empty(0) if self.qid is None else batch.values(self.qid).astype(np.int64, copy=False)
-            if self.indices is None or self.values is None or width is None:
-                X: Any = batch.dense(names, self.dtype)
+            if self.dtype is None:
+                X: Any = batch.table(names)
+            elif self.indices is None or self.values is None or width is None:
+                X = batch.dense(names, self.dtype)
             else:
                 X = batch.rows(self.indices, self.values, width, self.dtype)
             yield X, batch.labels(self.label), ids
@@ -350,7 +371,9 @@ def distinct_queries(rows: Rows) -> Iterator[Rows]:
 def cut(rows: Rows, begin: int, end: int) -> Rows:
     """Return some of the rows."""
     X, y, ids = rows
-    return rows if end - begin == len(y) else (X[begin:end], y[begin:end], ids[begin:end])
+    if end - begin == len(y):
+        return rows
+    return X.slice(begin, end - begin) if hasattr(X, "slice") else X[begin:end], y[begin:end], ids[begin:end]
 
 
 def joined(parts: list[Rows]) -> Rows:
@@ -359,5 +382,11 @@ def joined(parts: list[Rows]) -> Rows:
     if len(parts) == 1:
         return parts[0]
     X, y, ids = zip(*parts, strict=True)
-    stacked = sparse.vstack(X, format="csr") if sparse.issparse(X[0]) else np.concatenate(X)
-    return stacked, np.concatenate(y), np.concatenate(ids)
+    return stacked(X), np.concatenate(y), np.concatenate(ids)
+
+
+def stacked(parts: tuple[Any, ...]) -> Any:
+    """Return the X of several chunks as one."""
+    if sparse.issparse(parts[0]):
+        return sparse.vstack(parts, format="csr")
+    return np.concatenate(parts) if isinstance(parts[0], np.ndarray) else import_arrow().concat_tables(parts)

@@ -120,6 +120,12 @@ class Model:
         """Check X, and read it in place."""
         return read_rows(X, self.columns, self.name)[:2]
 
+    def features_of(self, X: Any) -> Any:
+        """Return X, checked, as learners see it: its features, where these are made of a table."""
+        X, rows = self.read_rows(X)
+        self.check_finite(X, rows)
+        return rows.matrix() if rows.made else X
+
     def check_finite(self, X: Any, rows: Rows) -> None:
         """Refuse NaN and infinity."""
         check_finite(X, rows, self.name)

@@ -157,10 +157,9 @@ class RowReader:
 
     def labelled(self, X: Any, y: Any, model: Any, *ids: Any) -> tuple[Any, Labels]:
         """Return rows, finite, and labels, in the order of the rounds."""
-        X, rows = model.read_rows(X)
-        model.check_finite(X, rows)
+        X = model.features_of(X)
         labels = model.labels.encode(y)
-        check_lengths(rows.n, labels.n)
+        check_lengths(X.shape[0], labels.n)
         return X, labels
 
     def rounds(self, batch: Batch) -> Batch | None:
@@ -290,9 +289,8 @@ class BlockReader(RowReader):
     def labelled(self, X: Any, y: Any, model: Any, *ids: Any) -> tuple[Any, Labels]:
         """Return rows, finite, and the labels of blocks, block by block."""
         X, values = self.apart_or_warned(X, ids[0] if ids else None)
-        X, rows = model.read_rows(X)
-        model.check_finite(X, rows)
-        blocks = self.blocks(values, rows.n)
+        X = model.features_of(X)
+        blocks = self.blocks(values, X.shape[0])
         return blocks.take(X), self.labels_of_blocks(y, blocks, model)
 
     def units(self, batch: Batch, codec: Any) -> Units:

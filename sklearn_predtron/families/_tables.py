@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from sklearn_predtron._core.rows import Rows, dense_rows
-from sklearn_predtron._support.parts import resolve
+from sklearn_predtron._support.parts import kinds, resolve
 from sklearn_predtron.families._reading import Columns, len_of
 from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.features._columns import chosen_categories, numbers_of, opened
@@ -21,6 +21,11 @@ from sklearn_predtron.features._table import check_values
 def map_of(features: Any) -> FeatureMap | None:
     """Return the map that the parameter `features` stands for."""
     return None if features is None else resolve(FeatureMap, features, "features")
+
+
+def names_of_maps() -> list[str]:
+    """Return the names by which the parameter `features` takes maps."""
+    return [str(kind.alias) for kind in kinds(FeatureMap)]
 
 
 def columns_of(features: Any, X: Any, y: Any, *, labels: bool) -> Columns:
@@ -78,11 +83,8 @@ class FirstRows:
 
     def __init__(self, features: Any, calls: tuple[tuple[Any, Any, dict[str, Any]], ...], labels: bool):
         self.features, self.calls, self.labels = features, calls, labels
+        self.n = 0  # rows
 
-    @property
-    def n(self) -> int:
-        """How many rows there are."""
-        return sum(len_of(X) for X, _, _ in self.calls)
 
     def read(self, X: Any) -> NDArray:
         """Return the numbers of a table; what is missing, and categories, are zeros."""
@@ -103,7 +105,9 @@ class FirstRows:
 
     def with_call(self, X: Any, y: Any, given: dict[str, Any]) -> FirstRows:
         """Return these rows and some more."""
-        return FirstRows(self.features, (*self.calls, copy.deepcopy((X, y, given))), self.labels)
+        more = FirstRows(self.features, (*self.calls, copy.deepcopy((X, y, given))), self.labels)
+        more.n = self.n + len_of(X)
+        return more
 
     def columns_so_far(self, X: Any) -> Columns:
         """Return the columns of the first of all rows, which are read as these are."""

@@ -52,15 +52,17 @@ def fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn | No
         else:
             reader.warn_of_rounds(reading)
             decision, seed = model.decision_of(view._decision), seed_of(view)
-            about = view, estimator, batch, y, shown_metadata(reader.ids, given)
+            shown = y, shown_metadata(reader.ids, given)
             folds = folds_that_choose(view, reader, decision, batch, seed)
+            held = held_out_by(view, reader, decision, batch, seed) if known is None and folds is None else None
+            if unchecked and (folds is not None or held is not None):
+                model.check_rows(batch.X, batch.rows)  # no learner sees all
+                unchecked = False
             if folds is not None:
-                if unchecked:
-                    model.check_rows(batch.X, batch.rows)
-                learn_in_folds(*about, folds, ids_given(reader, given))
+                learn_in_folds(view, estimator, batch, *shown, folds, ids_given(reader, given))
             else:
-                held = held_out_by(view, reader, decision, batch, seed) if known is None else None
-                run_epochs(*about, seed, unchecked=unchecked, decision=decision, held=held)
+                learned = batch if held is None else held.learned(batch)
+                run_epochs(view, estimator, learned, *shown, seed, unchecked=unchecked, decision=decision, held=held)
                 done = True
                 if held is not None:
                     held.show(view, view._model, batch)

@@ -576,8 +576,9 @@ def given_cuts(at: Any, m: int) -> NDArray:
 
 def by_map_of(loss: SubsetLoss, m: int) -> Decision | None:
     """Return the decision by probabilities of a loss of sets of m labels that is a sum of costs of labels, learned as such."""
-    own = type(loss).build not in (SubsetLoss.build, CountLoss.build) and not isinstance(loss, Hamming)
-    costs = None if own else separable_costs(loss, m)
+    own = type(loss).build not in (SubsetLoss.build, CountLoss.build)
+    alike = (1 / m, 1 / m) if isinstance(loss, Hamming) else None  # what is learned, whatever a subclass counts
+    costs = alike if own else separable_costs(loss, m)
     return None if costs is None else LeastCostOfLabels(Calibration(OfLabels()), *costs, or_decoded=True)
 
 

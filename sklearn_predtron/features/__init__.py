@@ -16,7 +16,7 @@ from sklearn_predtron._support.parts import Part
 from sklearn_predtron.features._columns import Columns, categories_in, chosen_categories, opened
 from sklearn_predtron.features._knots import MOST_ROWS as ROWS_OF_KNOTS
 from sklearn_predtron.features._knots import described, evenly
-from sklearn_predtron.features._layout import MOST_FACTORS, MOST_KNOTS, Description, Layout
+from sklearn_predtron.features._layout import CATEGORIES, MOST_FACTORS, MOST_KNOTS, NUMBERS, Description, Layout
 from sklearn_predtron.features._made_rows import MadeRows
 from sklearn_predtron.features._names import feature_names, unique
 from sklearn_predtron.features._pairs import chosen_pairs, targets_of
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Auto", "FeatureMap", "PiecewiseLinear", "RandomFourier"]
 
 ROWS_OF_STREAMS = 500
+CLIP = 6.0  # standard deviations
 
 
 class FeatureMap(TransformerMixin, Part):
@@ -178,6 +179,12 @@ class FeatureMap(TransformerMixin, Part):
     def complete_(self) -> bool:
         """Whether the map stays as it is."""
         return hasattr(self, "_row_map") and self._gathered is None
+
+    @property
+    def of_numbers_(self) -> bool:
+        """Whether no column of the table has categories."""
+        self._fitted()
+        return self._of_numbers
 
     @property
     def n_features_out_(self) -> int:
@@ -403,6 +410,18 @@ class PiecewiseLinear(FeatureMap):
         self.categories = categories
 
     @property
+    def radius_(self) -> float:
+        """The Euclidean length that no row exceeds: sqrt(37 a + b + r) of a numbers, b other columns and r pairs.
+
+        A column has the length 1 at most by its hats or its indicator, and numbers, which are clipped to 6, one more value; the
+        products of a pair have the length 1 at most.
+        """
+        layout = self._layout()
+        numbers = layout.kind == NUMBERS
+        others = ~numbers & ((layout.kind == CATEGORIES) | (layout.missing >= 0))
+        return float(np.sqrt((CLIP**2 + 1) * numbers.sum() + others.sum() + len(layout.description.pairs)))
+
+    @property
     def categories_(self) -> list[NDArray | None]:
         """For each column its categories with a place of their own, the most frequent first; None for numbers."""
         self._fitted()
@@ -462,7 +481,7 @@ class PiecewiseLinear(FeatureMap):
             matrix,
             np.flatnonzero(of_numbers | (n_categories > 0)),
             of_numbers,
-            lambda values, j: np.clip((values - mean[j]) / sd[j], -6, 6),
+            lambda values, j: np.clip((values - mean[j]) / sd[j], -CLIP, CLIP),
             Y,
             self.n_pairs,
         )
@@ -611,6 +630,12 @@ class RandomFourier(FeatureMap):
         self.n_features = n_features
         self.gamma = gamma
         self.random_state = random_state
+
+    @property
+    def radius_(self) -> float:
+        """The Euclidean length that no row exceeds, the square root of 2."""
+        self._fitted()
+        return float(np.sqrt(2.0))
 
     def _state_of(self, matrix: NDArray, n_categories: NDArray, Y: NDArray | None) -> tuple[Any, ...]:
         p, rows = matrix.shape[1], evenly(len(matrix), ROWS_OF_KNOTS)

@@ -19,6 +19,8 @@ MOST_CATEGORIES = 256  # with a place of their own
 HASHED = 256  # places for the others of a column
 
 OF_NUMBERS = re.compile(r"(u?int\d*|float\d*|double|halffloat|decimal.*|sparse\[(u?int|float).*)(\[pyarrow\])?$")
+OF_ENCODED = re.compile(r"(string|large_string|utf8|dictionary<values=(string|large_string|bool|u?int\d+))")  # of pyarrow
+OF_RANKED = re.compile(r"(string|str|utf8|categorical|enum)")  # of polars
 OF_TEXTS = re.compile(r"(bool|object|str|large_string|string_view|utf8|categor|enum|dictionary)")
 
 
@@ -68,12 +70,50 @@ class Frame:
             return column.to_pylist()
         return column.to_list() if hasattr(column, "to_physical") else column.astype(object).to_numpy()
 
+    def known(self, j: int) -> tuple[Iterable[Any], NDArray] | None:
+        """Return the distinct values of a column of texts or categories, as its library finds them, and the number of each row's.
+
+        The number of what is missing is -1.  None is a column of another type, whose values may be of several.
+        """
+        column, kind = self.column(j), self.dtype(j)
+        if hasattr(self.X, "iloc"):
+            if kind == "category":
+                return column.cat.categories, column.cat.codes.to_numpy()
+            return factorized(column) if kind in ("object", "str", "string") else None
+        if hasattr(column, "dictionary_encode"):
+            return encoded(column) if OF_ENCODED.match(kind) else None
+        return ranked(column) if OF_RANKED.match(kind) else None
+
     def floats(self, j: int) -> NDArray:
         column = self.column(j)
         if hasattr(self.X, "iloc"):
             kind = np.float32 if self.dtype(j) == "float32" else np.float64
             return column.to_numpy(dtype=kind, na_value=np.nan)
         return as_floats(np.asarray(column.to_numpy()))
+
+
+def factorized(column: Any) -> tuple[Iterable[Any], NDArray] | None:
+    """Return the texts of a column of pandas, and the number of each row's; None if other values are among them."""
+    import pandas as pd
+
+    if pd.api.types.infer_dtype(column, skipna=True) != "string":
+        return None
+    codes, values = pd.factorize(column)
+    return values, codes
+
+
+def encoded(column: Any) -> tuple[Iterable[Any], NDArray]:
+    """Return the distinct values of a column of pyarrow, and the number of each row's."""
+    whole = column.dictionary_encode().unify_dictionaries().combine_chunks()
+    return whole.dictionary.to_pylist(), whole.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+
+
+def ranked(column: Any) -> tuple[Iterable[Any], NDArray]:
+    """Return the texts of a column of polars, and the number of each row's."""
+    import polars as pl
+
+    texts = column.cast(pl.String)
+    return texts.drop_nulls().unique().sort().to_list(), texts.rank("dense").fill_null(0).to_numpy().astype(np.intp) - 1
 
 
 class Array:
@@ -161,6 +201,11 @@ def distinct(table: Columns, j: int) -> tuple[list[str | None], NDArray]:
     if isinstance(table, Array) and table.of_numbers:
         values, inverse = np.unique(table.X[:, j], return_inverse=True)
         return [text_of(value) for value in values], inverse.reshape(-1)
+    known = table.known(j) if isinstance(table, Frame) else None
+    if known is not None:
+        values, codes = known
+        texts = [*map(text_of, values), None]
+        return texts, np.where(codes < 0, len(texts) - 1, codes).astype(np.intp)
     found: dict[Any, int] = {}
     texts: list[str | None] = []
     inverse = np.empty(table.n, dtype=np.intp)
@@ -178,7 +223,7 @@ def categories_in(table: Columns, j: int) -> tuple[NDArray, int]:
     texts, inverse = distinct(table, j)
     counts: Counter[str] = Counter()
     for text, count in zip(texts, np.bincount(inverse, minlength=len(texts)), strict=True):
-        if text is not None:
+        if text is not None and count:
             counts[text] += int(count)
     order = sorted(counts, key=lambda text: (-counts[text], text))
     return np.array(order[:MOST_CATEGORIES], dtype=str), HASHED if len(order) > MOST_CATEGORIES else 0

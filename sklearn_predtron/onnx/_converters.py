@@ -17,10 +17,12 @@ from sklearn_predtron.families.ordinal import PredtronOrdinalClassifier
 from sklearn_predtron.families.ranking import PredtronRanker
 from sklearn_predtron.families.sequences import PredtronSequenceTagger
 from sklearn_predtron.families.structured import Predtron
+from sklearn_predtron.features import Auto, PiecewiseLinear, RandomFourier
 from sklearn_predtron.onnx._classes import class_outputs, draw_classes
 from sklearn_predtron.onnx._graph import Graph
+from sklearn_predtron.onnx._maps import columns_of, draw_features
 from sklearn_predtron.onnx._rankings import document_outputs, draw_documents, draw_labels, label_outputs
-from sklearn_predtron.onnx._scores import check_linear
+from sklearn_predtron.onnx._scores import check_linear, draw_terms
 from sklearn_predtron.onnx._sets import batch_outputs, draw_batch, draw_sets, set_outputs
 
 
@@ -41,6 +43,7 @@ CONVERTERS = {
     PredtronRanker: Converter(document_outputs, draw_documents),
     PredtronLabelRanker: Converter(label_outputs, draw_labels),
 }
+MAPS = (PiecewiseLinear, Auto, RandomFourier)
 REFUSED = {
     PredtronSequenceTagger: "the best sequence is searched for, and an ONNX graph could not say that there is none",
     Predtron: "its predictions are decoded by a problem that is written in Python",
@@ -50,26 +53,29 @@ REFUSED = {
 def register_converters() -> None:
     """Tell skl2onnx how the estimators of this package are converted.
 
-    Then ``skl2onnx.to_onnx`` and ``skl2onnx.convert_sklearn`` take them, alone and as the last step of a pipeline.  What the
-    graph puts out equals what the estimator's methods return: ``label`` is `predict` of a classifier, ``scores`` its
-    `decision_function`, and ``probabilities`` its `predict_proba`, left out where that is an error (after `fit` under
-    ``decision="learned"``, and with ``Reject(rule="online")``); of `PredtronRanker`, ``scores`` is `predict` and ``positions``
-    is `rank` of the rows as one query; of `PredtronLabelRanker`, ``positions`` is `predict` and ``scores`` its
-    `decision_function`.  A graph for inputs of float32 computes with them, and so differs in the seventh digit; one for inputs
-    of float64 (``DoubleTensorType``) or integers in the fifteenth.
+    Then ``skl2onnx.to_onnx`` and ``skl2onnx.convert_sklearn`` take them, alone and as the last step of a pipeline, and the maps
+    of `sklearn_predtron.features` as any step.  What the graph puts out equals what the estimator's methods return: ``label`` is
+    `predict` of a classifier, ``scores`` its `decision_function`, and ``probabilities`` its `predict_proba`, left out where that
+    is an error (after `fit` under ``decision="learned"``, and with ``Reject(rule="online")``); of `PredtronRanker`, ``scores`` is
+    `predict` and ``positions`` is `rank` of the rows as one query; of `PredtronLabelRanker`, ``positions`` is `predict` and
+    ``scores`` its `decision_function`.  A graph for inputs of float32 computes with them, and so differs in the seventh digit;
+    one for inputs of float64 (``DoubleTensorType``) or integers in the fifteenth.
 
-    NaN and infinity, which `predict` refuses, a graph cannot refuse: scores of NaN are then put out, with the first class as the
-    label, or with the label of `reject` unless its rule is "code".  Inside ``CalibratedClassifierCV`` the probabilities are
-    those of Python; other estimators that hold one of these are converted by skl2onnx alone, to which they give labels and
-    probabilities, if these are known, as classifiers of scikit-learn do: compare what they predict.
+    With `features` the input is a table of numbers, whose categories are numbers, too; NaN is what is missing.
+
+    NaN otherwise and infinity, which `predict` refuses, a graph cannot refuse: scores of NaN are then put out, with the first
+    class as the label, or with the label of `reject` unless its rule is "code".  Inside ``CalibratedClassifierCV`` the
+    probabilities are those of Python; other estimators that hold one of these are converted by skl2onnx alone, to which they give
+    labels and probabilities, if these are known, as classifiers of scikit-learn do: compare what they predict.
 
     Raises
     ------
     ImportError
         If skl2onnx is not installed.
     ValueError
-        When an estimator is converted, not here: if it has a kernel or `features`, if its labels have no type in ONNX, if its
-        weights are beyond float32 and the input is not float64, and for `PredtronSequenceTagger` and `Predtron`.
+        When an estimator is converted, not here: if it has a kernel; if its `features` are of categories that are no numbers, or
+        that are hashed, or are not made yet, of the first rows of a stream; if its labels have no type in ONNX; if its weights
+        are beyond float32 and the input is not float64; and for `PredtronSequenceTagger` and `Predtron`.
 
     See Also
     --------
@@ -99,6 +105,8 @@ def register_converters() -> None:
     for family in [*CONVERTERS, *REFUSED]:
         alias, options = f"SklearnPredtron{family.__name__}", {"raw_scores": [True, False], "zipmap": [False]}
         update_registered_converter(family, alias, check_shapes, convert, parser=parse, options=options)
+    for kind in MAPS:  # skl2onnx reads the attribute alias, where there is one
+        update_registered_converter(kind, kind.alias, check_shapes, convert_map, parser=parse_map)
 
 
 def parse(scope: Any, model: Any, inputs: list[Any], custom_parsers: Any = None) -> list[Any]:
@@ -111,6 +119,7 @@ def parse(scope: Any, model: Any, inputs: list[Any], custom_parsers: Any = None)
     check_is_fitted(model)
     check_linear(model)
     real = real_type(model, inputs)
+    check_width(model, inputs)
     check_predicts(model)
     operator = scope.declare_local_operator(get_model_alias(type(model)), model)
     operator.inputs = inputs
@@ -130,7 +139,7 @@ def check_predicts(model: Any) -> None:
 
 
 def real_type(model: Any, inputs: list[Any]) -> Any:
-    """Return the type in which a graph computes; refuse inputs that are no matrix of numbers with the model's features."""
+    """Return the type in which a graph computes; refuse inputs that are no matrix of numbers."""
     from skl2onnx.common.data_types import BooleanTensorType, DoubleTensorType, FloatTensorType, Int32TensorType, Int64TensorType
 
     kinds = (DoubleTensorType, FloatTensorType, Int32TensorType, Int64TensorType, BooleanTensorType)
@@ -139,17 +148,27 @@ def real_type(model: Any, inputs: list[Any]) -> Any:
             f"{type(model).__name__} has the inputs {[value.type for value in inputs]}; accepted is one matrix of numbers, as "
             "sklearn.compose.ColumnTransformer makes of several columns."
         )
+    return np.float32 if isinstance(inputs[0].type, FloatTensorType | BooleanTensorType) else np.float64
+
+
+def check_width(model: Any, inputs: list[Any]) -> None:
+    """Refuse a matrix that has not the model's features."""
     shape = inputs[0].type.shape
     if len(shape) == 2 and shape[1] not in (None, model.n_features_in_):
         raise ValueError(f"The input has {shape[1]} features; accepted are the {model.n_features_in_} of {type(model).__name__}.")
-    return np.float32 if isinstance(inputs[0].type, FloatTensorType | BooleanTensorType) else np.float64
 
 
 def has_two_columns(model: Any, declared: dict[str, Any], settings: Any) -> bool:
     """Return whether scores of two classes get a column each, which skl2onnx asks for by an option where it calibrates them."""
     if "label" not in declared or len(declared["scores"][1]) > 1:
         return False
-    return bool(settings.get_options(model, {"raw_scores": False})["raw_scores"])
+    return puts_out_scores(model, settings)
+
+
+def puts_out_scores(model: Any, settings: Any) -> bool:
+    """Return the option raw_scores; beside it there may be the zipmap that skl2onnx gives to classifiers in pipelines."""
+    given = settings.options or {}
+    return any(given.get(key, {}).get("raw_scores", False) for key in (type(model), id(model)))
 
 
 def check_shapes(operator: Any) -> None:
@@ -161,8 +180,10 @@ def convert(scope: Any, operator: Any, container: Any) -> None:
     model, X = operator.raw_operator, operator.inputs[0]
     check_linear(model)  # here, too: a converter of another estimator that holds this one does not parse it
     graph = Graph(scope, container, real_type(model, operator.inputs))
+    check_width(model, operator.inputs)
     outputs, draw = CONVERTERS[type(model)]
-    names, values = outputs(model, graph.real), draw(graph, model, graph.cast(X.full_name, graph.real))
+    terms = draw_terms(graph, model, graph.cast(X.full_name, graph.real))
+    names, values = outputs(model, graph.real), draw(graph, model, terms)
     if has_two_columns(model, names, container):
         values[1] = graph.of_both(values[1])
     found = dict(zip(names, values, strict=True))
@@ -170,9 +191,32 @@ def convert(scope: Any, operator: Any, container: Any) -> None:
         container.add_node("Identity", [value], [output.full_name], name=scope.get_unique_operator_name("Identity"))
 
 
+def parse_map(scope: Any, fitted: Any, inputs: list[Any], custom_parsers: Any = None) -> list[Any]:
+    """Declare the features that a map puts out, if it can be converted."""
+    from skl2onnx import get_model_alias
+    from skl2onnx.common.data_types import _guess_numpy_type
+
+    check_is_fitted(fitted)
+    columns_of(fitted)
+    kind = _guess_numpy_type(np.dtype(real_type(fitted, inputs)), [None, fitted.n_features_out_])
+    operator = scope.declare_local_operator(get_model_alias(type(fitted)), fitted)
+    operator.inputs = inputs
+    operator.outputs.append(scope.declare_local_variable("features", kind))
+    return list(operator.outputs)
+
+
+def convert_map(scope: Any, operator: Any, container: Any) -> None:
+    """Add the nodes of a map."""
+    fitted, X = operator.raw_operator, operator.inputs[0]
+    graph = Graph(scope, container, real_type(fitted, operator.inputs))
+    check_width(fitted, operator.inputs)  # not known yet as it is parsed, of some columns of a table
+    made = draw_features(graph, fitted, graph.cast(X.full_name, graph.real))
+    container.add_node("Identity", [made], [operator.outputs[0].full_name], name=scope.get_unique_operator_name("Identity"))
+
+
 def wanted(found: dict[str, str], operator: Any, settings: Any) -> list[str]:
     """Return the outputs that are wanted: all, or the two that another estimator's converter asks for."""
     if len(operator.outputs) == len(found):
         return list(found.values())
-    scores = settings.get_options(operator.raw_operator, {"raw_scores": False})["raw_scores"]
+    scores = puts_out_scores(operator.raw_operator, settings)
     return [found["label"], found["scores"] if scores else found.get("probabilities", found["scores"])]

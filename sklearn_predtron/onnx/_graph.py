@@ -70,6 +70,17 @@ class Graph:
         """Return value + offset."""
         return self.node("Add", value, self.constant(offset, self.real))
 
+    def minus(self, value: str, offset: NDArray) -> str:
+        """Return value - offset; digits of the offset that the type does not hold count, too, where the two are near."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            rest = offset - offset.astype(self.real).astype(np.float64)
+        found = self.node("Sub", value, self.constant(offset, self.real))
+        return self.node("Sub", found, self.constant(rest, self.real)) if rest.any() else found
+
+    def clip(self, value: str, least: float, most: float) -> str:
+        """Return what is nearest to a value from the least to the most."""
+        return self.node("Clip", value, self.constant(least, self.real), self.constant(most, self.real))
+
     def linear(self, X: str, weights: NDArray, offset: NDArray) -> str:
         """Return X weights + offset."""
         return self.plus(self.times(X, weights), offset)
@@ -81,6 +92,14 @@ class Graph:
     def column(self, value: str, j: int) -> str:
         """Return a column, in one dimension."""
         return self.node("Gather", value, self.constant(j, np.int64), axis=1)
+
+    def columns(self, value: str, which: NDArray) -> str:
+        """Return some columns, in the order in which they are given."""
+        return self.node("Gather", value, self.constant(which, np.int64), axis=1)
+
+    def reshaped(self, value: str, *shape: int) -> str:
+        """Return the rows of a value in another shape, without zeros."""
+        return self.node("Reshape", value, self.constant([0, *shape], np.int64))
 
     def as_column(self, value: str) -> str:
         """Return a value of one dimension as a column."""

@@ -1,4 +1,4 @@
-"""The scores of a fitted estimator as a linear map of its features."""
+"""The scores of a fitted estimator as a linear map of its features, or of those that a map makes of them."""
 
 from __future__ import annotations
 
@@ -8,26 +8,35 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from sklearn_predtron.onnx._graph import Graph
+from sklearn_predtron.onnx._maps import columns_of, draw_columns, features_of
+
 
 def check_linear(model: Any) -> None:
-    """Refuse an estimator whose scores are sums of kernels, or linear in features that a map makes."""
+    """Refuse an estimator whose scores are sums of kernels, or linear in features of a map that is not converted."""
     if model._model.learner.weights.expansion is not None:
         raise ValueError(
             f"norm={model.norm!r} predicts by a kernel and its support, which is not converted; accepted are the norms with a "
             "coef_: 'l2', 'l1', 'group', 'trace' and 'scaled'."
         )
     if model._model.columns.features is not None:
-        raise ValueError(
-            f"features={model.features!r} makes features of the rows of a table, which is not converted; accepted is None: a "
-            "pipeline of transformers that skl2onnx knows, and an estimator of what they put out."
-        )
+        columns_of(model._model.columns.features)
+
+
+def draw_terms(graph: Graph, model: Any, X: str) -> str:
+    """Return the columns that the scores are linear in: those of the input, or what a map makes of them."""
+    fitted = model._model.columns.features
+    return X if fitted is None else draw_columns(graph, fitted, X)
 
 
 def linear_map(model: Any) -> tuple[NDArray, NDArray]:
-    """Return weights of shape (n_features, d), and offsets of shape (d,), of the scores that predict."""
+    """Return weights of shape (n, d) of the columns of `draw_terms`, and offsets of shape (d,), of the scores that predict."""
     coef = model.coef_.toarray() if issparse(model.coef_) else model.coef_
     coef, intercept = np.atleast_2d(coef), np.atleast_1d(model.intercept_)
-    d = max(len(coef), len(intercept))
+    d, fitted = max(len(coef), len(intercept)), model._model.columns.features
+    if fitted is not None:
+        features = features_of(fitted)
+        coef = np.where(features < 0, 0, coef[:, features])
     return np.broadcast_to(coef, (d, coef.shape[1])).T, np.broadcast_to(intercept, d)
 
 

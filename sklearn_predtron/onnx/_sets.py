@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 
 from sklearn_predtron.decisions._expected import BySets, MostExpected
-from sklearn_predtron.families.bipartite import batch_loss
-from sklearn_predtron.losses import AtK, subset_loss
 from sklearn_predtron.onnx._graph import Graph
 from sklearn_predtron.onnx._probabilities import decision_now, draw_curves, most_expected, of_both, of_columns, probabilities_of
 from sklearn_predtron.onnx._scores import linear_map, tensor_labels, unshifted
@@ -35,7 +33,7 @@ def draw_sets(graph: Graph, model: Any, X: str) -> list[str]:
     (scores, raw), decides = scores_and_raw(graph, model, X), decision_now(model)
     if isinstance(decides, BySets):
         on = plugged_in(graph, decides.plug_in, draw_curves(graph, decides.map, raw), m)
-    elif isinstance(subset_loss(learned.loss), AtK):
+    elif is_at_k(learned.learner.problem):
         on = at_k(graph, scores, graph.constant([m], np.int64), learned.learner.problem, axis=1)
     else:
         on = graph.positive(scores)
@@ -75,7 +73,7 @@ def draw_batch(graph: Graph, model: Any, X: str) -> list[str]:
     """Return the label and the score of each row, and probabilities if they are known; by losses at k all are one group."""
     scores, raw = scores_and_raw(graph, model, X)
     scores = graph.flat(scores)
-    if isinstance(batch_loss(model._model.loss), AtK):
+    if is_at_k(model._model.learner.problem):
         problem = copy.copy(model._model.learner.problem)
         problem.share = model._model.noted[0] / max(model._model.noted[1], 1)
         on = at_k(graph, scores, graph.n_rows(X), problem, axis=0)
@@ -88,6 +86,11 @@ def class_of(graph: Graph, model: Any, on: str) -> str:
     """Return the second class where a value is on, else the first."""
     classes = tensor_labels(model.classes_)
     return graph.node("Gather", graph.constant(classes, classes.dtype), graph.cast(on, np.int64))
+
+
+def is_at_k(problem: Any) -> bool:
+    """Return whether a problem predicts the k largest scores, by a rule that is loose or not."""
+    return hasattr(problem, "loose")
 
 
 def at_k(graph: Graph, scores: str, n: str, problem: Any, axis: int) -> str:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
 
 from sklearn_predtron._support.parts import resolve
 from sklearn_predtron._support.queries import Queries, read_document_relevances
@@ -31,6 +32,13 @@ class Described(NamedTuple):
     pairwise: bool
 
 
+def as_seen(estimator: Any, X: Any) -> Any:
+    """Return rows in double precision as a fitted estimator sees them: as their features, where these are made of a table."""
+    if estimator.features is not None:
+        return estimator._model.features_of(X)
+    return validate_data(estimator, X, reset=False, accept_sparse="csr", dtype=np.float64)
+
+
 def describe(estimator: Any, X: Any, y: Any, qid: Any, classes: Any) -> Described:
     """Return what the estimator makes of a data set, itself left as it is."""
     if not isinstance(estimator, BasePredtron):
@@ -39,7 +47,12 @@ def describe(estimator: Any, X: Any, y: Any, qid: Any, classes: Any) -> Describe
     model: Any = estimator if fitted else clone(estimator)
     model._validate_params()
     check_rows_known(model)
-    X = check_array(X, accept_sparse="csr", dtype=np.float64)
+    if model.features is None:
+        X = check_array(X, accept_sparse="csr", dtype=np.float64)
+    elif fitted:
+        X = as_seen(model, X)
+    else:
+        raise ValueError(f"features={model.features!r} makes features as fit tells it to; accepted is a fitted estimator.")
     if isinstance(model, PredtronSequenceTagger):
         raise ValueError("Margins of given weights are not for sequences; a fitted tagger has `margin`, and theory.unit_margin.")
     update = resolve(Update, model.update, "update")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._support.parts import resolve
 from sklearn_predtron._support.queries import Queries
@@ -15,6 +15,7 @@ from sklearn_predtron.families._bounds import check_rows_known
 from sklearn_predtron.families._bounds import theorem as theorem_behind
 from sklearn_predtron.families._composition import check_fixed
 from sklearn_predtron.families._estimator import BasePredtron
+from sklearn_predtron.theory._described import as_seen
 from sklearn_predtron.updates import Update
 
 
@@ -66,7 +67,7 @@ def radius(estimator: Any, X: Any, *, qid: Any = None) -> float:
         raise ValueError("intercept_scaling='auto' moves with the inputs; a radius is for a number or fit_intercept=False.")
     if qid is not None and not problem.score_map.of_blocks:
         raise ValueError(f"qid is for PredtronRanker and PredtronBipartiteClassifier; {type(estimator).__name__} takes None.")
-    X = validate_data(estimator, X, reset=False, accept_sparse="csr", dtype=np.float64)
+    X = as_seen(estimator, X)
     if problem.score_map.of_blocks and not resolve(Update, estimator.update, "update").pairwise:
         queries, feature = Queries(qid, X.shape[0]), weights.intercept.fixed**0.5
         documents = queries.take(X)

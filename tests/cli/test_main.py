@@ -479,19 +479,6 @@ def test_stopped_while_learning(capsys, files, tmp_path, monkeypatch, stop, code
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
-def test_maps_of_features_are_refused(capsys, files, tmp_path):
-    for name in ("piecewise", "fourier"):
-        message = usage_error(capsys, files["a"], "--features", name)
-        assert f"{name!r} is a map of the columns of tables, which svmlight files are not" in message
-        assert "accepted is the width of the data" in message
-    assert "'wide' must be an integer from 1 to" in usage_error(capsys, files["a"], "--features", "wide")
-    model = tmp_path / "model"
-    joblib.dump(PredtronBinaryClassifier(features="piecewise", max_iter=1, cv=0).fit([[0.0], [1.0]] * 5, [0, 1] * 5), model)
-    message = usage_error(capsys, files["a"], "--load", model)
-    assert "holds a PredtronBinaryClassifier with features='piecewise', for tables" in message
-    assert "accepted is features=None" in message
-
-
 def test_usage_errors(capsys, files, tmp_path):
     a, test = files["a"], files["test"]
     model, text = str(tmp_path / "model"), str(tmp_path / "text")

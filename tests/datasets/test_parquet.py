@@ -4,12 +4,13 @@ import sys
 import tracemalloc
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.datasets import load_iris
 
-from sklearn_predtron import PredtronClassifier, PredtronRanker
+from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronRanker
 from sklearn_predtron.datasets import ParquetReader, SvmlightReader, make_ranking_queries
 
 pa = pytest.importorskip("pyarrow")
@@ -45,6 +46,47 @@ def read(*args, **parameters):
     X, y, last = zip(*ParquetReader(*args, **parameters), strict=True)
     X = sparse.vstack(X, format="csr") if sparse.issparse(X[0]) else np.concatenate(X)
     return X, np.concatenate(y), last
+
+
+TABLE = {
+    "a": [0.5, None, float("nan"), 2.0, -1.0, 0.0],
+    "b": ["x", None, "y", "x", "x", "z"],
+    "c": [True, False, None, True, True, False],
+    "d": pa.array(["u", "v", "u", None, "v", "v"]).dictionary_encode(),
+    "y": [0, 1, 0, 1, 1, 0],
+    "q": [3, 3, 3, 5, 5, 6],
+}
+
+
+@pytest.mark.parametrize("name", ["rows.parquet", "rows.arrow"])
+@pytest.mark.parametrize("chunk_rows", [1, 4, 100])
+@pytest.mark.parametrize("qid", [None, "q"])
+def test_columns_as_they_are(tmp_path, name, chunk_rows, qid):
+    path = write(tmp_path / name, TABLE)
+    features = [*"abcd"] if qid is None else None
+    chunks = list(ParquetReader([path, path], label="y", qid=qid, features=features, dtype=None, chunk_rows=chunk_rows))
+    whole = pa.concat_tables([pa.table(TABLE)] * 2).to_pandas()
+    found = pa.concat_tables([X.unify_dictionaries() for X, _, _ in chunks], promote_options="default").to_pandas()
+    pd.testing.assert_frame_equal(found.astype({"d": object}), whole[[*"abcd"]].astype({"d": object}))
+    assert_array_equal(np.concatenate([y for _, y, _ in chunks]), whole["y"])
+    if qid is not None:
+        assert_array_equal(np.concatenate([ids for _, _, ids in chunks]), whole["q"])
+        assert [ids.tolist() for _, _, ids in chunks if len(set(ids)) != len(np.flatnonzero(np.diff(ids))) + 1] == []
+
+
+def test_tables_are_learned_as_data_frames(tmp_path):
+    rng, n = np.random.default_rng(0), 1300
+    frame = pd.DataFrame({"a": rng.normal(size=n), "b": rng.choice(["x", "y"], n), "c": rng.integers(5, size=n)})
+    frame["y"] = ((np.abs(frame.a) > 0.6) ^ (frame.b == "x")).astype(int)
+    frame.loc[rng.random(n) < 0.1, "a"] = np.nan
+    frame.loc[rng.random(n) < 0.1, "b"] = None
+    frame.to_parquet(tmp_path / "rows.parquet")
+    model = PredtronBinaryClassifier(features="piecewise")
+    for X, y, _ in ParquetReader(tmp_path / "rows.parquet", label="y", dtype=None, chunk_rows=333):
+        model.partial_fit(X, y, classes=[0, 1])
+    given = PredtronBinaryClassifier(features="piecewise").partial_fit(frame[[*"abc"]], frame.y, classes=[0, 1])
+    assert_array_equal(model.coef_, given.coef_)
+    assert model.score(frame[[*"abc"]], frame.y) > 0.85
 
 
 @pytest.mark.parametrize("name", ["rows.parquet", "rows.arrow"])
@@ -303,7 +345,8 @@ def test_bad_columns(tmp_path, columns, form, message):
         ({"n_features": 3}, "n_features=3 is accepted with indices and values only"),
         ({"n_features": 2**31, **LISTS}, "n_features=2147483648 must be at most"),
         ({"chunk_rows": 0}, "chunk_rows=0 must be an integer of at least 1"),
-        ({"dtype": int}, "accepted are float64 and float32"),
+        ({"dtype": None, **LISTS}, "dtype=None is for columns as they are"),
+        ({"dtype": int}, "accepted are float64, float32 and None"),
         ({"paths": []}, r"paths=\[\] holds no file"),
         ({"features": "a"}, "features='a' is not accepted; accepted are columns in a list"),
         ({"features": ["a", "y"]}, r"features=\['a', 'y'\] is not accepted"),

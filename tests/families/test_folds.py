@@ -206,6 +206,36 @@ def test_of_many_rows_a_part_is_held_out_of_one_learner(name, little_is_much, mo
     assert epochs in other.held_out_loss_ and other.loss_curve_[:epochs] == fitted(name, norm="l2").loss_curve_[:epochs]
 
 
+@pytest.mark.parametrize("parameters", [{"average": "auto"}, {"norm": RKHS()}], ids=["average", "kernel"])
+def test_what_is_held_out_of_one_learner_that_folds_do_not_choose_is_not_learned(parameters, little_is_much, monkeypatch):
+    monkeypatch.setattr(_held, "MOST_KERNEL_ROWS", 50)
+    monkeypatch.setattr(_held, "LARGEST_PART", 30)
+    held = []
+    show = _held.Held.show
+    monkeypatch.setattr(_held.Held, "show", lambda self, *about: held.append(self) or show(self, *about))
+    rows, labels = np.random.default_rng(1).standard_normal((N, 100)), np.random.default_rng(2).permutation(np.arange(N) % 2)
+    model = PredtronBinaryClassifier(max_iter=5, random_state=0, **parameters).fit(rows, labels)
+    alone = held[-1].units.numbers[held[-1].fold == 0]
+    assert len(alone) == 24 and model.t_ == 5 * (N - 24)
+    moved = rows.copy()
+    moved[alone] *= 2
+    other = clone(model).fit(moved, labels)
+    assert_array_equal(other.decision_function(rows), model.decision_function(rows))
+    assert log_loss(labels, model.predict_proba(rows)) > 0.4  # those that were learned by heart are not believed
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_bad_row_among_those_that_are_held_out_undoes_the_fit(bad, little_is_much):
+    model = made("two", average="auto").fit(X, TWO)
+    before = states(model)
+    for i in range(0, N, 7):
+        rows = X.copy()
+        rows[i, 1] = bad
+        with pytest.raises(ValueError, match=r"NaN|infinity"):
+            model.fit(rows, TWO)
+        assert states(model) == before
+
+
 def test_one_learner_has_a_bound(little_is_much):
     model = PredtronClassifier(norm="l2", update="perceptron", intercept_scaling=1, random_state=0).fit(X, Y)
     assert model.loss_bound(margin=1, radius=5) > 0

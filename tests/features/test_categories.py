@@ -12,7 +12,7 @@ import pytest
 from feature_cases import reference, table
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sklearn_predtron.features import PiecewiseLinear, RandomFourier, _layout
+from sklearn_predtron.features import PiecewiseLinear, RandomFourier, _columns, _layout
 from sklearn_predtron.features._columns import hashed_code, text_of
 
 
@@ -246,3 +246,24 @@ def test_texts():
     assert [text_of(value) for value in values] == texts
     assert hashed_code("colour", 256, 256) == 462  # in every process, and for ever
     assert hashed_code("colour", 256, 0) == -1
+
+
+def test_values_that_libraries_know_are_those_that_python_sees(monkeypatch):
+    values = ["red", "blue", None, "red", "green", "blue", "red"]
+    kinds = {
+        "unused": pd.DataFrame({"a": pd.Categorical(values, ["violet", "red", "blue", "green"])}),
+        "numbers": pd.DataFrame({"a": pd.Categorical([3.0, 1.5, None, 3.0, 2.0, 1.5, 3.0])}),
+        "mixed": pd.DataFrame({"a": pd.Series(["1", 1, True, None, 1, "1", 1.0], dtype=object)}),
+        "texts": pd.DataFrame({"a": values}),
+        "chunks": pa.concat_tables([pa.table({"a": pa.array(part).dictionary_encode()}) for part in (values[:3], values[3:])]),
+        "polars": pl.DataFrame({"a": values}),
+        "enum": pl.DataFrame({"a": values}, schema={"a": pl.Enum(["violet", "red", "blue", "green"])}),
+    }
+    found = {name: PiecewiseLinear(categories=["a"]).fit(frame) for name, frame in kinds.items()}
+    assert found["unused"].categories_[0].tolist() == ["red", "blue", "green"]
+    assert found["mixed"].categories_[0].tolist() == ["1", "True"]
+    monkeypatch.setattr(_columns.Frame, "known", lambda self, j: None)
+    for name, frame in kinds.items():
+        slow = PiecewiseLinear(categories=["a"]).fit(frame)
+        assert slow.categories_[0].tolist() == found[name].categories_[0].tolist(), name
+        assert_array_equal(dense(slow.transform(frame)), dense(found[name].transform(frame)))

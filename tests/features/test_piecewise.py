@@ -5,6 +5,7 @@ import pickle
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 from feature_cases import reference, table
 from numpy.testing import assert_allclose, assert_array_equal
@@ -292,3 +293,14 @@ def test_what_is_wider_than_indices_is_refused(monkeypatch):
     monkeypatch.setattr(_row_map, "MOST_PLACES", 20)
     with pytest.raises(ValueError, match="n_knots, n_pairs and pair_knots"):
         PiecewiseLinear().fit(table(30, 3))
+
+
+@pytest.mark.parametrize("parameters", [{}, {"n_pairs": 0}, {"n_knots": 3, "pair_knots": 2}])
+def test_no_row_is_longer_than_the_radius(parameters):
+    X = table(p=7, seed=1)
+    encoder = PiecewiseLinear(**parameters).fit(X)
+    wild = np.concatenate([X, 1e9 * X, -1e9 * X, np.full((1, 7), np.nan), np.full((1, 7), 1e9)])
+    lengths = np.sqrt(encoder.transform(wild).power(2).sum(axis=1))
+    assert 0.9 * encoder.radius_ < lengths.max() <= encoder.radius_  # reached but for the constant column
+    frame = pd.DataFrame({"a": ["x", "y", "y"], "b": [0.0, 1.0, 2.0], "c": [1.0, 1.0, np.nan]})
+    assert PiecewiseLinear().fit(frame).radius_ == pytest.approx(np.sqrt(37 + 1 + 1 + 1))  # b, a, c missing, a x b

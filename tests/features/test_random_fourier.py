@@ -73,3 +73,9 @@ def test_damaged_states_are_refused():
     for k in range(5):
         with pytest.raises(ValueError, match="damaged"):
             RandomFourier().__setstate__({**saved, "_state": (*saved["_state"][:k], None, *saved["_state"][k + 1 :])})
+
+
+def test_no_row_is_longer_than_the_radius():
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    encoder = RandomFourier(n_features=10).fit(X)
+    assert np.linalg.norm(encoder.transform(100 * X), axis=1).max() <= encoder.radius_ == np.sqrt(2)

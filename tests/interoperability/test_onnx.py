@@ -10,6 +10,17 @@ import numpy as np
 import pytest
 from cases import Hours, random_code
 from inside import predicting_scores
+from onnx_cases import (
+    REALS,
+    TOLERANCE,
+    assert_close_scores,
+    assert_same,
+    check_classifier,
+    check_probabilities,
+    gaps,
+    outputs,
+    uncertainty,
+)
 from scipy import sparse
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import VotingClassifier
@@ -31,8 +42,7 @@ from sklearn_predtron import (
 )
 from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.decisions import Cut
-from sklearn_predtron.decisions._abstain import AbstainByCode, AbstainByMargin
-from sklearn_predtron.decisions._expected import ByCosts, BySets
+from sklearn_predtron.decisions._expected import BySets
 from sklearn_predtron.losses import AtK, CountLoss, FBeta, PrecisionAtK, RecallAtK, Reject, SubsetLoss, subset_loss
 from sklearn_predtron.norms import RKHS, Norm
 from sklearn_predtron.onnx import register_converters
@@ -44,8 +54,6 @@ from skl2onnx.common.data_types import FloatTensorType, StringTensorType  # noqa
 
 register_converters()
 LINEAR = [norm for norm in kinds(Norm) if norm is not RKHS]
-TOLERANCE = {np.float32: 1e-5, np.float64: 1e-13}
-REALS = pytest.mark.parametrize("real", list(TOLERANCE), ids=lambda real: real.__name__)
 N, P = 240, 7
 QUERIES = {PredtronRanker: {"qid": np.arange(N) // 12}}
 
@@ -61,75 +69,6 @@ def targets(X, k, seed):
     random = np.random.default_rng(seed + 1000)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     return X @ random.standard_normal((P, k)) + random.standard_normal((N, k))
-
-
-def outputs(model, X):
-    """What the graph puts out, by name."""
-    graph = to_onnx(model, X[:1])
-    session = runtime.InferenceSession(graph.SerializeToString(), providers=["CPUExecutionProvider"])
-    names = [output.name for output in session.get_outputs()]
-    return dict(zip(names, session.run(names, {"X": X}), strict=True))
-
-
-def uncertainty(model, X, tolerance):
-    """By how much each row's scores may differ: by some digits of their largest summand."""
-    coef, intercept = np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
-    return tolerance * (np.abs(X) @ np.abs(coef).T + np.abs(intercept)).max(axis=1)
-
-
-def assert_close_scores(found, expected, slack):
-    assert found.shape == expected.shape
-    assert (np.abs(found - expected) <= slack.reshape(-1, *[1] * (expected.ndim - 1))).all()
-
-
-def assert_same(found, expected, sure):
-    """The same predictions wherever scores are further apart than rounding takes them; and that is nearly everywhere."""
-    assert found.shape == expected.shape and sure.mean() > 0.97
-    assert (found == expected)[sure].all()
-
-
-def gaps(decision):
-    """The lead of the best class in each row."""
-    if decision.ndim == 1:
-        return 2 * np.abs(decision)
-    best = np.sort(decision, axis=1)
-    return best[:, -1] - best[:, -2]
-
-
-def check_probabilities(found, model, X, tolerance):
-    """Those of Python, but for what rounding of scores makes of them; none where Python has none."""
-    try:
-        expected = model.predict_proba(X)
-    except AttributeError:
-        assert "probabilities" not in found
-        return
-    assert found["probabilities"].dtype == X.dtype and found["probabilities"].shape == expected.shape
-    np.testing.assert_allclose(found["probabilities"], expected, atol=1e3 * tolerance, rtol=0)
-
-
-def leads(model, X, decision, slack, found):
-    """By how much what is predicted is ahead, less by how much rounding may move that."""
-    learned = model._model
-    decides = learned.decision_of(model._decision).now(learned.learner, learned.settled)
-    if isinstance(decides, ByCosts):
-        probabilities = model.predict_proba(X)
-        expected, rounding = np.sort(probabilities @ decides.costs, axis=1), np.abs(found["probabilities"] - probabilities)
-        return expected[:, 1] - expected[:, 0] - (2 * rounding.sum(axis=1) + 10 * np.finfo(X.dtype).eps) * decides.costs.max()
-    if isinstance(decides, AbstainByMargin):
-        best, lead = model._two_best(X)
-        return np.abs(lead - decides.least_margin(best)) - 4 * slack
-    if isinstance(decides, AbstainByCode):
-        return gaps(learned.learner.problem.decision(predicting_scores(model, X))) - 4 * slack
-    return gaps(decision) - 4 * slack
-
-
-def check_classifier(model, X, tolerance):
-    found, slack = outputs(model, X), uncertainty(model, X, tolerance)
-    decision, predicted = model.decision_function(X), model.predict(X)
-    assert_close_scores(found["scores"], decision, 2 * slack)
-    check_probabilities(found, model, X, tolerance)
-    assert_same(found["label"], predicted, leads(model, X, decision, slack, found) > 0)
-    return found["label"]
 
 
 LABELS = {"integers": [3, 5, -7, 11], "strings": ["a", "é", "longer", "c"], "floats": [1.0, 2.0, 4.0, 8.0]}
@@ -378,9 +317,10 @@ def test_votes_of_zeros_and_of_large_scores():
     assert (found["positions"] == model.predict(wide)).all()
 
 
-def test_in_pipelines_and_searches():
+@pytest.mark.parametrize("k", [2, 3])
+def test_in_pipelines_and_searches(k):
     X = rows(9, np.float32)
-    y = targets(X, 3, 9).argmax(axis=1)
+    y = targets(X, k, 9).argmax(axis=1)
     model = make_pipeline(StandardScaler(), PredtronClassifier(random_state=0)).fit(X, y)
     found = outputs(model, X)
     np.testing.assert_allclose(found["scores"], model.decision_function(X), atol=1e-4)
@@ -525,12 +465,6 @@ def fitted(model=None, k=2):
 def test_kernels_are_refused():
     for model in [PredtronClassifier(norm="rkhs"), CalibratedClassifierCV(PredtronClassifier(norm="rkhs"), cv=2)]:
         with pytest.raises(ValueError, match=r"norm=.*predicts by a kernel.*'l2'"):
-            outputs(fitted(model), rows(0, np.float32))
-
-
-def test_maps_of_features_are_refused():
-    for model in (PredtronClassifier(features="piecewise"), PredtronClassifier(features="fourier")):
-        with pytest.raises(ValueError, match=rf"features='{model.features}' makes features .* not converted; accepted is None"):
             outputs(fitted(model), rows(0, np.float32))
 
 

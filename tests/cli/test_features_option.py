@@ -1,0 +1,117 @@
+"""Features that are made of the columns of a file (`--features piecewise`)."""
+
+import json
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import dump_svmlight_file, make_friedman1
+
+from sklearn_predtron import (
+    PredtronBinaryClassifier,
+    PredtronClassifier,
+    PredtronOrdinalClassifier,
+    PredtronRanker,
+    PredtronSequenceTagger,
+)
+from tests.cli_cases import run, usage_error
+
+N, TESTED = 1200, 400
+CHUNK = 300
+X, Y = make_friedman1(N + TESTED, n_features=6, noise=1.0, random_state=0)
+X = np.where(X < 0.1, 0, X).round(3)  # zeros are left out, and all is written to the last bit
+GRADE = np.digitize(Y, np.quantile(Y, [0.3, 0.7]))
+IDS = np.arange(N + TESTED) // 10
+MAPS = ["piecewise", "auto", "fourier"]
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    """Files to learn from and to test on, of two classes, of three, and with ids."""
+    folder = tmp_path_factory.mktemp("tables")
+    for part, rows in (("train", slice(0, N)), ("test", slice(N, None))):
+        dump_svmlight_file(X[rows], GRADE[rows] > 1, str(folder / f"{part}-two"))
+        dump_svmlight_file(X[rows], GRADE[rows], str(folder / f"{part}-three"))
+        dump_svmlight_file(X[rows], GRADE[rows], str(folder / f"{part}-ids"), query_id=IDS[rows])
+    return folder
+
+
+@pytest.mark.parametrize("features", MAPS)
+def test_rows_are_learned_as_those_of_an_array(capsys, tables, tmp_path, features):
+    options = ["--features", features, "--chunk", CHUNK, "--no-shuffle", "--save", tmp_path / "model"]
+    code, out, _ = run(capsys, tables / "train-two", "--test", tables / "test-two", "--json", *options)
+    model, y = PredtronBinaryClassifier(features=features), (GRADE > 1).astype(int)
+    for i in range(0, N, CHUNK):
+        model.partial_fit(X[i : min(i + CHUNK, N)], y[i : min(i + CHUNK, N)], classes=[0, 1])
+    assert_array_equal(joblib.load(tmp_path / "model").coef_, model.coef_)
+    assert code == 0 and json.loads(out)["results"][0]["held_out_score"] == pytest.approx(model.score(X[N:], y[N:]))
+
+
+def test_curves_are_learned(capsys, tables):
+    scores = []
+    for options in ([], ["--features", "piecewise"]):
+        _, out, _ = run(capsys, tables / "train-two", "--test", tables / "test-two", "--epochs", 3, "--json", *options)
+        scores.append(json.loads(out)["results"][0]["held_out_score"])
+    assert scores[1] > scores[0] + 0.02
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "options"),
+    [
+        (PredtronClassifier, "three", []),
+        (PredtronOrdinalClassifier, "three", ["--task", "ordinal"]),
+        (PredtronRanker, "ids", []),
+        (PredtronSequenceTagger, "ids", ["--task", "sequence"]),
+    ],
+)
+def test_other_tasks(capsys, tables, tmp_path, kind, name, options):
+    options = [*options, "--features", "piecewise", "--chunk", CHUNK, "--no-shuffle", "--save", tmp_path / "model"]
+    code, _, _ = run(capsys, tables / f"train-{name}", "--test", tables / f"test-{name}", *options)
+    ids = {PredtronRanker: "qid", PredtronSequenceTagger: "sid"}.get(kind)
+    model = kind(features="piecewise")
+    for i in range(0, N, CHUNK):
+        part = slice(i, i + CHUNK)
+        of_rows = {} if ids is None else {ids: IDS[part]}
+        model.partial_fit(X[part], GRADE[part], **of_rows, **({} if kind is PredtronRanker else {"classes": [0, 1, 2]}))
+    assert code == 0
+    assert_array_equal(joblib.load(tmp_path / "model").coef_, model.coef_)
+
+
+def test_a_saved_map_predicts_and_goes_on(capsys, tables, tmp_path):
+    saved, on, out = tmp_path / "saved", tmp_path / "on", tmp_path / "out"
+    assert run(capsys, tables / "train-two", "--features", "piecewise", "--save", saved, "--no-compare")[0] == 0
+    model = joblib.load(saved)
+    code, _, _ = run(capsys, "--load", saved, "--test", tables / "test-two", "--predictions", out, "--proba")
+    assert code == 0
+    assert_allclose(np.loadtxt(out), model.predict_proba(X[N:]), atol=1e-6)
+    assert run(capsys, "--load", saved, tables / "test-two", "--no-shuffle", "--save", on)[0] == 0
+    assert_array_equal(joblib.load(on).coef_, model.partial_fit(X[N:], (GRADE[N:] > 1).astype(int)).coef_)
+
+
+def test_columns_that_training_did_not_have_are_left_out(capsys, tables, tmp_path):
+    wide = tmp_path / "wide"
+    wide.write_text("1 1:0.5 2:0.5 9:3\n0 3:0.1\n")
+    code, out, _ = run(capsys, tables / "train-two", "--features", "piecewise", "--test", wide)
+    assert code == 0 and "1 value of 1 feature that training did not have was left out" in out
+
+
+def test_what_is_refused(capsys, tables, tmp_path):
+    train = tables / "train-two"
+    assert "'wide' must be an integer from 1 to" in usage_error(capsys, train, "--features", "wide")
+    assert "or 'piecewise' or 'auto' or 'fourier'" in usage_error(capsys, train, "--features", "wide")
+    for option in (["--grow"], ["--jobs", 2]):
+        message = usage_error(capsys, train, "--features", "piecewise", *option)
+        assert f"--features=piecewise is not for {option[0]}" in message
+    wide, model = tmp_path / "wide", tmp_path / "model"
+    wide.write_text("1 1:0.5 1000000:3\n0 3:0.1\n")
+    message = usage_error(capsys, wide, "--features", "piecewise")
+    assert "10,000 rows of 1,000,000 features are 74.5 GB; accepted is 1 GB, as of a smaller --chunk" in message
+    table = pd.DataFrame({"a": [0.1, 0.2, 0.3] * 4, "b": ["x", "y", "y"] * 4})
+    joblib.dump(PredtronBinaryClassifier(features="piecewise", cv=0).fit(table, [0, 1, 1] * 4), model)
+    message = usage_error(capsys, "--load", model, "--test", train)
+    assert "holds a PredtronBinaryClassifier of a table with categories" in message and "tables of numbers" in message
+    assert "--features is fixed by the estimator of --load" in usage_error(
+        capsys, "--load", model, train, "--features", "piecewise"
+    )
