@@ -18,7 +18,7 @@ COLUMNS = ["you predict", "compared with", "measured by", "error, ours / theirs"
 COLORS = {"error": "#d55e00", "time": "#3c9dd0"}
 TICKS = {
     "error": {"1/4": 0.25, "1/2": 0.5, "equal": 1, "2": 2},
-    "time": {"1/100": 0.01, "1/30": 1 / 30, "1/10": 0.1, "1/3": 1 / 3, "equal": 1},
+    "time": {"1/100": 0.01, "1/10": 0.1, "equal": 1, "10": 10},
 }
 
 
@@ -170,7 +170,7 @@ def draw(path: Path) -> None:
         ax.axvline(1, color="gray", linewidth=1.5)
         ax.set_xscale("log")
         ax.set_xticks(list(ticks.values()), list(ticks))
-        ax.set_xlim(ticks[min(ticks, key=ticks.get)] / 1.6, 2.2)
+        ax.set_xlim(min(ticks.values()) / 1.6, max(2.2, 1.2 * greatest(side)))
         ax.minorticks_off()
         ax.tick_params(colors="gray", length=0)
         ax.grid(alpha=0.3)
@@ -178,6 +178,11 @@ def draw(path: Path) -> None:
     figure.supxlabel("left of the line we are ahead", color="gray", fontsize=11)
     figure.savefig(path, transparent=True, metadata={"Date": None, "Creator": None})
     plt.close(figure)
+
+
+def greatest(side: str) -> float:
+    """Return the greatest ratio of a side of the picture."""
+    return max(value for comparison in COMPARISONS for which, _, found in comparison.sides() if which == side for value in found)
 
 
 def write() -> None:
