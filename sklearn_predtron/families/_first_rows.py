@@ -34,7 +34,7 @@ def partial_fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: An
         raise ValueError(f"features={estimator.features!r} does not go with learners side by side, whose maps would differ.")
     view = showing(estimator, known)
     if known is not None:
-        view._model = known.but(learner=known.learner.copied())
+        view._model = known.in_progress()
     learn_first(view, first, X, y, given)
     _training.take_over(estimator, view)
 
@@ -53,7 +53,7 @@ def learn_first(view: Any, first: FirstRows, X: Any, y: Any, given: dict[str, An
         return
     if not mine.all():
         _training.read(view, X, y, dict(given), view._model, partial=True, columns=columns)  # refuses all or nothing
-    head, rest = part_of(*part, mine), part_of(*part, ~mine)
+    head = part_of(*part, mine)
     _training.partial_fit(view, *head, None, columns)
     first = first.with_call(*head)
     view._model.columns = view._model.columns._replace(features=first)
@@ -64,7 +64,7 @@ def learn_first(view: Any, first: FirstRows, X: Any, y: Any, given: dict[str, An
     for call in first.calls:
         _training.partial_fit(view, *call, None, columns)
     if not mine.all():
-        _training.partial_fit(view, *rest, None)
+        _training.partial_fit(view, *part_of(*part, ~mine), None)
 
 
 def of_some_weight(X: Any, given: dict[str, Any]) -> NDArray:

@@ -92,6 +92,10 @@ class Model:
         """Return a model that differs in some fields, and has not opened the fast path."""
         return replace(self, **{**nothing_of_a_process(), **changes})
 
+    def in_progress(self) -> Model:
+        """Return the same model with a learner of its own, so that what it learns can be undone."""
+        return replace(self, learner=self.learner.copied(), stream=None)
+
     def decision_of(self, decide: Callable[[Any], Decision]) -> Decision:
         """Return the decision by the present parameters, which is made of them and of the labels once."""
         parameters, change, (decided_by, decided_at, decision) = self.parameters, Part.last_change, self.decided

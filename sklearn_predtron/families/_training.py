@@ -21,7 +21,7 @@ from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._patience import checked_patience
 from sklearn_predtron.families._reading import Batch, BlockReader, Columns, Reading, RowReader
 from sklearn_predtron.families._stream import Stream
-from sklearn_predtron.families._tables import columns_of
+from sklearn_predtron.families._tables import FirstRows, columns_of
 from sklearn_predtron.families._watched import Watched, showing
 
 Learn = Callable[[Any, Batch], None]  # lets an estimator, with the model in progress, learn otherwise than by itself
@@ -175,7 +175,8 @@ def open_stream(estimator: Any) -> None:
     """Open the fast path for rows as they come, if there is one, by the present parameters."""
     model: Model = estimator._model
     columns = model.columns
-    reader = None if columns.names is not None else estimator._reader().short(model.labels)
+    slow = columns.names is not None or isinstance(columns.features, FirstRows)
+    reader = None if slow else estimator._reader().short(model.labels)
     model.stream = None
     if reader is not None:
         model.stream = Stream(model.learner, reader, estimator._lock, model.first_sparse, columns.features)
