@@ -26,7 +26,7 @@ def partial_fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: An
     if known is None and estimator.features is None:
         _training.partial_fit(estimator, X, y, given, learn)
         return
-    first = FirstRows(estimator.features, (), is_classifier(estimator)) if known is None else known.columns.features
+    first = FirstRows(estimator.features, is_classifier(estimator)) if known is None else known.columns.features
     if not isinstance(first, FirstRows):
         _training.partial_fit(estimator, X, y, given, learn)
         return
@@ -59,9 +59,9 @@ def learn_first(view: Any, first: FirstRows, X: Any, y: Any, given: dict[str, An
     view._model.columns = view._model.columns._replace(features=first)
     if first.n < ROWS_OF_STREAMS:
         return
-    columns = first.columns()
+    columns, calls = first.columns()
     view._model = None
-    for call in first.calls:
+    for call in calls:
         _training.partial_fit(view, *call, None, columns)
     if not mine.all():
         _training.partial_fit(view, *part_of(*part, ~mine), None)

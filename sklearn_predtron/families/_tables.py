@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from sklearn_predtron._support.parts import kinds, resolve
 from sklearn_predtron.families._reading import Columns, ReadTable, len_of
 from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.features._columns import chosen_categories, numbers_of, opened
-from sklearn_predtron.features._table import check_values
+from sklearn_predtron.features._table import Gathered, check_values
 
 
 def map_of(features: Any) -> FeatureMap | None:
@@ -34,15 +35,17 @@ def columns_of(features: Any, X: Any, y: Any, *, labels: bool) -> tuple[Columns,
     `labels` says that y has labels, and not numbers.
     """
     fitted = clone(map_of(features))
-    table = fitted._fit(X, targets(X, y, labels=labels)).view(ReadTable)
+    n = X.n if isinstance(X, Gathered) else len_of(X)
+    table = fitted._fit(X, targets(y, n, labels=labels)).view(ReadTable)
     if fitted.n_features_out_ == 0:
         raise ValueError(
-            f"X has no column that varies (n_samples = {len_of(X)}), of which features={features!r} could make something."
+            f"X has no column that varies beyond rounding (n_samples = {len(table)}), of which features={features!r} could make "
+            "something; of a stream the first 500 rows make the map, and rows that are alike may come later."
         )
     return Columns(fitted.n_features_in_, getattr(fitted, "feature_names_in_", None), fitted), table
 
 
-def targets(X: Any, y: Any, *, labels: bool) -> NDArray | None:
+def targets(y: Any, n: int, *, labels: bool) -> NDArray | None:
     """Return numbers that stand for y, of shape (n, m); None where y is no good, which who reads it says."""
     try:
         found = y.toarray() if sparse.issparse(y) else np.asarray(y)
@@ -56,7 +59,7 @@ def targets(X: Any, y: Any, *, labels: bool) -> NDArray | None:
         found = found.astype(np.float64).reshape(len(found), -1)
     except (TypeError, ValueError):
         return None
-    return found if len(found) == len_of(X) and np.isfinite(found).all() else None
+    return found if len(found) == n and np.isfinite(found).all() else None
 
 
 def mark_tables(features: Any, tags: Any) -> None:
@@ -78,34 +81,58 @@ class FirstRows:
     ----------
     features : str or FeatureMap
         The map.
-    calls : tuple of tuples (X, y, given)
-        What was given so far.
     labels : bool
         Whether y has labels, and not numbers.
+    state : dict or None
+        The rows so far, as `Gathered` has them.
+    calls : tuple of tuples (n, y, given)
+        Of each call how many rows it had, and what came with them.
     """
 
-    def __init__(self, features: Any, calls: tuple[tuple[Any, Any, dict[str, Any]], ...], labels: bool):
-        self.features, self.calls, self.labels = features, calls, labels
-        self.n, self.p = 0, None if not calls else opened(calls[0][0]).p  # rows and columns
-        named = getattr(map_of(features), "categories", None)
-        self.may_hold_categories = named is not None and not isinstance(named, str)
+    def __init__(
+        self,
+        features: Any,
+        labels: bool,
+        state: dict[str, Any] | None = None,
+        calls: tuple[tuple[int, Any, dict[str, Any]], ...] = (),
+    ):
+        self.features, self.labels, self.state, self.calls = features, labels, state, calls
+        known = map_of(features)
+        self.missing, self.categories = getattr(known, "missing", True), getattr(known, "categories", None)
+
+    @property
+    def n(self) -> int:
+        """How many rows there are."""
+        return 0 if self.state is None else self.state["n"]
+
+    @property
+    def of_numbers_(self) -> bool:
+        """Whether no column has categories so far."""
+        return self.state is None or not chosen_categories(Gathered(self.state), self.categories)
 
     def read(self, X: Any) -> NDArray:
         """Return the numbers of a table; what is missing, and categories, are zeros."""
         table = opened(X)
-        of_categories = chosen_categories(table, getattr(map_of(self.features), "categories", None))
+        of_categories = chosen_categories(table, self.categories)
         found = np.zeros((table.n, table.p))
         for j in set(range(table.p)) - of_categories:
             found[:, j] = numbers_of(table, j)
-        check_values(table, found, missing=getattr(map_of(self.features), "missing", True))
+        check_values(table, found, missing=self.missing)
         return np.nan_to_num(found, nan=0.0)
 
     def plain_rows(self, X: Any) -> Rows | None:
         """Return the rows of an array of as many columns that needs no reading; else None."""
-        if type(X) is not np.ndarray or X.ndim != 2 or X.dtype.char not in "fd" or X.size == 0 or self.p != X.shape[1]:
+        if type(X) is not np.ndarray or X.ndim != 2 or X.dtype not in (np.float32, np.float64) or X.size == 0:
+            return None
+        if self.state is None or len(self.state["dtypes"]) != X.shape[1] or self.has_chosen:
             return None
         plain = X.flags.c_contiguous and X.flags.aligned and bool(np.isfinite(X).all())
-        return dense_rows(X) if plain and not self.may_hold_categories else None
+        return dense_rows(X) if plain else None
+
+    @property
+    def has_chosen(self) -> bool:
+        """Whether columns of categories are named."""
+        return self.categories is not None and not isinstance(self.categories, str)
 
     def rows(self, matrix: NDArray) -> Rows:
         """Return the rows of such numbers."""
@@ -113,40 +140,27 @@ class FirstRows:
 
     def with_call(self, X: Any, y: Any, given: dict[str, Any]) -> FirstRows:
         """Return these rows and some more."""
-        more = FirstRows(self.features, (*self.calls, copy.deepcopy((X, y, given))), self.labels)
-        more.n = self.n + len_of(X)
-        return more
+        table = opened(X)
+        so_far = Gathered.begun(table) if self.state is None else Gathered(self.state)
+        state = so_far.with_rows(table, self.n + table.n, None, self.categories).state
+        return FirstRows(self.features, self.labels, state, (*self.calls, (table.n, *copy.deepcopy((y, given)))))
 
     def columns_so_far(self, X: Any) -> Columns:
         """Return the columns of the first of all rows, which are read as these are."""
-        table = opened(X)
-        names = list(getattr(table, "names", None) or ())
-        named = len(names) > 0 and all(isinstance(name, str) for name in names)
-        return Columns(table.p, np.array(names, dtype=object) if named else None, self)
+        first = Gathered.begun(opened(X))
+        return Columns(first.p, first.feature_names, self)
 
-    def columns(self) -> Columns:
-        """Return the columns of the rows, and the map that they make."""
-        X, y = (joined([call[place] for call in self.calls]) for place in (0, 1))
-        return columns_of(self.features, X, y, labels=self.labels)[0]
+    def columns(self) -> tuple[Columns, Iterator[tuple[NDArray, Any, dict[str, Any]]]]:
+        """Return the columns of the rows with the map that they make, and the calls as it reads them."""
+        y = joined([y for _, y, _ in self.calls])
+        columns, table = columns_of(self.features, Gathered(self.state or {}), y, labels=self.labels)
+        ends = np.cumsum([n for n, _, _ in self.calls]).tolist()
+        return columns, ((table[end - n : end], y, given) for end, (n, y, given) in zip(ends, self.calls, strict=True))
 
 
-def joined(parts: list[Any]) -> Any:
-    """Return the parts of an array or a data frame as one."""
-    first = parts[0]
-    if len(parts) == 1:
-        return first
-    if sparse.issparse(first):
-        return sparse.vstack(parts)
-    if hasattr(first, "iloc"):
-        import pandas as pd
-
-        return pd.concat(parts, ignore_index=True)
-    if hasattr(first, "vstack") and hasattr(first, "to_series"):
-        import polars as pl
-
-        return pl.concat(parts)
-    if hasattr(first, "column_names"):
-        import pyarrow as pa
-
-        return pa.concat_tables(parts)
-    return np.concatenate([np.asarray(part) for part in parts])
+def joined(parts: list[Any]) -> NDArray | None:
+    """Return the labels of several calls as those of one; None where they have no common form."""
+    try:
+        return np.concatenate([part.toarray() if sparse.issparse(part) else np.asarray(part) for part in parts])
+    except ValueError:
+        return None

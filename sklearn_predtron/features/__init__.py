@@ -84,8 +84,14 @@ class FeatureMap(TransformerMixin, Part):
     def _fit(self, X: Any, y: Any) -> NDArray:
         """Choose the map, and return the table as `read` returns it."""
         self._check_parameters()
-        made, matrix = self._made_of(opened(X), y)
-        validate_data(self, X=X, reset=True, skip_check_array=True)
+        table = X if isinstance(X, Gathered) else opened(X)
+        made, matrix = self._made_of(table, y)
+        if isinstance(X, Gathered):
+            self.n_features_in_ = X.p
+            if X.feature_names is not None:
+                self.feature_names_in_ = X.feature_names
+        else:
+            validate_data(self, X=X, reset=True, skip_check_array=True)
         self._gathered = None
         self._take(made)
         return matrix
@@ -118,7 +124,7 @@ class FeatureMap(TransformerMixin, Part):
         self._first_read(table)
         targets_of(y, table.n)
         gathered = Gathered.begun(table) if first else Gathered(self._gathered or {})
-        gathered = gathered.with_rows(table, ROWS_OF_STREAMS, y)
+        gathered = gathered.with_rows(table, ROWS_OF_STREAMS, y, self.categories)
         made = self._made_of_gathered(gathered) if gathered.n == ROWS_OF_STREAMS else None
         if first:
             validate_data(self, X=X, reset=True, skip_check_array=True)
@@ -271,9 +277,9 @@ class FeatureMap(TransformerMixin, Part):
             None where they are to be read, by `read`, which says what is wrong with them.
         """
         row_map = getattr(self, "_row_map", None)
-        if row_map is None or type(X) is not np.ndarray or X.ndim != 2 or not X.flags.c_contiguous:
+        if row_map is None or type(X) is not np.ndarray or X.ndim != 2 or X.size == 0 or X.shape[1] != row_map.p:
             return None
-        if X.size == 0 or X.shape[1] != row_map.p or X.dtype.char not in "fd" or not self._of_numbers:
+        if X.dtype not in (np.float32, np.float64) or not (X.flags.c_contiguous and X.flags.aligned and self._of_numbers):
             return None
         good = np.isfinite(X).all() or (self.missing and not np.isinf(X).any())
         return MadeRows(row_map, X) if good else None

@@ -18,10 +18,10 @@ from sklearn.utils import check_array
 MOST_CATEGORIES = 256  # with a place of their own
 HASHED = 256  # places for the others of a column
 
-OF_NUMBERS = re.compile(r"(u?int\d*|float\d*|double|halffloat|decimal.*|sparse\[(u?int|float).*)(\[pyarrow\])?$")
+OF_NUMBERS = re.compile(r"(u?int\d*|float\d*|double|halffloat|decimal.*|null|sparse\[(u?int|float).*)(\[pyarrow\])?$")
 OF_ENCODED = re.compile(r"(string|large_string|utf8|dictionary<values=(string|large_string|bool|u?int\d+))")  # of pyarrow
 OF_RANKED = re.compile(r"(string|str|utf8|categorical|enum)")  # of polars
-OF_TEXTS = re.compile(r"(bool|object|str|large_string|string_view|utf8|categor|enum|dictionary)")
+OF_TEXTS = re.compile(r"(bool|sparse\[bool|object|str|large_string|string_view|utf8|categor|enum|dictionary)")
 
 
 class Columns(Protocol):
@@ -66,6 +66,8 @@ class Frame:
 
     def objects(self, j: int) -> Iterable[Any]:
         column = self.column(j)
+        if self.dtype(j) in ("float32", "float"):
+            return self.floats(j)
         if hasattr(column, "to_pylist"):
             return column.to_pylist()
         return column.to_list() if hasattr(column, "to_physical") else column.astype(object).to_numpy()
@@ -132,7 +134,7 @@ class Array:
         return str(self.X.dtype).lower() if self.of_numbers else "object"
 
     def objects(self, j: int) -> Iterable[Any]:
-        return self.X[:, j].tolist()
+        return self.X[:, j] if self.X.dtype == np.float32 else self.X[:, j].tolist()
 
     def floats(self, j: int) -> NDArray:
         return as_floats(self.X[:, j])
@@ -161,9 +163,12 @@ def opened(X: Any) -> Frame | Array:
                 raise ValueError(f"Found array with 0 {what}(s) {shape} while a minimum of 1 is required.")
         return frame
     given = X if isinstance(X, np.ndarray) or not hasattr(X, "__len__") else np.asarray(X)
+    if getattr(getattr(given, "dtype", None), "kind", "f") not in "biufcOUSTV":
+        raise ValueError(f"X is an array of {given.dtype}; accepted are numbers, categories, strings and booleans.")
     of_texts = getattr(getattr(given, "dtype", None), "kind", "f") in "OUST" and getattr(given, "ndim", 0) == 2
     kinds = None if of_texts else [np.float64, np.float32]
-    return Array(check_array(given, dtype=kinds, order="C", ensure_all_finite=False, input_name="X"))
+    found = check_array(given, dtype=kinds, order="C", ensure_all_finite=False, input_name="X")
+    return Array(np.require(found, requirements=["C", "A"]))
 
 
 def as_floats(values: NDArray) -> NDArray:
@@ -173,6 +178,7 @@ def as_floats(values: NDArray) -> NDArray:
 
 def numbers_of(table: Columns, j: int) -> NDArray:
     """Return the numbers of a column, NaN where they are missing."""
+    check_type(table, j)
     try:
         return table.floats(j)
     except (TypeError, ValueError) as error:
@@ -183,15 +189,15 @@ def numbers_of(table: Columns, j: int) -> NDArray:
 
 
 def text_of(value: Any) -> str | None:
-    """Return a category as text, the same for equal numbers; None if it is missing."""
+    """Return a category as text, the same for equal numbers, of which booleans are two; None if it is missing."""
     if isinstance(value, str):
         return str(value)
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return None
     if isinstance(value, (bool, np.bool_)):
-        return str(bool(value))
+        return str(int(value))
     if isinstance(value, Real) and not isinstance(value, Integral):
-        number = float(value)
+        number = float(str(value)) if isinstance(value, np.float32) else float(value)  # 0.1 in either precision
         return None if math.isnan(number) else str(int(number)) if number.is_integer() else repr(number)
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
 
@@ -243,15 +249,21 @@ def hashed_code(text: str, n_known: int, hashed: int) -> int:
     return n_known + crc32(text.encode("utf-8", "surrogatepass")) % hashed if hashed else -1
 
 
-def is_category(table: Columns, j: int) -> bool:
-    """Whether a column holds categories by itself."""
+def check_type(table: Columns, j: int) -> None:
+    """Refuse a column of what is neither numbers nor categories, dates for one."""
     kind = table.dtype(j)
-    if OF_NUMBERS.match(kind):
-        return False
-    if not OF_TEXTS.match(kind):
+    if not (OF_NUMBERS.match(kind) or OF_TEXTS.match(kind)):
         raise ValueError(
             f"X has a column {table.name(j)} of type {kind}; accepted are numbers, categories, strings and booleans."
         )
+
+
+def is_category(table: Columns, j: int) -> bool:
+    """Whether a column holds categories by itself."""
+    check_type(table, j)
+    kind = table.dtype(j)
+    if OF_NUMBERS.match(kind):
+        return False
     return kind != "object" or not all_numbers(table.objects(j))
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron.features._columns import Array, Columns, codes_of, numbers_of, text_of
+from sklearn_predtron.features._columns import OF_NUMBERS, Array, Columns, chosen_categories, codes_of, numbers_of, text_of
 from sklearn_predtron.features._knots import LARGEST
+
+OF_FLOATS = re.compile(r"(float\d*|double|halffloat|sparse\[float.*)(\[pyarrow\])?$")
 
 
 def matrix_of(table: Columns, categories: list[NDArray | None], hashed: list[int], *, missing: bool) -> NDArray:
@@ -53,7 +56,11 @@ def check_range(table: Columns, matrix: NDArray, of_numbers: Iterable[int]) -> N
 
 
 class Gathered:
-    """The first rows of a stream, copied, as a table; what it holds is plain."""
+    """The first rows of a stream, copied column by column, as a table; what it holds is plain, whatever held the rows.
+
+    Columns are told by their places, and have the names of the first rows.  A column that is of several types is one of numbers,
+    if all of these are, or one of objects.
+    """
 
     def __init__(self, state: dict[str, Any]):
         self.state = state
@@ -64,23 +71,26 @@ class Gathered:
     def begun(cls, table: Columns) -> Gathered:
         """Return one without rows, of a table's columns."""
         dtypes = [table.dtype(j) for j in range(table.p)]
-        return cls({"names": table.names, "n": 0, "dtypes": dtypes, "columns": [[] for _ in dtypes], "y": []})
+        return cls({"names": list(table.names), "n": 0, "dtypes": dtypes, "columns": [[] for _ in dtypes], "y": []})
 
-    def with_rows(self, table: Columns, most: int, y: Any) -> Gathered:
-        """Return a table of up to so many rows, these and the first of another."""
-        more = min(most - self.n, table.n)
+    def with_rows(self, table: Columns, most: int, y: Any, categories: Any) -> Gathered:
+        """Return a table of up to so many rows, these and the first of another, in which `categories` hold categories."""
+        more, chosen = min(most - self.n, table.n), chosen_categories(table, categories)
         columns = [list(old) for old in self.state["columns"]]
         for j, column in enumerate(columns):
-            if self.numeric(j):
-                column += numbers_of(table, j)[:more].astype(np.float64).tolist()
-            else:
+            if j in chosen or not OF_FLOATS.match(table.dtype(j)):
                 column += [simple(value) for _, value in zip(range(more), table.objects(j), strict=False)]
+            else:
+                column += numbers_of(table, j)[:more].astype(np.float64).tolist()
+        dtypes = [common(kind, table.dtype(j)) for j, kind in enumerate(self.state["dtypes"])]
         targets = None if y is None or self.state["y"] is None else [*self.state["y"], *np.asarray(y)[:more].tolist()]
-        return Gathered({**self.state, "n": self.n + more, "columns": columns, "y": targets})
+        return Gathered({**self.state, "n": self.n + more, "dtypes": dtypes, "columns": columns, "y": targets})
 
-    def numeric(self, j: int) -> bool:
-        """Whether a column's type is one of numbers."""
-        return self.state["dtypes"][j].startswith(("float", "int", "uint", "double", "halffloat", "decimal", "sparse"))
+    @property
+    def feature_names(self) -> NDArray | None:
+        """The names of the columns, if all are strings."""
+        named = len(self.names) > 0 and all(isinstance(name, str) for name in self.names)
+        return np.array(self.names, dtype=object) if named else None
 
     def name(self, j: int) -> str:
         return repr(self.names[j]) if self.names else str(j)
@@ -95,10 +105,17 @@ class Gathered:
         return np.array(self.state["columns"][j], dtype=np.float64)
 
 
+def common(kind: str, other: str) -> str:
+    """Return a type that holds the values of two."""
+    if kind == other:
+        return kind
+    return "float64" if OF_NUMBERS.match(kind) and OF_NUMBERS.match(other) else "object"
+
+
 def simple(value: Any) -> Any:
     """Return a value as a number, a text or None."""
     if isinstance(value, (bool, int, float, str)):
         return value
-    if isinstance(value, np.generic):
+    if isinstance(value, np.generic) and not isinstance(value, np.float32):
         return simple(value.item())
     return text_of(value)

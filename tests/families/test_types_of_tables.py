@@ -1,0 +1,174 @@
+"""Tables whose columns come in several types, and types that are refused: in the first rows of a stream and behind."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import skops.io
+from numpy.testing import assert_array_equal
+
+from sklearn_predtron import PredtronBinaryClassifier
+from sklearn_predtron.features import PiecewiseLinear
+
+RANDOM = np.random.default_rng(0)
+N = 1000
+NUMBERS = RANDOM.integers(0, 9, N)
+TEXTS = RANDOM.choice(["x", "y", "z"], N)
+Y = ((NUMBERS > 4) ^ (TEXTS == "x")).astype(int)
+
+
+def stream(calls, ends, **parameters):
+    model = PredtronBinaryClassifier(features=PiecewiseLinear(**parameters))
+    for make, begin, end in zip(calls, [0, *ends[:-1]], ends, strict=True):
+        model.partial_fit(make(slice(begin, end)), Y[begin:end], classes=[0, 1])
+    return model
+
+
+def arrow(part, numbers="float64", texts="string", encoded=False):
+    names = pa.array(TEXTS[part].tolist(), getattr(pa, texts)())
+    values = pa.array(NUMBERS[part], getattr(pa, numbers)())
+    return pa.table({"a": values, "b": names.dictionary_encode() if encoded else names})
+
+
+def polars(part, numbers=pl.Float64, texts=pl.String):
+    return pl.DataFrame({"a": NUMBERS[part], "b": TEXTS[part]}).with_columns(pl.col("a").cast(numbers), pl.col("b").cast(texts))
+
+
+def pandas(part, **types):
+    return pd.DataFrame({"a": NUMBERS[part], "b": TEXTS[part]}).astype(types)
+
+
+KINDS = {
+    "arrow": lambda part: arrow(part, "int64"),
+    "arrow of doubles": arrow,
+    "arrow of small numbers": lambda part: arrow(part, "int32", "large_string"),
+    "arrow of codes": lambda part: arrow(part, encoded=True),
+    "polars": lambda part: polars(part, pl.Int64),
+    "polars of codes": lambda part: polars(part, texts=pl.Categorical),
+    "pandas": pandas,
+    "pandas of floats": lambda part: pandas(part, a=float, b="category"),
+    "pandas of objects": lambda part: pandas(part, a=object, b=object),
+}
+
+
+@pytest.mark.parametrize("ends", [[300, 400, 1000], [100, 499, 1000], [499, 501, 1000]])
+@pytest.mark.parametrize("second", KINDS)
+@pytest.mark.parametrize("first", KINDS)
+def test_the_types_of_a_stream_may_change(first, second, ends):
+    expected = stream([pandas] * 3, ends)
+    model = stream([KINDS[first], KINDS[second], KINDS[first]], ends)
+    assert_array_equal(model.coef_, expected.coef_)
+    assert_array_equal(model.predict(KINDS[second](slice(None))), expected.predict(pandas(slice(None))))
+
+
+def test_columns_without_names_are_told_by_their_places():
+    X = np.column_stack([NUMBERS, 1000.0 + RANDOM.normal(size=N)])
+    calls = [lambda part: pd.DataFrame(X[part]), lambda part: pd.DataFrame(X[part], columns=[1, 0]), lambda part: X[part]]
+    model = stream(calls, [250, 500, N])
+    assert_array_equal(model.coef_, stream([lambda part: X[part]] * 3, [250, 500, N]).coef_)
+
+
+def test_a_stream_of_frames_is_saved_without_them():
+    for ends in ([100], [300, 499]):
+        model = stream([pandas] * len(ends), ends)
+        rest = slice(ends[-1], N)
+        written = skops.io.dumps(model)
+        read = skops.io.loads(written, trusted=skops.io.get_untrusted_types(data=written))
+        for other in (pickle.loads(pickle.dumps(model)), read):
+            other.partial_fit(pandas(rest), Y[rest])
+            assert_array_equal(other.coef_, stream([pandas] * (len(ends) + 1), [*ends, N]).coef_)
+        assert b"pandas" not in pickle.dumps(model)
+
+
+def test_integers_keep_their_digits():
+    frame = pd.DataFrame({"a": NUMBERS, "id": 2**53 + np.arange(N) % 6})
+    encoder = PiecewiseLinear(categories=["id"])
+    for begin in range(0, N, 100):
+        encoder.partial_fit(frame[begin : begin + 100])
+    assert sorted(encoder.categories_[1]) == [str(2**53 + k) for k in range(6)]
+
+
+# ------------------------------------------------------------------------------------------------------------ what is refused
+
+
+def moments(library):
+    days = pd.to_datetime(["2020-01-01", None, "2021-01-01"])
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": days})
+    made = {"pandas": frame, "arrow": pa.Table.from_pandas(frame), "polars": pl.DataFrame({"a": [1.0, 2.0, 3.0], "b": days})}
+    made["lengths"] = frame.assign(b=days - days[0])
+    made["complex"] = frame.assign(b=[1j, 2j, 3j])
+    made["periods"] = frame.assign(b=days.to_period("D"))
+    return made[library]
+
+
+@pytest.mark.parametrize("library", ["pandas", "arrow", "polars", "lengths", "complex", "periods"])
+@pytest.mark.parametrize("streamed", [0, 100, 700])
+def test_dates_are_no_numbers_at_any_call(library, streamed):
+    table = pd.DataFrame({"a": RANDOM.normal(size=N), "b": RANDOM.normal(size=N)})
+    model = PredtronBinaryClassifier(features="piecewise", random_state=0)
+    model = model.partial_fit(table[:streamed], Y[:streamed], classes=[0, 1]) if streamed else model.fit(table, Y)
+    before = pickle.dumps(model)
+    for call in (model.predict, lambda X: model.partial_fit(X, [0, 1, 0])):
+        with pytest.raises(
+            ValueError, match=r"X has a column 'b' of type .*; accepted are numbers, categories, strings and booleans"
+        ):
+            call(moments(library))
+    assert pickle.dumps(model) == before
+
+
+def test_arrays_of_dates_are_refused():
+    days = np.array([["2020-01-01"], ["2021-01-01"]], dtype="datetime64[D]")
+    with pytest.raises(ValueError, match=r"X is an array of datetime64\[D\]; accepted are numbers"):
+        PredtronBinaryClassifier(features="piecewise").fit(days, [0, 1])
+
+
+# ------------------------------------------------------------------------------------------------------- the same by other types
+
+
+def test_booleans_are_the_numbers_that_they_are():
+    owner = RANDOM.random(N) < 0.5
+    table = pd.DataFrame({"a": RANDOM.normal(size=N), "owner": owner})
+    y = (owner ^ (table.a > 0)).astype(int)
+    model = PredtronBinaryClassifier(features="piecewise", random_state=0).fit(table, y)
+    assert model.score(table, y) > 0.95
+    for kind in (int, float, "boolean", object):
+        assert_array_equal(model.decision_function(table.astype({"owner": kind})), model.decision_function(table))
+    whole = PredtronBinaryClassifier(features=PiecewiseLinear(categories=["owner"]), random_state=0).fit(
+        table.astype({"owner": int}), y
+    )
+    assert_array_equal(whole.decision_function(table), whole.decision_function(table.astype({"owner": int})))
+
+
+@pytest.mark.parametrize("make", [np.asarray, lambda X: pd.DataFrame(X, columns=["a", "b"])])
+def test_categories_in_either_precision(make):
+    X = np.column_stack([RANDOM.normal(size=200), RANDOM.integers(0, 5, 200) + 0.1])
+    encoder = PiecewiseLinear(categories=[1]).fit(make(X))
+    assert_array_equal(encoder.read(make(X.astype(np.float32)))[:, 1], encoder.read(make(X))[:, 1])
+
+
+def unaligned(X):
+    found = np.ndarray(X.shape, X.dtype, bytearray(X.nbytes + 1), 1)
+    found[:] = X
+    return found
+
+
+@pytest.mark.parametrize("change", [unaligned, lambda X: X.astype(">f8"), lambda X: X.astype(">f4"), np.asfortranarray])
+@pytest.mark.parametrize("rows", [300, N])
+def test_arrays_of_any_layout(change, rows):
+    X = RANDOM.normal(size=(rows, 3)).astype(np.float32).astype(float)
+    model = PredtronBinaryClassifier(features="piecewise").partial_fit(X, Y[:rows], classes=[0, 1])
+    other = PredtronBinaryClassifier(features="piecewise")
+    for begin in range(0, rows, 100):
+        other.partial_fit(change(X[begin : begin + 100]), Y[begin : begin + 100], classes=[0, 1])
+    assert_array_equal(other.coef_, model.coef_)
+    assert_array_equal(model.decision_function(change(X)), model.decision_function(X))
+
+
+@pytest.mark.parametrize("make", [pa.table, pl.DataFrame])
+def test_columns_of_nothing_are_missing(make):
+    data = {"a": RANDOM.normal(size=50).tolist(), "nothing": [None] * 50}
+    encoder = PiecewiseLinear().fit(make(data))
+    assert np.isnan(encoder.read(make(data))[:, 1]).all()
