@@ -110,7 +110,7 @@ def load_model(path: str) -> Any:
     if not known or not (task_of(model).rank or model.classes_.dtype.kind in "iuf" or are_words(model.classes_)):
         names = ", ".join(task.estimator.__name__ for task in TASKS.values())
         raise UsageError(f"--load={path!r} holds a {type(model).__name__}; accepted are {names} with numbers or words as labels")
-    features = getattr(model, "features_", None)
+    features = model._model.columns.features
     if features is not None and not features.of_numbers_:
         raise UsageError(
             f"--load={path!r} holds a {type(model).__name__} of a table with categories, which svmlight files do not name; "

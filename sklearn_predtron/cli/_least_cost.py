@@ -117,17 +117,22 @@ class ScaledLearner:
     def start(self, X: Any) -> None:
         """Take notice of rows that are to be learned."""
         first = not hasattr(self.learner, "classes_")
-        if first and are_stored_dense(X):
+        if first and (isinstance(X, np.ndarray) or are_stored_dense(X)):
             self.scaler = StandardScaler()
         if self.scaler is not None:
-            self.scaler.partial_fit(X.toarray())
+            self.scaler.partial_fit(as_table(X))
 
     def rows(self, X: Any) -> Any:
         """Return rows as the learner takes them."""
         constant = np.ones((X.shape[0], 1))
         if self.scaler is None:
             return sparse.hstack([X, sparse.csr_matrix(constant)], "csr")
-        return np.hstack([self.scaler.transform(X.toarray()), constant])
+        return np.hstack([self.scaler.transform(as_table(X)), constant])
+
+
+def as_table(X: Any) -> NDArray:
+    """Return rows with all of their columns."""
+    return X if isinstance(X, np.ndarray) else X.toarray()
 
 
 class Prediction(NamedTuple):

@@ -174,12 +174,14 @@ class ParquetReader:
             )
         if n_features is not None and indices is None:
             raise ValueError(f"n_features={n_features} is accepted with indices and values only; else columns are features.")
-        if dtype is not None and np.dtype(dtype) not in (np.dtype(np.float64), np.dtype(np.float32)):
+        if not is_known(dtype):
             raise ValueError(f"dtype={dtype!r} is not known; accepted are float64, float32 and None.")
         if dtype is None and indices is not None:
             raise ValueError(f"dtype=None is for columns as they are, and indices={indices!r} holds lists; accepted is a type.")
-        if isinstance(features, str) or not {label, qid}.isdisjoint(features or []):
-            raise ValueError(f"features={features!r} is not accepted; accepted are columns in a list, but label and qid.")
+        if isinstance(features, str) or not {label, qid}.isdisjoint(features or []) or repeats(features):
+            raise ValueError(
+                f"features={features!r} is not accepted; accepted are columns in a list, each once, but label and qid."
+            )
         if isinstance(paths, (str, os.PathLike)):
             paths = [paths]
         self.paths = [os.fspath(path) for path in paths]
@@ -307,6 +309,19 @@ class ParquetReader:
             else:
                 X = batch.rows(self.indices, self.values, width, self.dtype)
             yield X, batch.labels(self.label), ids
+
+
+def is_known(dtype: Any) -> bool:
+    """Return whether X may be of a type."""
+    try:
+        return dtype is None or np.dtype(dtype) in (np.dtype(np.float64), np.dtype(np.float32))
+    except TypeError:
+        return False
+
+
+def repeats(names: list[str] | None) -> bool:
+    """Return whether a name stands twice."""
+    return names is not None and len(set(names)) < len(names)
 
 
 def check_no_more(file: ArrowFile, first: ArrowFile) -> None:

@@ -11,7 +11,8 @@ from sklearn.exceptions import NotFittedError
 
 from sklearn_predtron.decisions._calibration import calibration_of
 from sklearn_predtron.decisions._rules import Learned
-from sklearn_predtron.features import FeatureMap
+from sklearn_predtron.families._tables import FirstRows
+from sklearn_predtron.features import ROWS_OF_STREAMS, FeatureMap
 
 
 def unfitted(estimator: Any, name: str) -> NotFittedError:
@@ -74,7 +75,12 @@ def of_expansion(name: str, what: str, reader: Callable[[Any], Any]) -> learned:
 def fitted_map(estimator: Any) -> FeatureMap:
     """Return the map that makes features of a table."""
     found = estimator._model.columns.features
-    if not isinstance(found, FeatureMap):
+    if isinstance(found, FirstRows):
+        raise AttributeError(
+            f"features_ is the map that the first {ROWS_OF_STREAMS} rows of a stream make; so far there are {found.n}, which are "
+            "learned as they are."
+        )
+    if found is None:
         raise absent(estimator, "features_")
     return found
 

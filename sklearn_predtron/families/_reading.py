@@ -22,6 +22,7 @@ from sklearn_predtron._support.warning import warn
 from sklearn_predtron.decisions._recent_scores import label_values
 from sklearn_predtron.families._stream import LabelReader, plain_rows
 from sklearn_predtron.families.labels._codec import Codec
+from sklearn_predtron.features._columns import refuse_lazy
 
 BY_COSTS = "costs"  # what is noted of rows that weighed by costs of their own
 FORMATS = {False: "dense", True: "CSR"}
@@ -373,6 +374,7 @@ def read_table(X: Any, columns: Columns, name: str) -> tuple[Any, Rows]:
             return X.view(ReadTable), rows
         if getattr(X, "ndim", 2) != 2:
             check_array(X)  # which says so
+        refuse_lazy(X)
         validate_data(witness_of(columns, name), X, reset=False, skip_check_array=True)
         X = columns.features.read(X).view(ReadTable)
     return X, columns.features.rows(X)

@@ -23,6 +23,7 @@ from sklearn_predtron.families._reading import Batch, BlockReader, Columns, Read
 from sklearn_predtron.families._stream import Stream
 from sklearn_predtron.families._tables import FirstRows, columns_of
 from sklearn_predtron.families._watched import Watched, showing
+from sklearn_predtron.features import ROWS_OF_STREAMS
 
 Learn = Callable[[Any, Batch], None]  # lets an estimator, with the model in progress, learn otherwise than by itself
 
@@ -31,6 +32,11 @@ def fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn | No
     """Learn a data set in epochs; the estimator gets the model at last, or what interrupted rounds have come to."""
     estimator._validate_params()
     known = estimator._model if estimator.warm_start else None
+    if known is not None and isinstance(known.columns.features, FirstRows):
+        raise ValueError(
+            f"warm_start=True goes on from a stream of {known.columns.features.n} rows, whose first {ROWS_OF_STREAMS} rows are "
+            "to make the map of features; accepted are partial_fit, and warm_start=False, which begins anew."
+        )
     reader, reading = read(estimator, X, y, given, known, partial=False)
     if known is None:
         model = new_model(estimator, reading, partial=False)

@@ -215,7 +215,7 @@ class FeatureMap(TransformerMixin, Part):
         -------
         ndarray of shape (n, n_features)
             In single or double precision and C-contiguous: what is missing is NaN, a category is its number, and -1 is one that
-            was not known.  A matrix of such numbers is returned as it is.
+            was not known.  Without categories a matrix of such numbers is returned as it is.
         """
         self._fitted()
         table = opened(X)
@@ -326,7 +326,21 @@ class FeatureMap(TransformerMixin, Part):
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         if "_gathered" in state:
-            self._row_map = self._built(tuple(state["_state"])) if "_state" in state else None
+            self._row_map = self._restored(state) if "_state" in state else None
+
+    def _restored(self, state: dict[str, Any]) -> RowMap:
+        """Return the compiled map of a saved state, in which categories are those of the map's columns."""
+        known, hashed, saved = (state.get(name) for name in ("_categories", "_hashed", "_state"))
+        if all(isinstance(part, (tuple, list)) for part in (known, hashed, saved)) and len(known or ()) == len(hashed or ()):
+            row_map = self._built(tuple(saved or ()))
+            sizes = [(0 if own is None else len(own)) + places for own, places in zip(known or (), hashed or (), strict=True)]
+            if sizes == self._n_categories(row_map).tolist():
+                return row_map
+        raise ValueError(f"The saved state of a {type(self).__name__} is damaged: its categories are not those of its columns.")
+
+    def _n_categories(self, row_map: RowMap) -> NDArray:
+        """Return how many categories each column of a compiled map has."""
+        return np.zeros(row_map.p, dtype=np.intp)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -508,6 +522,9 @@ class PiecewiseLinear(FeatureMap):
 
     def _built(self, state: tuple[Any, ...]) -> RowMap:
         return PiecewiseMap(*state)
+
+    def _n_categories(self, row_map: RowMap) -> NDArray:
+        return row_map.description.n_categories  # type: ignore[attr-defined]
 
     def _names(self, columns: list[str]) -> NDArray:
         return feature_names(columns, self._categories, self._layout())

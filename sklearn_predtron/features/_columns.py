@@ -153,8 +153,7 @@ def opened(X: Any) -> Frame | Array:
         return Array(X)  # as it is
     if sparse.issparse(X):
         raise ValueError(f"X is a sparse {type(X).__name__}; features= takes dense rows and data frames.")
-    if hasattr(X, "collect") and hasattr(X, "collect_schema") and not hasattr(X, "to_series"):
-        raise ValueError("X is a LazyFrame; features= takes dense rows and data frames: pass X.collect().")
+    refuse_lazy(X)
     if (hasattr(X, "columns") or hasattr(X, "column_names")) and hasattr(X, "shape"):
         frame = Frame(X)
         for size, what in ((frame.n, "sample"), (frame.p, "feature")):
@@ -169,6 +168,12 @@ def opened(X: Any) -> Frame | Array:
     kinds = None if of_texts else [np.float64, np.float32]
     found = check_array(given, dtype=kinds, order="C", ensure_all_finite=False, input_name="X")
     return Array(np.require(found, requirements=["C", "A"]))
+
+
+def refuse_lazy(X: Any) -> None:
+    """Refuse a frame of polars that has no rows yet."""
+    if hasattr(X, "collect") and hasattr(X, "collect_schema") and not hasattr(X, "to_series"):
+        raise ValueError("X is a LazyFrame; features= takes dense rows and data frames: pass X.collect().")
 
 
 def as_floats(values: NDArray) -> NDArray:

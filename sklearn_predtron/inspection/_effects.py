@@ -145,9 +145,13 @@ class EffectsDisplay(Display):
         names = names_of_features(estimator, model) if feature_names is None else feature_names
         columns = additive.columns if names is None else feature_list(names, len(additive.columns))
         probed = Probed(additive, additive.read(rows), columns)
-        if features is not None and len(features) == 0:
-            raise ValueError("features=[] has nothing to draw; accepted are None, and at least one column or pair of columns.")
+        if features is not None and (not isinstance(features, (list, tuple)) or len(features) == 0):
+            raise ValueError(
+                f"features={features!r} has nothing to draw; accepted are None, and a list of columns and pairs of columns."
+            )
         effects = [probed.effect(t) for t in probed.chosen(features, n_terms)]
+        if not effects:
+            raise ValueError(f"X has no column of which scores differ in its {len(rows)} rows; accepted are rows that differ.")
         name = f"target: {target}" if name is None and target is not None else name
         return cls(effects=effects, base=probed.base, name=name).plot(ax, **kwargs)
 

@@ -101,7 +101,7 @@ class Probed:
         wanted = tuple(term) if isinstance(term, (tuple, list)) else (term,)
         known: dict[Any, int] = {j: j for j in range(len(self.columns))}
         known.update((name, j) for j, name in enumerate(self.columns))
-        found = tuple(sorted(known.get(column, -1) if isinstance(column, (str, int, np.integer)) else -1 for column in wanted))
+        found = tuple(sorted(known.get(column, -1) if is_column(column) else -1 for column in wanted))
         if found not in self.additive.terms:
             pairs = [self.name(other) for other in self.additive.terms if len(other) > 1]
             raise ValueError(
@@ -153,3 +153,8 @@ class Probed:
         points = np.linspace(low, high, PAIR_POINTS if pair else POINTS)
         knots = getattr(self.additive.map, "knots_", {j: points})[j]
         return points if pair else np.unique(np.concatenate([points, knots[(low < knots) & (knots < high)]]))
+
+
+def is_column(name: Any) -> bool:
+    """Whether something may be the name or the number of a column."""
+    return isinstance(name, (str, int, np.integer)) and not isinstance(name, bool)

@@ -79,6 +79,17 @@ def test_other_tasks(capsys, tables, tmp_path, kind, name, options):
     assert_array_equal(joblib.load(tmp_path / "model").coef_, model.coef_)
 
 
+def test_costs_of_rows_beside_the_usual_learner(capsys, tables, tmp_path):
+    costs = tmp_path / "costs"
+    amounts = np.column_stack([1 + GRADE[:N], 1 + X[:N, 0]]).round(3)
+    costs.write_text("0:1,1:0\n" + "".join(f"{a},{b}\n" for a, b in amounts))
+    options = ["--features", "piecewise", "--costs", costs, "--json"]
+    code, out, err = run(capsys, tables / "train-two", *options)
+    assert code == 0, err
+    ours, theirs = json.loads(out)["results"]
+    assert ours["progressive_cost"] < theirs["progressive_cost"]
+
+
 def test_a_saved_map_predicts_and_goes_on(capsys, tables, tmp_path):
     saved, on, out = tmp_path / "saved", tmp_path / "on", tmp_path / "out"
     assert run(capsys, tables / "train-two", "--features", "piecewise", "--save", saved, "--no-compare")[0] == 0
@@ -109,9 +120,12 @@ def test_what_is_refused(capsys, tables, tmp_path):
     message = usage_error(capsys, wide, "--features", "piecewise")
     assert "10,000 rows of 1,000,000 features are 74.5 GB; accepted is 1 GB, as of a smaller --chunk" in message
     table = pd.DataFrame({"a": [0.1, 0.2, 0.3] * 4, "b": ["x", "y", "y"] * 4})
-    joblib.dump(PredtronBinaryClassifier(features="piecewise", cv=0).fit(table, [0, 1, 1] * 4), model)
-    message = usage_error(capsys, "--load", model, "--test", train)
-    assert "holds a PredtronBinaryClassifier of a table with categories" in message and "tables of numbers" in message
+    fitted = PredtronBinaryClassifier(features="piecewise", cv=0).fit(table, [0, 1, 1] * 4)
+    begun = PredtronBinaryClassifier(features="piecewise").partial_fit(table, [0, 1, 1] * 4, classes=[0, 1])
+    for loaded in (fitted, begun):
+        joblib.dump(loaded, model)
+        message = usage_error(capsys, "--load", model, "--test", train)
+        assert "holds a PredtronBinaryClassifier of a table with categories" in message and "tables of numbers" in message
     assert "--features is fixed by the estimator of --load" in usage_error(
         capsys, "--load", model, train, "--features", "piecewise"
     )

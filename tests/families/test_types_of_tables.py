@@ -172,3 +172,72 @@ def test_columns_of_nothing_are_missing(make):
     data = {"a": RANDOM.normal(size=50).tolist(), "nothing": [None] * 50}
     encoder = PiecewiseLinear().fit(make(data))
     assert np.isnan(encoder.read(make(data))[:, 1]).all()
+
+
+# ---------------------------------------------------------------------------------------------------------- what is said of it
+
+
+def test_a_warm_start_needs_a_map():
+    model = PredtronBinaryClassifier(features="piecewise", warm_start=True).partial_fit(
+        pandas(slice(100)), Y[:100], classes=[0, 1]
+    )
+    before = pickle.dumps(model)
+    with pytest.raises(ValueError, match="warm_start=True goes on from a stream of 100 rows, whose first 500 rows are to make"):
+        model.fit(pandas(slice(None)), Y)
+    assert pickle.dumps(model) == before
+    assert model.set_params(warm_start=False).fit(pandas(slice(None)), Y).score(pandas(slice(None)), Y) > 0.95
+
+
+def test_there_is_no_map_yet():
+    model = PredtronBinaryClassifier(features="piecewise").partial_fit(pandas(slice(100)), Y[:100], classes=[0, 1])
+    assert not hasattr(model, "features_")
+    with pytest.raises(
+        AttributeError, match="features_ is the map that the first 500 rows of a stream make; so far there are 100"
+    ):
+        print(model.features_)
+
+
+def test_rows_that_are_alike_make_no_map():
+    X = np.full((600, 2), 1e15) + [[0, 1]]
+    model = PredtronBinaryClassifier(features="piecewise").partial_fit(X[:400], Y[:400], classes=[0, 1])
+    before = pickle.dumps(model)
+    with pytest.raises(
+        ValueError, match=r"no column that varies beyond rounding \(n_samples = 500\).*the first 500 rows make the map"
+    ):
+        model.partial_fit(X[400:], Y[400:600])
+    assert pickle.dumps(model) == before
+
+
+def test_lazy_frames_are_refused():
+    model = PredtronBinaryClassifier(features="piecewise", random_state=0).fit(polars(slice(None)), Y)
+    with pytest.raises(ValueError, match=r"X is a LazyFrame; .*: pass X.collect\(\)"):
+        model.predict(polars(slice(None)).lazy())
+
+
+def damaged(encoder, **changes):
+    state = encoder.__getstate__()
+    other = PiecewiseLinear.__new__(PiecewiseLinear)
+    other.__setstate__({**state, **changes})
+    return other
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"_state": None},
+        {"_categories": None},
+        {"_categories": [None]},
+        {"_categories": [None, np.array(["x", "y"])]},
+        {"_categories": [None, np.array(["x", "y", "z", "w"])]},
+        {"_categories": [np.array(["1"]), np.array(["x", "y", "z"])]},
+        {"_hashed": [0, 256]},
+        {"_hashed": [0]},
+    ],
+)
+def test_damaged_categories_are_refused(changes):
+    encoder = PiecewiseLinear().fit(pandas(slice(None)))
+    assert_array_equal(damaged(encoder).transform(pandas(slice(9))).toarray(), encoder.transform(pandas(slice(9))).toarray())
+    with pytest.raises(
+        ValueError, match="The saved state of a PiecewiseLinear is damaged: its categories are not those of its columns"
+    ):
+        damaged(encoder, **changes)
