@@ -8,11 +8,14 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.state import Captured
 from sklearn_predtron.decisions._settled import checked_settled
 from sklearn_predtron.families._reading import Columns
 from sklearn_predtron.families._tables import FirstRows
+from sklearn_predtron.families._thin import is_thin, thin, whole
 from sklearn_predtron.families.labels.classes import Classes, TwoClasses
 from sklearn_predtron.families.labels.objects import AnyLabels
 from sklearn_predtron.families.labels.ranks import Ranks
@@ -64,6 +67,8 @@ class Packer:
         """Return a value without objects of classes that are no public ones."""
         if isinstance(value, (tuple, list)):
             return [self.pack(item) for item in value]
+        if type(value) is np.ndarray:
+            return thin(value)
         reduced = value.reduced if isinstance(value, Captured) else None
         kind = type(value) if reduced is None else reduced[0]
         if OBJECTS.get(kind.__name__) is kind:
@@ -99,12 +104,12 @@ def unpack(saved: Any, kind: type[M]) -> M:
     check_format(saved)
     made: list[Any] = []
     try:
-        whole = saved["parts"][-1]
+        last = saved["parts"][-1]
         for part in saved["parts"][:-1]:
             made.append(build(part, made))
-        if whole["kind"] != "Model":
-            raise TypeError(f"where a model is expected there is {whole['kind']}")
-        state = {name: filled(value, made) for name, value in whole["state"]}
+        if last["kind"] != "Model":
+            raise TypeError(f"where a model is expected there is {last['kind']}")
+        state = {name: filled(value, made) for name, value in last["state"]}
         model: Any = kind(**{**state, "columns": checked_columns(*state["columns"])})
         learner = model.learner
     except (TypeError, KeyError, IndexError, AttributeError, OverflowError) as error:
@@ -122,18 +127,18 @@ def build(part: dict[str, Any], made: list[Any]) -> Any:
         kind, state = OBJECTS[name], {attribute: filled(value, made) for attribute, value in part["state"]}
         if kind in CODECS:
             return kind(**state)  # which refuses what it has not
-        whole: Any = object.__new__(kind)
+        found: Any = object.__new__(kind)
         if kind in MAPS:
-            whole.__setstate__(state)  # which makes its tables
+            found.__setstate__(state)  # which makes its tables
         else:
-            whole.__dict__.update(state)
-        return whole
+            found.__dict__.update(state)
+        return found
     if name not in compiled():
         raise ValueError(f"The saved model has a part {name!r}, which this version of sklearn_predtron does not know.")
-    whole = compiled()[name](*filled(part["arguments"], made))
+    found = compiled()[name](*filled(part["arguments"], made))
     if "state" in part:
-        whole.__setstate__(filled(part["state"], made))
-    return whole
+        found.__setstate__(filled(part["state"], made))
+    return found
 
 
 def filled(value: Any, made: list[Any]) -> Any:
@@ -142,7 +147,7 @@ def filled(value: Any, made: list[Any]) -> Any:
         return tuple(filled(item, made) for item in value)
     if isinstance(value, dict) and value.keys() == {PART}:
         return made[value[PART]]
-    return value
+    return whole(value) if is_thin(value) else value
 
 
 def checked_columns(n: Any, names: Any, features: Any) -> Columns:

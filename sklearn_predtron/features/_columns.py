@@ -126,12 +126,13 @@ class Array:
         self.names: list[Any] = []
         self.n, self.p = X.shape
         self.of_numbers = X.dtype.kind == "f"
+        self.kind = str(X.dtype).lower() if self.of_numbers else "object"
 
     def name(self, j: int) -> str:
         return str(j)
 
     def dtype(self, j: int) -> str:
-        return str(self.X.dtype).lower() if self.of_numbers else "object"
+        return self.kind
 
     def objects(self, j: int) -> Iterable[Any]:
         return self.X[:, j] if self.X.dtype == np.float32 else self.X[:, j].tolist()
