@@ -85,6 +85,7 @@ class Course(NamedTuple):
 
     fields: dict[str, Any]  # of the model, by name
     loss: float
+    looks: dict[int, float]  # what was lost after some epochs
     stopped: bool  # by a callback
     paid: Paid | None = None  # where rows have costs of their own
 
@@ -228,10 +229,12 @@ def learn_in_folds(
     watched = Watched(view, estimator, folds.looks[-1] * len(contenders), X=batch.X, y=y, metadata=metadata)
     courses: list[Course] = []
     history = copy.deepcopy(model.learner.history)
+    of_maps = len(contenders) > 1 and contenders[1].columns is not contenders[0].columns
     for way in contenders:
+        beside = min(courses, key=lambda course: course.loss).looks if of_maps and courses else {}
         if courses:
             begin_anew(view, way, copy.deepcopy(history))
-        courses.append(course_of(view, way.batch, y, ids, folds, watched))
+        courses.append(course_of(view, way.batch, y, ids, folds, watched, beside))
         if courses[-1].stopped:
             break
     best = best_of(courses)
@@ -293,8 +296,13 @@ def begin_anew(view: Any, way: Way, history: Any) -> None:
         model.learner.record(history)
 
 
-def course_of(view: Any, batch: Batch, y: Any, ids: dict[str, Any], folds: Folds, watched: Watched) -> Course:
-    """Let each learner learn without its fold until it is no better than it was; the mean of the best ones is the model's."""
+def course_of(
+    view: Any, batch: Batch, y: Any, ids: dict[str, Any], folds: Folds, watched: Watched, beside: dict[int, float]
+) -> Course:
+    """Let each learner learn without its fold until it is no better than it was; the mean of the best ones is the model's.
+
+    It ends, too, where it is behind a course `beside` it, of which the losses at its looks are given.
+    """
     model: Model = view._model
     blank, pupils = model.learner, [Pupil(view, batch, folds, number) for number in range(folds.n_learners)]
     patience = None if view.tol is None else checked_patience(view.tol)
@@ -323,7 +331,7 @@ def course_of(view: Any, batch: Batch, y: Any, ids: dict[str, Any], folds: Folds
             take(view, batch, best)
             break
         best = look
-        if over or stopped:
+        if over or stopped or look.loss > beside.get(epochs, np.inf):
             break
     model.record["n_iter_"] = max(found, default=0, key=lambda epochs: -found[epochs])
     del losses[model.record["n_iter_"] :]
@@ -332,7 +340,7 @@ def course_of(view: Any, batch: Batch, y: Any, ids: dict[str, Any], folds: Folds
         model.record["cost_power_"] = batch.costs.power
         paid = None if best is None or best.held is None else paid_by(view, batch, best.held)
     loss = min(found.values(), default=np.inf)
-    return Course({name: getattr(model, name) for name in OF_A_COURSE}, loss, stopped, paid)
+    return Course({name: getattr(model, name) for name in OF_A_COURSE}, loss, found, stopped, paid)
 
 
 def paid_by(view: Any, batch: Batch, held: HeldOut) -> Paid:

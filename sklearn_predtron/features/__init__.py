@@ -544,11 +544,12 @@ def filled(knots: list[NDArray], most: int) -> tuple[NDArray, NDArray]:
 
 
 class Auto(PiecewiseLinear):
-    """Of hats with products, hats alone, and columns as they are, what predicts best on rows held out (alias "auto").
+    """Of hats with products, hats alone, cosines, and columns as they are, what predicts best on rows held out (alias "auto").
 
     An estimator chooses in `fit` by the folds or the part that it holds out (`cv`); where it holds out nothing, and in streams,
-    it is `PiecewiseLinear`, as it is as a transformer.  Columns as they are can be chosen where all are numbers and none is
-    missing.
+    it is `PiecewiseLinear`, as it is as a transformer.  The cosines are those of `RandomFourier`, of tables of numbers: many
+    columns may interact, and no summands tell why a row has its score.  Columns as they are can be chosen where all are numbers
+    and none is missing.  What is behind another after as many epochs is learned no further.
 
     Parameters
     ----------
@@ -579,19 +580,19 @@ class Auto(PiecewiseLinear):
     >>> import numpy as np
     >>> from sklearn_predtron import PredtronBinaryClassifier
     >>> X = np.random.default_rng(0).standard_normal((600, 4))
-    >>> for y in (X[:, 0] + X[:, 1] > 0, np.sin(3 * X[:, 0]) > 0, X[:, 0] * X[:, 1] > 0):
+    >>> for y in (X[:, 0] + X[:, 1] > 0, np.sin(3 * X[:, 0]) > 0, (X**2).sum(axis=1) > 3.4):
     ...     model = PredtronBinaryClassifier(features="auto", random_state=0).fit(X, y)
     ...     print(model.coef_.shape[1])
     4
     52
-    202
+    1000
     """
 
     alias = "auto"
     synonyms = ("chosen",)
 
     def choices(self) -> list[FeatureMap | None]:
-        """Return hats with products, hats alone and, of numbers none of which is missing, columns as they are.
+        """Return hats with products, hats alone and, of numbers, cosines and, if none is missing, columns as they are.
 
         Returns
         -------
@@ -601,7 +602,26 @@ class Auto(PiecewiseLinear):
         described = self._layout().description
         plain = self._of_numbers and not described.missing.any()
         hats = [self.without_pairs()] if len(described.pairs) else []
-        return [self, *hats, *([None] if plain else [])]
+        cosines = [self._cosines()] if self._of_numbers and self.missing else []
+        return [self, *hats, *cosines, *([None] if plain else [])]
+
+    def _cosines(self) -> RandomFourier:
+        """Return cosines of the same columns."""
+        described, found = self._layout().description, RandomFourier()
+        own = {name: value for name, value in vars(self).items() if name in ("n_features_in_", "feature_names_in_")}
+        state = found._state_by(described.mean, described.sd)
+        found.__setstate__(
+            {
+                **found.__getstate__(),
+                **own,
+                "_gathered": None,
+                "_categories": self._categories,
+                "_hashed": self._hashed,
+                "_state": state,
+            }
+        )
+        found._of_numbers = True
+        return found
 
 
 class RandomFourier(FeatureMap):
@@ -665,14 +685,16 @@ class RandomFourier(FeatureMap):
         return float(np.sqrt(2.0))
 
     def _state_of(self, matrix: NDArray, n_categories: NDArray, Y: NDArray | None) -> tuple[Any, ...]:
-        p, rows = matrix.shape[1], evenly(len(matrix), ROWS_OF_KNOTS)
-        columns = [column[~np.isnan(column)] for column in matrix[rows].T]
-        found = [described(column, 2, 2) for column in columns]
-        random = check_random_state(self.random_state)
+        rows = evenly(len(matrix), ROWS_OF_KNOTS)
+        found = [described(column[~np.isnan(column)], 2, 2) for column in matrix[rows].T]
+        return self._state_by(np.array([numbers.mean for numbers in found]), np.array([numbers.sd for numbers in found]))
+
+    def _state_by(self, mean: NDArray, sd: NDArray) -> tuple[Any, ...]:
+        """Return the state of the compiled map of columns of such means and standard deviations."""
+        p, random = len(mean), check_random_state(self.random_state)
         gamma = 1 / p if self.gamma is None else self.gamma
         turns = np.sqrt(2 * gamma) / (2 * np.pi) * random.normal(size=(p, self.n_features))
         phase = random.uniform(0, 1, self.n_features)
-        mean, sd = np.array([numbers.mean for numbers in found]), np.array([numbers.sd for numbers in found])
         return turns, phase, mean, sd, float(np.sqrt(2 / self.n_features))
 
     def _built(self, state: tuple[Any, ...]) -> RowMap:

@@ -194,8 +194,8 @@ class PiecewiseColumns:
 
     def _draw_indicators(self, graph: Graph, X: str) -> str:
         """Return which category each row has."""
-        x = graph.cast(graph.columns(X, self.of_category), np.float64)  # which holds both exactly
-        return graph.cast(graph.node("Equal", x, graph.constant(self.values, np.float64)), graph.real)
+        x = graph.cast(graph.columns(X, self.of_category), graph.real)  # 0.1 is the same category in either precision
+        return graph.cast(graph.node("Equal", x, graph.constant(self.values, graph.real)), graph.real)
 
 
 class Hats:

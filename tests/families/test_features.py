@@ -22,7 +22,8 @@ from sklearn_predtron import (
     PredtronSequenceTagger,
 )
 from sklearn_predtron.estimator_checks import expected_failed_checks
-from sklearn_predtron.features import PiecewiseLinear, RandomFourier
+from sklearn_predtron.families import _folds
+from sklearn_predtron.features import Auto, PiecewiseLinear, RandomFourier
 from sklearn_predtron.mixing import ParameterMixing
 
 N = 900
@@ -186,6 +187,47 @@ def test_folds_choose_what_predicts_best(y, width):
     by_folds = PredtronBinaryClassifier(features="auto", random_state=0, cv=5).fit(X, y)
     if by_folds.coef_.shape == alone.coef_.shape:
         assert_array_equal(by_folds.coef_, alone.coef_)
+
+
+def test_cosines_are_chosen_where_columns_interact():
+    y = (X**2).sum(axis=1) > 3.4
+    chosen = PredtronBinaryClassifier(features="auto", random_state=0, cv=5).fit(X, y)
+    alone = PredtronBinaryClassifier(features=RandomFourier(), random_state=0, cv=5).fit(X, y)
+    hats = PredtronBinaryClassifier(features="piecewise", random_state=0, cv=5).fit(X, y)
+    assert type(chosen.features_) is RandomFourier and min(chosen.held_out_loss_.values()) < min(hats.held_out_loss_.values())
+    assert_array_equal(chosen.coef_, alone.coef_)
+    assert_array_equal(chosen.decision_function(X), alone.decision_function(X))
+    assert_array_equal(pickle.loads(pickle.dumps(chosen)).predict(X), chosen.predict(X))
+    assert clone(chosen).fit(X, y).score(X, y) == chosen.score(X, y) > 0.9
+    with pytest.raises(ValueError, match="RandomFourier"):
+        chosen.explain(X)
+
+
+@pytest.mark.parametrize(
+    ("auto", "table", "offered"),
+    [
+        (Auto(), X, [Auto, PiecewiseLinear, RandomFourier, type(None)]),
+        (Auto(), np.where(X > 1, np.nan, X), [Auto, PiecewiseLinear, RandomFourier]),
+        (Auto(missing=False, n_pairs=0), X, [Auto, type(None)]),
+        (Auto(categories=[0]), np.round(X), [Auto, PiecewiseLinear]),
+    ],
+)
+def test_what_there_is_to_choose(auto, table, offered):
+    choices = clone(auto).fit(table).choices()
+    assert [type(choice) for choice in choices] == offered
+    for cosines in (choice for choice in choices if isinstance(choice, RandomFourier)):
+        alone = RandomFourier().fit(table)
+        assert_array_equal(cosines.transform(table[:9]), alone.transform(table[:9]))
+        assert cosines.n_features_in_ == alone.n_features_in_ and cosines.get_params() == alone.get_params()
+
+
+def test_what_is_behind_another_map_is_learned_no_further(monkeypatch):
+    epochs = []
+    learn = _folds.Pupil.learn
+    monkeypatch.setattr(_folds.Pupil, "learn", lambda pupil, n: epochs.append((pupil.like.p, n)) or learn(pupil, n))
+    PredtronBinaryClassifier(features="auto", random_state=0).fit(X, np.sin(3 * X[:, 0]) > 0)
+    learned = {width: sum(n for other, n in epochs if other == width) for width in (202, 52, 1000, 4)}
+    assert learned[1000] == learned[4] < learned[52] <= learned[202]
 
 
 def test_queries_choose_too():
