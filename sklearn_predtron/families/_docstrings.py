@@ -19,8 +19,8 @@ features : "piecewise", "auto", "fourier", FeatureMap or None, default=None
     What is made of each row of a table as its turn comes: "piecewise" has functions of each column and of pairs of them, for
     numbers, missing values and categories (`PiecewiseLinear`), "auto" lets `fit` choose among that, functions without pairs,
     the features of a kernel, and columns as they are (`features.Auto`), and "fourier" has those of a kernel (`RandomFourier`).
-    None learns columns as they are.  It is fitted to the rows of `fit`, and in a stream to the first 500, which until then are learned as
-    they are.  ``norm="auto"`` is then "l2".
+    None learns columns as they are.  It is fitted to the rows of `fit`, and in a stream to the first 500, which until then are
+    learned as they are.  ``norm="auto"`` is then "l2".
 
 update : {updates} or Update, default="adaptive"
     When to change the weights, towards which competitor, and how far.
