@@ -245,7 +245,7 @@ def test_a_gain_is_weighed_against_its_standard_error():
 
 def test_another_power_is_taken_for_a_gain_beyond_its_error_alone():
     courses = [
-        Course({"record": name}, 0.0, False, Paid(np.array(paid), np.ones(4)))
+        Course({"record": name}, 0.0, {}, False, Paid(np.array(paid), np.ones(4)))
         for name, paid in [("root", [1.0, 1, 1, 1]), ("by chance", [0.0, 3, 0, 0]), ("better", [0.5, 0.5, 0.6, 0.4])]
     ]
     assert best_of(courses) is courses[2]
