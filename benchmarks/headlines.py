@@ -367,36 +367,15 @@ HEADLINES = [
         Headline("tables", what, "LightGBM", "Error on tables", "ours, auto (ratio)", where)
         for what, where in (("error on tables", {}), ("error on tables, measured ones", {"kind": "measured"}))
     ),
-    *(
-        Headline("tables", "error on tables", other, "Error on tables", "ours, auto (ratio)", {}, beside=f"{name} (ratio)")
-        for other, name in (("`HistGradientBoostingClassifier`", "HistGradientBoosting"), (EBM, "ExplainableBoosting"))
-    ),
     Headline(
-        "tables", "error, 30 % of the values missing", "LightGBM", "Missing values", "ours, auto (ratio)", {"missing": "30%"}
-    ),
-    *(
-        Headline("tables", what, "LightGBM", "Time of a fit and of a prediction", f"{call}, ours, auto (ratio)", {})
-        for what, call in (("time of a fit of a table", "fit"), ("predicting a table", "predict"))
+        "tables", "time of a fit of a table", "LightGBM", "Time of a fit and of a prediction", "fit, ours, auto (ratio)", {}
     ),
     Headline(
         "tables",
-        "memory of an epoch of a table",
-        "LightGBM",
-        "Rounds a second, and memory",
-        "growth, to LightGBM (ratio)",
-        {"learner": "ours, piecewise", "epochs": 1},
-    ),
-    *(
-        Headline("tables", what, "river ARFClassifier", "Streams of tables", f"{of}, to river ARFClassifier (ratio)", PIECEWISE)
-        for what, of in (("error on streams of tables", "error"), ("learning from a row and predicting it", "time"))
-    ),
-    Headline("tables", "absolute error of ranks", "LightGBM", "Ranks", "ours, auto (ratio)", {}),
-    Headline(
-        "tables",
-        "1 - NDCG@10, piecewise",
-        TREES,
-        "Rankings of tables",
-        "1 - NDCG@10, to LightGBM lambdarank (ratio)",
+        "error on streams",
+        "river ARFClassifier",
+        "Streams of tables",
+        "error, to river ARFClassifier (ratio)",
         PIECEWISE,
     ),
 ]

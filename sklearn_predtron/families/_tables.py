@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn_predtron._core.rows import Rows, dense_rows
 from sklearn_predtron._support.parts import kinds, resolve
 from sklearn_predtron.families._reading import Columns, ReadTable, len_of
-from sklearn_predtron.features import FeatureMap
+from sklearn_predtron.features import ROWS_OF_STREAMS, FeatureMap
 from sklearn_predtron.features._columns import chosen_categories, numbers_of, opened
 from sklearn_predtron.features._table import Gathered, check_values
 
@@ -40,7 +40,7 @@ def columns_of(features: Any, X: Any, y: Any, *, labels: bool) -> tuple[Columns,
     if fitted.n_features_out_ == 0:
         raise ValueError(
             f"X has no column that varies beyond rounding (n_samples = {len(table)}), of which features={features!r} could make "
-            "something; of a stream the first 500 rows make the map, and rows that are alike may come later."
+            f"something; accepted are rows that differ, in a stream among the first {ROWS_OF_STREAMS} rows, which make the map."
         )
     return Columns(fitted.n_features_in_, getattr(fitted, "feature_names_in_", None), fitted), table
 

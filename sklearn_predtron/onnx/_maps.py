@@ -8,12 +8,12 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron.features import FeatureMap, PiecewiseLinear, RandomFourier
+from sklearn_predtron.features import CLIP, FeatureMap, PiecewiseLinear, RandomFourier
 from sklearn_predtron.features._columns import text_of
 from sklearn_predtron.features._layout import DIRECT, NUMBERS, Layout
 from sklearn_predtron.onnx._graph import Graph
 
-CLIP, FAR = 6, 1e9  # of standardised numbers, as the compiled maps have them
+FAR = 1e9  # standardised numbers of cosines, as the compiled map has them
 ACCEPTED = "accepted are columns of numbers, NaN where they are missing, and categories that are numbers, up to 256 in a column"
 
 

@@ -202,7 +202,8 @@ def test_rows_that_are_alike_make_no_map():
     model = PredtronBinaryClassifier(features="piecewise").partial_fit(X[:400], Y[:400], classes=[0, 1])
     before = pickle.dumps(model)
     with pytest.raises(
-        ValueError, match=r"no column that varies beyond rounding \(n_samples = 500\).*the first 500 rows make the map"
+        ValueError,
+        match=r"no column that varies beyond rounding \(n_samples = 500\).*among the first 500 rows, which make the map",
     ):
         model.partial_fit(X[400:], Y[400:600])
     assert pickle.dumps(model) == before
