@@ -6,6 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any, Protocol
 from zlib import crc32
@@ -202,10 +203,17 @@ def text_of(value: Any) -> str | None:
         return None
     if isinstance(value, (bool, np.bool_)):
         return str(int(value))
+    if isinstance(value, Decimal):
+        return None if value.is_nan() else text_of(number_of(value))
     if isinstance(value, Real) and not isinstance(value, Integral):
         number = float(str(value)) if isinstance(value, np.float32) else float(value)  # 0.1 in either precision
         return None if math.isnan(number) else str(int(number)) if number.is_integer() else repr(number)
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+
+
+def number_of(value: Decimal) -> int | float:
+    """Return a decimal number as an integer, with all of its digits, or a float."""
+    return int(value) if value.is_finite() and value == value.to_integral_value() else float(value)
 
 
 def distinct(table: Columns, j: int) -> tuple[list[str | None], NDArray]:
@@ -275,7 +283,7 @@ def is_category(table: Columns, j: int) -> bool:
 
 def all_numbers(values: Iterable[Any]) -> bool:
     """Whether objects are numbers, but for those that are missing."""
-    return all((isinstance(v, Real) and not isinstance(v, (bool, np.bool_))) or text_of(v) is None for v in values)
+    return all((isinstance(v, (Real, Decimal)) and not isinstance(v, (bool, np.bool_))) or text_of(v) is None for v in values)
 
 
 def chosen_categories(table: Columns, categories: Any) -> set[int]:

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron.features._columns import OF_NUMBERS, Array, Columns, chosen_categories, codes_of, numbers_of, text_of
+from sklearn_predtron.features._columns import (
+    OF_NUMBERS,
+    Array,
+    Columns,
+    chosen_categories,
+    codes_of,
+    number_of,
+    numbers_of,
+    text_of,
+)
 from sklearn_predtron.features._knots import LARGEST
 
 OF_FLOATS = re.compile(r"(float\d*|double|halffloat|sparse\[float.*)(\[pyarrow\])?$")
@@ -116,6 +126,8 @@ def simple(value: Any) -> Any:
     """Return a value as a number, a text or None."""
     if isinstance(value, (bool, int, float, str)):
         return value
+    if isinstance(value, Decimal):
+        return None if value.is_nan() else number_of(value)
     if isinstance(value, np.generic) and not isinstance(value, np.float32):
         return simple(value.item())
     return text_of(value)

@@ -1,6 +1,7 @@
 """Tables whose columns come in several types, and types that are refused: in the first rows of a stream and behind."""
 
 import pickle
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -89,6 +90,25 @@ def test_integers_keep_their_digits():
     for begin in range(0, N, 100):
         encoder.partial_fit(frame[begin : begin + 100])
     assert sorted(encoder.categories_[1]) == [str(2**53 + k) for k in range(6)]
+
+
+def test_decimal_numbers_are_numbers():
+    values = [None if i % 7 == 0 else Decimal(int(k)) / 4 for i, k in enumerate(NUMBERS)]
+    floats = pd.DataFrame({"a": [np.nan if value is None else float(value) for value in values]})
+    objects = pd.DataFrame({"a": pd.Series(values, dtype=object)})
+    typed = pa.table({"a": pa.array(values, pa.decimal128(10, 2))})
+    expected = PredtronBinaryClassifier(features="piecewise", random_state=0).fit(floats, Y)
+    for table in (objects, typed, objects.to_numpy()):
+        model = PredtronBinaryClassifier(features="piecewise", random_state=0).fit(table, Y)
+        assert_array_equal(model.coef_, expected.coef_)
+        assert_array_equal(model.predict(table), expected.predict(floats))
+    streamed = stream(
+        [lambda part: floats[part], lambda part: typed.slice(part.start, part.stop - part.start), lambda part: objects[part]],
+        [200, 400, N],
+    )
+    assert_array_equal(streamed.coef_, stream([lambda part: floats[part]] * 3, [200, 400, N]).coef_)
+    numbers, codes = PiecewiseLinear(categories=["a"]).fit(floats), PiecewiseLinear(categories=["a"]).fit(objects)
+    assert numbers.categories_[0].tolist() == codes.categories_[0].tolist()
 
 
 # ------------------------------------------------------------------------------------------------------------ what is refused
