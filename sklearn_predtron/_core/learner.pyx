@@ -129,7 +129,7 @@ cdef class Learner:
         cdef Problem problem = self.problem
         if problem is None or problem.d < 1 or problem.d != self.weights.d or self.weights.p < 1:
             raise ValueError(f"weights for {self.weights.d} scores do not go with a problem of {problem.d}.")
-        if type(problem.score_map) is not type(self.weights.score_map):
+        if not problem.score_map.is_of(self.weights.score_map):
             maps = [type(part.score_map).__name__ for part in (self.weights, problem)]
             raise ValueError(f"weights of a {maps[0]} do not go with a problem of a {maps[1]}.")
         if (problem.of_one_score is not None) != self.update.of_each_score:
@@ -498,8 +498,8 @@ cdef class Learner:
             if batch.parting and lock_is_wanted(word):
                 self.lock.give_way()
             row = i if order == NULL else order[i]
-            if order != NULL and i + PREFETCHED < last:
-                rows.prefetch(order[i + PREFETCHED])
+            if i + PREFETCHED < last:
+                rows.prefetch(i + PREFETCHED if order == NULL else order[i + PREFETCHED])
             if rows.sparse and self.weights.large and i + 1 < last:
                 rows.view(i + 1 if order == NULL else order[i + 1], &x)
                 self.weights.prefetch(&x)

@@ -32,6 +32,14 @@ cdef class ScoreMap:
         """Return the map to d scores."""
         return self if d == self.d else ScoreMap(d)
 
+    def is_of(self, ScoreMap other not None):
+        """Whether weights for another map have such scores."""
+        return type(other) is type(self)
+
+    def learnable(self, W, b):
+        """Return weights that can be learned, and predict as W and b do."""
+        return W, b
+
     def build(self, norm, Py_ssize_t p, intercept, **how):
         """Return zero weights of p features under a norm."""
         return norm.build(self, p, intercept=intercept, **how)

@@ -41,6 +41,25 @@ INLINE void store_scores(int classes, const lanes *sum, const double *offset, do
 }
 #endif
 
+#if LANES == 4
+/* w[index[0]] to w[index[3]].  Loads bind: narrow indices are loaded in pairs, and instructions that gather are no faster. */
+#define GATHERED(INDEX, w, index) JOIN(GATHERED, INDEX)(w, index)
+#define GATHERED_int64_t(w, index) ((lanes){(w)[(index)[0]], (w)[(index)[1]], (w)[(index)[2]], (w)[(index)[3]]})
+#define GATHERED_int32_t(w, index) GATHERED_pairs(w, pair_of(index), pair_of((index) + 2))
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define GATHERED_pairs(w, a, b) ((lanes){(w)[(uint32_t)(a)], (w)[(a) >> 32], (w)[(uint32_t)(b)], (w)[(b) >> 32]})
+#else
+#define GATHERED_pairs(w, a, b) ((lanes){(w)[(a) >> 32], (w)[(uint32_t)(a)], (w)[(b) >> 32], (w)[(uint32_t)(b)]})
+#endif
+
+INLINE uint64_t pair_of(const int32_t *index)
+{
+    uint64_t both;
+    memcpy(&both, index, sizeof both);
+    return both;
+}
+#endif
+
 enum { AHEAD = 24 }; /* non-zeros between a prefetch and its use: measured, flat from 16 to 32 */
 
 #define VALUE float
@@ -105,8 +124,15 @@ INLINE Row NAME(row)(const Row *x, const ptrdiff_t *start, ptrdiff_t r)
 
 INLINE double NAME(dot)(ptrdiff_t n, const VALUE *x, const INDEX *index, const double *w)
 {
-    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
     ptrdiff_t k = 0;
+#if LANES == 4
+    lanes s = {0};
+    for (; k + 4 <= n; k += 4) s += LOAD(VALUE, x + k) * GATHERED(INDEX, w, index + k);
+    double s0 = s[0];
+    for (; k < n; k++) s0 += x[k] * w[index[k]];
+    return (s0 + s[1]) + (s[2] + s[3]);
+#else
+    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
     for (; k + 4 <= n; k += 4) {
         s0 += x[k] * w[index[k]];
         s1 += x[k + 1] * w[index[k + 1]];
@@ -115,6 +141,7 @@ INLINE double NAME(dot)(ptrdiff_t n, const VALUE *x, const INDEX *index, const d
     }
     for (; k < n; k++) s0 += x[k] * w[index[k]];
     return (s0 + s1) + (s2 + s3);
+#endif
 }
 
 DISPATCHED void NAME(class_scores)(ptrdiff_t m, const Row *x, const ptrdiff_t *start, const Matrix *M, double scale, int more, double *t)
@@ -125,9 +152,17 @@ DISPATCHED void NAME(class_scores)(ptrdiff_t m, const Row *x, const ptrdiff_t *s
     }
 }
 
+/* No index stands twice in a row, so four entries can be read before the first of them is written. */
 INLINE void NAME(axpy)(ptrdiff_t n, double a, const VALUE *x, const INDEX *index, double *w)
 {
-    for (ptrdiff_t k = 0; k < n; k++) w[index[k]] += a * x[k];
+    ptrdiff_t k = 0;
+#if LANES == 4
+    for (; k + 4 <= n; k += 4) {
+        const lanes v = GATHERED(INDEX, w, index + k) + a * LOAD(VALUE, x + k);
+        for (int l = 0; l < LANES; l++) w[index[k + l]] = v[l];
+    }
+#endif
+    for (; k < n; k++) w[index[k]] += a * x[k];
 }
 
 #else

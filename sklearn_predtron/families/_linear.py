@@ -53,6 +53,7 @@ def begin_at(estimator: Any, model: Any) -> None:
     rows = empty_rows(columns.n, is_sparse=sparse.issparse(getattr(model, "coef_", None)))
     observer = estimator._decision(labels).observer(problem, None)
     learner = new_learner(estimator, problem, rows, norm, observer, partial=True)
+    scores = Linear(*problem.score_map.learnable(*scores))
     learner.weights.begin_at(*scores)
     if not is_same(learner.read(lambda weights: weights.last()), scores):
         raise ValueError(

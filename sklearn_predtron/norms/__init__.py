@@ -54,6 +54,7 @@ class Norm(Part):
     takes_weights = False  # whether learning can begin at given weights
     measured = False  # whether it has a length of given weights and rows
     of_sequences = False  # whether the tokens of sequences can be learned under it
+    scores_apart = False  # whether a step changes the weights of each score as it would without the others
     theorem: str | None = None  # what carries the theorems over to the norm
 
     def for_rows(self, *, sparse: bool) -> Norm:
@@ -238,7 +239,7 @@ class L2(Norm):
     alias = "l2"
     of_sequences = True
     synonyms = ("frobenius", "fro", "euclidean")
-    takes_weights = measured = True
+    takes_weights = measured = scores_apart = True
 
     def build(self, score_map: ScoreMap, p: int, *, intercept: Intercept, sparse: bool, average: bool) -> Weights:
         return L2Weights(score_map.d, p, intercept, by_feature=sparse, averaging=average, score_map=score_map)
@@ -477,7 +478,7 @@ class Scaled(Norm):
     """
 
     alias = "scaled"
-    of_sequences = True
+    of_sequences = scores_apart = True
     synonyms = ("standardised", "standardized")
 
     def build(self, score_map: ScoreMap, p: int, *, intercept: Intercept, sparse: bool, average: bool) -> Weights:

@@ -59,12 +59,30 @@ cdef class L2Weights(AveragedWeights):
         wide.n_features = min(p, self.n_features)
         return wide
 
+    def with_opposite(self, Py_ssize_t p, Py_ssize_t d, places, bint by_feature):
+        """Return weights of d scores, where score places[0] is the only one of these and places[1] its opposite."""
+        cdef L2Weights wide = type(self)(d, p, self.intercept, by_feature, self.averaging, self.score_map.of_scores(d))
+        wide.take_over(self, places[:1])
+        wide.n_features = min(p, self.n_features)
+        wide.oppose(places)
+        return wide
+
+    def oppose(self, places):
+        """Let score places[1] be the opposite of score places[0]; what is 0 is not written."""
+        first, second = places
+        for flat, *more in [(np.asarray(self.data), np.asarray(self.b)), *self.totals]:
+            matrix = self._shaped(flat)
+            there = np.flatnonzero(matrix[first])
+            matrix[second, there] = -matrix[first, there]
+            for values in more:
+                values[second] = -values[first]
+
     cdef take_over(self, L2Weights other, places):
         """Hold what others hold, of which score c becomes places[c]."""
         cdef int i
-        by_feature, stride, other_stride = self.by_feature or self.d == 1, self.stride, other.stride
-        if self.d == 1:
-            stride = other_stride = 1
+        by_feature = self.by_feature or self.d == 1
+        stride = 1 if self.d == 1 else self.stride
+        other_stride = 1 if by_feature and other.d == 1 else other.stride
         self.scale, self.empty, self.leader, self.radius2 = other.scale, other.empty, other.leader, other.radius2
         self.watch_radius(other.radius_needed, other.radius_of_rows)
         relay(np.asarray(self.data), stride, np.asarray(other.data), other_stride, places, by_feature)

@@ -106,6 +106,10 @@ cdef class ScaledWeights(L2Weights):
         self._set_counted((counts, np.zeros(self.d)))
         spread(np.asarray(self.C), C, places)
 
+    def oppose(self, places):
+        L2Weights.oppose(self, places)
+        self.C[places[1]] = -self.C[places[0]]
+
     def widen(self, Py_ssize_t n_features):
         """Let rows have so many features from here on: dense ones would have had zeros there, which count."""
         self.statistics.count_zeros(self.n_features, n_features, self.dense_rows, self.seen)

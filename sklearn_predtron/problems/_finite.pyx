@@ -8,6 +8,7 @@ from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron._core.problem cimport Codes, Labels, Problem, Round
 from sklearn_predtron._core.rows cimport Rows
 
+from sklearn_predtron.norms._opposite import OppositeMap, are_opposite
 from sklearn_predtron.problems._leads import check_room, leads_of_all
 
 cdef enum:
@@ -85,6 +86,8 @@ cdef class FiniteProblem(Problem):
             raise ValueError(f"code must hold finite numbers, a row for each prediction, got shape {code.shape}.")
         self.rep = code
         self.set_loss(self.rep.shape[0], self.rep.shape[1], cost)
+        if are_opposite(code):
+            self.score_map = OppositeMap()
 
     cdef set_loss(self, Py_ssize_t k, Py_ssize_t d, cost):
         if k < 2 or d < 1:
@@ -254,6 +257,8 @@ cdef class OneHotProblem(FiniteProblem):
 
     def __init__(self, Py_ssize_t k, cost=None):
         self.set_loss(k, k, cost)
+        if k == 2:
+            self.score_map = OppositeMap()
 
     @property
     def D2(self):

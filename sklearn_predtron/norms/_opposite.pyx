@@ -1,0 +1,277 @@
+"""Two scores, of which one gains what the other loses: the weights of one of them are all there is to learn."""
+import numpy as np
+
+from sklearn_predtron._core.score_map cimport ScoreMap
+from sklearn_predtron._core.simd cimport ScoreGradient
+from sklearn_predtron._core.problem cimport Round
+from sklearn_predtron._core.rows cimport Rows, View
+from sklearn_predtron._core.weights cimport ScoreFunction, Weights
+
+from sklearn_predtron._core.predictors import frozen, passing
+from sklearn_predtron._core.state import restored, whole
+
+
+cdef class OppositeMap(ScoreMap):
+    """W x with two scores, whose gradients are (v, -v).
+
+    Steps along them keep weights that begin at 0 opposite to one another: those of W = 0 are, and a step adds -v x to one where
+    it adds v x to the other; so do averages, and whatever multiplies both.  Under an entrywise norm other than l2 the size of a
+    step or the link has the number of rows in it, so there both are kept.
+    """
+
+    def __init__(self):
+        ScoreMap.__init__(self, 2)
+
+    def __reduce__(self):
+        return OppositeMap, ()
+
+    def is_of(self, ScoreMap other not None):
+        return type(other) in (ScoreMap, OppositeMap) and other.d == 2
+
+    def learnable(self, W, b):
+        """Return what sets the two scores apart: what they have in common predicts nothing."""
+        return W - W.mean(axis=0), b - b.mean()
+
+    def build(self, norm, Py_ssize_t p, intercept, *, sparse, **how):
+        if not norm.scores_apart:
+            return norm.build(self, p, intercept=intercept, sparse=sparse, **how)
+        return OppositeWeights(norm.build(ScoreMap(1), p, intercept=intercept, sparse=sparse, **how), sparse)
+
+
+def are_opposite(code):
+    """Whether the two entries of all differences of the rows of a table (k, d) are opposite, to the bit."""
+    if code.shape[1] != 2 or len(code) > 256 or np.ptp(code.sum(axis=1)) > 1e-9:
+        return False
+    first, second = (np.subtract.outer(column, column) for column in code.T)
+    return bool((first == -second).all())
+
+
+cdef inline void oppose(Py_ssize_t m, double* t) noexcept nogil:
+    """From a score a row to two; the last row first, for they share their place."""
+    cdef Py_ssize_t r
+    cdef double s
+    for r in range(m - 1, -1, -1):
+        s = t[r]
+        t[2 * r] = s
+        t[2 * r + 1] = -s
+
+
+cdef class OppositeScores(ScoreFunction):
+    """(s, -s), where one score s of a row predicts."""
+    cdef ScoreFunction inner
+
+    def __init__(self, ScoreFunction inner not None):
+        self.map_scores(2, inner.p, None)
+        self.n_features = inner.n_features
+        self.inner = inner
+
+    cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
+                               bint means_wanted) except -1:
+        return self.inner.open_block(rows, order, first, last, means_wanted)
+
+    cdef void scores(self, const View* x, double* t) noexcept nogil:
+        self.inner.scores(x, t)
+        oppose(x.m, t)
+
+
+cdef class OppositeWeights(Weights):
+    """W = (u, -u) and b = (c, -c): the inner weights are u and c."""
+    cdef readonly Weights inner
+    cdef readonly object intercept
+
+    def __init__(self, Weights inner not None, bint by_feature):
+        if inner.d != 1 or inner.score_map.of_blocks:
+            raise ValueError(f"the inner weights must be of one score, got {inner.d}.")
+        self.map_scores(2, inner.p, OppositeMap())
+        self.inner, self.intercept, self.by_feature = inner, inner.intercept, by_feature
+        self.small_pages, self.large, self.whole_in_blocks = inner.small_pages, inner.large, inner.whole_in_blocks
+        self.inverse_convexity, self.has_longer_steps = inner.inverse_convexity, inner.has_longer_steps
+        self.counts_rows_once, self.most_averages = inner.counts_rows_once, inner.most_averages
+        self.follow()
+
+    cdef void follow(self) noexcept:
+        """Say what the inner weights say, which may change outside rounds."""
+        self.n_features, self.averaging, self.leader = self.inner.n_features, self.inner.averaging, self.inner.leader
+        self.observing, self.may_step = self.inner.observing, self.inner.may_step
+
+    def __reduce__(self):
+        return OppositeWeights, (self.inner, bool(self.by_feature)), (self.leader,)
+
+    def __setstate__(self, state):
+        (self.leader,) = restored(self, state, (whole(0, self.most_averages),))
+
+    def export(self):
+        return self.inner.export()
+
+    def adopt(self, state, bint with_sums):
+        self.inner.adopt(state, with_sums)
+        self.follow()
+
+    def begin_at(self, W, b):
+        self.inner.begin_at(W[:1], b[:1])
+        self.follow()
+
+    def resized(self, Py_ssize_t p, Py_ssize_t d, places):
+        if d > 2:
+            return self.inner.with_opposite(p, d, list(places), self.by_feature)
+        return OppositeWeights(self.inner.resized(p, 1, range(1)), self.by_feature)
+
+    def widen(self, Py_ssize_t n_features):
+        self.inner.widen(n_features)
+        self.follow()
+
+    def room_for(self, Py_ssize_t n_features):
+        return self.inner.room_for(n_features)
+
+    def expect(self, Rows rows not None):
+        self.inner.expect(rows)
+        self.small_pages = self.inner.small_pages
+
+    def keep_averages(self, int n):
+        """Keep n averages of the iterates from here on: those there are go on, and others begin."""
+        self.inner.keep_averages(n)
+        self.follow()
+
+    def put_first(self, int which):
+        """Let an average that is kept be number 1, and that one take its place; `keep_averages` comes next."""
+        self.inner.put_first(which)
+
+    cdef void lead(self, int which) noexcept nogil:
+        self.leader = which
+        self.inner.lead(which)
+
+    def watch_radius(self, bint needed, bint of_rows=False):
+        self.inner.watch_radius(needed, of_rows)
+        self.follow()
+
+    @property
+    def radius_needed(self):
+        """Whether the largest |x| is followed."""
+        return self.inner.radius_needed
+
+    @property
+    def radius2(self):
+        """Its square."""
+        return self.inner.radius2
+
+    def effective_radius(self, double radius):
+        return self.inner.effective_radius(radius)
+
+    @property
+    def no_theorem_because(self):
+        return self.inner.no_theorem_because
+
+    def length(self):
+        """The norm of both."""
+        return 2 ** 0.5 * self.inner.length()
+
+    def own_predictor(self, bint mean):
+        return OppositeScores(frozen(self.inner, mean))
+
+    def own_passing(self, bint mean, Rows rows):
+        one = passing(self.inner, mean, rows)
+        return None if one is None else OppositeScores(one)
+
+    def first_refused(self, Rows rows not None):
+        return self.inner.first_refused(rows)
+
+    def complaint(self):
+        return self.inner.complaint()
+
+    cdef bint unfinished(self) noexcept:
+        return self.inner.unfinished()
+
+    def complete(self):
+        self.inner.complete()
+
+    cdef open_call(self, Rows rows, bint fresh, bint undo_needed):
+        self.inner.open_call(rows, fresh, undo_needed)
+
+    cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
+                               bint means_wanted) except -1:
+        return self.inner.open_block(rows, order, first, last, means_wanted)
+
+    cdef close_block(self):
+        self.inner.close_block()
+
+    def make_readable(self):
+        self.inner.make_readable()
+
+    cdef close_call(self, bint learned):
+        self.inner.close_call(learned)
+
+    def close_fit(self):
+        self.inner.close_fit()
+
+    cdef Py_ssize_t meet_all(self, Rows rows, const Py_ssize_t[::1] order) except -2:
+        return self.inner.meet_all(rows, order)
+
+    cdef bint open_round(self, View* x) noexcept nogil:
+        cdef bint taken = self.inner.open_round(x)
+        self.may_step = self.inner.may_step
+        return taken
+
+    cdef void abandon_round(self) noexcept nogil:
+        self.inner.abandon_round()
+        self.may_step = self.inner.may_step
+
+    cdef void scores(self, const View* x, double* t) noexcept nogil:
+        self.inner.scores(x, t)
+        oppose(x.m, t)
+
+    cdef void mean_scores(self, const View* x, int which, double* t) noexcept nogil:
+        self.inner.mean_scores(x, which, t)
+        oppose(x.m, t)
+
+    cdef void average_scores(self, const View* x, int which, const double* last, double* t) noexcept nogil:
+        self.inner.average_scores(x, which, last, t)    # of a single row, whose first score is the inner one
+        oppose(x.m, t)
+
+    cdef void prefetch(self, const View* x) noexcept nogil:
+        self.inner.prefetch(x)
+
+    cdef void update_statistics(self, View* x) noexcept nogil:
+        self.inner.update_statistics(x)
+
+    cdef double length2(self, View* x) noexcept nogil:
+        return self.inner.length2(x)
+
+    cdef void update_norm(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
+        cdef double first
+        cdef ScoreGradient one
+        aim(&one, g, &first)
+        self.inner.update_norm(x, &one, r)
+        r.update_norm2 *= 2
+
+    cdef void step(self, View* x, const ScoreGradient* g, double size) noexcept nogil:
+        cdef double first
+        cdef ScoreGradient one
+        aim(&one, g, &first)
+        self.inner.step(x, &one, size)
+
+    cdef void shrink(self, double factor) noexcept nogil:
+        self.inner.shrink(factor)
+
+    cdef void close_round(self, int which, double weight, double keep) noexcept nogil:
+        self.inner.close_round(which, weight, keep)
+
+    def last(self):
+        """W (2, p) and b (2,) of the last iterate, copied."""
+        return both(*self.inner.last())
+
+    def mean(self):
+        """W (2, p) and b (2,) of what predicts: an average, or the last iterate where none is kept."""
+        return both(*self.inner.mean())
+
+
+cdef inline void aim(ScoreGradient* one, const ScoreGradient* g, double* first) noexcept nogil:
+    """The gradient of the first score."""
+    first[0] = 0 if g.n == 0 else g.value[0] if g.at == NULL or g.at[0] == 0 else -g.value[0]
+    one.n = 1
+    one.at = NULL
+    one.value = first
+
+
+def both(u, c):
+    """Return the weights and offsets of both scores, of which no zero has a sign."""
+    return np.vstack([u, 0 - u]), np.concatenate([c, 0 - c])
