@@ -93,7 +93,7 @@ def test_default_fits(norm, as_rows, monkeypatch):
 
 @pytest.mark.parametrize("update", [Adaptive(), PassiveAggressive()])
 def test_the_binary_classifier_learns_the_same(update):
-    """Its w is the second class's weights where steps follow from margins: g is twice as long, and so is the gap of the scores."""
+    """Its w is the second class's weights where steps follow from margins: g is twice as long, and so is a gap of scores."""
     X, y, _ = drawn()
     settings = {"update": update, "norm": "l2", "cv": 0, "random_state": 0}
     binary, several = PredtronBinaryClassifier(**settings).fit(X, y), PredtronClassifier(**settings).fit(X, y)
