@@ -19,3 +19,9 @@ def reading_of(model: Any, X: Any, y: Any, **given: Any) -> Any:
 def problem_of(model: Any) -> Any:
     """Return the problem that the present parameters of a fitted estimator make."""
     return model._build_problem(model._model.labels)
+
+
+def weights_of(model):
+    """Return the weights of a model; of two classes those of the one score that is learned."""
+    weights = model._model.learner.weights
+    return getattr(weights, "inner", weights)

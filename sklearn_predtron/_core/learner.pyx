@@ -434,6 +434,8 @@ cdef class Learner:
                 self.instruct()
             self.problem.open_call(self.weights)
             self.weights.open_call(rows, batch.fresh, undo_needed)
+            if rows.longest == 1:
+                self.weights.measure(batch.unchecked or self.update.needs_norm or self.weights.observing)
             if batch.fresh and counted_first is not None:
                 bad = self.weights.meet_all(rows, counted_first)
                 self.refused = bad >= 0
@@ -504,12 +506,14 @@ cdef class Learner:
                 rows.view(i + 1 if order == NULL else order[i + 1], &x)
                 self.weights.prefetch(&x)
             rows.view(row, &x)
-            if batch.unchecked and not takes(&x):
+            if batch.unchecked and not self.weights.measures and not takes(&x):
                 return row
             mantissa, exponent, rows_seen = self.intercept.mantissa, self.intercept.exponent, self.intercept.count
             if not self.weights.open_round(&x):
                 return row
             self.weights.scores(&x, t)
+            if batch.unchecked and self.weights.measures and not takes(&x):
+                return row
             if not isfinite(t[0]) or (self.problem.check_all_scores and not of_doubles(False).finite(x.m * d + extra, t)):
                 self.weights.abandon_round()
                 return row

@@ -43,6 +43,8 @@ typedef struct {
     /* Fetch the weights that the first values of a row will need: nothing hides that wait when its turn comes. */
     void (*fetch)(const Row *x, const Matrix *M);
     double (*norm2)(const Row *x);
+    /* The same, and t[0] = scale * (M x + offset) where there is one score */
+    double (*measured_score)(const Row *x, const Matrix *M, double scale, double *t);
     /* sum of |x|^a over the values */
     double (*sum_of_powers)(const Row *x, double a);
     /* z += scale * sum of g[r] x_r over m consecutive rows, the first of which is x; start as in CSR, NULL where dense */

@@ -31,6 +31,7 @@ cdef extern from "simd.h" nogil:
         void (*add[3])(const Row* x, Matrix* M, const ScoreGradient* g, double scale) noexcept nogil
         void (*fetch)(const Row* x, const Matrix* M) noexcept nogil
         double (*norm2)(const Row* x) noexcept nogil
+        double (*measured_score)(const Row* x, const Matrix* M, double scale, double* t) noexcept nogil
         double (*sum_of_powers)(const Row* x, double a) noexcept nogil
         void (*combine)(Py_ssize_t m, const Row* x, const Py_ssize_t* start, double scale, const double* g,
                         double* z) noexcept nogil

@@ -29,8 +29,10 @@ cdef class Weights(ScoreFunction):
     cdef readonly bint may_step   # whether there is anything yet to step along
     cdef readonly bint whole_in_blocks     # whether they can be read in between two blocks alone, not rounds
     cdef readonly bint counts_rows_once    # whether rows that are not fresh leave the statistics as they are
+    cdef readonly bint measures   # whether `scores` of a row measure it, too; `open_round` then changes nothing
     cdef open_call(self, Rows rows, bint fresh, bint undo_needed)
     cdef close_call(self, bint learned)
+    cdef void measure(self, bint wanted) noexcept
     cdef close_block(self)
     cdef Py_ssize_t meet_all(self, Rows rows, const Py_ssize_t[::1] order) except -2
     cdef bint open_round(self, View* x) noexcept nogil

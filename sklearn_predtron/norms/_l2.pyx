@@ -237,12 +237,17 @@ cdef class L2Weights(AveragedWeights):
         """Return whether rows are many scores' and dense, and their scores change with single steps alone."""
         return self.W.layout == BY_CLASS and not rows.sparse and self.d * self.p >= MANY_WEIGHTS
 
+    cdef void measure(self, bint wanted) noexcept:
+        self.measures = wanted and self.W.layout == ONE_CLASS and type(self) is L2Weights    # others have scores of their own
+
     cdef close_call(self, bint learned):
         self.upcoming = None
 
     cdef void scores(self, const View* x, double* t) noexcept nogil:
         self.score_map.is_pulled_back = False
-        if self.upcoming is None or not self.upcoming.take(self.scale, self.W.offset, t):
+        if self.measures:
+            (<View*> x).norm2 = x.k.measured_score(&x.first, &self.W, self.scale, t)
+        elif self.upcoming is None or not self.upcoming.take(self.scale, self.W.offset, t):
             self.iterate_scores(x, t)
 
     cdef void iterate_scores(self, const View* x, double* t) noexcept nogil:

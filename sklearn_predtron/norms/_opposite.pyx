@@ -191,6 +191,10 @@ cdef class OppositeWeights(Weights):
                                bint means_wanted) except -1:
         return self.inner.open_block(rows, order, first, last, means_wanted)
 
+    cdef void measure(self, bint wanted) noexcept:
+        self.inner.measure(wanted)
+        self.measures = self.inner.measures
+
     cdef close_block(self):
         self.inner.close_block()
 

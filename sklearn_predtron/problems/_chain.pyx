@@ -12,8 +12,11 @@ from sklearn_predtron._core.problem cimport Labels, Problem, Round
 from sklearn_predtron.problems.inference._trellis cimport (
     FORBIDDEN,
     Trellis,
+    Ways,
     find_marginals,
+    find_probabilities,
     find_suffixes,
+    find_ways,
     follow,
     follow_other,
     follow_worst,
@@ -326,6 +329,50 @@ cdef class ChainProblem(Problem):
             values[never] = 0
             values = np.where(never, np.minimum(NEVER, 2 * values.min(axis=1, keepdims=True)), values)
         return values, allowed
+
+    def probabilities(self, const double[:, ::1] scores, const Py_ssize_t[::1] start, const double[:, ::1] A,
+                      const double[::1] begin, const double[::1] end):
+        """The probability of each label at each token (n_tokens, K) where that of a sequence is as exp(its score).
+
+        And the log of the sum of exp(score) over the sequences of labels, for each of `start`; -inf where none is allowed.
+        """
+        cdef Py_ssize_t i, K = self.d
+        cdef ChainProblem own
+        cdef Ways into, out_of
+        cdef double[:, ::1] m = np.empty((scores.shape[0], K))
+        cdef double[::1] whole = np.empty(start.shape[0] - 1)
+        self.check_scores(scores, start, A, begin, end)
+        own = self.with_scores(start, A, begin, end)
+        cdef double[::1] after = np.zeros(K * own.c.stride), scratch = np.empty(3 * own.c.stride)
+        cdef double[:, ::1] exponential = np.empty((2, K * own.c.stride)), most = np.empty((2, K))
+        np.asarray(after).reshape(K, -1)[:, :K] = np.asarray(own.table).reshape(K, -1)[:, :K].T
+        into.table, into.exponential, into.most = &own.table[0], &exponential[0, 0], &most[0, 0]
+        out_of.table, out_of.exponential, out_of.most = &after[0], &exponential[1, 0], &most[1, 0]
+        with nogil:
+            own.c.final = <double*> &end[0]
+            find_ways(&into, K, own.c.stride)
+            find_ways(&out_of, K, own.c.stride)
+            for i in range(start.shape[0] - 1):
+                own.c.T, own.c.u = start[i + 1] - start[i], &scores[start[i], 0]
+                whole[i] = find_probabilities(&own.c, &into, &out_of, &scratch[0], &m[start[i], 0])
+        return np.asarray(m), np.asarray(whole)
+
+    def scores_of_paths(self, const double[:, ::1] scores, TokenCodes labels not None, const double[:, ::1] A,
+                        const double[::1] begin, const double[::1] end):
+        """The score of each sequence of labels; -inf where it is forbidden."""
+        cdef Py_ssize_t i
+        cdef ChainProblem own
+        cdef double[::1] found = np.empty(labels.n)
+        self.check_scores(scores, labels.start, A, begin, end)
+        if labels.most >= self.d:
+            raise ValueError(f"labels must be numbered from 0 to {self.d - 1}, got {labels.most}.")
+        own = self.with_scores(labels.start, A, begin, end)
+        with nogil:
+            own.c.final = <double*> &end[0]
+            for i in range(labels.n):
+                own.c.T, own.c.u = labels.start[i + 1] - labels.start[i], &scores[labels.start[i], 0]
+                found[i] = path_score(&own.c, &labels.codes[labels.start[i]])
+        return np.asarray(found)
 
     @property
     def predictions_known(self):

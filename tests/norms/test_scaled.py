@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 from cases import Hours, cost_table, intercept_settings, layouts, name, pairwise, random_costs, state, updates_of_the_reference
-from inside import predicting_scores
+from inside import predicting_scores, weights_of
 from reference.scaled import Features, ScaledRankingReference, ScaledReference
 from scipy import sparse
 from sklearn.base import clone
@@ -284,7 +284,7 @@ def test_an_offset_of_dense_rows_may_be_far_larger_than_the_deviations(average, 
         models = [getattr(make(average=average, random_state=0), way)(Z, y, *args) for Z in (X, X + offset)]
         scores = [model.decision_function(Z) for model, Z in zip(models, (X, X + offset), strict=True)]
         np.testing.assert_allclose(scores[1], scores[0], rtol=0, atol=1e-14 * abs(offset) * np.abs(scores[0]).max())
-        variance = [1 / model._model.learner.weights._field(1) for model in models]
+        variance = [1 / weights_of(model)._field(1) for model in models]
         np.testing.assert_allclose(variance[1], variance[0], rtol=1e-14 * abs(offset))
 
 
@@ -303,7 +303,7 @@ def test_what_ends_a_constant_is_no_outlier():
     X, y = rng.standard_normal((600, 2)), rng.integers(0, 2, 600)
     X[:500] = 0.1 * (1 + 2.0**-52 * rng.integers(-2, 3, (500, 1)) * [0, 1])
     model = make().partial_fit(X, y, classes=[0, 1])
-    np.testing.assert_allclose(1 / model._model.learner.weights._field(1), X.var(axis=0), rtol=0.1)
+    np.testing.assert_allclose(1 / weights_of(model)._field(1), X.var(axis=0), rtol=0.1)
 
 
 @pytest.mark.parametrize("average", AVERAGES)
@@ -353,7 +353,7 @@ def test_so_is_that_of_every_family():
         np.testing.assert_allclose(centred, scores, rtol=0, atol=1e-6 * np.abs(scores).max())
     settings = {"norm": "scaled", "batch_size": 50, "average": "linear"}
     batches = PredtronBipartiteClassifier(max_iter=1, shuffle=False, **settings).fit(X, grades == 2)
-    np.testing.assert_allclose(1 / batches._model.learner.weights._field(1), X.var(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(1 / weights_of(batches)._field(1), X.var(axis=0), rtol=1e-12)
     stream = PredtronBipartiteClassifier(**settings)
     for start in range(0, 600, 50):
         stream.partial_fit(X[start : start + 50], grades[start : start + 50] == 2, classes=[False, True])
@@ -367,7 +367,7 @@ def test_they_are_the_moments_of_all_rows(p, offset):
     rng = np.random.default_rng(p)
     X, y = rng.standard_normal((1000, p)) * 10 ** rng.uniform(-2, 2, p) + offset, rng.integers(0, 2, 1000)
     X[:, -1] = np.arange(1000) // 100  # in order, and so a block is all of one value
-    weights = fitted(X, y, max_iter=1)._model.learner.weights
+    weights = weights_of(fitted(X, y, max_iter=1))
     np.testing.assert_allclose(weights._field(0), X.mean(axis=0), rtol=1e-13, atol=1e-13)
     np.testing.assert_allclose(1 / weights._field(1), X.var(axis=0), rtol=1e-10 if offset == 0 else 1e-6)
 
@@ -380,7 +380,7 @@ def test_outliers_are_clipped_as_in_a_stream():
     reference = Features(5, dense=True)
     reference.meet_all(X)
     assert 1.5 < reference.squares[1] / reference.squares[0] < 10  # each doubles the squares at most
-    weights = fitted(X, y, max_iter=1, cv=0)._model.learner.weights
+    weights = weights_of(fitted(X, y, max_iter=1, cv=0))
     np.testing.assert_allclose(weights._field(0), reference.mean, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(weights._field(1), reference.inverse, rtol=1e-9)
 
@@ -396,7 +396,7 @@ def test_values_that_are_far_off_and_many_are_no_outliers(counts, form):
     X[:, 5] += np.where(y == 1, 1e6, 0)
     X = layouts(X)[form]
     for rows in (X, X[::-1]):
-        weights = fitted(np.ascontiguousarray(rows), y, max_iter=1)._model.learner.weights
+        weights = weights_of(fitted(np.ascontiguousarray(rows), y, max_iter=1))
         np.testing.assert_allclose(weights._field(0), X.mean(axis=0, dtype=float), rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(1 / weights._field(1), X.var(axis=0, dtype=float), rtol=1e-9)
 
@@ -409,7 +409,7 @@ def test_rows_count_as_often_as_an_epoch_has_them(form):
     model = PredtronBinaryClassifier(norm="scaled", random_state=0, max_iter=1).fit(form(X), y, sample_weight=weight)
     repeated = fitted(form(np.repeat(X, weight.astype(int), axis=0)), np.repeat(y, weight.astype(int)), max_iter=1)
     for field in (0, 1):
-        found, expected = (m._model.learner.weights._field(field) for m in (model, repeated))
+        found, expected = (weights_of(m)._field(field) for m in (model, repeated))
         np.testing.assert_allclose(found, expected, rtol=0.15, atol=0.15)
     there = PredtronBinaryClassifier(norm="scaled", shuffle=False, max_iter=1).fit(
         form(X), y, sample_weight=np.minimum(weight, 1)
@@ -441,7 +441,7 @@ def test_statistics_of_dense_rows_are_those_of_all_values(offset):
     y, model = rng.integers(0, 2, 3000), make()
     for start, stop in [(0, 100), (100, 101), (101, 3000)]:
         model.partial_fit(X[start:stop] + offset, y[start:stop], classes=[0, 1])
-        weights, Z = model._model.learner.weights, X[:stop] + offset
+        weights, Z = weights_of(model), X[:stop] + offset
         np.testing.assert_allclose(weights._field(0), Z.mean(axis=0), rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(1 / weights._field(1), Z.var(axis=0), rtol=1e-9)
 
@@ -453,7 +453,7 @@ def test_the_mean_is_of_all_values_after_dense_and_sparse_rows():
         rows = X[i : i + 10] if i % 20 == 0 else sparse.csr_matrix(X[i : i + 10])
         model.partial_fit(rows, y[i : i + 10], classes=np.arange(K))
         if i % 20 == 0:
-            np.testing.assert_allclose(model._model.learner.weights._field(0), X[: i + 10].mean(axis=0), rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(weights_of(model)._field(0), X[: i + 10].mean(axis=0), rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("update", updates_of_the_reference(), ids=name)
@@ -651,7 +651,7 @@ def test_margin_is_that_of_standardised_rows(form):
     """With the statistics of the end, it is l2's margin on the scaled rows."""
     X, y = two_classes()
     model = fitted(form(X * 10 ** np.arange(6) + 5), y, intercept_scaling=2.0)
-    weights = model._model.learner.weights
+    weights = weights_of(model)
     inverse, mean = weights._field(1), weights._field(0)
     U = model.coef_ / np.sqrt(inverse)
     c = (model.intercept_ + model.coef_ @ mean) / 2.0
@@ -691,7 +691,7 @@ def test_sums_over_features_survive_a_feature_that_hardly_varied():
     model = PredtronClassifier(norm="scaled").partial_fit(sparse.csr_matrix(X[:70]), y[:70], classes=[0, 1])
     for i in range(70, 200):
         model.partial_fit(sparse.csr_matrix(X[i : i + 1]), y[i : i + 1])
-        weights = model._model.learner.weights
+        weights = weights_of(model)
         total = (weights._field(0) ** 2 * weights._field(1)).sum()
         running = pickle.loads(pickle.dumps(weights))._counted()[0][5]
         np.testing.assert_allclose(running, total, rtol=1e-8)

@@ -15,6 +15,12 @@ cdef struct Trellis:               # the scores of a sequence of T tokens with K
     double* best                   # T rows of suffix scores: the best that label k at token t can begin
 
 
+cdef struct Ways:                  # a table of scores, with label j at k * stride + j, as exponentials
+    const double* table
+    double* exponential            # of each score less the largest of its row
+    double* most                   # these
+
+
 cdef double FORBIDDEN              # the score of what is never predicted
 
 cdef Py_ssize_t padded(Py_ssize_t K) noexcept nogil
@@ -25,3 +31,5 @@ cdef double follow_other(const Trellis* c, const Py_ssize_t* y, Py_ssize_t* leav
 cdef void follow_worst(const Trellis* c, const double* cost, const Py_ssize_t* y, double* worst,
                        Py_ssize_t* sigma) noexcept nogil
 cdef void find_marginals(Trellis* c, double* table, double* forward, double* m) noexcept nogil
+cdef void find_ways(Ways* w, Py_ssize_t K, Py_ssize_t stride) noexcept nogil
+cdef double find_probabilities(Trellis* c, const Ways* into, const Ways* out_of, double* scratch, double* m) noexcept nogil

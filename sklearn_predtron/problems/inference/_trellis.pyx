@@ -3,10 +3,11 @@
 The decoder so reads from left to right: of equal maximisers it finds the first in lexicographic order.  Partial sums are compared
 as they were computed, and no back pointers are kept: the maximum is found again for the one label that was reached.
 """
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, exp, log
 from libc.string cimport memcpy
 
 cdef double FORBIDDEN = -INFINITY
+cdef double LEAST_SUM = 1e-280      # of products of exponentials that has lost nothing by underflow
 
 
 cdef Py_ssize_t padded(Py_ssize_t K) noexcept nogil:
@@ -149,3 +150,79 @@ cdef void find_marginals(Trellis* c, double* table, double* forward, double* m) 
             viterbi_step(c.K, c.stride, table, before, now)
         for k in range(c.K):
             m[t * c.K + k] = now[k] + c.best[t * c.stride + k]
+
+
+cdef inline double log_of_sum(const double* a, const double* b, Py_ssize_t n) noexcept nogil:
+    """log sum_j exp(a_j + b_j)."""
+    cdef Py_ssize_t j
+    cdef double most = -INFINITY, total = 0
+    for j in range(n):
+        most = max(most, a[j] + b[j])
+    if most == -INFINITY:
+        return most
+    for j in range(n):
+        total += exp(a[j] + b[j] - most)
+    return most + log(total)
+
+
+cdef inline void exponentials(const double* a, Py_ssize_t n, Py_ssize_t stride, double* e, double* most) noexcept nogil:
+    """e_j = exp(a_j - the largest), which is `most`; 0 where there is none, and beyond n."""
+    cdef Py_ssize_t j
+    most[0] = -INFINITY
+    for j in range(n):
+        most[0] = max(most[0], a[j])
+    for j in range(stride):
+        e[j] = exp(a[j] - most[0]) if j < n and most[0] > -INFINITY else 0
+
+
+cdef void log_sums(const Ways* w, Py_ssize_t K, Py_ssize_t stride, const double* a, double* e, double* out) noexcept nogil:
+    """out_k = log sum_j exp(table_kj + a_j), by sums of products of exponentials; where these underflow, one by one."""
+    cdef Py_ssize_t j, k
+    cdef double top, s0, s1, s2, s3
+    cdef const double* row
+    exponentials(a, K, stride, e, &top)
+    for k in range(K):
+        row = w.exponential + k * stride
+        s0 = s1 = s2 = s3 = 0
+        for j in range(0, stride, 4):
+            s0 += row[j] * e[j]
+            s1 += row[j + 1] * e[j + 1]
+            s2 += row[j + 2] * e[j + 2]
+            s3 += row[j + 3] * e[j + 3]
+        s0 = (s0 + s1) + (s2 + s3)
+        out[k] = w.most[k] + top + log(s0) if s0 > LEAST_SUM else log_of_sum(w.table + k * stride, a, K)
+
+
+cdef void find_ways(Ways* w, Py_ssize_t K, Py_ssize_t stride) noexcept nogil:
+    """Fill in the exponentials of a table's rows."""
+    cdef Py_ssize_t k
+    for k in range(K):
+        exponentials(w.table + k * stride, K, stride, w.exponential + k * stride, &w.most[k])
+
+
+cdef double find_probabilities(Trellis* c, const Ways* into, const Ways* out_of, double* scratch, double* m) noexcept nogil:
+    """The share of exp(score) that the sequences with label k at token t have, into m[t * K + k]; the log of the sum of all.
+
+    `into` holds the scores of what may come before a label, `out_of` those of what may come after it; `scratch` has three rows.
+    """
+    cdef Py_ssize_t t, k
+    cdef double whole
+    cdef double* e = scratch
+    cdef double* ahead = scratch + c.stride
+    cdef double* now = scratch + 2 * c.stride
+    memcpy(c.best + (c.T - 1) * c.stride, c.final, c.K * sizeof(double))
+    for t in range(c.T - 2, -1, -1):
+        for k in range(c.K):
+            ahead[k] = c.u[(t + 1) * c.K + k] + c.best[(t + 1) * c.stride + k]
+        log_sums(out_of, c.K, c.stride, ahead, e, c.best + t * c.stride)
+    for k in range(c.K):
+        ahead[k] = c.initial[k] + c.u[k]
+    whole = log_of_sum(ahead, c.best, c.K)
+    for t in range(c.T):
+        if t > 0:
+            log_sums(into, c.K, c.stride, ahead, e, now)
+            for k in range(c.K):
+                ahead[k] = now[k] + c.u[t * c.K + k]
+        for k in range(c.K):
+            m[t * c.K + k] = exp(ahead[k] + c.best[t * c.stride + k] - whole) if whole > -INFINITY else 0
+    return whole
