@@ -420,7 +420,7 @@ cdef class Learner:
         cdef Py_ssize_t d = rows.longest * self.problem.d + self.problem.score_map.extra
         cdef double* scratch
         cdef ScoreGradient g
-        cdef bint undo_needed = self.problem.may_raise or getattr(self.update, "eta", 0) > SAFE_SIZE
+        cdef bint lengths_wanted, undo_needed = self.problem.may_raise or getattr(self.update, "eta", 0) > SAFE_SIZE
         self.problem.prepare(labels)
         self.intercept = self.weights.intercept
         scratch = <double*> malloc(d * (4 * sizeof(double) + sizeof(Py_ssize_t)))
@@ -434,8 +434,8 @@ cdef class Learner:
                 self.instruct()
             self.problem.open_call(self.weights)
             self.weights.open_call(rows, batch.fresh, undo_needed)
-            if rows.longest == 1:
-                self.weights.measure(batch.unchecked or self.update.needs_norm or self.weights.observing)
+            lengths_wanted = batch.unchecked or self.update.needs_norm or self.weights.observing
+            self.weights.want_lengths(lengths_wanted and rows.longest == 1)
             if batch.fresh and counted_first is not None:
                 bad = self.weights.meet_all(rows, counted_first)
                 self.refused = bad >= 0

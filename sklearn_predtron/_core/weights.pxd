@@ -32,7 +32,7 @@ cdef class Weights(ScoreFunction):
     cdef readonly bint measures   # whether `scores` of a row measure it, too; `open_round` then changes nothing
     cdef open_call(self, Rows rows, bint fresh, bint undo_needed)
     cdef close_call(self, bint learned)
-    cdef void measure(self, bint wanted) noexcept
+    cdef void want_lengths(self, bint wanted) noexcept
     cdef close_block(self)
     cdef Py_ssize_t meet_all(self, Rows rows, const Py_ssize_t[::1] order) except -2
     cdef bint open_round(self, View* x) noexcept nogil

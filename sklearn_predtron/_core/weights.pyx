@@ -65,7 +65,7 @@ cdef class Weights(ScoreFunction):
 
     The learner calls the hooks of a round in this order, and no others::
 
-        open_call(rows, fresh, undo_needed), measure(wanted)
+        open_call(rows, fresh, undo_needed), want_lengths(wanted)
             end = open_block(rows, order, first, last, means_wanted)
                 open_round(x); scores(x, t); update_statistics(x); update_norm(x, g, r); shrink(factor); step(x, g, size);
                 close_round(which, weight, keep) for each average, or abandon_round() where the round does not end
@@ -137,7 +137,7 @@ cdef class Weights(ScoreFunction):
     def close_fit(self):
         """The rows do not come again."""
 
-    cdef void measure(self, bint wanted) noexcept:
+    cdef void want_lengths(self, bint wanted) noexcept:
         """Say whether the lengths of all rows to come, single ones, are wanted: `measures` says if their scores bring them."""
 
     cdef close_block(self):

@@ -107,6 +107,11 @@ def any_real(value: Any) -> float:
     return float("nan") if value != value else real(value)
 
 
+def checked_tempered(value: Any, problem: Any) -> Any:
+    """Return the temperature and the biases of labels that scores of sequences are read by."""
+    return accept(value, (between(LEAST, np.finfo(float).max), (real,) * problem.d))
+
+
 CHECKS = {
     "certificate": checked_certificate,
     "map": checked_map,
@@ -114,5 +119,6 @@ CHECKS = {
     "plug_in": checked_choice,
     "fitted": checked_number,
     "first_epoch": checked_moment,
+    "tempered": checked_tempered,
 }
 KINDS = {2: checked_curves, 3: checked_ranks, 4: checked_classes}

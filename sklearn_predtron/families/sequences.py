@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import column_or_1d
 
 from sklearn_predtron._core.intercept import Intercept
-from sklearn_predtron._core.rows import Rows
 from sklearn_predtron._support.compat import Interval, StrOptions, with_callbacks
-from sklearn_predtron._support.queries import ONE, SID, Queries, is_one, weights_of_sequences
+from sklearn_predtron._support.queries import ONE, Queries, is_one
 from sklearn_predtron._support.types import keeping_type
+from sklearn_predtron.families import _token_probabilities
 from sklearn_predtron.families._attributes import learned, read_only
 from sklearn_predtron.families._bounds import loss_bound, unit_margin_bound
 from sklearn_predtron.families._docstrings import documented
@@ -23,26 +23,14 @@ from sklearn_predtron.families._folds import ACCEPTED
 from sklearn_predtron.families._linear import Linear, of_classes, of_each_class
 from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._patience import Patience
-from sklearn_predtron.families._reading import (
-    BlockReader,
-    Columns,
-    LabelsOf,
-    Reading,
-    check_labels_given,
-    check_lengths,
-)
+from sklearn_predtron.families._reading import check_labels_given, check_lengths
+from sklearn_predtron.families._sequence_reader import SequenceReader, refuse_dicts
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.tokens import Tokens
-from sklearn_predtron.families.labels.transitions import (
-    allowed_transitions,
-    check_labels_allowed,
-    check_transitions,
-    observed_transitions,
-    possible,
-)
+from sklearn_predtron.families.labels.transitions import allowed_transitions, possible
 from sklearn_predtron.losses import SequenceLoss, sequence_loss
 from sklearn_predtron.metrics._means import mean_loss
-from sklearn_predtron.problems._chain import ChainProblem, TokenCodes
+from sklearn_predtron.problems._chain import ChainProblem
 
 if TYPE_CHECKING:
     from sklearn_predtron._support.types import Self
@@ -72,62 +60,6 @@ def scores_of_transitions(model: Model, mean: bool) -> tuple[NDArray, NDArray, N
     if allowed is not None:
         A[~allowed[:-1]], start[~allowed[-1]] = -np.inf, -np.inf
     return read_only(A), read_only(start), read_only(end)
-
-
-def refuse_dicts(X: list) -> None:
-    """Refuse tokens, or sentences of them, that are no rows yet."""
-    tokens = X[0] if X and isinstance(X[0], list) else X
-    if tokens and isinstance(tokens[0], Mapping):
-        raise ValueError(
-            "X holds dicts; accepted are rows of numbers: datasets.stack_sequences makes one list of tokens of a list of "
-            "sentences, and DictVectorizer or FeatureHasher makes rows of them."
-        )
-
-
-class SequenceReader(BlockReader):
-    """Reads sequences of tokens, whose labels a constraint may forbid to follow one another.
-
-    Parameters
-    ----------
-    name : str
-        What the estimator is called in errors.
-    constraint : object
-        The parameter of the tagger.
-    """
-
-    def __init__(self, name: str, constraint: Any):
-        super().__init__(name, SID, TokenCodes)
-        self.constraint, self.observed = constraint, isinstance(constraint, str) and constraint == "observed"
-
-    def _rows(self, X: Any, columns: Columns | None) -> tuple[Any, Rows, Columns]:
-        """Check X, and read it in place."""
-        if isinstance(X, list):
-            refuse_dicts(X)
-        return super()._rows(X, columns)
-
-    def weighed(self, ids: Any, weight: NDArray) -> tuple[Queries, NDArray]:
-        """Return which of the rows of positive weight belong together, and the weight of each sequence, that of its tokens."""
-        weights_of_sequences(self.blocks(ids, len(weight)), weight)
-        return super().weighed(ids, weight)
-
-    def gathered(self, X: Any, y: Any, labels_of: LabelsOf, known: Any, *given: Any, **how: Any) -> tuple[Queries, Reading]:
-        """Return the sequences, and what a call was given; refuse a constraint, or labels that it forbids."""
-        sequences, reading = super().gathered(X, y, labels_of, known, *given, **how)
-        codec: Any = reading.labels
-        labels: Any = reading.batch.labels
-        classes = codec.classes
-        if self.observed and how["partial"]:
-            raise ValueError("constraint='observed' is not for partial_fit, which sees a part of the data; pass an array.")
-        observed = observed_transitions(labels, len(classes)) if self.observed else None
-        allowed = allowed_transitions(self.constraint, classes, observed)
-        if allowed is not None and allowed is not observed:
-            check_transitions(allowed, classes, self.constraint)
-            check_labels_allowed(labels, sequences, allowed, classes, self.constraint)
-        return sequences, reading._replace(labels=Tokens(classes, allowed))
-
-    def short(self, codec: Any) -> Any:
-        """Return the reader of the fast path; none where partial_fit says why the constraint is not for it."""
-        return None if self.observed else codec.short()
 
 
 @documented(d="n_classes", rows="sequences", folds="0", judged="the mean loss", or_learned="")
@@ -189,6 +121,8 @@ class PredtronSequenceTagger(BasePredtron):
     {loss_curve_}
     {n_iter_}
     {held_out_loss_}
+    temperature_, biases_ : float, and ndarray of shape (n_classes,)
+        What `calibrate` has found.
     {n_features_in_}
     {feature_names_in_}
 
@@ -368,7 +302,7 @@ class PredtronSequenceTagger(BasePredtron):
 
     # -------------------------------------------------------------------------------------------------------- prediction
 
-    def predict(self, X: Any, sid: Any = None) -> NDArray:
+    def predict(self, X: Any, sid: Any = None, *, costs: Any = None) -> NDArray:
         """Predict the label of each token.
 
         Parameters
@@ -378,14 +312,89 @@ class PredtronSequenceTagger(BasePredtron):
         sid : array-like of shape (n_tokens,), default=None
             The sequence of each token, here or in a column "sid" of X.  None is one sequence, and an error after a fit with
             several; "one" is one sequence.
+        costs : array-like of shape (n_classes, n_classes), dict or CostMatrix, default=None
+            What a wrong token costs, as for `SequenceHamming`: labels are then those which are expected to cost least, by
+            `predict_proba`, among the sequences that the constraint allows, and not the best sequence.
 
         Returns
         -------
         ndarray of shape (n_tokens,)
             Labels of `classes_`.
         """
-        model, codes = self._predict_codes(X, sid, "predict")
+        if costs is not None:
+            model, codes = _token_probabilities.least_expected_cost(self, X, sid, costs)
+        else:
+            model, codes = self._predict_codes(X, sid, "predict")
         return model.labels.classes[codes]
+
+    def calibrate(self, X: Any, y: Any, sid: Any = None) -> Self:
+        """Learn what scores mean, by sequences that were not learned: for `predict_proba`, and `predict` with `costs`.
+
+        The probability of a sequence of labels is made as exp of its score, with a bias for each of its labels, over a
+        temperature: those under which y has most likelihood (Guo et al. 2017; Lafferty et al. 2001), by the first 20,000 tokens.
+        They hold until `fit` is called again; after much of `partial_fit` they want to be learned anew.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_tokens, n_features)
+            Tokens of sequences that were set aside, drawn as those to come.
+        y : array-like of shape (n_tokens,)
+            True labels, of `classes_`.
+        sid : array-like of shape (n_tokens,), default=None
+            The sequence of each token, as for `predict`.
+
+        Returns
+        -------
+        Self
+            The estimator, with `temperature_` and `biases_`.
+        """
+        with self._lock:
+            _token_probabilities.calibrate(self, X, y, sid)
+        return self
+
+    @keeping_type(available_if(_token_probabilities.is_calibrated))
+    def predict_proba(self, X: Any, sid: Any = None) -> NDArray:
+        """Compute the probability of each label at each token, summed over all sequences of labels by forward-backward.
+
+        The method is there after `calibrate`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_tokens, n_features)
+            Tokens.
+        sid : array-like of shape (n_tokens,), default=None
+            The sequence of each token, as for `predict`.
+
+        Returns
+        -------
+        ndarray of shape (n_tokens, n_classes)
+            Probabilities, in the order of `classes_`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn_predtron import PredtronSequenceTagger
+        >>> random = np.random.default_rng(0)
+        >>> y = np.cumsum(random.random(3000) < 0.2) % 3
+        >>> X, sid = np.eye(3)[y] + random.standard_normal((3000, 3)), np.arange(3000) // 20
+        >>> model = PredtronSequenceTagger(random_state=0).fit(X[:1000], y[:1000], sid=sid[:1000])
+        >>> P = model.calibrate(X[1000:2000], y[1000:2000], sid=sid[1000:2000]).predict_proba(X[2000:], sid=sid[2000:])
+        >>> sure = P.max(axis=1) > 0.9
+        >>> sure.mean().round(2), (P.argmax(axis=1) == y[2000:])[sure].mean().round(2)
+        (np.float64(0.37), np.float64(0.96))
+        """
+        _, found, queries = _token_probabilities.token_probabilities(self, X, sid, "predict_proba")
+        return queries.put_back(found)
+
+    @learned
+    def temperature_(self) -> float:
+        """What `calibrate` has found that scores are divided by."""
+        return _token_probabilities.known(self).temperature
+
+    @learned
+    def biases_(self) -> NDArray:
+        """What `calibrate` has found that is added to the scores of labels before, of shape (n_classes,)."""
+        return read_only(_token_probabilities.known(self).biases)
 
     def _predict_codes(self, X: Any, sid: Any, method: str) -> tuple[Model, NDArray]:
         """Return the numbers of the predicted labels, of shape (n_tokens,)."""

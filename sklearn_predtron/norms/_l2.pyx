@@ -237,7 +237,7 @@ cdef class L2Weights(AveragedWeights):
         """Return whether rows are many scores' and dense, and their scores change with single steps alone."""
         return self.W.layout == BY_CLASS and not rows.sparse and self.d * self.p >= MANY_WEIGHTS
 
-    cdef void measure(self, bint wanted) noexcept:
+    cdef void want_lengths(self, bint wanted) noexcept:
         self.measures = wanted and self.W.layout == ONE_CLASS and type(self) is L2Weights    # others have scores of their own
 
     cdef close_call(self, bint learned):

@@ -218,8 +218,8 @@ cdef class SharedDirection(Weights):
                                bint means_wanted) except -1:
         return self.inner.open_block(rows, order, first, last, means_wanted)
 
-    cdef void measure(self, bint wanted) noexcept:
-        self.inner.measure(wanted)
+    cdef void want_lengths(self, bint wanted) noexcept:
+        self.inner.want_lengths(wanted)
         self.measures = self.inner.measures
 
     cdef close_block(self):

@@ -1,0 +1,70 @@
+"""Probabilities of the labels of sequences: a temperature and biases that scores of linear chains are read by."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+MOST_TOKENS = 20_000  # that a temperature and biases are fitted to: more make them no better
+OCTAVES = 30.0  # that the temperature may be from 1
+STEP = 1e-5  # of the logarithm of the temperature, whose slope is a difference
+PRIOR = 1.0  # tokens that speak for a bias of 0
+
+
+class Tempered(NamedTuple):
+    """What scores are read by: P(y) is as exp of the score of y, with a bias for each of its labels, over a temperature.
+
+    Parameters
+    ----------
+    temperature : float
+        What scores are divided by, above 0.
+    biases : ndarray of shape (n_classes,)
+        What is added to the scores of tokens before.
+    """
+
+    temperature: float
+    biases: NDArray
+
+    def read(self, scores: NDArray, table: tuple) -> tuple[NDArray, tuple]:
+        """Return the scores of tokens (n, n_classes) and those of transitions, first and last labels as logarithms of odds."""
+        return (scores + self.biases) / self.temperature, tuple(part / self.temperature for part in table)
+
+    def probabilities(self, problem: Any, scores: NDArray, start: NDArray, table: tuple) -> tuple[NDArray, NDArray]:
+        """Return the probabilities of labels (n_tokens, n_classes), and log sum exp over the paths of each sequence."""
+        scores, table = self.read(scores, table)
+        return problem.probabilities(np.ascontiguousarray(scores), start, *table)
+
+
+def fitted(problem: Any, scores: NDArray, labels: Any, table: tuple) -> Tempered:
+    """Return the temperature and biases under which labels of sequences that were not learned have most likelihood.
+
+    Guo et al. (2017) for single labels; here it is the likelihood of whole sequences, as in a conditional random field (Lafferty
+    et al. 2001), with a biases' prior as strong as a token.
+    """
+    start, codes = labels.starts, labels.array
+    paths = problem.scores_of_paths(scores, labels, *table)
+    counts = np.bincount(codes, minlength=scores.shape[1]).astype(np.float64)
+    usual = np.std(scores) or 1.0  # scores have a unit of their own
+
+    def loss_of(z: NDArray) -> tuple[float, NDArray]:
+        """Return minus the log likelihood, and its slopes; biases are in units of the temperature."""
+        found, slope_of_heat = at(z[0], z[1:])
+        above = at(z[0] + STEP, z[1:], slopes=False)[0]
+        below = at(z[0] - STEP, z[1:], slopes=False)[0]
+        slopes = np.concatenate([[(above - below) / (2 * STEP)], slope_of_heat + PRIOR * z[1:]])
+        return (found + PRIOR * float(z[1:] @ z[1:]) / 2) / len(codes), slopes / len(codes)
+
+    def at(heat: float, biases: NDArray, *, slopes: bool = True) -> tuple[float, NDArray]:
+        temperature = usual * np.exp(heat)
+        read = Tempered(temperature, biases * temperature)
+        probabilities, whole = read.probabilities(problem, scores, start, table)
+        found = float(whole.sum() - paths.sum() / temperature - counts @ biases)
+        return found, probabilities.sum(axis=0) - counts if slopes else counts
+
+    bounds = [(-OCTAVES, OCTAVES), *[(None, None)] * scores.shape[1]]
+    best = minimize(loss_of, np.zeros(1 + scores.shape[1]), jac=True, method="L-BFGS-B", bounds=bounds).x
+    temperature = float(usual * np.exp(best[0]))
+    return Tempered(temperature, best[1:] * temperature)

@@ -1,0 +1,76 @@
+"""How a tagger reads sequences of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from numpy.typing import NDArray
+
+from sklearn_predtron._core.rows import Rows
+from sklearn_predtron._support.queries import SID, Queries, weights_of_sequences
+from sklearn_predtron.families._reading import BlockReader, Columns, LabelsOf, Reading
+from sklearn_predtron.families.labels.tokens import Tokens
+from sklearn_predtron.families.labels.transitions import (
+    allowed_transitions,
+    check_labels_allowed,
+    check_transitions,
+    observed_transitions,
+)
+from sklearn_predtron.problems._chain import TokenCodes
+
+
+def refuse_dicts(X: list) -> None:
+    """Refuse tokens, or sentences of them, that are no rows yet."""
+    tokens = X[0] if X and isinstance(X[0], list) else X
+    if tokens and isinstance(tokens[0], Mapping):
+        raise ValueError(
+            "X holds dicts; accepted are rows of numbers: datasets.stack_sequences makes one list of tokens of a list of "
+            "sentences, and DictVectorizer or FeatureHasher makes rows of them."
+        )
+
+
+class SequenceReader(BlockReader):
+    """Reads sequences of tokens, whose labels a constraint may forbid to follow one another.
+
+    Parameters
+    ----------
+    name : str
+        What the estimator is called in errors.
+    constraint : object
+        The parameter of the tagger.
+    """
+
+    def __init__(self, name: str, constraint: Any):
+        super().__init__(name, SID, TokenCodes)
+        self.constraint, self.observed = constraint, isinstance(constraint, str) and constraint == "observed"
+
+    def _rows(self, X: Any, columns: Columns | None) -> tuple[Any, Rows, Columns]:
+        """Check X, and read it in place."""
+        if isinstance(X, list):
+            refuse_dicts(X)
+        return super()._rows(X, columns)
+
+    def weighed(self, ids: Any, weight: NDArray) -> tuple[Queries, NDArray]:
+        """Return which of the rows of positive weight belong together, and the weight of each sequence, that of its tokens."""
+        weights_of_sequences(self.blocks(ids, len(weight)), weight)
+        return super().weighed(ids, weight)
+
+    def gathered(self, X: Any, y: Any, labels_of: LabelsOf, known: Any, *given: Any, **how: Any) -> tuple[Queries, Reading]:
+        """Return the sequences, and what a call was given; refuse a constraint, or labels that it forbids."""
+        sequences, reading = super().gathered(X, y, labels_of, known, *given, **how)
+        codec: Any = reading.labels
+        labels: Any = reading.batch.labels
+        classes = codec.classes
+        if self.observed and how["partial"]:
+            raise ValueError("constraint='observed' is not for partial_fit, which sees a part of the data; pass an array.")
+        observed = observed_transitions(labels, len(classes)) if self.observed else None
+        allowed = allowed_transitions(self.constraint, classes, observed)
+        if allowed is not None and allowed is not observed:
+            check_transitions(allowed, classes, self.constraint)
+            check_labels_allowed(labels, sequences, allowed, classes, self.constraint)
+        return sequences, reading._replace(labels=Tokens(classes, allowed))
+
+    def short(self, codec: Any) -> Any:
+        """Return the reader of the fast path; none where partial_fit says why the constraint is not for it."""
+        return None if self.observed else codec.short()

@@ -1,0 +1,68 @@
+"""What a tagger says of tokens beside the best labels: probabilities, and decisions of least expected cost by them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_predtron.decisions._tempered import MOST_TOKENS, Tempered, fitted
+from sklearn_predtron.families._model import Model
+from sklearn_predtron.families.labels.transitions import possible
+from sklearn_predtron.losses.sequence import SequenceHamming, sequence_loss
+
+
+def is_calibrated(tagger: Any) -> bool:
+    """Return True; raise AttributeError where nothing says what scores mean."""
+    model = tagger._model
+    if model is not None and "tempered" not in (model.settled or {}):
+        raise AttributeError(
+            "what scores mean is known after calibrate(X, y, sid=...), of sequences that were not learned: probabilities, "
+            "temperature_ and biases_ are there from then on."
+        )
+    return True
+
+
+def calibrate(tagger: Any, X: Any, y: Any, sid: Any) -> None:
+    """Let a model have settled what its scores mean, by sequences that were not learned."""
+    model, scores, queries, table = tagger._scored_sequences(X, sid, "calibrate")
+    n = max(1, int(np.searchsorted(queries.start, MOST_TOKENS, side="right")) - 1)
+    labels = tagger._reader().labels_of_blocks(y, queries, model)
+    labels = type(labels)(labels.array[: labels.starts[n]], labels.starts[: n + 1])
+    scores = np.ascontiguousarray(scores[: labels.starts[-1]])
+    if not np.isfinite(model.learner.problem.scores_of_paths(scores, labels, *table)).all():
+        raise ValueError("y has labels, one after the other, that the constraint forbids.")
+    found = fitted(model.learner.problem, scores, labels, table)
+    model.settled = {**(model.settled or {}), "tempered": (found.temperature, tuple(found.biases.tolist()))}
+
+
+def known(tagger: Any) -> Tempered:
+    """Return what scores are read by; raise AttributeError where that is not known."""
+    is_calibrated(tagger)
+    return tempered(tagger._model)
+
+
+def tempered(model: Model) -> Tempered:
+    """Return what scores are read by."""
+    temperature, biases = (model.settled or {})["tempered"]
+    return Tempered(temperature, np.array(biases))
+
+
+def token_probabilities(tagger: Any, X: Any, sid: Any, method: str) -> tuple[Model, NDArray, Any]:
+    """Return the model, the probabilities of labels by sequence, and the sequences."""
+    model, scores, queries, table = tagger._scored_sequences(X, sid, method)
+    found, whole = tempered(model).probabilities(model.learner.problem, scores, queries.start, table)
+    return model, possible(found, bool(np.isfinite(whole).all())), queries
+
+
+def least_expected_cost(tagger: Any, X: Any, sid: Any, costs: Any) -> tuple[Model, NDArray]:
+    """Return the numbers of the labels, among the sequences that are allowed, whose tokens are expected to cost least."""
+    is_calibrated(tagger)
+    model, probabilities, queries = token_probabilities(tagger, X, sid, "predict")
+    table = sequence_loss(SequenceHamming(costs)).table(model.labels.classes)
+    k = probabilities.shape[1]
+    expected = 1 - probabilities if table is None else probabilities @ table
+    nothing = np.zeros((k, k)), np.zeros(k), np.zeros(k)
+    codes = possible(*model.learner.problem.predict(np.ascontiguousarray(-expected), queries.start, *nothing))
+    return model, queries.put_back(codes)
