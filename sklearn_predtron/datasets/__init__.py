@@ -1,6 +1,7 @@
 """Readers of data that need not fit in memory, sequences as rows of tokens, and simulated queries and sequences."""
 
 from sklearn_predtron.datasets._broken_lines import BrokenLineError
+from sklearn_predtron.datasets._chunk_labels import chunk_labels
 from sklearn_predtron.datasets._markov_sequences import make_sequences
 from sklearn_predtron.datasets._parquet import ParquetReader, ParquetSummary
 from sklearn_predtron.datasets._ranking_queries import make_ranking_queries, make_separable_queries
@@ -15,6 +16,7 @@ __all__ = [
     "ParquetSummary",
     "SvmlightReader",
     "SvmlightSummary",
+    "chunk_labels",
     "make_ranking_queries",
     "make_separable_queries",
     "make_sequences",

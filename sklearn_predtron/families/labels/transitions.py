@@ -10,13 +10,18 @@ from numpy.typing import NDArray
 from sklearn_predtron._support.queries import Queries
 from sklearn_predtron.problems._chain import TokenCodes
 
+BEGUN = "; datasets.chunk_labels begins each chunk with B-"
+
 
 def bio_transitions(classes: NDArray) -> NDArray:
     """Return which label may follow which (last row: be first) in tags of chunks: I-x only after B-x and I-x."""
     labels = classes.tolist()
     for label in labels:
         if not isinstance(label, str) or not (label == "O" or label[:2] in ("B-", "I-")):
-            raise ValueError(f"constraint='bio' is for the labels O, B-... and I-...; y has the label {label!r}.")
+            raise ValueError(
+                f"constraint='bio' is for the labels O, B-... and I-...; y has the label {label!r}; datasets.chunk_labels makes "
+                "them of BIOES."
+            )
     allowed = np.ones((len(labels) + 1, len(labels)), dtype=bool)
     for j, label in enumerate(labels):
         if label.startswith("I-"):
@@ -82,10 +87,11 @@ def check_labels_allowed(labels: TokenCodes, queries: Queries, allowed: NDArray,
     at = wrong[0]
     rows = (at - 1, at) if queries.order is None else (queries.order[at - 1], queries.order[at])
     label, which = classes[codes[at]], f"constraint={constraint!r}" if isinstance(constraint, str) else "the constraint"
+    mend = BEGUN if isinstance(constraint, str) and constraint == "bio" else ""
     if before[at] == len(classes):
-        raise ValueError(f"y has the first label {label!s} (row {rows[1]}), which {which} forbids.")
+        raise ValueError(f"y has the first label {label!s} (row {rows[1]}), which {which} forbids{mend}.")
     former = classes[before[at]]
-    raise ValueError(f"y has the transition {former!s} -> {label!s} (rows {rows[0]}, {rows[1]}), which {which} forbids.")
+    raise ValueError(f"y has the transition {former!s} -> {label!s} (rows {rows[0]}, {rows[1]}), which {which} forbids{mend}.")
 
 
 def possible(found: NDArray, allowed: bool) -> NDArray:

@@ -1,0 +1,92 @@
+"""Labels of chunks in one scheme or another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sklearn_predtron._support.chunks import OUTSIDE, find_chunks, read_labels, read_tags
+from sklearn_predtron._support.queries import sequences_of
+
+SCHEMES = ("bio", "iob", "bioes")
+
+
+def chunk_labels(y: ArrayLike, sid: ArrayLike | None = None, *, scheme: str = "bio") -> NDArray:
+    """Write the chunks that labels tell of in a scheme, whatever scheme they are in.
+
+    Chunks are read as CoNLL's evaluation reads them (Tjong Kim Sang and Buchholz 2000): I-x begins a chunk after O and after a
+    chunk of another type.  So labels in IOB1, in BIO with an I-x that nothing begins, and in BIOES are all read, and
+    ``constraint="bio"`` of `PredtronSequenceTagger` takes what comes of it.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_tokens,)
+        Labels: "O", "B-x", "I-x", "E-x" and "S-x" of chunks of type x; "B", "I", "E" and "S" of chunks without one.
+    sid : array-like of shape (n_tokens,), default=None
+        The sequence of each token, in any order; None and "one" are one sequence.  No chunk crosses from one to another.
+    scheme : {"bio", "iob", "bioes"}, default="bio"
+        "bio" (IOB2): each chunk begins with B-x, and goes on with I-x.  "iob" (IOB1): B-x only where the chunk before it ends at
+        the token before, and has the same type.  "bioes": the last token of a chunk is E-x, and that of a chunk of one is S-x.
+
+    Returns
+    -------
+    ndarray of shape (n_tokens,)
+        Labels, as strings.
+
+    Raises
+    ------
+    ValueError
+        If a label is none of these, or another argument is not as above.
+
+    See Also
+    --------
+    sklearn_predtron.metrics.chunk_f1_score : F1 of chunks, in any of the schemes.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.datasets import chunk_labels
+    >>> y = ["I-LOC", "I-LOC", "O", "I-PER", "B-PER"]  # IOB1
+    >>> print(*chunk_labels(y))
+    B-LOC I-LOC O B-PER B-PER
+    >>> print(*chunk_labels(y, scheme="bioes"))
+    B-LOC E-LOC O S-PER S-PER
+    """
+    if scheme not in SCHEMES:
+        raise ValueError(f"scheme={scheme!r} is not known; accepted are {', '.join(map(repr, SCHEMES))}.")
+    labels = read_labels(y, "y")
+    sequences = sequences_of(sid, len(labels), "y")
+    types: dict[str, int] = {}
+    chunks = find_chunks(read_tags(labels, types), sequences)
+    tags = tags_of(chunks.kind, chunks.end, sequences.start, scheme)
+    kind = kinds_of_tokens(chunks.kind, chunks.end)
+    names = np.array([*(f"-{name}" if name != "_" else "" for name in types), ""])  # the last is of O
+    return sequences.put_back(np.char.add(tags, names[kind]))
+
+
+def kinds_of_tokens(kind: NDArray, end: NDArray) -> NDArray:
+    """Return the type of the chunk that each token is in."""
+    found = np.full(len(kind), OUTSIDE)
+    starts = np.flatnonzero(kind != OUTSIDE)
+    sizes = end[starts] - starts + 1
+    found[np.repeat(starts - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())] = np.repeat(kind[starts], sizes)
+    return found
+
+
+def tags_of(kind: NDArray, end: NDArray, start: NDArray, scheme: Any) -> NDArray:
+    """Return the letters of tokens, given where chunks begin and end, and where sequences begin."""
+    starts = np.flatnonzero(kind != OUTSIDE)
+    ends = end[starts]
+    tags = np.where(kinds_of_tokens(kind, end) == OUTSIDE, "O", "I")
+    if scheme == "iob":
+        first = np.zeros(len(kind) + 1, dtype=bool)
+        first[start] = True
+        follows = starts[1:][(ends[:-1] + 1 == starts[1:]) & (kind[starts[:-1]] == kind[starts[1:]]) & ~first[starts[1:]]]
+        tags[follows] = "B"
+        return tags
+    tags[starts] = "B"
+    if scheme == "bioes":
+        tags[ends] = "E"
+        tags[starts[starts == ends]] = "S"
+    return tags
