@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,18 @@ def token_probabilities(tagger: Any, X: Any, sid: Any, method: str) -> tuple[Mod
     model, scores, queries, table = tagger._scored_sequences(X, sid, method)
     found, whole = tempered(model).probabilities(model.learner.problem, scores, queries.start, table)
     return model, possible(found, bool(np.isfinite(whole).all())), queries
+
+
+def best_paths(tagger: Any, X: Any, sid: Any, n: Any) -> tuple[NDArray, NDArray]:
+    """Return the labels of the n best sequences, and their scores."""
+    if not isinstance(n, Integral) or isinstance(n, bool) or n < 1:
+        raise ValueError(f"n={n!r} must be a whole number of at least 1.")
+    model, scores, queries, table = tagger._scored_sequences(X, sid, "predict_best")
+    codes, found = model.learner.problem.best_paths(int(n), scores, queries.start, *table)
+    possible(codes, bool(np.isfinite(found[0]).all()))
+    for r in range(1, len(codes)):
+        codes[r] = np.where(codes[r] < 0, codes[r - 1], codes[r])
+    return model.labels.classes[np.stack([queries.put_back(path) for path in codes])], found
 
 
 def least_expected_cost(tagger: Any, X: Any, sid: Any, costs: Any) -> tuple[Model, NDArray]:

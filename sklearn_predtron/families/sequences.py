@@ -25,6 +25,7 @@ from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._reading import check_labels_given, check_lengths
 from sklearn_predtron.families._sequence_reader import SequenceReader, refuse_dicts
+from sklearn_predtron.families._transitions import learned_scores
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.tokens import Tokens
 from sklearn_predtron.families.labels.transitions import allowed_transitions, possible
@@ -37,29 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PredtronSequenceTagger"]
 
-OF_TRANSITIONS = ("transitions_", "start_", "end_")  # what is learned of them
 ROUTED = {"sid": "groups", "sample_weight": True}
-
-
-def learned_scores(name: str, what: str) -> learned:
-    """Return the property of a tagger that has scores of transitions, of the weights that predict or of the last iterate."""
-    part, mean = OF_TRANSITIONS.index(name.removeprefix("last_")), not name.startswith("last_")
-
-    def scores(tagger: Any) -> NDArray:
-        return scores_of_transitions(tagger._model, mean)[part]
-
-    scores.__name__ = name
-    scores.__doc__ = f"Scores {what}, of shape {'(n_classes, n_classes)' if part == 0 else '(n_classes,)'}."
-    return learned(scores)
-
-
-def scores_of_transitions(model: Model, mean: bool) -> tuple[NDArray, NDArray, NDArray]:
-    """Return the scores of transitions, of first and of last labels, -inf for what is forbidden."""
-    A, start, end = model.learner.read(lambda weights: weights.transitions(mean))
-    allowed = model.learner.problem.allowed
-    if allowed is not None:
-        A[~allowed[:-1]], start[~allowed[-1]] = -np.inf, -np.inf
-    return read_only(A), read_only(start), read_only(end)
 
 
 @documented(d="n_classes", rows="sequences", folds="0", judged="the mean loss", or_learned="")
@@ -326,6 +305,28 @@ class PredtronSequenceTagger(BasePredtron):
         else:
             model, codes = self._predict_codes(X, sid, "predict")
         return model.labels.classes[codes]
+
+    def predict_best(self, X: Any, sid: Any = None, *, n: int = 5) -> tuple[NDArray, NDArray]:
+        """Predict the n best sequences of labels, by list Viterbi (Seshadri and Sundberg 1994).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_tokens, n_features)
+            Tokens.
+        sid : array-like of shape (n_tokens,), default=None
+            The sequence of each token, as for `predict`.
+        n : int, default=5
+            How many.
+
+        Returns
+        -------
+        labels : ndarray of shape (n, n_tokens)
+            Labels of `classes_`: row 0 is what `predict` returns, row r the sequences that are next to r others.
+        scores : ndarray of shape (n, n_sequences)
+            Their scores S(y), in the order in which the sequences first appear; -inf where there are no more that the constraint
+            allows, for which the labels of the last one stand again.
+        """
+        return _token_probabilities.best_paths(self, X, sid, n)
 
     def calibrate(self, X: Any, y: Any, sid: Any = None) -> Self:
         """Learn what scores mean, by sequences that were not learned: for `predict_proba`, and `predict` with `costs`.

@@ -1,6 +1,7 @@
 """Sequences of labels: linear chains, and their losses (Shalev-Shwartz and Ben-David 2014, section 17.3)."""
 from libc.float cimport DBL_MAX
 from libc.math cimport INFINITY, fabs
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron._core.problem cimport Labels, Problem, Round
 from sklearn_predtron.problems.inference._trellis cimport (
     FORBIDDEN,
+    Suffix,
     Trellis,
     Ways,
     find_marginals,
@@ -18,6 +20,7 @@ from sklearn_predtron.problems.inference._trellis cimport (
     find_suffixes,
     find_ways,
     follow,
+    follow_best,
     follow_other,
     follow_worst,
     padded,
@@ -356,6 +359,35 @@ cdef class ChainProblem(Problem):
                 own.c.T, own.c.u = start[i + 1] - start[i], &scores[start[i], 0]
                 whole[i] = find_probabilities(&own.c, &into, &out_of, &scratch[0], &m[start[i], 0])
         return np.asarray(m), np.asarray(whole)
+
+    def best_paths(self, Py_ssize_t n, const double[:, ::1] scores, const Py_ssize_t[::1] start, const double[:, ::1] A,
+                   const double[::1] begin, const double[::1] end):
+        """The n best sequences of labels' numbers (n, n_tokens), and their scores (n, n_sequences).
+
+        Beyond the sequences that are allowed there are -1, and -inf.
+        """
+        cdef Py_ssize_t i, r
+        cdef ChainProblem own
+        cdef Suffix* suffixes
+        cdef Py_ssize_t[:, ::1] sigma = np.empty((n, scores.shape[0]), dtype=np.intp)
+        cdef double[:, ::1] found = np.empty((n, start.shape[0] - 1))
+        cdef double[::1] score = np.empty(n)
+        if not 1 <= n <= MOST // max(1, scores.size):
+            raise ValueError(f"n={n} must be at least 1, and not so large that there is no room.")
+        self.check_scores(scores, start, A, begin, end)
+        own = self.with_scores(start, A, begin, end)
+        suffixes = <Suffix*> malloc((own.room * self.d + 1) * n * sizeof(Suffix))
+        if suffixes == NULL:
+            raise MemoryError
+        with nogil:
+            own.c.final = <double*> &end[0]
+            for i in range(start.shape[0] - 1):
+                own.c.T, own.c.u = start[i + 1] - start[i], &scores[start[i], 0]
+                follow_best(&own.c, n, suffixes, &score[0], &sigma[0, start[i]], sigma.shape[1])
+                for r in range(n):
+                    found[r, i] = score[r]
+            free(suffixes)
+        return np.asarray(sigma), np.asarray(found)
 
     def scores_of_paths(self, const double[:, ::1] scores, TokenCodes labels not None, const double[:, ::1] A,
                         const double[::1] begin, const double[::1] end):

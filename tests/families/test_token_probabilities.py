@@ -177,6 +177,40 @@ def test_least_expected_cost_against_all_sequences():
         assert codes in labels.tolist()
 
 
+@pytest.mark.parametrize("constrained", [False, True])
+@pytest.mark.parametrize(("K", "T", "n"), [(1, 3, 2), (2, 1, 3), (2, 5, 40), (3, 4, 7), (4, 3, 1), (5, 3, 30)])
+@pytest.mark.parametrize("whole", [False, True])
+def test_the_best_paths_against_all(K, T, n, constrained, whole):
+    """Scores that are whole numbers are tied: paths that are first in lexicographic order come first."""
+    allowed = walls(K, T) if constrained else None
+    scores, table = chain(K, 2 * T, K)
+    if whole:
+        scores, table = np.round(scores), tuple(np.round(part) for part in table)
+    codes, found = HammingChain(K, 0.1, allowed).best_paths(n, scores, np.array([0, T, 2 * T]), *table)
+    for i in range(2):
+        labels, of = paths(scores[i * T : (i + 1) * T], table, allowed)
+        order = np.argsort(-of, kind="stable")[:n]
+        there = len(order)
+        np.testing.assert_allclose(found[:there, i], of[order], rtol=1e-12, atol=1e-12)
+        np.testing.assert_array_equal(codes[:there, i * T : (i + 1) * T], labels[order])
+        assert (found[there:, i] == -np.inf).all() and (codes[there:, i * T : (i + 1) * T] == -1).all()
+
+
+def test_the_best_sequences_of_an_estimator(calibrated):
+    model, (X, y, sid) = calibrated
+    mixed = np.arange(len(y)).reshape(30, 8).T.ravel()
+    labels, scores = model.predict_best(X, sid=sid, n=4)
+    assert labels.shape == (4, len(y)) and scores.shape == (4, 30) and (np.diff(scores, axis=0) <= 0).all()
+    np.testing.assert_array_equal(labels[0], model.predict(X, sid=sid))
+    np.testing.assert_array_equal(model.predict_best(X[mixed], sid=sid[mixed], n=4)[0], labels[:, mixed])
+    assert len(np.unique(labels[:, sid == sid[0]], axis=0)) == 4
+    few, of = model.predict_best(X[:1], n=5)
+    assert np.isfinite(of).sum() == 3 and (few[2:] == few[2]).all()
+    for n in (0, 1.5, True):
+        with pytest.raises(ValueError, match=rf"^n={n} must be a whole number of at least 1\.$"):
+            model.predict_best(X, sid=sid, n=n)
+
+
 def test_costs_matter(calibrated):
     model, (X, y, sid) = calibrated
 

@@ -21,6 +21,11 @@ cdef struct Ways:                  # a table of scores, with label j at k * stri
     double* most                   # these
 
 
+cdef struct Suffix:                # one of the best ways to go on
+    double score
+    Py_ssize_t label, rank         # where it leads to, and which of the ways from there it takes
+
+
 cdef double FORBIDDEN              # the score of what is never predicted
 
 cdef Py_ssize_t padded(Py_ssize_t K) noexcept nogil
@@ -33,3 +38,5 @@ cdef void follow_worst(const Trellis* c, const double* cost, const Py_ssize_t* y
 cdef void find_marginals(Trellis* c, double* table, double* forward, double* m) noexcept nogil
 cdef void find_ways(Ways* w, Py_ssize_t K, Py_ssize_t stride) noexcept nogil
 cdef double find_probabilities(Trellis* c, const Ways* into, const Ways* out_of, double* scratch, double* m) noexcept nogil
+cdef void follow_best(const Trellis* c, Py_ssize_t n, Suffix* suffixes, double* score, Py_ssize_t* sigma,
+                      Py_ssize_t apart) noexcept nogil

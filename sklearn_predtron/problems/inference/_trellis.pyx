@@ -226,3 +226,63 @@ cdef double find_probabilities(Trellis* c, const Ways* into, const Ways* out_of,
         for k in range(c.K):
             m[t * c.K + k] = exp(ahead[k] + c.best[t * c.stride + k] - whole) if whole > -INFINITY else 0
     return whole
+
+
+cdef inline void insert(double score, Py_ssize_t label, Py_ssize_t rank, Py_ssize_t n, Suffix* best) noexcept nogil:
+    """Let a suffix take its place among n, behind those that are as good."""
+    cdef Py_ssize_t i = n - 1
+    while i > 0 and best[i - 1].score < score:
+        best[i] = best[i - 1]
+        i -= 1
+    best[i].score, best[i].label, best[i].rank = score, label, rank
+
+
+cdef inline void clear_suffixes(Suffix* best, Py_ssize_t n) noexcept nogil:
+    """Let n places be free."""
+    cdef Py_ssize_t i
+    for i in range(n):
+        best[i].score, best[i].label, best[i].rank = FORBIDDEN, -1, 0
+
+
+cdef void follow_best(const Trellis* c, Py_ssize_t n, Suffix* suffixes, double* score, Py_ssize_t* sigma,
+                      Py_ssize_t apart) noexcept nogil:
+    """The n best sequences, the first `apart` labels before the next, and their scores; FORBIDDEN beyond those there are.
+
+    For each token and label the n best ways to go on are kept, with the label and the rank that they lead to (list Viterbi;
+    Seshadri and Sundberg 1994); `suffixes` has room for T K + 1 times n.
+    """
+    cdef Py_ssize_t t, j, k, r, rank
+    cdef double way
+    cdef Suffix* best
+    cdef const Suffix* after
+    for t in range(c.T - 1, -1, -1):
+        for k in range(c.K):
+            best = suffixes + (t * c.K + k) * n
+            clear_suffixes(best, n)
+            if t == c.T - 1:
+                best[0].score = c.u[t * c.K + k] + c.final[k]
+                continue
+            for j in range(c.K):
+                after = suffixes + ((t + 1) * c.K + j) * n
+                for r in range(n):
+                    way = c.u[t * c.K + k] + (c.table[j * c.stride + k] + after[r].score)
+                    if not way > best[n - 1].score:
+                        break
+                    insert(way, j, r, n, best)
+    best = suffixes + c.T * c.K * n
+    clear_suffixes(best, n)
+    for k in range(c.K):
+        after = suffixes + k * n
+        for r in range(n):
+            way = c.initial[k] + after[r].score
+            if not way > best[n - 1].score:
+                break
+            insert(way, k, r, n, best)
+    for r in range(n):
+        score[r] = best[r].score
+        k, rank = best[r].label, best[r].rank
+        for t in range(c.T):
+            sigma[r * apart + t] = k
+            if k >= 0 and t + 1 < c.T:
+                after = suffixes + (t * c.K + k) * n + rank
+                k, rank = after.label, after.rank
