@@ -12,7 +12,7 @@ import sklearn
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.linear_model._base import LinearClassifierMixin, LinearModel
 from sklearn.metrics import make_scorer
-from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions, make_constraint
 from sklearn.utils.validation import _check_sample_weight
 
 # What callbacks and searches know a scorer by.
@@ -21,6 +21,7 @@ Scorer: type = type(make_scorer(min))
 __all__ = [
     "CachedParameterNames",
     "CallbackSupport",
+    "CvObject",
     "HasMethods",
     "Interval",
     "LinearClassifierMixin",
@@ -59,6 +60,20 @@ class CachedParameterNames(BaseEstimator):
     @functools.cache
     def _get_param_names(cls) -> list[str]:
         return super()._get_param_names()
+
+
+class CvObject(HasMethods):
+    """What scikit-learn's "cv_object" accepts, made once: by that name it would be made, slowly, at each call."""
+
+    def __init__(self) -> None:
+        super().__init__(["split", "get_n_splits"])
+        self._accepted = make_constraint("cv_object")
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        return bool(self._accepted.is_satisfied_by(val))
+
+    def __str__(self) -> str:
+        return str(self._accepted)
 
 
 class OwnCallbackSupport:
