@@ -14,7 +14,6 @@ from sklearn_predtron._support.compat import CachedParameterNames
 from sklearn_predtron._support.names import refuse_class, unknown
 from sklearn_predtron._support.queries import shortened
 
-
 # Parts by their alias, of which the first call of an estimator looks up twenty; until another part is defined.
 KNOWN: dict[type, dict[Any, Any]] = {}
 
@@ -64,9 +63,10 @@ def kinds(base: type[P]) -> list[type[P]]:
 
 def known(base: type[P]) -> dict[str | None, type[P]]:
     """All parts of a kind by their alias."""
-    if base not in KNOWN:
-        KNOWN[base] = {kind.alias: kind for kind in kinds(base)}
-    return KNOWN[base]
+    found = KNOWN.get(base)
+    if found is None:  # other threads may define parts meanwhile
+        found = KNOWN[base] = {kind.alias: kind for kind in kinds(base)}
+    return found
 
 
 LARGEST_LOSS = 1e100
