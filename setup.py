@@ -34,6 +34,7 @@ LOOPS = {
     "_core/rows",
     "_core/score_map",
     "datasets/_blocks",
+    "datasets/_first_words",
     "datasets/_svmlight",
     "decisions/_curves",
     "families/_stream",

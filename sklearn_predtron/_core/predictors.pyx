@@ -165,6 +165,11 @@ cdef bint score(ScoreFunction scoring, Rows rows, double[:, ::1] out, Py_ssize_t
     return finite
 
 
+cpdef bint are_few(Rows rows, Py_ssize_t before) except -1:
+    """Return whether rows, and so many values before them, are scored before all weights are written down."""
+    return before + rows.n_values() < rows.p * (1 if rows.sparse else 2)
+
+
 cdef class Predictors:
     """Finds what predicts by some weights, for threads that are in a section of their lock."""
 
@@ -195,9 +200,9 @@ cdef class Predictors:
         cdef size_t moment = self.lock.moment()
         if self.moment != moment:
             self.moment, self.passed, self.kept = moment, 0, None
-        self.passed += rows.n_values()
-        if rows.p * self.weights.d <= FEW_WEIGHTS or self.passed >= rows.p * (1 if rows.sparse else 2):
+        if rows.p * self.weights.d <= FEW_WEIGHTS or not are_few(rows, self.passed):
             return None
+        self.passed += rows.n_values()
         return passing(self.weights, mean, rows)
 
 

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import sklearn
 from sklearn.base import BaseEstimator, is_classifier
-from sklearn.linear_model._base import LinearClassifierMixin, LinearModel
 from sklearn.metrics import make_scorer
-from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions, make_constraint
 from sklearn.utils.validation import _check_sample_weight
 
 # What callbacks and searches know a scorer by.
@@ -21,21 +20,37 @@ Scorer: type = type(make_scorer(min))
 __all__ = [
     "CachedParameterNames",
     "CallbackSupport",
+    "CvObject",
     "HasMethods",
     "Interval",
-    "LinearClassifierMixin",
-    "LinearModel",
     "Options",
     "Scorer",
     "StrOptions",
     "asked_of_any",
     "check_sample_weight",
+    "linear_classifier",
+    "linear_regressors",
     "with_callbacks",
 ]
 
 # Weights may all be zero; scikit-learn before 1.9 does not ask.
 ALL_ZERO = {name: True for name in inspect.signature(_check_sample_weight).parameters if name == "allow_all_zero_weights"}
 check_sample_weight = functools.partial(_check_sample_weight, dtype=np.float64, ensure_non_negative=True, **ALL_ZERO)
+
+
+def linear_classifier() -> type:
+    """Return the base of linear classifiers."""
+    from sklearn.linear_model._base import LinearClassifierMixin  # the import takes long, and few begin at a linear model
+
+    return LinearClassifierMixin
+
+
+def linear_regressors() -> tuple[type, ...]:
+    """Return the bases of linear regressors."""
+    from sklearn.linear_model import SGDRegressor  # as above
+    from sklearn.linear_model._base import LinearModel
+
+    return LinearModel, SGDRegressor
 
 
 def asked_of_any(method_caller: Callable[..., Any]) -> Callable[..., Any]:
@@ -59,6 +74,20 @@ class CachedParameterNames(BaseEstimator):
     @functools.cache
     def _get_param_names(cls) -> list[str]:
         return super()._get_param_names()
+
+
+class CvObject(HasMethods):
+    """What scikit-learn's "cv_object" accepts, made once: by that name it would be made, slowly, at each call."""
+
+    def __init__(self) -> None:
+        super().__init__(["split", "get_n_splits"])
+        self._accepted = make_constraint("cv_object")
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        return bool(self._accepted.is_satisfied_by(val))
+
+    def __str__(self) -> str:
+        return str(self._accepted)
 
 
 class OwnCallbackSupport:

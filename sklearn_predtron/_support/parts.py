@@ -14,6 +14,9 @@ from sklearn_predtron._support.compat import CachedParameterNames
 from sklearn_predtron._support.names import refuse_class, unknown
 from sklearn_predtron._support.queries import shortened
 
+# Parts by their alias, of which the first call of an estimator looks up twenty; until another part is defined.
+KNOWN: dict[type, dict[Any, Any]] = {}
+
 
 class Part(CachedParameterNames):
     """Base of the parts of a learner: updates, norms, losses, representations.
@@ -30,6 +33,10 @@ class Part(CachedParameterNames):
     synonyms: tuple[str, ...] = ()
     variants: Mapping[str, Mapping[str, Any]] = {}
     last_change: Any = object()  # of any part that an estimator may have
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        KNOWN.clear()
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in vars(self):
@@ -51,6 +58,14 @@ def kinds(base: type[P]) -> list[type[P]]:
     found = [base] if vars(base).get("alias") else []
     for child in base.__subclasses__():
         found += kinds(child)
+    return found
+
+
+def known(base: type[P]) -> dict[str | None, type[P]]:
+    """All parts of a kind by their alias."""
+    found = KNOWN.get(base)
+    if found is None:  # other threads may define parts meanwhile
+        found = KNOWN[base] = {kind.alias: kind for kind in kinds(base)}
     return found
 
 
@@ -106,11 +121,10 @@ def resolve(base: type[P], value: Any, parameter: str, build: Callable[[P], Any]
     """The part that `value`, an alias or an instance, stands for; of others a message names those that `build` takes."""
     if isinstance(value, base):
         return value
-    known = {kind.alias: kind for kind in kinds(base)}
-    if isinstance(value, str) and value in known:
-        return known[value]()
+    if isinstance(value, str) and value in known(base):
+        return known(base)[value]()
     refuse_class(parameter, value)
-    fitting = [kind for kind in known.values() if build is None or can_build(kind, build)]
+    fitting = [kind for kind in known(base).values() if build is None or can_build(kind, build)]
     raise ValueError(unknown(parameter, value, fitting, base))
 
 

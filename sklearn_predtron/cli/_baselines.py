@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.linear_model import LogisticRegression, Perceptron, SGDClassifier, SGDRegressor
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.utils.class_weight import compute_sample_weight
 
@@ -31,6 +30,13 @@ def blocks(n: int, rounds: int) -> Iterator[slice]:
         stop = min(n, start + max(1, (rounds + start) // 10))
         yield slice(start, stop)
         start = stop
+
+
+def linear(name: str, **params: Any) -> Any:
+    """Return a linear model of scikit-learn."""
+    from sklearn import linear_model  # whose import takes longer than to predict a row, for which it is not needed
+
+    return getattr(linear_model, name)(**params)
 
 
 class Baseline(ABC):
@@ -114,7 +120,7 @@ class PerceptronBaseline(Baseline):
 
     def __init__(self, classes: NDArray, loss: Any, result: ResultRow):
         super().__init__(classes, loss, result)
-        self.estimator = Perceptron(shuffle=False)
+        self.estimator = linear("Perceptron", shuffle=False)
         costs = costs_of(table_loss(loss), classes)
         self.costs = 1.0 - np.eye(len(classes)) if costs is None else costs
 
@@ -143,7 +149,7 @@ class TokensPerceptronBaseline(Baseline):
 
     def __init__(self, classes: NDArray, loss: Any, result: ResultRow):
         super().__init__(classes, loss, result)
-        self.estimator = Perceptron(shuffle=False)
+        self.estimator = linear("Perceptron", shuffle=False)
 
     def _fit(self, estimator: Any, X: Any, y: Any) -> None:
         estimator.partial_fit(X.values, y.values, classes=self.classes)
@@ -169,7 +175,7 @@ class PerceptronsBaseline(Baseline):
 
     def __init__(self, classes: NDArray, loss: Any, result: ResultRow):
         super().__init__(classes, subset_loss(loss), result)
-        self.estimator = MultiOutputClassifier(Perceptron(shuffle=False))
+        self.estimator = MultiOutputClassifier(linear("Perceptron", shuffle=False))
         self.problem = self.loss.build(SignVector(), len(classes))
 
     def _rows_of_labels(self, y: Any) -> NDArray:
@@ -200,9 +206,8 @@ class RelevanceBaseline(Baseline):
 
     def __init__(self, classes: Any, loss: Any, result: ResultRow):
         super().__init__(classes, loss, result)
-        self.estimator = SGDRegressor(
-            loss="epsilon_insensitive", penalty=None, learning_rate="pa1", eta0=1.0, average=True, shuffle=False
-        )
+        how: dict[str, Any] = {"loss": "epsilon_insensitive", "penalty": None, "learning_rate": "pa1", "eta0": 1.0}
+        self.estimator = linear("SGDRegressor", average=True, shuffle=False, **how)
         # What a ranking loses does not depend on its representation.
         self.problem = ranking_loss(loss).build(LogRank(), 0)
 
@@ -238,7 +243,8 @@ class BatchesBaseline(Baseline):
         super().__init__(classes, subset_loss(loss), result)
         self.batch_size = batch_size
         # Of scikit-learn's steps those that came closest to LogisticRegression in one pass.
-        self.estimator = SGDClassifier(loss="log_loss", average=True, learning_rate="constant", eta0=0.01, shuffle=False)
+        how: dict[str, Any] = {"loss": "log_loss", "learning_rate": "constant", "eta0": 0.01}
+        self.estimator = linear("SGDClassifier", average=True, shuffle=False, **how)
 
     @classmethod
     def beside(cls, estimator: Any, classes: Any, result: ResultRow) -> Baseline:
@@ -276,7 +282,7 @@ class LogisticBaseline(BatchesBaseline):
 
     def __init__(self, classes: NDArray, loss: Any, result: ResultRow, batch_size: int = 200):
         super().__init__(classes, loss, result, batch_size)
-        self.estimator = LogisticRegression(class_weight="balanced")
+        self.estimator = linear("LogisticRegression", class_weight="balanced")
 
     def learn(self, X: Any, y: Any, *, progressive: bool) -> None:
         super().learn(X, y, progressive=False)

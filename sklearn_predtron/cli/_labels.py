@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sklearn_predtron._support.one_line import one_line
 from sklearn_predtron._support.queries import shortened
+from sklearn_predtron.datasets._first_words import replace_first_words
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 FIRST_FIELD = re.compile(rb"(\s*)([^\s#]+)")
@@ -81,16 +82,12 @@ class Words:
         """Begin a pass over a file."""
         self.unknown = None
 
-    def rewrite(self, lines: bytes) -> bytes:
+    def rewrite(self, lines: bytes) -> memoryview:
         """Put numbers in the place of words."""
-        return b"\n".join(map(self._rewrite_line, lines.split(b"\n")))
+        return replace_first_words(lines, self._numbers, self._rewrite_line)
 
     def _rewrite_line(self, line: bytes) -> bytes:
         """Put numbers in the place of a line's words; a first field with a colon is no label."""
-        word, space, rest = line.partition(b" ")
-        number = self._numbers.get(word)
-        if number is not None:  # as most lines have it
-            return number + space + rest
         match = FIRST_FIELD.match(line)
         if match is None or b":" in match[2]:
             return line
@@ -139,7 +136,7 @@ def shortened_labels(labels: Iterable[str | float]) -> str:
 class RewrittenText:
     """The lines of a file, rewritten as they are read."""
 
-    def __init__(self, file: IO[bytes], rewrite: Callable[[bytes], bytes], longest: int):
+    def __init__(self, file: IO[bytes], rewrite: Callable[[bytes], bytes | memoryview], longest: int):
         self._file = file
         self._rewrite = rewrite
         self._longest = longest

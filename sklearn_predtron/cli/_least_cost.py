@@ -9,12 +9,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.linear_model import SGDClassifier
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_predtron.cli._answers import Answers, WithCosts, answers_of, values_of
-from sklearn_predtron.cli._baselines import Baseline, PerceptronBaseline, PerceptronsBaseline, RanksPerceptronBaseline, blocks
+from sklearn_predtron.cli._baselines import (
+    Baseline,
+    PerceptronBaseline,
+    PerceptronsBaseline,
+    RanksPerceptronBaseline,
+    blocks,
+    linear,
+)
 from sklearn_predtron.cli._compare import BEFORE, HELD_OUT, PredtronContestant, ResultRow
 from sklearn_predtron.families._reading import are_stored_dense
 
@@ -154,7 +160,7 @@ class LeastCost(Baseline):
         self.answers, self.inner = answers, self.kind(classes, loss, result)
         # The steps are those of the baseline of batches.
         how: dict[str, Any] = {"average": True, "learning_rate": "constant", "eta0": 0.01, "shuffle": False}
-        self.estimator = ScaledLearner(self._of(SGDClassifier(loss="log_loss", fit_intercept=False, **how)))
+        self.estimator = ScaledLearner(self._of(linear("SGDClassifier", loss="log_loss", fit_intercept=False, **how)))
 
     @classmethod
     def beside(cls, estimator: Any, classes: Any, result: ResultRow) -> Baseline:
@@ -162,7 +168,7 @@ class LeastCost(Baseline):
             result.rejected = 0
         return cls(classes, estimator.loss, result, answers_of(estimator, classes))
 
-    def _of(self, logistic: SGDClassifier) -> Any:
+    def _of(self, logistic: Any) -> Any:
         """Return what learns the labels, of a learner of two classes or more."""
         return logistic
 
@@ -221,7 +227,7 @@ class LeastCostOfSets(LeastCost):
     name = "SGDClassifier per label"
     kind = PerceptronsBaseline
 
-    def _of(self, logistic: SGDClassifier) -> Any:
+    def _of(self, logistic: Any) -> Any:
         return MultiOutputClassifier(logistic)
 
     def _probabilities(self, estimator: Any, X: Any) -> NDArray:

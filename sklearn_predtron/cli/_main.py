@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from sklearn_predtron.cli._arguments import build_parser
 from sklearn_predtron.cli._checks import check_job
 from sklearn_predtron.cli._console import UsageError, complain, report, terminable, warnings_in_a_line
-from sklearn_predtron.cli._demo import run_demo
 from sklearn_predtron.cli._files import run_files
 from sklearn_predtron.cli._job import Job
 from sklearn_predtron.cli._progress import Bar
@@ -25,7 +24,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         job = Job.of(args)
         check_job(job)
         with terminable(), warnings_in_a_line(bar.clear):
-            return run_files(job, bar) if job.train or job.load else run_demo(job, bar)
+            if job.train or job.load:
+                return run_files(job, bar)
+            from sklearn_predtron.cli._demo import run_demo  # scikit-learn's data sets, which files do without
+
+            return run_demo(job, bar)
     except UsageError as error:
         bar.clear()
         parser.error(str(error))

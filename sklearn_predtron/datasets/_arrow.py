@@ -97,7 +97,9 @@ class ArrowFile:
     def _batches(self, columns: list[str], most: int) -> Iterator[Any]:
         """Yield batches as they are in the file, those of an Arrow file whole."""
         if self._parquet is not None:
-            yield from self._parquet.iter_batches(batch_size=most * self._at_once(columns, most), columns=columns)
+            several = import_arrow().cpu_count() > 1  # one thread of its own is slower than none
+            at_once = most * self._at_once(columns, most)
+            yield from self._parquet.iter_batches(batch_size=at_once, columns=columns, use_threads=several)
         else:
             for i in range(self._arrow.num_record_batches):
                 yield self._arrow.get_batch(i).select(columns)
@@ -163,11 +165,12 @@ def is_index(kind: Any) -> bool:
 
 
 class Batch(NamedTuple):
-    """A batch of a file, and the number of its first row in the file, counted from 1."""
+    """A batch of a file, the number of its first row in the file, counted from 1, and how much of all rows is read with it."""
 
     columns: Any
     path: str
     first: int
+    fraction: float
 
     def refuse(self, wrong: Any, reason: str) -> None:
         """Raise an error that names the first row that is wrong, if any is."""
@@ -211,8 +214,8 @@ class Batch(NamedTuple):
     def dense(self, names: list[str], dtype: np.dtype) -> NDArray:
         """Return columns of numbers as a matrix."""
         X = np.empty((self.columns.num_rows, len(names)), dtype=dtype)
-        for j, name in enumerate(names):
-            with np.errstate(over="ignore"):
+        with np.errstate(over="ignore"):
+            for j, name in enumerate(names):
                 X[:, j] = self.values(name)
         if not np.isfinite(X).all():
             wrong = ~np.isfinite(X)

@@ -8,7 +8,6 @@ from io import BytesIO
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.datasets import load_svmlight_file
 
 from sklearn_predtron._support.one_line import one_line
 from sklearn_predtron.datasets._svmlight import MOST_FEATURES
@@ -63,6 +62,8 @@ class LineRules:
 
     def check(self, line: bytes) -> None:
         """Raise an error if the line cannot be read."""
+        from sklearn.datasets import load_svmlight_file  # a tenth of the import of the package, and few lines are broken
+
         X, y = load_svmlight_file(
             BytesIO(line), n_features=self.n_features, zero_based=self.zero_based, multilabel=self.multilabel, dtype=self.dtype
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +25,7 @@ from sklearn_predtron.datasets._arrow import (
     is_word,
 )
 from sklearn_predtron.datasets._counts import check_counts
+from sklearn_predtron.datasets._read_ahead import count_threads, make_ahead
 from sklearn_predtron.datasets._svmlight import MOST_FEATURES
 
 Rows = tuple[Any, NDArray, NDArray]  # X, y and ids
@@ -97,6 +99,9 @@ class ParquetReader:
         Rows in a chunk, at most; with `qid` rows that are decoded at once.
     dtype : {float64, float32} or None, default=float64
         Type of X; None is an Arrow table of the columns as they are.
+    n_jobs : int, default=None
+        None is no thread; any number is one thread, which reads the next chunks while the present one is learned.  The chunks are
+        the same, to the last bit, and come in the same order; up to two of them wait in memory.
 
     Attributes
     ----------
@@ -164,6 +169,7 @@ class ParquetReader:
         n_features: int | None = None,
         chunk_rows: int = 2_000,
         dtype: Any = np.float64,
+        n_jobs: int | None = None,
     ):
         check_counts(n_features=1 if n_features is None else n_features, chunk_rows=chunk_rows)
         if n_features is not None and n_features > MOST_FEATURES:
@@ -195,6 +201,8 @@ class ParquetReader:
         self.n_features = n_features
         self.chunk_rows = chunk_rows
         self.dtype = None if dtype is None else np.dtype(dtype)
+        self.n_jobs = n_jobs
+        self._n_threads = count_threads(n_jobs)
         self.fraction_read: float | None = None
         self._summary: ParquetSummary | None = None
 
@@ -232,6 +240,7 @@ class ParquetReader:
         width = 1 if self.indices is not None else len(self._names(files[0]))
         classes: NDArray | None = None
         for batch in self._batches(files, [name for name in (self.label, self.qid, self.indices) if name is not None]):
+            self.fraction_read = batch.fraction
             labels = batch.labels(self.label)
             classes = np.unique(labels) if classes is None else np.union1d(classes, labels)
             if len(classes) > max_classes:
@@ -293,22 +302,28 @@ class ParquetReader:
                 n = columns_of_rows.num_rows
                 if n:
                     read += n
-                    self.fraction_read = read / total
-                    yield Batch(columns_of_rows, file.path, first)
+                    yield Batch(columns_of_rows, file.path, first, read / total)
                 first += n
 
     def _pieces(self, files: list[ArrowFile], names: list[str], width: int | None) -> Iterator[Rows]:
         """Yield the rows of each batch."""
         others = [name for name in (self.label, self.qid) if name is not None]
-        for batch in self._batches(files, names + others):
-            ids = np.empty(0) if self.qid is None else batch.values(self.qid).astype(np.int64, copy=False)
-            if self.dtype is None:
-                X: Any = batch.table(names)
-            elif self.indices is None or self.values is None or width is None:
-                X = batch.dense(names, self.dtype)
-            else:
-                X = batch.rows(self.indices, self.values, width, self.dtype)
-            yield X, batch.labels(self.label), ids
+        batches = self._batches(files, names + others)
+        made = ((self._rows_of(batch, names, width), batch.fraction) for batch in batches)
+        with closing(make_ahead(made, self._n_threads)) as pieces:
+            for rows, self.fraction_read in pieces:
+                yield rows
+
+    def _rows_of(self, batch: Batch, names: list[str], width: int | None) -> Rows:
+        """Return the rows of a batch."""
+        ids = np.empty(0) if self.qid is None else batch.values(self.qid).astype(np.int64, copy=False)
+        if self.dtype is None:
+            X: Any = batch.table(names)
+        elif self.indices is None or self.values is None or width is None:
+            X = batch.dense(names, self.dtype)
+        else:
+            X = batch.rows(self.indices, self.values, width, self.dtype)
+        return X, batch.labels(self.label), ids
 
 
 def is_known(dtype: Any) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from itertools import repeat
 from numbers import Integral
 from typing import TypeVar
 
@@ -40,3 +42,13 @@ def map_ahead(function: Callable[[Item], Result], items: Iterable[Item], n_threa
         finally:
             for future in waiting:
                 future.cancel()
+
+
+def make_ahead(items: Iterable[Item], n_threads: int) -> Generator[Item, None, None]:
+    """Yield items, none of which is None; if any thread is asked for, one is up to two items ahead of what is yielded."""
+    source = iter(items)
+    with closing(map_ahead(lambda _: next(source, None), repeat(None), min(n_threads, 1))) as made:
+        for item in made:
+            if item is None:
+                return
+            yield item

@@ -15,7 +15,7 @@ from sklearn.utils import _safe_indexing, indexable
 
 from sklearn_predtron._core.contributions import add, advance, contribution
 from sklearn_predtron._core.learner import Learner
-from sklearn_predtron._support.compat import Options
+from sklearn_predtron._support.compat import CvObject, Options
 from sklearn_predtron._support.names import refuse_class
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._base import PROGRESSIVE, UNSEEN, Decision, HeldOut
@@ -30,7 +30,7 @@ from sklearn_predtron.families._watched import Watched, chosen_by_callback, show
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.losses._by_row import POWERS
 
-ACCEPTED: list[Any] = ["cv_object", Options(Integral, {0})]
+ACCEPTED: list[Any] = [CvObject(), Options(Integral, {0})]
 N_FOLDS, LEAST_ROWS = 5, 20
 FAR = 30.0  # scores of a learner from those of most
 MOST_WEIGHTS = 2**21  # of which each learner has an array or three, and a look makes a copy

@@ -8,13 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.linear_model import SGDRegressor
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._core.rows import Rows, csr_rows, dense_rows
-from sklearn_predtron._support.compat import LinearClassifierMixin, LinearModel
+from sklearn_predtron._support.compat import linear_classifier
 from sklearn_predtron._support.names import series
 from sklearn_predtron._support.parts import kinds, resolve
 from sklearn_predtron._support.queries import shortened
@@ -24,7 +23,6 @@ from sklearn_predtron.families._reading import Columns
 from sklearn_predtron.norms import Norm
 
 SEVERAL = (OneVsRestClassifier, MultiOutputClassifier, MultiOutputRegressor)
-ANY_REGRESSOR = (LinearModel, SGDRegressor)
 SAME = 1e-9  # of the largest weight: by so much rounding sets equal directions apart
 
 
@@ -84,10 +82,10 @@ def of_classes(estimator: Any, model: Any) -> Linear:
     if isinstance(model, OneVsRestClassifier):
         good = not model.multilabel_
     else:
-        good = isinstance(model, LinearClassifierMixin) and not of_label_sets(model)
+        good = isinstance(model, linear_classifier()) and not of_label_sets(model)
     if not good:
         raise refused(estimator, model)
-    return stacked(estimator, model, LinearClassifierMixin)
+    return stacked(estimator, model, linear_classifier())
 
 
 def stacked(estimator: Any, model: Any, kind: Any) -> Linear:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sklearn_predtron._core.learner import Learner
+from sklearn_predtron._core.predictors import are_few
 from sklearn_predtron._core.rows import OVERFLOW, Rows
 from sklearn_predtron._support.parts import Part, resolve
 from sklearn_predtron._support.version import __version__
@@ -255,8 +256,11 @@ def size_of_block(learner: Learner) -> int:
 
 
 def has_blocks(learner: Learner, rows: Rows) -> bool:
-    """Return whether rows are scored in several blocks; an expansion has blocks of its own."""
-    return rows.n > size_of_block(learner) and learner.weights.expansion is None
+    """Return whether rows are scored in several blocks; an expansion has blocks of its own.
+
+    Blocks are scored by weights that are all written down first, which takes longer than to score few rows among many weights.
+    """
+    return rows.n > size_of_block(learner) and learner.weights.expansion is None and not are_few(rows, 0)
 
 
 def worked_in_blocks(n: int, size: int, work: Callable[[int, int], Any]) -> list[Any]:

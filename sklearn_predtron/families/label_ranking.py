@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from sklearn_predtron._core.problem import Problem
+from sklearn_predtron._support.compat import linear_regressors
 from sklearn_predtron.families import _linear
 from sklearn_predtron.families._attributes import learned, names_of, read_only
 from sklearn_predtron.families._docstrings import UPDATES, documented
 from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.families._folds import ACCEPTED
-from sklearn_predtron.families._linear import ANY_REGRESSOR, Linear
+from sklearn_predtron.families._linear import Linear
 from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._ranked_lists import (
@@ -205,7 +206,7 @@ class PredtronLabelRanker(BasePredtron):
         return codec, codec.encode(y)
 
     def _read_linear(self, model: Any) -> tuple[Codec, Linear]:
-        scores = None if is_classifier(model) else _linear.stacked(self, model, ANY_REGRESSOR)
+        scores = None if is_classifier(model) else _linear.stacked(self, model, linear_regressors())
         if scores is None or len(scores.coef) < 2:
             raise _linear.refused(self, model)
         scores, labels = _linear.with_own_intercept(self, model, scores), LabelRelevances(len(scores.coef), None)

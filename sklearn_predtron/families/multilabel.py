@@ -13,7 +13,7 @@ from sklearn.multioutput import MultiOutputClassifier
 from sklearn.utils.metaestimators import available_if
 
 from sklearn_predtron._core.problem import Labels
-from sklearn_predtron._support.compat import LinearClassifierMixin, with_callbacks
+from sklearn_predtron._support.compat import linear_classifier, with_callbacks
 from sklearn_predtron._support.names import refuse_class
 from sklearn_predtron._support.parts import checked_build, real_numbers, resolve
 from sklearn_predtron._support.queries import shortened
@@ -233,7 +233,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         if isinstance(model, MultiOutputClassifier) and not all(np.array_equal(values, [0, 1]) for values in model.classes_):
             raise _linear.refused(self, model)
         if isinstance(model, MultiOutputClassifier) or getattr(model, "multilabel_", False) or _linear.of_label_sets(model):
-            scores = _linear.stacked(self, model, LinearClassifierMixin)
+            scores = _linear.stacked(self, model, linear_classifier())
             labels = Sets.first(_linear.sets_of(model, len(scores.coef)), None, None, partial=True)
         else:
             scores = _linear.of_classes(self, model)

@@ -10,7 +10,7 @@ from sklearn.base import is_classifier
 
 from sklearn_predtron._core.intercept import Intercept
 from sklearn_predtron._core.problem import Problem
-from sklearn_predtron._support.compat import with_callbacks
+from sklearn_predtron._support.compat import linear_regressors, with_callbacks
 from sklearn_predtron._support.queries import ONE, QID, check_qid, is_one, read_document_relevances, split_ids
 from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron.families import _linear
@@ -19,7 +19,7 @@ from sklearn_predtron.families._bounds import loss_bound
 from sklearn_predtron.families._docstrings import UPDATES, documented
 from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.families._folds import ACCEPTED
-from sklearn_predtron.families._linear import ANY_REGRESSOR, Linear
+from sklearn_predtron.families._linear import Linear
 from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._ranked_lists import CONSTRAINTS, list_margins, ranker_tags, ranking_losses, ranking_problem
@@ -216,7 +216,7 @@ class PredtronRanker(BasePredtron):
         return RELEVANCES, RELEVANCES.encode(y)
 
     def _read_linear(self, model: Any) -> tuple[Codec, Linear]:
-        scores = _linear.of_classes(self, model) if is_classifier(model) else _linear.stacked(self, model, ANY_REGRESSOR)
+        scores = _linear.of_classes(self, model) if is_classifier(model) else _linear.stacked(self, model, linear_regressors())
         if len(scores.coef) != 1:
             raise _linear.refused(self, model)
         return RELEVANCES, scores._replace(intercept=np.zeros(1))  # it is common to the documents of a query

@@ -599,8 +599,10 @@ cdef class DualWeights(AveragedWeights):
         if deferred == 0:
             return
         total, u = s.total + line * self.stride, &self.u[line * self.stride]
-        for i in range(self.width):
+        for i in range(self.d if self.by_feature else self.n_features):
             total[i] += deferred * u[i]
+        if not self.by_feature:     # what is between is room for more features
+            total[self.last_line] += deferred * u[self.last_line]
 
     cdef void flush_all(self) noexcept nogil:
         """Settle every line of every sum."""

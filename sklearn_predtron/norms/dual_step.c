@@ -89,38 +89,61 @@ DISPATCHED double dual_step_columns(ptrdiff_t n, const ptrdiff_t *at, const doub
     return gain;
 }
 
+/* What a step of weights that lie class by class is made of. */
+typedef struct {
+    ptrdiff_t d, stride;
+    const double *g, *owed;
+    double a, *theta, *u, *total, *part;
+} classes;
+
+/* n vectors of columns, each from at[i] on. */
+INLINE void move_vectors(int n, const ptrdiff_t *at, const double *input, const classes *s, lanes *gain)
+{
+    lanes square[WIDE] = {ZERO}, factor[WIDE] = {ZERO};
+    for (ptrdiff_t c = 0; c < s->d; c++) {
+        double *line = s->theta + c * s->stride;
+        if (s->g[c] != 0)
+            for (int i = 0; i < n; i++) ADD_TO(line + at[i], s->g[c] * LOAD(double, input + i * LANES));
+        for (int i = 0; i < n; i++) square[i] += LOAD(double, line + at[i]) * LOAD(double, line + at[i]);
+    }
+    for (int i = 0; i < n; i++) factor[i] = square[i];
+    raise(factor, s->a);
+    for (int i = 0; i < n; i++) {
+        const lanes power = square[i] * factor[i];
+        *gain += power - LOAD(double, s->part + at[i]);
+        STORE(s->part + at[i], power);
+    }
+    for (ptrdiff_t c = 0; c < s->d; c++) {
+        const ptrdiff_t line = c * s->stride;
+        if (s->total)
+            for (int i = 0; i < n; i++) ADD_TO(s->total + line + at[i], s->owed[c] * LOAD(double, s->u + line + at[i]));
+        for (int i = 0; i < n; i++) STORE(s->u + line + at[i], factor[i] * LOAD(double, s->theta + line + at[i]));
+    }
+}
+
 DISPATCHED double dual_step_classes(ptrdiff_t p, const double *x, ptrdiff_t place, double last, ptrdiff_t d, ptrdiff_t stride,
                                     const double *g, double a, const double *owed, double *theta, double *u, double *total,
                                     double *part)
 {
+    const classes step = {d, stride, g, owed, a, theta, u, total, part};
     lanes gain = ZERO;
-    for (ptrdiff_t j = 0; j <= place; j += j + CHUNK < p || j == place ? CHUNK : place - j) { /* p columns, and the last one */
-        double rest[CHUNK] = {0};
-        lanes square[WIDE] = {ZERO}, factor[WIDE];
-        if (j == place)
-            rest[0] = last;
-        else if (j + CHUNK > p)
-            memcpy(rest, x + j, (size_t)(p - j) * sizeof(double));
-        const double *input = j + CHUNK <= p ? x + j : rest;
-        for (ptrdiff_t c = 0; c < d; c++) {
-            double *line = theta + c * stride + j;
-            if (g[c] != 0)
-                for (int i = 0; i < WIDE; i++) ADD_TO(line + i * LANES, g[c] * LOAD(double, input + i * LANES));
-            for (int i = 0; i < WIDE; i++) square[i] += LOAD(double, line + i * LANES) * LOAD(double, line + i * LANES);
-        }
-        for (int i = 0; i < WIDE; i++) factor[i] = square[i];
-        raise(factor, a);
-        for (int i = 0; i < WIDE; i++) {
-            const lanes power = square[i] * factor[i];
-            gain += power - LOAD(double, part + j + i * LANES);
-            STORE(part + j + i * LANES, power);
-        }
-        for (ptrdiff_t c = 0; c < d; c++) {
-            const ptrdiff_t at = c * stride + j;
-            if (total)
-                for (int i = 0; i < WIDE; i++) ADD_TO(total + at + i * LANES, owed[c] * LOAD(double, u + at + i * LANES));
-            for (int i = 0; i < WIDE; i++) STORE(u + at + i * LANES, factor[i] * LOAD(double, theta + at + i * LANES));
-        }
+    ptrdiff_t j = 0, at[WIDE + 1];
+    double rest[CHUNK + LANES] = {0};
+    int n = 0;
+    for (; j + CHUNK <= p; j += CHUNK) {
+        for (int i = 0; i < WIDE; i++) at[i] = j + i * LANES;
+        move_vectors(WIDE, at, x + j, &step, &gain);
     }
+    memcpy(rest, x + j, (size_t)(p - j) * sizeof(double));
+    for (; j < p; j += LANES) at[n++] = j;
+    rest[n * LANES] = last; /* whose power is taken with those of the rest of the columns */
+    at[n++] = place;
+    switch (n) { /* each with loops that are unrolled */
+    case 1: move_vectors(1, at, rest, &step, &gain); break;
+    case 2: move_vectors(2, at, rest, &step, &gain); break;
+    case 3: move_vectors(3, at, rest, &step, &gain); break;
+    default: move_vectors(WIDE, at, rest, &step, &gain);
+    }
+    if (n > WIDE) move_vectors(1, at + WIDE, rest + CHUNK, &step, &gain);
     return SUM(gain);
 }

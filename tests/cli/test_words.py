@@ -33,6 +33,13 @@ def test_words_have_numbers():
     assert words.names == ["b", "a"] and words.of(np.array([1.0, 0.0])).tolist() == ["a", "b"]
 
 
+def test_numbers_may_be_longer_than_words():
+    words = Words([*(f"w{i}" for i in range(1000)), "z"], grows=False, several=False)
+    for n in (1, 2, 1000):
+        assert words.rewrite(b"z 1:1\n" * n) == b"1000 1:1\n" * n
+    assert words.rewrite(b"z \nz ") == b"1000 \n1000 "
+
+
 def read(path, labelled, words, chunk):
     """The rows of a file and their first lines, and the number of the line that cannot be read, if there is one."""
     found, file = [], _data_files.DataFile(str(path))

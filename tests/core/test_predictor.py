@@ -195,6 +195,21 @@ def test_a_row_has_the_same_scores_by_either_way(norm, d, average, trained, spar
         assert_close(passing, X[:1] @ W.T + b, 1e-12)
 
 
+def test_blocks_of_rows_with_few_values_do_not_write_all_weights_down():
+    n, p, d = 4000, 200_000, 20
+    random = np.random.default_rng(0)
+    X = sparse.csr_matrix((random.standard_normal(n), random.integers(p, size=n), np.arange(n + 1)), shape=(n, p))
+    model = learn(PredtronMultilabelClassifier(norm="l2"), X[:2000], d)
+    tracemalloc.start()
+    try:
+        found = model.decision_function(X)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 4 * found.nbytes < 8 * p * d / 4
+    assert_array_equal(found, model.decision_function(sparse.vstack([X] * 60, format="csr"))[-n:])  # by weights written down
+
+
 @pytest.mark.parametrize(("norm", "average"), pairwise(READ, AVERAGES))
 def test_so_it_has_along_a_shared_direction(norm, average):
     A, X = large(1, True, 60), large(1, True, seed=2)

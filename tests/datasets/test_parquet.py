@@ -1,6 +1,8 @@
 """Parquet and Arrow files in chunks: the rows that were written, in order; bad input is refused by name."""
 
+import pickle
 import sys
+import threading
 import tracemalloc
 
 import numpy as np
@@ -186,6 +188,55 @@ def test_several_files(tmp_path):
     assert fractions == [0.3, 0.4, 0.7, 1.0]
 
 
+def threads():
+    return [thread.name for thread in threading.enumerate() if thread.name.startswith("ThreadPool")]
+
+
+@pytest.mark.parametrize("name", ["rows.parquet", "rows.arrow"])
+@pytest.mark.parametrize("qid", [None, "q"])
+@pytest.mark.parametrize("n_jobs", [1, 2, -1])
+def test_a_thread_reads_the_same(tmp_path, name, qid, n_jobs):
+    X, y = draw()
+    path = write(tmp_path / name, {**lists(X, y), "q": np.arange(500) // 7})
+    found = []
+    for how in ({}, {"n_jobs": n_jobs}):
+        reader = ParquetReader([path, path], label="y", qid=qid, **LISTS, chunk_rows=64, **how)
+        found.append([(pickle.dumps((X.data, X.indices, X.indptr, y, last)), reader.fraction_read) for X, y, last in reader])
+    assert found[0] == found[1] and len(found[0]) > 10
+    assert not threads()
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1])
+def test_chunks_before_what_is_bad_come_before_the_error(tmp_path, n_jobs):
+    a, y = np.arange(100.0), np.zeros(100)
+    a[77] = np.nan
+    bad_row = write(tmp_path / "row.parquet", {"a": a, "y": y})
+    bad_page = write(tmp_path / "page.parquet", lists(*draw(100)), row_group_size=50, write_page_checksum=True)
+    content, second = bytearray(bad_page.read_bytes()), pq.ParquetFile(bad_page).metadata.row_group(1)
+    content[second.column(0).dictionary_page_offset + 40] ^= 255
+    bad_page.write_bytes(content)
+    sparse_rows = {**LISTS, "n_features": 40}
+    for path, form, reason, n in ((bad_row, {}, "row 78: 'a' is not", 70), (bad_page, sparse_rows, "cannot be read", 50)):
+        seen = 0
+        with pytest.raises(ValueError, match=reason):
+            for _, labels, _ in ParquetReader(path, label="y", chunk_rows=10, n_jobs=n_jobs, **form):
+                seen += len(labels)
+        assert seen == n
+        assert not threads()
+
+
+def test_a_reader_that_is_left_early_leaves_no_thread(tmp_path):
+    path = write(tmp_path / "rows.parquet", {"a": np.arange(1000.0), "y": np.zeros(1000)})
+    chunks = iter(ParquetReader(path, label="y", chunk_rows=10, n_jobs=1))
+    next(chunks)
+    assert len(threads()) == 1
+    del chunks
+    assert not threads()
+    for _ in ParquetReader(path, label="y", chunk_rows=10, n_jobs=1):
+        break
+    assert not threads()
+
+
 @pytest.mark.parametrize("names", [["no", "yes"], [2.0, 3.0], [True, False], [-1, 1]])
 @pytest.mark.parametrize("encoded", [False, True])
 def test_labels(tmp_path, names, encoded):
@@ -351,6 +402,7 @@ def test_bad_columns(tmp_path, columns, form, message):
         ({"features": "a"}, "features='a' is not accepted; accepted are columns in a list"),
         ({"features": ["a", "y"]}, r"features=\['a', 'y'\] is not accepted"),
         ({"features": ["q"], "qid": "q"}, r"features=\['q'\] is not accepted"),
+        ({"n_jobs": 0}, "n_jobs=0 is not known"),
     ],
 )
 def test_parameters(parameters, message):

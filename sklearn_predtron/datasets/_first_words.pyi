@@ -1,0 +1,3 @@
+from collections.abc import Callable
+
+def replace_first_words(lines: bytes, numbers: dict[bytes, bytes], rewrite: Callable[[bytes], bytes]) -> memoryview: ...
