@@ -83,6 +83,7 @@ DIRECTIVES = {
     "wraparound": False,
     "cdivision": True,
     "auto_pickle": False,  # a class says itself how it is saved, and checks what it is given
+    "freethreading_compatible": True,  # the lock of a model orders its calls, with the interpreter's lock or without
 }
 
 # A file that is new whenever the variant is another: what was compiled before is then compiled again.
