@@ -321,7 +321,7 @@ cdef class Learner:
         try:
             parts = self.weights, self.problem, self.update, self.average
             parts = tuple([capture(part, captured) for part in parts])
-            if self.observer is not None:   # which watches another problem where a call without rounds has changed the parts alone
+            if self.observer is not None:   # which watches another problem where a call without rounds has changed the parts
                 captured[id(self.observer.problem)] = captured[id(self.problem)]
             observed = capture(self.observer, captured), capture(self.history, captured)
             numbers = self.t, self.n_mistakes, self.n_updates, self.cumulative_loss, self.mean_weight, self.weighted

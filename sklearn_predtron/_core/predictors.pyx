@@ -212,11 +212,11 @@ cdef class Predictors:
     cdef Py_ssize_t count(self, Py_ssize_t values) noexcept:
         """Count values that are scored at this moment; return how many that makes."""
         cdef size_t moment = self.lock.moment()
-        cdef ScoreFunction before = None
+        cdef ScoreFunction _before = None
         with cython.critical_section(self):
             if self.moment != moment:
                 self.moment, self.passed = moment, 0
-                before, self.kept = self.kept, None     # what was there goes after the section
+                _before, self.kept = self.kept, None    # what was there goes after the section
             self.passed += values
             return self.passed
 

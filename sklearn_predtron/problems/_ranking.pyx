@@ -356,8 +356,8 @@ cdef class RankingProblem(Problem):
     def D2(self):
         """D^2 of lists as long as those so far."""
         cdef RankingProblem own = copy(self)    # with tables of its own: others may be learning, and a saved problem has none
-        own.reserve(max(self.longest, self.d))
-        lengths = range(2, self.longest + 1) if self.n_labels == 0 else [self.d]
+        own.reserve(max(own.longest, own.d))
+        lengths = range(2, own.longest + 1) if own.n_labels == 0 else [own.d]
         return max([own.spread(n) for n in lengths if n > 1], default=0.0)
 
     @property
