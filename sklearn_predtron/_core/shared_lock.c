@@ -112,9 +112,10 @@ struct Lock {
 /* What this thread reads in; the address tells threads apart. */
 static THREAD_LOCAL Section *sections;
 
-/* Of the list of all locks.  Whoever has it does nothing else, and is attached to the interpreter: no thread has it in a fork. */
-static Mutex registry = FREE;
-static SharedLock *first, *last;
+/* The list of all locks.  Whoever has its mutex does nothing else, and is attached to the interpreter: in a fork nobody has it. */
+#define GUARDED /* by that mutex */
+static GUARDED Mutex registry = FREE;
+static GUARDED SharedLock *first, *last;
 
 static void list(SharedLock *lock) {
     seize(&registry);

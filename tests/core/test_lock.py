@@ -347,7 +347,7 @@ def test_forks_while_others_make_and_drop_locks():
             [Lock() for _ in range(50)]
 
     def change():
-        with Lock() as _, Lock().changing():
+        with Lock().changing():
             pass
 
     def fork():
