@@ -12,7 +12,7 @@
 #include <windows.h>
 typedef SRWLOCK Mutex;
 typedef CONDITION_VARIABLE Condition;
-#define FREE SRWLOCK_INIT
+#define UNTAKEN SRWLOCK_INIT
 static int prepare(Mutex *mutex, Condition *readers, Condition *writer) {
     InitializeSRWLock(mutex);
     InitializeConditionVariable(readers);
@@ -35,7 +35,7 @@ static double seconds(void) {
 #include <time.h>
 typedef pthread_mutex_t Mutex;
 typedef pthread_cond_t Condition;
-#define FREE PTHREAD_MUTEX_INITIALIZER
+#define UNTAKEN PTHREAD_MUTEX_INITIALIZER
 static int prepare(Mutex *mutex, Condition *readers, Condition *writer) {
     return pthread_mutex_init(mutex, NULL) == 0 && pthread_cond_init(readers, NULL) == 0 && pthread_cond_init(writer, NULL) == 0;
 }
@@ -114,7 +114,7 @@ static THREAD_LOCAL Section *sections;
 
 /* The list of all locks.  Whoever has its mutex does nothing else, and is attached to the interpreter: in a fork nobody has it. */
 #define GUARDED /* by that mutex */
-static GUARDED Mutex registry = FREE;
+static GUARDED Mutex registry = UNTAKEN;
 static GUARDED SharedLock *first, *last;
 
 static void list(SharedLock *lock) {

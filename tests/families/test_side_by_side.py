@@ -245,6 +245,19 @@ def test_bounds_beside_longer_and_longer_lists():
     threads_of(learn, read, read)
 
 
+def test_counts_are_of_one_moment():
+    """Every round loses 1 or nothing, and the mean loss of what predicted is one of those."""
+    model = PredtronBinaryClassifier(norm="l2").partial_fit(X[:1], Y[:1] % 2, classes=[0, 1])
+    before = [0, 0]
+
+    def read():
+        mean, now = model.progressive_loss_, [model.n_mistakes_, model.t_]
+        assert 0 <= mean <= 1 and before[0] <= now[0] <= now[1] and model.average_ in (False, "linear", 100)
+        before[:] = now
+
+    beside(model, read, y=Y % 2)
+
+
 # ----------------------------------------------------------------------------------------------------------- shared parts
 
 
