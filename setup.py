@@ -1,7 +1,8 @@
 """Builds the compiled parts; everything else about the package is in pyproject.toml.
 
 SKLEARN_PREDTRON_BUILD names a variant: "bounds" checks every index and every memoryview, "sanitize" runs under AddressSanitizer
-and UndefinedBehaviorSanitizer, and "plain" has the C that compilers without vectors take, Microsoft's for one.
+and UndefinedBehaviorSanitizer, "threads" under ThreadSanitizer, and "plain" has the C that compilers without vectors take,
+Microsoft's for one.
 """
 
 import os
@@ -61,12 +62,15 @@ LOOPS = {
     "problems/inference/_trellis",
     "updates/_rules",
 }
-SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer", "-g1"]
+SANITIZERS = {
+    "sanitize": ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer", "-g1"],
+    "threads": ["-fsanitize=thread", "-fno-omit-frame-pointer", "-g1"],
+}
 FLAGS = {
     "": ["-O3", "-g0", "-fno-asynchronous-unwind-tables"],  # nothing unwinds the stack of C
     "plain": ["-O3", "-g0", "-fno-asynchronous-unwind-tables", "-DSKLEARN_PREDTRON_PLAIN"],
     "bounds": ["-O2", "-g0"],
-    "sanitize": ["-O1", *SANITIZE],
+    **{name: ["-O1", *flags] for name, flags in SANITIZERS.items()},
 }
 LINK = ["-Wl,--build-id=none"] if sys.platform == "linux" else []  # it would name a file for debuggers, and there is none
 MICROSOFT = ["/O2", "/std:c11"]  # of any variant: what is checked, Cython has written
@@ -84,6 +88,7 @@ DIRECTIVES = {
     "wraparound": False,
     "cdivision": True,
     "auto_pickle": False,  # a class says itself how it is saved, and checks what it is given
+    "freethreading_compatible": True,  # the lock of a model orders its calls, with the interpreter's lock or without
 }
 
 # A file that is new whenever the variant is another: what was compiled before is then compiled again.
@@ -101,7 +106,7 @@ def extension(module: str, *sources: str, flags: list[str] = FLAGS[variant]) -> 
         include_dirs=[str(PACKAGE / folder) for folder in ("_core", "datasets", "features", "norms", "problems/inference")],
         depends=[*headers, str(stamp)],
         extra_compile_args=flags,
-        extra_link_args=SANITIZE if variant == "sanitize" else LINK,
+        extra_link_args=SANITIZERS.get(variant, LINK),
     )
 
 

@@ -96,8 +96,10 @@ class LossHistory:
         """
         learner = check_predtron(estimator)._model.learner
         self._check_only_size(estimator)
-        if learner.history is None or learner.history.size != self.size:
-            learner.record(LossCurve(self.size, learner.t, learner.cumulative_loss))
+        with learner.lock.reading():
+            present, anew = learner.history, LossCurve(self.size, learner.t, learner.cumulative_loss)
+        if present is None or present.size != self.size:
+            learner.record(anew)
         return self
 
     def _check_only_size(self, estimator: Any) -> None:
@@ -124,13 +126,14 @@ class LossHistory:
             `cumulative_loss_` after each of them.
         """
         estimator = check_predtron(final(estimator))
-        history = estimator._model.learner.history
-        if history is None:
-            raise ValueError(
-                f"The loss of this {type(estimator).__name__} was not recorded; call set_callbacks(LossHistory()) before fit or "
-                "partial_fit, or LossHistory().watch(estimator) to record from here on."
-            )
-        return history.curve()
+        learner = estimator._model.learner
+        with learner.lock.reading():
+            if learner.history is not None:
+                return learner.history.curve()
+        raise ValueError(
+            f"The loss of this {type(estimator).__name__} was not recorded; call set_callbacks(LossHistory()) before fit or "
+            "partial_fit, or LossHistory().watch(estimator) to record from here on."
+        )
 
     # --------------------------------------------------------------------------------------------------------------- hooks
 

@@ -20,8 +20,10 @@
 #endif
 
 /* Versions of a function for several processors, where the compiler and the loader know how to choose one: musl, macOS and
- * Windows have no such loader, and clang before 18 hides the choice from other files, under the name of .ifunc. */
-#if GNU_C && defined(__has_attribute) && defined(__x86_64__) && defined(__GLIBC__) && !(defined(__clang__) && __clang_major__ < 18)
+ * Windows have no such loader, clang before 18 hides the choice from other files, under the name of .ifunc, and ThreadSanitizer
+ * is called in the choice before it is there. */
+#if GNU_C && defined(__has_attribute) && defined(__x86_64__) && defined(__GLIBC__) && \
+    !(defined(__clang__) && __clang_major__ < 18) && !defined(__SANITIZE_THREAD__)
 #if __has_attribute(target_clones)
 #define DISPATCHES 1
 #define FOR_PROCESSORS(...) __attribute__((target_clones(__VA_ARGS__)))

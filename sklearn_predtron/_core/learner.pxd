@@ -25,6 +25,7 @@ cdef struct Batch:                    # the rounds of a call that learns
 
 cdef class Observer:
     cdef readonly bint as_given     # whether rounds are recorded with the weights given, and not as the average has them
+    cdef object made                # of what was seen, by those who read
     cdef bint wants(self, Py_ssize_t t) noexcept nogil
     cdef int check(self, Problem problem) except -1
     cdef void record(self, double* t, const void* y, Py_ssize_t m, double weight, double keep) noexcept nogil

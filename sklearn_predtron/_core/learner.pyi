@@ -16,6 +16,7 @@ INSTRUCTIONS: str
 
 class Observer:
     as_given: bool
+    kept: Any
     def watch(self, problem: Problem) -> Any: ...
     def show(
         self,

@@ -4,6 +4,8 @@ from libc.math cimport INFINITY, isfinite
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
+cimport cython
+
 import copy
 
 import numpy as np
@@ -36,6 +38,17 @@ cdef enum:
 
 cdef class Observer:
     """Is shown what the average predicts for each row before the row is learned."""
+
+    @property
+    def kept(self):
+        """What was last made of what was seen, by one of those who read for the next ones."""
+        with cython.critical_section(self):
+            return self.made
+
+    @kept.setter
+    def kept(self, made):
+        with cython.critical_section(self):
+            self.made, made = made, self.made       # what was there goes after the section
 
     def watch(self, Problem problem not None):
         """Observe the predictions of a problem from here on."""
@@ -144,32 +157,38 @@ cdef class Learner:
     @property
     def t(self):
         """Rounds so far."""
-        return self.counts.t
+        with self.lock.reading():
+            return self.counts.t
 
     @property
     def n_mistakes(self):
         """Rounds whose prediction lost."""
-        return self.counts.n_mistakes
+        with self.lock.reading():
+            return self.counts.n_mistakes
 
     @property
     def n_updates(self):
         """Rounds with a step."""
-        return self.counts.n_updates
+        with self.lock.reading():
+            return self.counts.n_updates
 
     @property
     def cumulative_loss(self):
         """Losses of all rounds."""
-        return self.counts.cumulative_loss
+        with self.lock.reading():
+            return self.counts.cumulative_loss
 
     @property
     def mean_weight(self):
         """Mean weight of the rounds: what a round does depends on its weight relative to it."""
-        return self.counts.mean_weight
+        with self.lock.reading():
+            return self.counts.mean_weight
 
     @property
     def weighted(self):
         """Whether any round had another weight."""
-        return self.counts.weighted
+        with self.lock.reading():
+            return self.counts.weighted
 
     # --------------------------------------------------------------------------------------------------- one made of another
 
@@ -302,8 +321,8 @@ cdef class Learner:
         try:
             parts = self.weights, self.problem, self.update, self.average
             parts = tuple([capture(part, captured) for part in parts])
-            if self.observer is not None:
-                self.observer.watch(self.problem)  # a call without rounds has changed the parts alone
+            if self.observer is not None:   # which watches another problem where a call without rounds has changed the parts
+                captured[id(self.observer.problem)] = captured[id(self.problem)]
             observed = capture(self.observer, captured), capture(self.history, captured)
             numbers = self.t, self.n_mistakes, self.n_updates, self.cumulative_loss, self.mean_weight, self.weighted
             return Learner, parts, (*numbers, *observed)

@@ -9,7 +9,6 @@ cdef extern from "shared_lock.h" nogil:
 
 
 cdef class Lock:
-    cdef object __weakref__
     cdef SharedLock* state
     cdef const LockWord* word
     cdef int take(self) except -1

@@ -3,7 +3,6 @@ from libc.stdlib cimport free, malloc
 
 import os
 import threading
-import weakref
 
 cdef extern from "shared_lock.h" nogil:
     SharedLock* lock_new()
@@ -13,6 +12,8 @@ cdef extern from "shared_lock.h" nogil:
     void lock_release(SharedLock* lock)
     bint lock_is_taken(const SharedLock* lock)
     bint lock_is_taken_here(const SharedLock* lock)
+    SharedLock* lock_pin_next(SharedLock* lock)
+    void lock_unpin(SharedLock* lock)
     void lock_after_fork(SharedLock* lock)
     enum:
         LOCK_TAKEN
@@ -32,9 +33,6 @@ BUSY = ("This model is learning in another call; wait until that call has ended 
 READ = "This model is being read by the call that is to learn it; learn when that has been read."
 
 
-living = weakref.WeakSet()  # for forks
-
-
 cdef class Lock:
     """One call at a time has the lock, in any thread, and nobody waits for it: another one is refused.
 
@@ -48,7 +46,6 @@ cdef class Lock:
         if self.state == NULL:
             raise MemoryError
         self.word = lock_word(self.state)
-        living.add(self)
 
     def __dealloc__(self):
         if self.state != NULL:
@@ -170,27 +167,51 @@ cdef class Changing:
             self.lock.release()
 
 
+cdef class Pinned:
+    """A lock that stays while a thread forks, and the section in which that reads.
+
+    No container of Python's lists all locks: without the interpreter's lock, one that other threads fill may be locked for ever
+    in a child.
+    """
+    cdef SharedLock* lock
+    cdef Section section
+
+
 forking = threading.local()
 
 
 def before_fork():
     """Read all models, so that a child finds each as some round has left it, and not halfway through one."""
-    forking.sections = [lock.reading() for lock in list(living)]
-    for section in forking.sections:
-        section.__enter__()
+    cdef Pinned pinned
+    cdef SharedLock* lock = lock_pin_next(NULL)
+    forking.pinned = []
+    while lock != NULL:
+        pinned = Pinned()
+        pinned.lock = lock
+        with nogil:
+            lock_read(lock, &pinned.section, True)
+        forking.pinned.append(pinned)
+        lock = lock_pin_next(lock)
 
 
 def after_fork_in_parent():
     """Read no more."""
-    while forking.sections:
-        forking.sections.pop().__exit__()
+    cdef Pinned pinned
+    while forking.pinned:
+        pinned = forking.pinned.pop()
+        lock_end_read(pinned.lock, &pinned.section)
+        lock_unpin(pinned.lock)
 
 
 def after_fork_in_child():
     """Go on without the other threads, whose calls and sections have ended."""
-    cdef Lock lock
-    for lock in list(living):
-        lock_after_fork(lock.state)
+    cdef SharedLock* following
+    cdef SharedLock* lock = lock_pin_next(NULL)
+    while lock != NULL:
+        lock_after_fork(lock)
+        following = lock_pin_next(lock)
+        lock_unpin(lock)
+        lock = following
     after_fork_in_parent()
 
 

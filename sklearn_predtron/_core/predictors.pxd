@@ -38,8 +38,10 @@ cdef class Predictors:
     cdef Py_ssize_t passed            # values scored since then without anything being kept
     cdef void clear(self) noexcept
     cdef ScoreFunction whole(self, bint mean)
+    cdef void keep(self, ScoreFunction predictor, bint mean) noexcept
     cdef ScoreFunction recall(self, bint mean)
     cdef ScoreFunction in_passing(self, Rows rows, bint mean)
+    cdef Py_ssize_t count(self, Py_ssize_t values) noexcept
 
 
 cdef class Predictor:

@@ -4,6 +4,8 @@ They are kept while nothing is learned.
 """
 from libc.string cimport memcpy, memset
 
+cimport cython
+
 import numpy as np
 
 from sklearn_predtron._core.rows cimport Rows, View, of_doubles, row_of
@@ -171,7 +173,10 @@ cpdef bint are_few(Rows rows, Py_ssize_t before) except -1:
 
 
 cdef class Predictors:
-    """Finds what predicts by some weights, for threads that are in a section of their lock."""
+    """Finds what predicts by some weights, for threads that are in a section of their lock.
+
+    These are there side by side, so that what one leaves for the next is taken and left in critical sections.
+    """
 
     def __init__(self, Weights weights not None, Lock lock not None):
         self.weights, self.lock = weights, lock
@@ -186,24 +191,39 @@ cdef class Predictors:
         if predictor is None:
             predictor = frozen(self.weights, mean)
             if not self.weights.whole_in_blocks:    # what predicts by kernels holds the rows of one thread
-                self.kept, self.of_mean, self.moment = predictor, mean, self.lock.moment()
+                self.keep(predictor, mean)
         return predictor
+
+    cdef void keep(self, ScoreFunction predictor, bint mean) noexcept:
+        """Keep what predicts at this moment."""
+        with cython.critical_section(self):
+            self.kept, predictor = predictor, self.kept     # what was there goes after the section
+            self.of_mean, self.moment = mean, self.lock.moment()
 
     cdef ScoreFunction recall(self, bint mean):
         """Return what is kept of this moment; None if nothing is."""
-        if self.kept is None or self.of_mean != mean or self.moment == 0 or self.moment != self.lock.moment():
-            return None
-        return self.kept
+        with cython.critical_section(self):
+            if self.kept is None or self.of_mean != mean or self.moment == 0 or self.moment != self.lock.moment():
+                return None
+            return self.kept
 
     cdef ScoreFunction in_passing(self, Rows rows, bint mean):
         """The same for few rows, to be used within the section: large weights are not written down for them, else None."""
-        cdef size_t moment = self.lock.moment()
-        if self.moment != moment:
-            self.moment, self.passed, self.kept = moment, 0, None
-        if rows.p * self.weights.d <= FEW_WEIGHTS or not are_few(rows, self.passed):
+        cdef Py_ssize_t passed = self.count(rows.n_values())
+        if rows.p * self.weights.d <= FEW_WEIGHTS or not are_few(rows, passed - rows.n_values()):
             return None
-        self.passed += rows.n_values()
         return passing(self.weights, mean, rows)
+
+    cdef Py_ssize_t count(self, Py_ssize_t values) noexcept:
+        """Count values that are scored at this moment; return how many that makes."""
+        cdef size_t moment = self.lock.moment()
+        cdef ScoreFunction _before = None
+        with cython.critical_section(self):
+            if self.moment != moment:
+                self.moment, self.passed = moment, 0
+                _before, self.kept = self.kept, None    # what was there goes after the section
+            self.passed += values
+            return self.passed
 
 
 cdef class Predictor:

@@ -79,6 +79,9 @@ cdef class Problem:
     def prepare(self, Labels labels):
         """Get ready for labels to come; raise, before anything is changed, where they cannot be learned from."""
 
+    def go_on_from(self, Problem other not None):
+        """Take over what another problem, in whose place this one learns on, has found of the labels so far."""
+
     @property
     def D2(self):
         """D^2 = max |rep(sigma) - rep(sigma')|^2 over all predictions, at most 4 of unit vectors."""

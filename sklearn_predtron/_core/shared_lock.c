@@ -12,6 +12,7 @@
 #include <windows.h>
 typedef SRWLOCK Mutex;
 typedef CONDITION_VARIABLE Condition;
+#define UNTAKEN SRWLOCK_INIT
 static int prepare(Mutex *mutex, Condition *readers, Condition *writer) {
     InitializeSRWLock(mutex);
     InitializeConditionVariable(readers);
@@ -34,6 +35,7 @@ static double seconds(void) {
 #include <time.h>
 typedef pthread_mutex_t Mutex;
 typedef pthread_cond_t Condition;
+#define UNTAKEN PTHREAD_MUTEX_INITIALIZER
 static int prepare(Mutex *mutex, Condition *readers, Condition *writer) {
     return pthread_mutex_init(mutex, NULL) == 0 && pthread_cond_init(readers, NULL) == 0 && pthread_cond_init(writer, NULL) == 0;
 }
@@ -102,10 +104,44 @@ struct Lock {
     int changing;
     size_t changes;
     double noticed; /* when it saw readers wait; 0 if it has not */
+    /* Of `registry`: */
+    SharedLock *previous, *next;
+    int pins, gone; /* forks that look at it, and whether it is freed once none does */
 };
 
 /* What this thread reads in; the address tells threads apart. */
 static THREAD_LOCAL Section *sections;
+
+/* The list of all locks.  Whoever has its mutex does nothing else, and is attached to the interpreter: in a fork nobody has it. */
+#define GUARDED /* by that mutex */
+static GUARDED Mutex registry = UNTAKEN;
+static GUARDED SharedLock *first, *last;
+
+static void list(SharedLock *lock) {
+    seize(&registry);
+    lock->previous = last;
+    *(last == NULL ? &first : &last->next) = lock;
+    last = lock;
+    yield_up(&registry);
+}
+
+/* Take a lock that is gone from the list, and free it, unless a fork looks at it. */
+static void drop(SharedLock *lock, int pins, int gone) {
+    int dropped;
+    seize(&registry);
+    lock->pins += pins;
+    lock->gone |= gone;
+    dropped = lock->gone && lock->pins == 0;
+    if (dropped) {
+        *(lock->previous == NULL ? &first : &lock->previous->next) = lock->next;
+        *(lock->next == NULL ? &last : &lock->next->previous) = lock->previous;
+    }
+    yield_up(&registry);
+    if (dropped) {
+        discard(&lock->mutex, &lock->of_readers, &lock->of_writer);
+        free(lock);
+    }
+}
 
 SharedLock *lock_new(void) {
     SharedLock *lock = calloc(1, sizeof(SharedLock));
@@ -113,13 +149,25 @@ SharedLock *lock_new(void) {
         free(lock);
         return NULL;
     }
+    if (lock != NULL)
+        list(lock);
     return lock;
 }
 
-void lock_free(SharedLock *lock) {
-    discard(&lock->mutex, &lock->of_readers, &lock->of_writer);
-    free(lock);
+void lock_free(SharedLock *lock) { drop(lock, 0, 1); }
+
+SharedLock *lock_pin_next(SharedLock *lock) {
+    seize(&registry);
+    lock = lock == NULL ? first : lock->next;
+    while (lock != NULL && lock->gone)
+        lock = lock->next;
+    if (lock != NULL)
+        lock->pins++;
+    yield_up(&registry);
+    return lock;
 }
+
+void lock_unpin(SharedLock *lock) { drop(lock, -1, 0); }
 
 const LockWord *lock_word(const SharedLock *lock) { return &lock->word; }
 

@@ -35,6 +35,10 @@ void lock_release(SharedLock *lock);
 int lock_is_taken(const SharedLock *lock);
 int lock_is_taken_here(const SharedLock *lock);
 
+/* The lock made after this one that there is, NULL for the first of all: it stays, and lock_free of it waits, until it is unpinned. */
+SharedLock *lock_pin_next(SharedLock *lock);
+void lock_unpin(SharedLock *lock);
+
 /* In a child, to which of all threads only the one that forked has come, while it read. */
 void lock_after_fork(SharedLock *lock);
 

@@ -217,12 +217,12 @@ class Calibration(Decision):
 
     def map_of_record(self, observer: RecentScores, problem: Any) -> Any:
         """Return the map of the rounds up to the last mark, made once."""
-        moment = observer.marked_at, self.smoothing, self.of
-        if observer.kept is None or observer.kept[0] != moment:
+        moment, known = (observer.marked_at, self.smoothing, self.of), observer.kept
+        if known is None or known[0] != moment:
             scores, labels, weight = well_learned(observer)
             scores = self.of.scores(problem, scores.astype(np.float64))
-            observer.kept = moment, self.of.fitted(scores, labels, weight, self.smoothing, stream=True)
-        return observer.kept[1]
+            known = observer.kept = moment, self.of.fitted(scores, labels, weight, self.smoothing, stream=True)
+        return known[1]
 
     def restored(self, known: Any) -> Any:
         """Return a map that was saved, once the same."""

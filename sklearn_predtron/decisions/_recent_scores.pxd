@@ -18,6 +18,5 @@ cdef class RecentScores(Observer):
     cdef double[::1] weight, marked_weight
     cdef Py_ssize_t[::1] number, marked_number     # of the row, from 0
     cdef const double[::1] class_weight
-    cdef public object kept                 # what was last made of them
     cdef void put(self, const double* t, double weight) noexcept nogil
     cdef void mark(self) noexcept nogil

@@ -21,7 +21,6 @@ cdef class ScoreHistogram(Observer):
     cdef double[:, :, ::1] seen         # weight of the rounds of each score in each bin, negative and positive
     cdef double unit                    # of weight, grows as the past is forgotten
     cdef readonly Py_ssize_t rounds     # that were shown or recorded
-    cdef public object kept             # what was last made of them
 
     def __init__(self, Problem problem not None):
         self.watch(problem)

@@ -59,7 +59,9 @@ def changed_model(estimator: Any, model: Model, reading: Reading, *, partial: bo
     learner, labels, rows = model.learner, reading.labels, reading.batch.rows
     problem: Problem = estimator._build_problem(labels)
     problem.prepare(reading.batch.labels)
-    observer = observer_of(estimator, labels, problem, learner.observer, partial=partial)
+    problem.go_on_from(learner.problem)
+    with learner.lock.changing():  # others may be reading what observes, which is told of the parameters
+        observer = observer_of(estimator, labels, problem, learner.observer, partial=partial)
     update, average = build_update(estimator, problem), build_average(estimator, problem, rows, partial=partial)
     check_fixed(estimator, model)
     if made_of_scores(problem) != made_of_scores(learner.problem):

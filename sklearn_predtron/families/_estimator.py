@@ -597,7 +597,8 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     def average_(self) -> Any:
         """The average that predicts, as `average` says it: under "auto", the candidate that has lately lost least."""
         learner = self._model.learner
-        return learner.average.named() if learner.weights.averaging else False
+        with learner.lock.reading():
+            return learner.average.named() if learner.weights.averaging else False
 
     @learned
     def progressive_loss_(self) -> float:
@@ -607,14 +608,15 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         iterate's in all rounds so far, whatever predicted in those before it was set.
         """
         learner = self._model.learner
-        if not learner.weights.averaging:
-            return learner.cumulative_loss / learner.t if learner.t else float("nan")
-        if learner.average.every == 0:
-            raise AttributeError(
-                f"progressive_loss_ is there with average='auto', as in streams by default, and with average=False; what "
-                f"average={learner.average.named()!r} predicted is not followed.  metrics.progressive_val_score measures any."
-            )
-        return learner.average.mean_loss()
+        with learner.lock.reading():
+            if not learner.weights.averaging:
+                return learner.cumulative_loss / learner.t if learner.t else float("nan")
+            if learner.average.every > 0:
+                return learner.average.mean_loss()
+        raise AttributeError(
+            f"progressive_loss_ is there with average='auto', as in streams by default, and with average=False; what "
+            f"average={learner.average.named()!r} predicted is not followed.  metrics.progressive_val_score measures any."
+        )
 
     cumulative_loss_ = counted(
         "cumulative_loss_", "Loss suffered online, each prediction made by the last iterate before its round's step."

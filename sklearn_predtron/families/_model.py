@@ -234,6 +234,7 @@ class Model:
     def packed(self) -> dict[str, Any]:
         """Return what is saved: the format, and plain names, numbers and arrays, as of one round."""
         self.learner.read(lambda weights: None)  # does what an interrupt has left undone, which no reader may
+        _saved.compiled()  # whose modules are imported here, the first time, for nothing is learned meanwhile in the section
         with self.learner.lock.reading():
             kept = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name not in OF_A_PROCESS}
             parts = _saved.pack(kept)

@@ -139,7 +139,9 @@ class AverageDisplay(Display):
             learn(estimator, ids, *read_item(item, ids, of_rows), **first)
             first = {}
             rounds.append(estimator.t_)
-            losses.append(cast("ChoosingAverage", estimator._model.learner.average).recent_losses())
+            learner = estimator._model.learner
+            with learner.lock.reading():
+                losses.append(cast("ChoosingAverage", learner.average).recent_losses())
             averages.append(estimator.average_)
         if not rounds:
             raise ValueError(f"stream={shortened(stream)} has no items; accepted is one at least.")

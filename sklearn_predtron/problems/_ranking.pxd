@@ -11,6 +11,7 @@ cdef struct Pair:
 
 cdef class RankingProblem(Problem):
     cdef readonly Py_ssize_t n_labels      # 0 for the documents of queries
+    cdef readonly Py_ssize_t longest       # list so far
     cdef readonly object representation, ranking_loss    # their Python faces
     cdef const Relevance* y                # of the list at hand
     cdef Py_ssize_t n                      # its items

@@ -1,6 +1,8 @@
 """Rankings of lists of items: a query's documents, or the labels of a row."""
 from libc.math cimport INFINITY, sqrt
 
+from copy import copy
+
 import numpy as np
 
 from sklearn_predtron.problems.inference._loss_augmented cimport Inference
@@ -12,7 +14,7 @@ from sklearn_predtron._core.rows cimport Rows
 from sklearn_predtron.problems.inference._sorting cimport sort_descending
 
 from sklearn_predtron.problems.inference._sorting import KEYED
-from sklearn_predtron._core.state import MOST
+from sklearn_predtron._core.state import MOST, restored, whole
 from sklearn_predtron._support.parts import RANKED_LABELS, RANKINGS
 from sklearn_predtron.problems._leads import leads_of_pairs
 
@@ -36,10 +38,18 @@ cdef class RankingProblem(Problem):
         self.C_L = 1
         self.c_L = float("nan")
         self.inference = Inference()
+        self.longest = 1
         self.reserve(1)
 
     def __reduce__(self):
-        return type(self), (self.n_labels, self.representation, self.ranking_loss)
+        made = type(self), (self.n_labels, self.representation, self.ranking_loss)
+        return made if self.n_labels > 0 or self.longest == 1 else (*made, self.longest)
+
+    def __setstate__(self, longest):
+        self.longest = restored(self, (longest,), (whole(1),))[0]
+
+    def go_on_from(self, Problem other not None):
+        self.longest = max(self.longest, getattr(other, "longest", 1))
 
     cdef int check(self, Rows rows, Labels labels) except -1:
         cdef Py_ssize_t i
@@ -73,6 +83,7 @@ cdef class RankingProblem(Problem):
                 raise ValueError(f"{self.ranking_loss!r} must give {labels.value.shape[0]} gains, got {len(gain)}.")
             if m > self.f.shape[0]:
                 self.reserve(m)
+            self.longest = max(self.longest, m)
             labels.gain = gain
             labels.gain_of = self
 
@@ -344,8 +355,10 @@ cdef class RankingProblem(Problem):
     @property
     def D2(self):
         """D^2 of lists as long as those so far."""
-        lengths = range(2, self.f.shape[0] + 1) if self.n_labels == 0 else [self.d]
-        return max([self.spread(n) for n in lengths if n > 1], default=0.0)
+        cdef RankingProblem own = copy(self)    # with tables of its own: others may be learning, and a saved problem has none
+        own.reserve(max(own.longest, own.d))
+        lengths = range(2, own.longest + 1) if own.n_labels == 0 else [own.d]
+        return max([own.spread(n) for n in lengths if n > 1], default=0.0)
 
     @property
     def D2_of_pairs(self):

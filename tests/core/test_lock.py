@@ -334,3 +334,27 @@ def test_a_child_finds_no_change_halfway_done():
     finally:
         done.set()
     assert_ends(learner)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_forks_while_others_make_and_drop_locks():
+    """The fork reads those there are, and a child can make others."""
+    done, ends = threading.Event(), []
+
+    def make():
+        while not done.is_set():
+            [Lock() for _ in range(50)]
+
+    def change():
+        with Lock().changing():
+            pass
+
+    def fork():
+        try:
+            ends.extend(status_of_child(change) for _ in range(20))
+        finally:
+            done.set()
+
+    threads_of(make, make, fork)
+    assert ends == [0] * 20
