@@ -187,7 +187,7 @@ cdef class DenseRows(Rows):
         x.norm2 = -1
 
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
-        prefetch_bytes(self.data + i * self.row_size, min(self.row_size, 4096))
+        prefetch_bytes(self.data + i * self.row_size, min(self.row_size, 2048))
 
     def matrix(self):
         return np.asarray(self.owner)
