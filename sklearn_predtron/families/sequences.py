@@ -251,6 +251,9 @@ class PredtronSequenceTagger(BasePredtron):
         known.check_same(classes)
         return known, known.encode(y)
 
+    def _widen_labels(self, labels: Any, classes: Any) -> tuple[Codec, list[int]]:
+        return labels.with_more(classes, self.constraint)
+
     def _read_linear(self, model: Any) -> tuple[Codec, Linear]:
         scores, classes = of_classes(self, model), np.array(model.classes_)
         labels = Tokens(classes, allowed_transitions(self.constraint, classes, None))

@@ -104,6 +104,12 @@ cdef class ChainMap(ScoreMap):
         return of_class.n > 0
 
 
+def places_in_table(places, Py_ssize_t d):
+    """Where the entries of a table lie in that of d labels, of which label c is number places[c]."""
+    new = np.array(places, dtype=np.intp)
+    return np.concatenate([(new[:, None] * d + new).ravel(), d * d + new, d * d + d + new])
+
+
 cdef class ChainedWeights(Weights):
     """The inner weights score each token by W x + b, and a table the transitions, the first label and the last.
 
@@ -158,11 +164,10 @@ cdef class ChainedWeights(Weights):
         self.inner.begin_at(W, b)
 
     def resized(self, Py_ssize_t p, Py_ssize_t d, places):
-        if d != self.d:
-            raise ValueError(f"the transitions are those of {self.d} labels.")
+        cdef ChainMap score_map = ChainMap(d, self.chain.transition_scaling)
         _, _, (table, numbers) = self.__reduce__()
-        wide = ChainedWeights(self.inner.resized(p, d, places), self.score_map)
-        wide.__setstate__((table.resized(table.p, 1, range(1)), numbers))
+        wide = ChainedWeights(self.inner.resized(p, d, places), score_map)
+        wide.__setstate__((table.rearranged(score_map.extra, places_in_table(places, d)), numbers))
         return wide
 
     def widen(self, Py_ssize_t n_features):

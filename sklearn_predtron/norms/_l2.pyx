@@ -59,6 +59,16 @@ cdef class L2Weights(AveragedWeights):
         wide.n_features = min(p, self.n_features)
         return wide
 
+    def rearranged(self, Py_ssize_t p, places):
+        """Return weights of one score and p features, of which places[j] is feature j of these."""
+        cdef L2Weights wide = self.blank(1, p)
+        wide.take_over(self, [0])
+        for (own, *_), (known, *_) in zip([(wide.data,), *wide.totals], [(self.data,), *self.totals], strict=True):
+            values = np.asarray(own)
+            values[:] = 0
+            values[places] = np.asarray(known)[:len(places)]
+        return wide
+
     def with_opposite(self, Py_ssize_t p, Py_ssize_t d, places, bint by_feature):
         """Return weights of d scores, where score places[0] is the only one of these and places[1] its opposite."""
         cdef L2Weights wide = type(self)(d, p, self.intercept, by_feature, self.averaging, self.score_map.of_scores(d))

@@ -353,7 +353,8 @@ REFUSED = [
     (PredtronRanker(), {"classes": [7]}, "PredtronRanker does not take more classes"),
     (PredtronLabelRanker(), {"classes": range(4)}, "PredtronLabelRanker does not take more classes"),
     (PredtronBipartiteClassifier(), {"classes": [7]}, "PredtronBipartiteClassifier does not take more classes"),
-    (PredtronSequenceTagger(), {"classes": [7]}, "PredtronSequenceTagger does not take more classes"),
+    (PredtronSequenceTagger(), {"classes": ["b"]}, "are not of the type of those known"),
+    (PredtronSequenceTagger(constraint=np.ones((4, 3), dtype=bool)), {"classes": [7]}, "a boolean array of shape (5, 4)"),
 ]
 
 

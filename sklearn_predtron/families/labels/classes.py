@@ -104,18 +104,10 @@ class Classes(Codec):
 
     def extended(self, classes: Any) -> tuple[Codec, list[int]]:
         """Return the codec of more classes, and the new number of each of those so far."""
-        known, given = self.classes, class_list(classes)
-        refused = f"classes={shortened(classes)} are not of the type of those known, {shortened_list(known.tolist())}."
-        if are_texts(given) != are_texts(known):  # NumPy would make texts of both
-            raise ValueError(refused)
-        if are_texts(known):
-            given = given.astype(known.dtype.kind)
-        found = find_classes(np.concatenate([known, given]), targets=False)[0]
-        if found.dtype.kind != known.dtype.kind or not set(known.tolist()) <= set(found.tolist()):
-            raise ValueError(refused)
+        found, places = with_more(self.classes, classes)
         wider = type(self)(found)
         wider.check(ordered=True)
-        return wider, encode(known, found).tolist()
+        return wider, places
 
     def strata(self, labels: Codes, rows: NDArray) -> NDArray:
         """Return the class of each of some rows."""
@@ -140,6 +132,20 @@ class TwoClasses(Classes):
         raise ValueError(
             f"classes={shortened(classes)}: PredtronBinaryClassifier has two classes; PredtronClassifier takes more."
         )
+
+
+def with_more(known: NDArray, classes: Any) -> tuple[NDArray, list[int]]:
+    """Return known classes and others, sorted, and the new number of each known one; refuse what they cannot be beside."""
+    given = class_list(classes)
+    refused = f"classes={shortened(classes)} are not of the type of those known, {shortened_list(known.tolist())}."
+    if are_texts(given) != are_texts(known):  # NumPy would make texts of both
+        raise ValueError(refused)
+    if are_texts(known):
+        given = given.astype(known.dtype.kind)
+    found = find_classes(np.concatenate([known, given]), targets=False)[0]
+    if found.dtype.kind != known.dtype.kind or not set(known.tolist()) <= set(found.tolist()):
+        raise ValueError(refused)
+    return found, encode(known, found).tolist()
 
 
 def check_same_set(classes: Any, known: NDArray, where: str) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from sklearn_predtron._support.encoding import encode
+from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.families._stream import TokenReader
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import (
@@ -15,7 +16,9 @@ from sklearn_predtron.families.labels.classes import (
     class_list,
     find_classes,
     one_dimensional,
+    with_more,
 )
+from sklearn_predtron.families.labels.transitions import allowed_transitions, check_transitions
 
 
 class Tokens(Codec):
@@ -46,6 +49,19 @@ class Tokens(Codec):
     def check_same(self, classes: Any) -> None:
         """Refuse other classes than those of the first call."""
         check_same_set(classes, self.classes, "on the first call")
+
+    def with_more(self, classes: Any, constraint: Any) -> tuple[Tokens, list[int]]:
+        """Return the codec of more labels under a constraint, and the new number of each of those so far."""
+        found, places = with_more(self.classes, classes)
+        if isinstance(constraint, str) and constraint == "observed":
+            raise ValueError(
+                f"classes={shortened(classes)}: constraint='observed' allows what fit has seen, and no new label; accepted are "
+                "None, 'bio' and an array of which label may follow which, of all labels."
+            )
+        allowed = allowed_transitions(constraint, found, None)
+        if allowed is not None:
+            check_transitions(allowed, found, constraint)
+        return Tokens(found, allowed), places
 
     def encode(self, y: Any) -> NDArray:
         """Return the numbers of labels; refuse what is no class."""
