@@ -36,7 +36,7 @@ def check_options(job: Job, task: Task) -> None:
     unknown += ["representation"] * ("representation" in job.parameters and not task.rank)
     if unknown:
         raise UsageError(f"--{'reject-cost' if unknown[0] == 'reject' else unknown[0]} is not for {name}")
-    if job.written == "probabilities" and not hasattr(task.estimator, "predict_proba"):
+    if job.written == "probabilities" and not hasattr(task.estimator(), "predict_proba"):
         raise UsageError(f"--proba is not for {name}, which has no probabilities")
     if job.grow and job.classes is None and not job.load and (task.multilabel or job.has_costs or job.costs):
         raise UsageError(f"--grow needs --classes {'for --task multilabel' if task.multilabel else 'beside costs'}")

@@ -2,6 +2,7 @@
 
 from sklearn_predtron.datasets._broken_lines import BrokenLineError
 from sklearn_predtron.datasets._chunk_labels import chunk_labels
+from sklearn_predtron.datasets._conll import read_conll
 from sklearn_predtron.datasets._markov_sequences import make_sequences
 from sklearn_predtron.datasets._parquet import ParquetReader, ParquetSummary
 from sklearn_predtron.datasets._ranking_queries import make_ranking_queries, make_separable_queries
@@ -9,6 +10,7 @@ from sklearn_predtron.datasets._read import read_svmlight
 from sklearn_predtron.datasets._reader import SvmlightReader
 from sklearn_predtron.datasets._sequences import stack_sequences, unstack, window
 from sklearn_predtron.datasets._summary import SvmlightSummary
+from sklearn_predtron.datasets._token_features import token_features
 
 __all__ = [
     "BrokenLineError",
@@ -20,8 +22,10 @@ __all__ = [
     "make_ranking_queries",
     "make_separable_queries",
     "make_sequences",
+    "read_conll",
     "read_svmlight",
     "stack_sequences",
+    "token_features",
     "unstack",
     "window",
 ]

@@ -16,8 +16,7 @@ from sklearn_predtron.losses.sequence import SequenceHamming, sequence_loss
 
 def is_calibrated(tagger: Any) -> bool:
     """Return True; raise AttributeError where nothing says what scores mean."""
-    model = tagger._model
-    if model is not None and "tempered" not in (model.settled or {}):
+    if tagger._model is None or "tempered" not in (tagger._model.settled or {}):
         raise AttributeError(
             "what scores mean is known after calibrate(X, y, sid=...), of sequences that were not learned: probabilities, "
             "temperature_ and biases_ are there from then on."
