@@ -15,6 +15,7 @@ cdef enum:
 cdef class ScoreMap:
     """W x: a round is a row, with d scores.  A gradient g of them changes W by g x^T: the input of the step is the row."""
     round_name = "row"
+    relation = ""       # of the scores to one another
 
     def __init__(self, Py_ssize_t d):
         if d < 1:
@@ -35,6 +36,10 @@ cdef class ScoreMap:
     def is_of(self, ScoreMap other not None):
         """Whether weights for another map have such scores."""
         return type(other) is type(self)
+
+    def is_like(self, ScoreMap other not None):
+        """Whether scores of either map are such as those of the other."""
+        return self.is_of(other) or other.is_of(self)
 
     def learnable(self, W, b):
         """Return weights that can be learned, and predict as W and b do."""

@@ -30,6 +30,8 @@ class Chunks(NamedTuple):
 
 def read_labels(y: Any, name: str) -> list[Any]:
     """Return the labels of all tokens as a list."""
+    if isinstance(y, str) or not hasattr(y, "__iter__") or hasattr(y, "columns"):
+        raise ValueError(f"{name}={shortened(y)} is no list of labels.")
     values = y.tolist() if isinstance(y, np.ndarray) else list(y)
     if values and isinstance(values[0], list | tuple | np.ndarray):
         raise ValueError(

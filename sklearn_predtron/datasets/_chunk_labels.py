@@ -53,7 +53,7 @@ def chunk_labels(y: ArrayLike, sid: ArrayLike | None = None, *, scheme: str = "b
     >>> print(*chunk_labels(y, scheme="bioes"))
     B-LOC E-LOC O S-PER S-PER
     """
-    if scheme not in SCHEMES:
+    if not isinstance(scheme, str) or scheme not in SCHEMES:
         raise ValueError(f"scheme={scheme!r} is not known; accepted are {', '.join(map(repr, SCHEMES))}.")
     labels = read_labels(y, "y")
     sequences = sequences_of(sid, len(labels), "y")

@@ -56,7 +56,7 @@ cdef class RecentScores(Observer):
         self.problem = problem
 
     cdef int check(self, Problem problem) except -1:
-        if problem.d != self.problem.d or type(problem.score_map) is not type(self.problem.score_map):
+        if problem.d != self.problem.d or not problem.score_map.is_like(self.problem.score_map):
             raise ValueError("the scores are those of another problem.")
         return 0
 

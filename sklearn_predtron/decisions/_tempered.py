@@ -11,6 +11,7 @@ from scipy.optimize import minimize
 MOST_TOKENS = 20_000  # that a temperature and biases are fitted to: more make them no better
 OCTAVES = 30.0  # that the temperature may be from 1
 STEP = 1e-5  # of the logarithm of the temperature, whose slope is a difference
+STARTS = range(-8, 25, 2)  # of the search, as logarithms
 PRIOR = 1.0  # tokens that speak for a bias of 0
 
 
@@ -47,7 +48,7 @@ def fitted(problem: Any, scores: NDArray, labels: Any, table: tuple) -> Tempered
     start, codes = labels.starts, labels.array
     paths = problem.scores_of_paths(scores, labels, *table)
     counts = np.bincount(codes, minlength=scores.shape[1]).astype(np.float64)
-    usual = np.std(scores) or 1.0  # scores have a unit of their own
+    usual = float(np.median(np.abs(scores - np.median(scores)))) or 1.0  # scores have a unit of their own
 
     def loss_of(z: NDArray) -> tuple[float, NDArray]:
         """Return minus the log likelihood, and its slopes; biases are in units of the temperature."""
@@ -65,6 +66,8 @@ def fitted(problem: Any, scores: NDArray, labels: Any, table: tuple) -> Tempered
         return found, probabilities.sum(axis=0) - counts if slopes else counts
 
     bounds = [(-OCTAVES, OCTAVES), *[(None, None)] * scores.shape[1]]
-    best = minimize(loss_of, np.zeros(1 + scores.shape[1]), jac=True, method="L-BFGS-B", bounds=bounds).x
+    no_bias = np.zeros(scores.shape[1])
+    begin = min(STARTS, key=lambda heat: at(heat, no_bias, slopes=False)[0])  # far from the best one all slopes are next to 0
+    best = minimize(loss_of, np.concatenate([[begin], no_bias]), jac=True, method="L-BFGS-B", bounds=bounds).x
     temperature = float(usual * np.exp(best[0]))
     return Tempered(temperature, best[1:] * temperature)

@@ -64,7 +64,7 @@ def changed_model(estimator: Any, model: Model, reading: Reading, *, partial: bo
         observer = observer_of(estimator, labels, problem, learner.observer, partial=partial)
     update, average = build_update(estimator, problem), build_average(estimator, problem, rows, partial=partial)
     check_fixed(estimator, model)
-    if made_of_scores(problem) != made_of_scores(learner.problem):
+    if not can_go_on(learner, problem):
         start = "call fit with warm_start=False" if estimator.warm_start else "call fit"
         raise ValueError(
             f"{estimator._what_makes_scores()} has {number_of_scores(problem)} and the weights so far have "
@@ -210,12 +210,14 @@ def kept_by(average: Average | None, weights: Weights) -> int:
     return 0 if average is None else min(average.kept, weights.most_averages)
 
 
-def made_of_scores(problem: Problem) -> tuple:
-    """Return what must not change while the weights live: the number of scores, and what they are of."""
-    return problem.d, type(problem.score_map), problem.of_one_score is None
+def can_go_on(learner: Learner, problem: Problem) -> bool:
+    """Return whether weights are for another problem, too: for as many scores, and of the same."""
+    of_pairs, were_of_pairs = (each.of_one_score is not None for each in (problem, learner.problem))
+    return problem.d == learner.problem.d and problem.score_map.is_of(learner.weights.score_map) and of_pairs == were_of_pairs
 
 
 def number_of_scores(problem: Problem) -> str:
     """Say how many scores a problem has."""
-    which = " of one direction" if problem.score_map.offsets_apart else "" if problem.of_one_score is None else " of pairs"
+    of_one, of_pairs = problem.score_map.offsets_apart, problem.of_one_score is not None
+    which = " of one direction" if of_one else " of pairs" if of_pairs else problem.score_map.relation
     return f"{problem.d} score{'s' * (problem.d > 1)}{which}"

@@ -7,20 +7,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
 
+from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._tempered import MOST_TOKENS, Tempered, fitted
 from sklearn_predtron.families._model import Model
 from sklearn_predtron.families.labels.transitions import possible
 from sklearn_predtron.losses.sequence import SequenceHamming, sequence_loss
 
+MOST_PATHS = 1000  # of which the time grows with the square
+
 
 def is_calibrated(tagger: Any) -> bool:
-    """Return True; raise AttributeError where nothing says what scores mean."""
-    if tagger._model is None or "tempered" not in (tagger._model.settled or {}):
-        raise AttributeError(
-            "what scores mean is known after calibrate(X, y, sid=...), of sequences that were not learned: probabilities, "
-            "temperature_ and biases_ are there from then on."
-        )
+    """Return True; raise NotFittedError, which is an AttributeError, where nothing says what scores mean."""
+    tempered(tagger._model)
     return True
 
 
@@ -38,14 +38,19 @@ def calibrate(tagger: Any, X: Any, y: Any, sid: Any) -> None:
 
 
 def known(tagger: Any) -> Tempered:
-    """Return what scores are read by; raise AttributeError where that is not known."""
-    is_calibrated(tagger)
+    """Return what scores are read by."""
     return tempered(tagger._model)
 
 
-def tempered(model: Model) -> Tempered:
-    """Return what scores are read by."""
-    temperature, biases = (model.settled or {})["tempered"]
+def tempered(model: Model | None) -> Tempered:
+    """Return what scores are read by; raise NotFittedError where that is not known."""
+    settled = (model.settled or {}) if model is not None else {}
+    if "tempered" not in settled:
+        raise NotFittedError(
+            "what scores mean is known after calibrate(X, y, sid=...), of sequences that were not learned: probabilities, "
+            "temperature_ and biases_ are there from then on."
+        )
+    temperature, biases = settled["tempered"]
     return Tempered(temperature, np.array(biases))
 
 
@@ -58,8 +63,8 @@ def token_probabilities(tagger: Any, X: Any, sid: Any, method: str) -> tuple[Mod
 
 def best_paths(tagger: Any, X: Any, sid: Any, n: Any) -> tuple[NDArray, NDArray]:
     """Return the labels of the n best sequences, and their scores."""
-    if not isinstance(n, Integral) or isinstance(n, bool) or n < 1:
-        raise ValueError(f"n={n!r} must be a whole number of at least 1.")
+    if not isinstance(n, Integral) or isinstance(n, bool) or not 1 <= int(n) <= MOST_PATHS:
+        raise ValueError(f"n={n!r} must be a whole number from 1 to {MOST_PATHS}.")
     model, scores, queries, table = tagger._scored_sequences(X, sid, "predict_best")
     codes, found = model.learner.problem.best_paths(int(n), scores, queries.start, *table)
     possible(codes, bool(np.isfinite(found[0]).all()))
@@ -68,11 +73,20 @@ def best_paths(tagger: Any, X: Any, sid: Any, n: Any) -> tuple[NDArray, NDArray]
     return model.labels.classes[np.stack([queries.put_back(path) for path in codes])], found
 
 
+def table_of(costs: Any, classes: NDArray) -> NDArray | None:
+    """Return what tokens cost, as the loss that has such costs does."""
+    try:
+        return sequence_loss(SequenceHamming(costs)).table(classes)
+    except (ValueError, TypeError) as error:
+        raise ValueError(
+            f"costs={shortened(costs)} are no costs of tokens, as SequenceHamming(costs) has them: {error}"
+        ) from None
+
+
 def least_expected_cost(tagger: Any, X: Any, sid: Any, costs: Any) -> tuple[Model, NDArray]:
     """Return the numbers of the labels, among the sequences that are allowed, whose tokens are expected to cost least."""
-    is_calibrated(tagger)
     model, probabilities, queries = token_probabilities(tagger, X, sid, "predict")
-    table = sequence_loss(SequenceHamming(costs)).table(model.labels.classes)
+    table = table_of(costs, model.labels.classes)
     k = probabilities.shape[1]
     expected = 1 - probabilities if table is None else probabilities @ table
     nothing = np.zeros((k, k)), np.zeros(k), np.zeros(k)

@@ -324,7 +324,7 @@ class PredtronSequenceTagger(BasePredtron):
         Returns
         -------
         labels : ndarray of shape (n, n_tokens)
-            Labels of `classes_`: row 0 is what `predict` returns, row r the sequences that are next to r others.
+            Labels of `classes_`: row 0 is what `predict` returns, row r the sequences that are next after r others.
         scores : ndarray of shape (n, n_sequences)
             Their scores S(y), in the order in which the sequences first appear; -inf where there are no more that the constraint
             allows, for which the labels of the last one stand again.
@@ -335,8 +335,8 @@ class PredtronSequenceTagger(BasePredtron):
         """Learn what scores mean, by sequences that were not learned: for `predict_proba`, and `predict` with `costs`.
 
         The probability of a sequence of labels is made as exp of its score, with a bias for each of its labels, over a
-        temperature: those under which y has most likelihood (Guo et al. 2017; Lafferty et al. 2001), by the first 20,000 tokens.
-        They hold until `fit` is called again; after much of `partial_fit` they want to be learned anew.
+        temperature: those under which y has most likelihood (Guo et al. 2017; Lafferty et al. 2001), by as many sequences as
+        20,000 tokens make.  They hold until `fit` is called again; after much of `partial_fit` they want to be learned anew.
 
         Parameters
         ----------

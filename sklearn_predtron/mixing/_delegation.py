@@ -87,20 +87,24 @@ class Delegating:
         return self._fitted().decision_function(X, **self._routed("decision_function", params))
 
     @keeping_type(available_if(offered("predict_proba")))
-    def predict_proba(self, X: Any) -> NDArray:
+    def predict_proba(self, X: Any, **params: Any) -> NDArray:
         """Compute the probabilities of the fitted estimator, by scores of the last rows of all shards.
+
+        Those of a tagger are there after ``estimator_.calibrate(X, y, sid=sid)``.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Inputs.
+        **params : dict
+            What else its `predict_proba` takes, such as `sid`.
 
         Returns
         -------
         ndarray
             What its `predict_proba` returns.
         """
-        return self._fitted().predict_proba(X)
+        return self._fitted().predict_proba(X, **self._routed("predict_proba", params))
 
     @keeping_type(available_if(offered("predict_log_proba")))
     def predict_log_proba(self, X: Any) -> NDArray:

@@ -18,6 +18,7 @@ cdef class OppositeMap(ScoreMap):
     it adds v x to the other; so do averages, and whatever multiplies both.  Under an entrywise norm other than l2 the size of a
     step or the link has the number of rows in it, so there both are kept.
     """
+    relation = " that are opposite"
 
     def __init__(self):
         ScoreMap.__init__(self, 2)
@@ -34,7 +35,7 @@ cdef class OppositeMap(ScoreMap):
 
     def build(self, norm, Py_ssize_t p, intercept, *, sparse, **how):
         if not norm.scores_apart:
-            return norm.build(self, p, intercept=intercept, sparse=sparse, **how)
+            return norm.build(ScoreMap(2), p, intercept=intercept, sparse=sparse, **how)
         return OppositeWeights(norm.build(ScoreMap(1), p, intercept=intercept, sparse=sparse, **how), sparse)
 
 
@@ -98,7 +99,8 @@ cdef class OppositeWeights(Weights):
         return OppositeWeights, (self.inner, bool(self.by_feature)), (self.leader,)
 
     def __setstate__(self, state):
-        (self.leader,) = restored(self, state, (whole(0, self.most_averages),))
+        (leader,) = restored(self, state, (whole(0, self.most_averages),))
+        self.lead(leader)
 
     def export(self):
         return self.inner.export()

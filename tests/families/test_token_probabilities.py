@@ -110,6 +110,16 @@ def test_likelihood_is_at_its_maximum():
         assert loss(*moved) > least - 1e-6
 
 
+@pytest.mark.parametrize("size", [1e3, 1e6, 1e10])
+def test_a_score_far_beyond_the_others(size):
+    """A token that is labelled as its score says tells next to nothing of the temperature."""
+    scores, table, labels = drawn_from_a_chain(100)
+    problem, far = HammingChain(3, 0.1), scores.copy()
+    far[4, labels.array[4]] += size
+    found, usual = fitted(problem, far, labels, table), fitted(problem, scores, labels, table)
+    assert found.temperature == pytest.approx(usual.temperature, rel=0.05)
+
+
 def test_probabilities_do_not_depend_on_the_unit_of_scores():
     scores, table, labels = drawn_from_a_chain(60)
     problem = HammingChain(3, 0.1)
@@ -206,8 +216,8 @@ def test_the_best_sequences_of_an_estimator(calibrated):
     assert len(np.unique(labels[:, sid == sid[0]], axis=0)) == 4
     few, of = model.predict_best(X[:1], n=5)
     assert np.isfinite(of).sum() == 3 and (few[2:] == few[2]).all()
-    for n in (0, 1.5, True):
-        with pytest.raises(ValueError, match=rf"^n={n} must be a whole number of at least 1\.$"):
+    for n in (0, 1.5, True, 2**63):
+        with pytest.raises(ValueError, match=rf"^n={n} must be a whole number from 1 to 1000\.$"):
             model.predict_best(X, sid=sid, n=n)
 
 
@@ -228,10 +238,12 @@ def test_what_is_refused(calibrated):
     assert not hasattr(blank, "predict_proba")
     with pytest.raises(NotFittedError):
         blank.calibrate(X, y, sid=sid)
+    with pytest.raises(NotFittedError):
+        blank.predict(X, sid=sid, costs=COSTS)
     before = pickle.dumps(model)
     with pytest.raises(ValueError, match="y"):
         model.calibrate(X, np.where(y == "a", "d", y), sid=sid)
-    with pytest.raises(ValueError, match="costs"):
+    with pytest.raises(ValueError, match=r"^costs=array\(.*\) are no costs of tokens"):
         model.predict(X, sid=sid, costs=np.eye(2))
     assert pickle.dumps(model) == before
     model.partial_fit(X, y, sid=sid)

@@ -188,6 +188,22 @@ def test_whose_gradients_are_opposite(code, opposite):
             Learner(weights, FiniteProblem(code), rule, Average())
 
 
+@pytest.mark.parametrize("norm", ["l2", "l1", "scaled"])
+def test_a_code_whose_scores_are_not_opposite_may_follow_where_both_are_kept(norm):
+    X, y, _ = drawn()
+    code = np.array([[0.6, 0.8], [1, 0]])
+    model = PredtronClassifier(norm=norm).partial_fit(X, y, ["no", "yes"])
+    model.set_params(representation=code)
+    if norm == "l1":
+        assert model.partial_fit(X, y).t_ == 2 * N
+    else:
+        with pytest.raises(ValueError, match="has 2 scores and the weights so far have 2 scores that are opposite; call fit"):
+            model.partial_fit(X, y)
+        assert model.set_params(representation="onehot").partial_fit(X, y).t_ == 2 * N
+    other = PredtronClassifier(norm=norm, representation=code).partial_fit(X, y, ["no", "yes"])
+    assert other.set_params(representation="onehot").partial_fit(X, y).t_ == 2 * N
+
+
 def test_what_is_inside_has_one_score():
     inner = L2().build(OneHotProblem(3).score_map, 4, intercept=Intercept(True, 1.0), sparse=False, average=False)
     with pytest.raises(ValueError, match=r"^the inner weights must be of one score, got 3\.$"):
