@@ -6,6 +6,7 @@ from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron._core.problem cimport Round
 from sklearn_predtron._core.rows cimport Rows, View
 from sklearn_predtron._core.weights cimport ScoreFunction, Weights
+from sklearn_predtron.norms._wrapped cimport WrappedWeights
 
 from sklearn_predtron._core.predictors import frozen, passing
 from sklearn_predtron._core.state import restored, whole
@@ -75,9 +76,8 @@ cdef class OppositeScores(ScoreFunction):
         oppose(x.m, t)
 
 
-cdef class OppositeWeights(Weights):
+cdef class OppositeWeights(WrappedWeights):
     """W = (u, -u) and b = (c, -c): the inner weights are u and c."""
-    cdef readonly Weights inner
     cdef readonly object intercept
 
     def __init__(self, Weights inner not None, bint by_feature):
@@ -122,9 +122,6 @@ cdef class OppositeWeights(Weights):
         self.inner.widen(n_features)
         self.follow()
 
-    def room_for(self, Py_ssize_t n_features):
-        return self.inner.room_for(n_features)
-
     def expect(self, Rows rows not None):
         self.inner.expect(rows)
         self.small_pages = self.inner.small_pages
@@ -159,10 +156,6 @@ cdef class OppositeWeights(Weights):
     def effective_radius(self, double radius):
         return self.inner.effective_radius(radius)
 
-    @property
-    def no_theorem_because(self):
-        return self.inner.no_theorem_because
-
     def length(self):
         """The norm of both."""
         return 2 ** 0.5 * self.inner.length()
@@ -174,52 +167,8 @@ cdef class OppositeWeights(Weights):
         one = passing(self.inner, mean, rows)
         return None if one is None else OppositeScores(one)
 
-    def first_refused(self, Rows rows not None):
-        return self.inner.first_refused(rows)
-
-    def complaint(self):
-        return self.inner.complaint()
-
-    cdef bint unfinished(self) noexcept:
-        return self.inner.unfinished()
-
-    def complete(self):
-        self.inner.complete()
-
     cdef open_call(self, Rows rows, bint fresh, bint undo_needed):
         self.inner.open_call(rows, fresh, undo_needed)
-
-    cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
-                               bint means_wanted) except -1:
-        return self.inner.open_block(rows, order, first, last, means_wanted)
-
-    cdef void want_lengths(self, bint wanted) noexcept:
-        self.inner.want_lengths(wanted)
-        self.measures = self.inner.measures
-
-    cdef close_block(self):
-        self.inner.close_block()
-
-    def make_readable(self):
-        self.inner.make_readable()
-
-    cdef close_call(self, bint learned):
-        self.inner.close_call(learned)
-
-    def close_fit(self):
-        self.inner.close_fit()
-
-    cdef Py_ssize_t meet_all(self, Rows rows, const Py_ssize_t[::1] order) except -2:
-        return self.inner.meet_all(rows, order)
-
-    cdef bint open_round(self, View* x) noexcept nogil:
-        cdef bint taken = self.inner.open_round(x)
-        self.may_step = self.inner.may_step
-        return taken
-
-    cdef void abandon_round(self) noexcept nogil:
-        self.inner.abandon_round()
-        self.may_step = self.inner.may_step
 
     cdef void scores(self, const View* x, double* t) noexcept nogil:
         self.inner.scores(x, t)
@@ -232,9 +181,6 @@ cdef class OppositeWeights(Weights):
     cdef void average_scores(self, const View* x, int which, const double* last, double* t) noexcept nogil:
         self.inner.average_scores(x, which, last, t)    # of a single row, whose first score is the inner one
         oppose(x.m, t)
-
-    cdef void prefetch(self, const View* x) noexcept nogil:
-        self.inner.prefetch(x)
 
     cdef void update_statistics(self, View* x) noexcept nogil:
         self.inner.update_statistics(x)

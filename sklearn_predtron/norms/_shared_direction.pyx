@@ -6,6 +6,7 @@ from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron._core.problem cimport Round
 from sklearn_predtron._core.rows cimport Rows, View
 from sklearn_predtron._core.weights cimport ScoreFunction, Weights
+from sklearn_predtron.norms._wrapped cimport WrappedWeights
 from sklearn_predtron._core.intercept cimport Intercept
 
 from sklearn_predtron._core.mixable_state import fields, joined, part_of
@@ -58,13 +59,12 @@ cdef class SharedScores(ScoreFunction):
         spread(x.m, self.d, t, &self.b[0], 1)
 
 
-cdef class SharedDirection(Weights):
+cdef class SharedDirection(WrappedWeights):
     """t_k = <u, x> + b_k with b_1 >= b_2 >= ...: the inner weights are u, without an intercept.
 
     A step g moves u by (sum of g) x and b by r2 g; b is then projected on the ordered vectors, which brings it no further
     from any ordered one.
     """
-    cdef readonly Weights inner
     cdef readonly Intercept intercept
     cdef readonly bint radius_needed
     cdef bint fresh
@@ -139,9 +139,6 @@ cdef class SharedDirection(Weights):
         self.inner.widen(n_features)
         Weights.widen(self, n_features)
 
-    def room_for(self, Py_ssize_t n_features):
-        return self.inner.room_for(n_features)
-
     def keep_averages(self, int n):
         """Keep n averages of the iterates from here on: those there are go on, and others begin."""
         self.inner.keep_averages(n)
@@ -172,10 +169,6 @@ cdef class SharedDirection(Weights):
             raise ValueError(f"radius={radius} must be at least the length of the intercept's feature, {r2 ** 0.5:g}.")
         return (self.d * self.inner.inverse_convexity * (radius ** 2 - r2) + r2) ** 0.5
 
-    @property
-    def no_theorem_because(self):
-        return self.inner.no_theorem_because
-
     def length(self):
         """The norm of u and of the thresholds."""
         return float(np.hypot(self.inner.length(), euclidean_length(self._thresholds()) / self.intercept.r2_read() ** 0.5))
@@ -198,53 +191,9 @@ cdef class SharedDirection(Weights):
     def primal(self, W):
         return self.inner.primal(W)
 
-    def first_refused(self, Rows rows not None):
-        return self.inner.first_refused(rows)
-
-    def complaint(self):
-        return self.inner.complaint()
-
-    cdef bint unfinished(self) noexcept:
-        return self.inner.unfinished()
-
-    def complete(self):
-        self.inner.complete()
-
     cdef open_call(self, Rows rows, bint fresh, bint undo_needed):
         self.fresh = fresh
         self.inner.open_call(rows, fresh, undo_needed)
-
-    cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
-                               bint means_wanted) except -1:
-        return self.inner.open_block(rows, order, first, last, means_wanted)
-
-    cdef void want_lengths(self, bint wanted) noexcept:
-        self.inner.want_lengths(wanted)
-        self.measures = self.inner.measures
-
-    cdef close_block(self):
-        self.inner.close_block()
-
-    def make_readable(self):
-        self.inner.make_readable()
-
-    cdef close_call(self, bint learned):
-        self.inner.close_call(learned)
-
-    def close_fit(self):
-        self.inner.close_fit()
-
-    cdef Py_ssize_t meet_all(self, Rows rows, const Py_ssize_t[::1] order) except -2:
-        return self.inner.meet_all(rows, order)
-
-    cdef bint open_round(self, View* x) noexcept nogil:
-        cdef bint taken = self.inner.open_round(x)
-        self.may_step = self.inner.may_step
-        return taken
-
-    cdef void abandon_round(self) noexcept nogil:
-        self.inner.abandon_round()
-        self.may_step = self.inner.may_step
 
     cdef void scores(self, const View* x, double* t) noexcept nogil:
         self.inner.scores(x, t)
@@ -256,9 +205,6 @@ cdef class SharedDirection(Weights):
             spread(x.m, self.d, t, &self.total[which - 1, 0], 1 / self.mass[which - 1])
         else:
             spread(x.m, self.d, t, &self.b[0], 1)
-
-    cdef void prefetch(self, const View* x) noexcept nogil:
-        self.inner.prefetch(x)
 
     cdef void update_statistics(self, View* x) noexcept nogil:
         cdef double along

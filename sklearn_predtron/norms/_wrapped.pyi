@@ -1,0 +1,4 @@
+from sklearn_predtron._core.weights import Weights
+
+class WrappedWeights(Weights):
+    inner: Weights

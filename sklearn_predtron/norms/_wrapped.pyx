@@ -1,0 +1,61 @@
+"""Weights that make scores of those of others: what happens to them happens to those."""
+from sklearn_predtron._core.rows cimport Rows, View
+from sklearn_predtron._core.weights cimport Weights
+
+
+cdef class WrappedWeights(Weights):
+    """Weights whose `inner` ones are all that rows are multiplied by: their calls, blocks and rounds are the inner ones'."""
+
+    def room_for(self, Py_ssize_t n_features):
+        return self.inner.room_for(n_features)
+
+    @property
+    def no_theorem_because(self):
+        return self.inner.no_theorem_because
+
+    def first_refused(self, Rows rows not None):
+        return self.inner.first_refused(rows)
+
+    def complaint(self):
+        return self.inner.complaint()
+
+    cdef bint unfinished(self) noexcept:
+        return self.inner.unfinished()
+
+    def complete(self):
+        self.inner.complete()
+
+    cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
+                               bint means_wanted) except -1:
+        return self.inner.open_block(rows, order, first, last, means_wanted)
+
+    cdef void want_lengths(self, bint wanted) noexcept:
+        self.inner.want_lengths(wanted)
+        self.measures = self.inner.measures
+
+    cdef close_block(self):
+        self.inner.close_block()
+
+    def make_readable(self):
+        self.inner.make_readable()
+
+    cdef close_call(self, bint learned):
+        self.inner.close_call(learned)
+
+    def close_fit(self):
+        self.inner.close_fit()
+
+    cdef Py_ssize_t meet_all(self, Rows rows, const Py_ssize_t[::1] order) except -2:
+        return self.inner.meet_all(rows, order)
+
+    cdef bint open_round(self, View* x) noexcept nogil:
+        cdef bint taken = self.inner.open_round(x)
+        self.may_step = self.inner.may_step
+        return taken
+
+    cdef void abandon_round(self) noexcept nogil:
+        self.inner.abandon_round()
+        self.may_step = self.inner.may_step
+
+    cdef void prefetch(self, const View* x) noexcept nogil:
+        self.inner.prefetch(x)
