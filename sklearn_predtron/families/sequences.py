@@ -117,7 +117,7 @@ class PredtronSequenceTagger(BasePredtron):
     sequence that is not y costs one number a token beside the Viterbi recursion.  The loss is not divided by the length of the
     sequence.  A round costs n_nonzero K + T K^2.
 
-    With scikit-learn's metadata routing on, `sid` is requested as `groups` by `fit`, `partial_fit`, `predict`,
+    With scikit-learn's metadata routing on, `sid` is requested as `groups` by `fit`, `partial_fit`, `predict`, `predict_proba`,
     `decision_function` and `score`, so that ``GridSearchCV(..., cv=GroupKFold()).fit(X, y, groups=sid)`` splits, learns and
     scores by sequence.
 
@@ -146,8 +146,7 @@ class PredtronSequenceTagger(BasePredtron):
     __metadata_request__fit = ROUTED
     __metadata_request__partial_fit = ROUTED
     __metadata_request__score = ROUTED
-    __metadata_request__predict = {"sid": "groups"}
-    __metadata_request__decision_function = {"sid": "groups"}
+    __metadata_request__predict = __metadata_request__predict_proba = __metadata_request__decision_function = {"sid": "groups"}
 
     def __init__(
         self,

@@ -6,8 +6,10 @@ import pickle
 import numpy as np
 import pytest
 from scipy.special import logsumexp
+from sklearn import config_context
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
+from sklearn.pipeline import make_pipeline
 
 from sklearn_predtron import PredtronSequenceTagger
 from sklearn_predtron.decisions._tempered import Tempered, fitted
@@ -273,3 +275,12 @@ def test_damaged_states(calibrated, damaged):
     model._model.settled = {"tempered": damaged}
     with pytest.raises(ValueError, match="The saved model is damaged"):
         pickle.loads(pickle.dumps(model))
+
+
+def test_sequences_are_routed(calibrated):
+    model, (X, _, sid) = calibrated
+    P = model.predict_proba(X, sid=sid)
+    with config_context(enable_metadata_routing=True):
+        pipeline = make_pipeline("passthrough", model)
+        np.testing.assert_array_equal(pipeline.predict_proba(X, groups=sid), P)
+        np.testing.assert_array_equal(pipeline.predict(X, groups=sid), model.predict(X, sid=sid))
