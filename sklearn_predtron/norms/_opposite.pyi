@@ -1,8 +1,7 @@
 from sklearn_predtron._core.score_map import ScoreMap
-from sklearn_predtron._core.weights import Weights
+from sklearn_predtron.norms._wrapped import WrappedWeights
 
 class OppositeMap(ScoreMap):
     def __init__(self) -> None: ...
 
-class OppositeWeights(Weights):
-    inner: Weights
+class OppositeWeights(WrappedWeights): ...
