@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 MOST_TOKENS = 20_000  # that a temperature and biases are fitted to: more make them no better
-OCTAVES = 30.0  # that the temperature may be from 1
+FARTHEST = 30.0  # that the logarithm of the temperature may be from that of the usual size of scores
 STEP = 1e-5  # of the logarithm of the temperature, whose slope is a difference
 STARTS = range(-8, 25, 2)  # of the search, as logarithms
 PRIOR = 1.0  # tokens that speak for a bias of 0
@@ -65,7 +65,7 @@ def fitted(problem: Any, scores: NDArray, labels: Any, table: tuple) -> Tempered
         found = float(whole.sum() - paths.sum() / temperature - counts @ biases)
         return found, probabilities.sum(axis=0) - counts if slopes else counts
 
-    bounds = [(-OCTAVES, OCTAVES), *[(None, None)] * scores.shape[1]]
+    bounds = [(-FARTHEST, FARTHEST), *[(None, None)] * scores.shape[1]]
     no_bias = np.zeros(scores.shape[1])
     begin = min(STARTS, key=lambda heat: at(heat, no_bias, slopes=False)[0])  # far from the best one all slopes are next to 0
     best = minimize(loss_of, np.concatenate([[begin], no_bias]), jac=True, method="L-BFGS-B", bounds=bounds).x

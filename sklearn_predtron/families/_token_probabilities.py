@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._tempered import MOST_TOKENS, Tempered, fitted
 from sklearn_predtron.families._model import Model
-from sklearn_predtron.families.labels.transitions import possible
+from sklearn_predtron.families.labels.transitions import check_labels_allowed, possible
 from sklearn_predtron.losses.sequence import SequenceHamming, sequence_loss
 
 MOST_PATHS = 1000  # of which the time grows with the square
@@ -27,19 +27,15 @@ def is_calibrated(tagger: Any) -> bool:
 def calibrate(tagger: Any, X: Any, y: Any, sid: Any) -> None:
     """Let a model have settled what its scores mean, by sequences that were not learned."""
     model, scores, queries, table = tagger._scored_sequences(X, sid, "calibrate")
+    classes, allowed = model.labels.classes, model.learner.problem.allowed
     n = max(1, int(np.searchsorted(queries.start, MOST_TOKENS, side="right")) - 1)
     labels = tagger._reader().labels_of_blocks(y, queries, model)
+    if allowed is not None:
+        check_labels_allowed(labels, queries, allowed, classes, tagger.constraint)
     labels = type(labels)(labels.array[: labels.starts[n]], labels.starts[: n + 1])
     scores = np.ascontiguousarray(scores[: labels.starts[-1]])
-    if not np.isfinite(model.learner.problem.scores_of_paths(scores, labels, *table)).all():
-        raise ValueError("y has labels, one after the other, that the constraint forbids.")
     found = fitted(model.learner.problem, scores, labels, table)
     model.settled = {**(model.settled or {}), "tempered": (found.temperature, tuple(found.biases.tolist()))}
-
-
-def known(tagger: Any) -> Tempered:
-    """Return what scores are read by."""
-    return tempered(tagger._model)
 
 
 def tempered(model: Model | None) -> Tempered:

@@ -392,12 +392,12 @@ class PredtronSequenceTagger(BasePredtron):
     @learned
     def temperature_(self) -> float:
         """What `calibrate` has found that scores are divided by."""
-        return _token_probabilities.known(self).temperature
+        return _token_probabilities.tempered(self._model).temperature
 
     @learned
     def biases_(self) -> NDArray:
         """What `calibrate` has found that is added to the scores of labels before, of shape (n_classes,)."""
-        return read_only(_token_probabilities.known(self).biases)
+        return read_only(_token_probabilities.tempered(self._model).biases)
 
     def _predict_codes(self, X: Any, sid: Any, method: str) -> tuple[Model, NDArray]:
         """Return the numbers of the predicted labels, of shape (n_tokens,)."""

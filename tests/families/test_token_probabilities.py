@@ -265,7 +265,7 @@ def test_forbidden_labels_are_refused():
     y[::8] = "a"
     model = PredtronSequenceTagger(constraint=allowed, random_state=0).fit(X, y, sid=sid)
     y[8:10] = ["c", "a"]
-    with pytest.raises(ValueError, match=r"^y has labels, one after the other, that the constraint forbids\.$"):
+    with pytest.raises(ValueError, match=r"^y has the transition c -> a \(rows 8, 9\), which the constraint forbids\.$"):
         model.calibrate(X, y, sid=sid)
 
 

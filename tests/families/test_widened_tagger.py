@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from sklearn_predtron import PredtronSequenceTagger
-from sklearn_predtron.datasets import make_sequences
+from sklearn_predtron.datasets import chunk_labels, make_sequences
 from sklearn_predtron.losses import SequenceHamming
 
 
@@ -27,7 +27,7 @@ def scores_of(model):
 def test_known_scores_stay_where_they_are(new, average, norm, as_rows):
     X, y, sid = data()
     model = PredtronSequenceTagger(norm=norm, average=average).partial_fit(as_rows(X), y, ["b", "d", "f"], sid=sid)
-    before, predicted = scores_of(model), model.predict(as_rows(X), sid=sid)
+    before = scores_of(model)
     last = model.last_transitions_.copy()
     model.widen(classes=new)
     assert model.classes_.tolist() == sorted(["b", "d", "f", *new])
@@ -46,7 +46,6 @@ def test_known_scores_stay_where_they_are(new, average, norm, as_rows):
         each.partial_fit(as_rows(X), others, sid=sid)
     np.testing.assert_array_equal(again.transitions_, model.transitions_)
     assert new[0] in model.predict(as_rows(X), sid=sid)
-    assert predicted.shape == y.shape
 
 
 def test_it_learns_as_from_the_start():
@@ -68,10 +67,7 @@ def test_constraints():
     X, y, sid = data()
     tags = np.array(["O", "B-x", "I-x"])[np.searchsorted(["b", "d", "f"], y)]
     tags[np.append(True, sid[1:] != sid[:-1])] = "B-x"
-    tags = np.where((tags == "I-x") & (np.roll(tags, 1) == "O"), "O", tags)
-    tags = np.where((tags == "I-x") & (np.roll(tags, 1) == "O"), "O", tags)
-    for _ in range(20):
-        tags = np.where((tags == "I-x") & (np.roll(tags, 1) == "O"), "O", tags)
+    tags = chunk_labels(tags, sid)
     model = PredtronSequenceTagger(constraint="bio").partial_fit(X, tags, ["O", "B-x", "I-x"], sid=sid)
     before = pickle.dumps(model)
     with pytest.raises(ValueError, match=r"lets no sequence come to the label\(s\) \['I-y'\]"):
