@@ -64,6 +64,24 @@ def read_tag(label: Any) -> tuple[str, str]:
     raise ValueError(f"The label {label!r} is none of chunks; accepted are 'O', 'B-x' and 'I-x' (and 'E-x', 'S-x') for a type x.")
 
 
+def are_chunks(labels: list[Any]) -> bool:
+    """Return whether labels are those of chunks, and of what is outside of them."""
+    try:
+        tags = {read_tag(label)[0] for label in labels}
+    except ValueError:
+        return False
+    return tags > {"O"}
+
+
+def wrong_chunks(true: list[Any], predicted: list[Any], sequences: Queries) -> NDArray[np.float64]:
+    """Return how many chunks of each sequence are missed, or predicted where there are none."""
+    types: dict[str, int] = {}
+    at = [find_chunks(read_tags(labels, types), sequences) for labels in (true, predicted)]
+    there = [chunks.kind != OUTSIDE for chunks in at]
+    found = there[0] & there[1] & (at[0].kind == at[1].kind) & (at[0].end == at[1].end)
+    return np.add.reduceat(sum(there, -2.0 * found), sequences.start[:-1])
+
+
 def find_chunks(tags: Tags, sequences: Queries) -> Chunks:
     """Return the chunks of the tokens, sequence by sequence."""
     kind, goes_on, went_on = (sequences.take(values) for values in tags)

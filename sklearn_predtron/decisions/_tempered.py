@@ -10,7 +10,9 @@ from scipy.optimize import minimize
 
 MOST_TOKENS = 20_000  # that a temperature and biases are fitted to: more make them no better
 FARTHEST = 30.0  # that the logarithm of the temperature may be from that of the usual size of scores
+PRECISION = 1e-5  # of the log likelihood of a token, relative to it
 STEP = 1e-5  # of the logarithm of the temperature, whose slope is a difference
+FEW_TOKENS = 1_000  # that tell where to begin
 STARTS = range(-8, 25, 2)  # of the search, as logarithms
 PRIOR = 1.0  # tokens that speak for a bias of 0
 
@@ -53,9 +55,8 @@ def fitted(problem: Any, scores: NDArray, labels: Any, table: tuple) -> Tempered
     def loss_of(z: NDArray) -> tuple[float, NDArray]:
         """Return minus the log likelihood, and its slopes; biases are in units of the temperature."""
         found, slope_of_heat = at(z[0], z[1:])
-        above = at(z[0] + STEP, z[1:], slopes=False)[0]
-        below = at(z[0] - STEP, z[1:], slopes=False)[0]
-        slopes = np.concatenate([[(above - below) / (2 * STEP)], slope_of_heat + PRIOR * z[1:]])
+        hotter = at(z[0] + STEP, z[1:], slopes=False)[0]
+        slopes = np.concatenate([[(hotter - found) / STEP], slope_of_heat + PRIOR * z[1:]])
         return (found + PRIOR * float(z[1:] @ z[1:]) / 2) / len(codes), slopes / len(codes)
 
     def at(heat: float, biases: NDArray, *, slopes: bool = True) -> tuple[float, NDArray]:
@@ -67,7 +68,15 @@ def fitted(problem: Any, scores: NDArray, labels: Any, table: tuple) -> Tempered
 
     bounds = [(-FARTHEST, FARTHEST), *[(None, None)] * scores.shape[1]]
     no_bias = np.zeros(scores.shape[1])
-    begin = min(STARTS, key=lambda heat: at(heat, no_bias, slopes=False)[0])  # far from the best one all slopes are next to 0
-    best = minimize(loss_of, np.concatenate([[begin], no_bias]), jac=True, method="L-BFGS-B", bounds=bounds).x
+    few = max(1, int(np.searchsorted(start, FEW_TOKENS, side="right")) - 1)
+
+    def roughly(heat: float) -> float:
+        """Return minus the log likelihood of few sequences, without biases."""
+        read, part = Tempered(usual * np.exp(heat), no_bias), np.ascontiguousarray(scores[: start[few]])
+        return float(read.probabilities(problem, part, start[: few + 1], table)[1].sum() - paths[:few].sum() / read.temperature)
+
+    begin = min(STARTS, key=roughly)  # far from the best one all slopes are next to 0
+    how = {"jac": True, "method": "L-BFGS-B", "options": {"ftol": PRECISION}}
+    best = minimize(loss_of, np.concatenate([[begin], no_bias]), bounds=bounds, **how).x
     temperature = float(usual * np.exp(best[0]))
     return Tempered(temperature, best[1:] * temperature)

@@ -46,7 +46,7 @@ def new_model(estimator: Any, reading: Reading, *, partial: bool, sparse: bool |
     if first_sparse:
         warn_of_scales(rows.matrix())
     observer = observer_of(estimator, labels, problem, None, partial=partial)
-    learner = new_learner(estimator, problem, rows, norm, observer, partial=partial)
+    learner = new_learner(estimator, labels, problem, rows, norm, observer, partial=partial)
     record_sparingly(learner, rows.p)
     fixed, name = fixed_parameters(estimator, norm), type(estimator).__name__
     learned_with = fingerprint(problem, learner.update)
@@ -90,11 +90,11 @@ def changed_model(estimator: Any, model: Model, reading: Reading, *, partial: bo
 
 
 def new_learner(
-    estimator: Any, problem: Problem, rows: Rows, norm: Any, observer: Observer | None, *, partial: bool = False
+    estimator: Any, labels: Any, problem: Problem, rows: Rows, norm: Any, observer: Observer | None, *, partial: bool = False
 ) -> Learner:
     """Return a learner that has learned nothing, for rows like these."""
     update, average = build_update(estimator, problem), build_average(estimator, problem, rows, partial=partial)
-    weights = build_weights(estimator, problem, rows, norm, average=average is not None)
+    weights = build_weights(estimator, labels, problem, rows, norm, average=average is not None)
     weights.keep_averages(kept_by(average, weights))
     weights.expect(rows)
     return Learner(weights, problem, update, average or Average(), observer)
@@ -106,10 +106,10 @@ def loss_of(estimator: Any) -> Any:
     return copy.copy(loss) if isinstance(loss, (str, Part)) or callable(loss) else None
 
 
-def build_weights(estimator: Any, problem: Problem, rows: Rows, norm: Any, *, average: bool) -> Weights:
+def build_weights(estimator: Any, labels: Any, problem: Problem, rows: Rows, norm: Any, *, average: bool) -> Weights:
     """Return weights that are zeros."""
     part = resolve(Norm, norm, "norm")
-    return problem.score_map.build(part, rows.p, estimator._intercept(), sparse=rows.sparse, average=average)
+    return problem.score_map.build(part, rows.p, estimator._intercept(labels), sparse=rows.sparse, average=average)
 
 
 def build_update(estimator: Any, problem: Problem) -> Any:

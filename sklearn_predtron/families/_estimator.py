@@ -74,6 +74,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     _model: Any = None  # a Model, once there are weights
     _epochs = 10  # of fit, if max_iter does not say
     _more_epochs = False  # whether some thousand rows take more
+    _sets_aside = False  # whether fit chooses by a part, and then learns all
     _keeps_sparse = True  # whether weights may be kept sparse
     _linear_models = "linear classifiers of scikit-learn, and OneVsRestClassifier of them"
 
@@ -95,7 +96,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         """Return what becomes of scores by the present parameters; where there are no labels yet, only refuse them."""
         return PLAIN
 
-    def _intercept(self) -> Intercept:
+    def _intercept(self, labels: Any) -> Intercept:
         """Return the intercept of weights that are zeros."""
         return Intercept(self.fit_intercept, self._scaling())
 

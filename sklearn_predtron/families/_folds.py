@@ -49,6 +49,15 @@ class Folds(NamedTuple):
     seed: int | None  # of what is drawn; None draws nothing
 
 
+class Part(NamedTuple):
+    """What a learner has not learned, as it was given, and an estimator that shows the learner."""
+
+    alone: Any
+    X: Any
+    y: Any
+    ids: dict[str, Any]
+
+
 class Look(NamedTuple):
     """A look: what was learned after some epochs, and what it makes of the rows that were held out."""
 
@@ -138,6 +147,8 @@ def folds_that_choose(view: Any, reader: RowReader, decision: Decision, batch: B
     cv = getattr(view, "cv", 0)
     model: Model = view._model
     because = why_one_learner(view, model, decision)
+    if cv is None and view._sets_aside:
+        return None
     if cv is None:
         none_asked = decision.asks_for is None and decision.calibration is not None
         if because is not None or none_asked or model.learner.problem.d * batch.rows.p > MOST_WEIGHTS:
@@ -280,7 +291,7 @@ def is_worth_trying(view: Any, batch: Batch, n: int, labels: Codec) -> bool:
     if problem.d * p > MOST_WEIGHTS or not few_enough(UNSEEN, n, batch.rows, problem.d):
         return False
     try:
-        new_learner(view, problem, batch.rows, view._model.norm, None)
+        new_learner(view, labels, problem, batch.rows, view._model.norm, None)
     except ValueError:
         return False
     return True
@@ -386,7 +397,8 @@ def look_at(view: Any, batch: Batch, y: Any, ids: dict[str, Any], folds: Folds, 
     model: Model = view._model
     decision = model.decision_of(view._decision)
     if decision.calibration is None:
-        return Look(epochs, judged_by_loss(view, batch, y, ids, pupils), None, mean_of(view, batch, pupils))
+        loss = judged_by_loss(batch, pupils, [part_of(view, y, ids, pupil) for pupil in pupils])
+        return Look(epochs, loss, None, mean_of(view, batch, pupils))
     scored = of_one_scale([(pupil, pupil.scores()) for pupil in pupils])
     units, rows = (np.concatenate(parts) for parts in zip(*((pupil.units, pupil.rows) for pupil, _ in scored), strict=True))
     scores, values = np.concatenate([scores for _, scores in scored]), folds.units.labels_of(units)
@@ -404,14 +416,16 @@ def of_one_scale(scored: list[tuple[Pupil, NDArray]]) -> list[tuple[Pupil, NDArr
     return [one for one, size in zip(scored, sizes, strict=True) if size <= most]
 
 
-def judged_by_loss(view: Any, batch: Batch, y: Any, ids: dict[str, Any], pupils: list[Pupil]) -> float:
+def part_of(view: Any, y: Any, ids: dict[str, Any], pupil: Pupil) -> Part:
+    """Return what a learner has not learned, as it was given."""
+    model, (y,) = pupil.model.but(learner=pupil.learner, columns=pupil.model.columns._replace(names=None)), indexable(y)
+    of_rows = {name: None if values is None else _safe_indexing(values, pupil.rows) for name, values in ids.items()}
+    return Part(showing(view, model), pupil.X, _safe_indexing(y, pupil.rows), of_rows)
+
+
+def judged_by_loss(batch: Batch, pupils: list[Pupil], parts: list[Part]) -> float:
     """Return the mean loss of the rounds that were held out."""
-    losses, (y,) = [], indexable(y)
-    for pupil in pupils:
-        model = pupil.model.but(learner=pupil.learner, columns=pupil.model.columns._replace(names=None))
-        alone = showing(view, model)
-        of_rows = {name: None if values is None else _safe_indexing(values, pupil.rows) for name, values in ids.items()}
-        losses.append(alone.sample_loss(pupil.X, _safe_indexing(y, pupil.rows), **of_rows))
+    losses = [getattr(part.alone, "_judged", part.alone.sample_loss)(part.X, part.y, **part.ids) for part in parts]
     weight = None if batch.weight is None else np.concatenate([batch.weight[pupil.units] for pupil in pupils])
     return float(np.average(np.concatenate(losses), weights=weight))
 
@@ -434,7 +448,7 @@ def fresh_learner(view: Any, batch: Batch) -> Learner:
     model: Model = view._model
     problem = view._build_problem(model.labels)
     problem.prepare(batch.labels)
-    return new_learner(view, problem, batch.rows, model.norm, None)
+    return new_learner(view, model.labels, problem, batch.rows, model.norm, None)
 
 
 def mean_of(view: Any, batch: Batch, pupils: list[Pupil]) -> Learner:

@@ -67,7 +67,7 @@ class Held(NamedTuple):
         scores, found = np.empty((everything.n, problem.d)), np.empty((len(rows), problem.d))
         fold = np.repeat(self.fold, self.units.sizes)
         for number in range(self.fold.max() + 1):
-            learner = new_learner(view, problem, batch.rows, model.norm, None)
+            learner = new_learner(view, model.labels, problem, batch.rows, model.norm, None)
             learned = batch._replace(order=self.units.numbers[self.fold != number])
             run_unseen(view, model, learner, learned, self.random, epochs)
             out = fold == number

@@ -50,7 +50,7 @@ def begin_at(estimator: Any, model: Any) -> None:
     columns, problem = Columns(scores.coef.shape[1], names), estimator._build_problem(labels)
     rows = empty_rows(columns.n, is_sparse=sparse.issparse(getattr(model, "coef_", None)))
     observer = estimator._decision(labels).observer(problem, None)
-    learner = new_learner(estimator, problem, rows, norm, observer, partial=True)
+    learner = new_learner(estimator, labels, problem, rows, norm, observer, partial=True)
     scores = Linear(*problem.score_map.learnable(*scores))
     learner.weights.begin_at(*scores)
     if not is_same(learner.read(lambda weights: weights.last()), scores):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn_predtron._core.rows import Rows
 from sklearn_predtron._support.queries import SID, Queries, weights_of_sequences
 from sklearn_predtron.families._reading import BlockReader, Columns, LabelsOf, Reading
-from sklearn_predtron.families.labels.tokens import Tokens
+from sklearn_predtron.families.labels.tokens import INTERCEPT, OF_ONES, USUAL, Tokens
 from sklearn_predtron.families.labels.transitions import (
     allowed_transitions,
     check_labels_allowed,
@@ -39,10 +39,13 @@ class SequenceReader(BlockReader):
         What the estimator is called in errors.
     constraint : object
         The parameter of the tagger.
+    automatic : tuple of str
+        The parameters of the tagger that are "auto".
     """
 
-    def __init__(self, name: str, constraint: Any):
+    def __init__(self, name: str, constraint: Any, automatic: tuple[str, ...]):
         super().__init__(name, SID, TokenCodes)
+        self.automatic = automatic
         self.constraint, self.observed = constraint, isinstance(constraint, str) and constraint == "observed"
 
     def _rows(self, X: Any, columns: Columns | None) -> tuple[Any, Rows, Columns]:
@@ -69,7 +72,15 @@ class SequenceReader(BlockReader):
         if allowed is not None and allowed is not observed:
             check_transitions(allowed, classes, self.constraint)
             check_labels_allowed(labels, sequences, allowed, classes, self.constraint)
-        return sequences, reading._replace(labels=Tokens(classes, allowed))
+        return sequences, reading._replace(labels=Tokens(classes, allowed, self.chosen(reading, known)))
+
+    def chosen(self, reading: Reading, known: Any) -> dict[str, Any]:
+        """Return what "auto" stands for: what it did so far, or by the first rows."""
+        if known is not None:
+            return known.labels.chosen
+        of_ones = reading.batch.rows.sparse and reading.columns.features is None and INTERCEPT in self.automatic
+        usual = {**USUAL, **OF_ONES} if of_ones else USUAL
+        return {name: usual[name] for name in self.automatic}
 
     def short(self, codec: Any) -> Any:
         """Return the reader of the fast path; none where partial_fit says why the constraint is not for it."""

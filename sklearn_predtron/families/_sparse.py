@@ -71,7 +71,7 @@ def densify(estimator: Any) -> None:
     if isinstance(kept, SparseWeights):
         check_fixed(estimator, model)
         rows = empty_rows(kept.p, is_sparse=kept.by_feature)
-        weights: Any = build_weights(estimator, learner.problem, rows, model.norm, average=kept.averaging > 0)
+        weights: Any = build_weights(estimator, model.labels, learner.problem, rows, model.norm, average=kept.averaging > 0)
         weights.intercept.__setstate__(kept.intercept.__reduce__()[2])
         W, b = kept.mean()
         weights.begin_at(W.toarray(), b)

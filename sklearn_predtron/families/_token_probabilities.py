@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any
 
@@ -12,9 +13,11 @@ from sklearn.exceptions import NotFittedError
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._tempered import MOST_TOKENS, Tempered, fitted
 from sklearn_predtron.families._model import Model
+from sklearn_predtron.families._scored_sequences import scored_sequences
 from sklearn_predtron.families.labels.transitions import check_labels_allowed, possible
 from sklearn_predtron.losses.sequence import SequenceHamming, sequence_loss
 
+LEAST_TOKENS, MOST_WORK = 1_000, 2**19  # tokens, and tokens times pairs of labels
 MOST_PATHS = 1000  # of which the time grows with the square
 
 
@@ -26,16 +29,31 @@ def is_calibrated(tagger: Any) -> bool:
 
 def calibrate(tagger: Any, X: Any, y: Any, sid: Any) -> None:
     """Let a model have settled what its scores mean, by sequences that were not learned."""
-    model, scores, queries, table = tagger._scored_sequences(X, sid, "calibrate")
+    found = meaning_of_scores(tagger, X, y, sid)()
+    tagger._model.settled = {**(tagger._model.settled or {}), **found}
+
+
+def meaning_of_scores(tagger: Any, X: Any, y: Any, sid: Any, most: int = MOST_TOKENS) -> Callable[[], dict[str, Any]]:
+    """Return what finds what scores mean, by those of sequences that were not learned, of so many tokens at most."""
+    model, scores, queries, table = scored_sequences(tagger, X, sid, "calibrate")
     classes, allowed = model.labels.classes, model.learner.problem.allowed
-    n = max(1, int(np.searchsorted(queries.start, MOST_TOKENS, side="right")) - 1)
+    n = max(1, int(np.searchsorted(queries.start, most, side="right")) - 1)
     labels = tagger._reader().labels_of_blocks(y, queries, model)
     if allowed is not None:
         check_labels_allowed(labels, queries, allowed, classes, tagger.constraint)
     labels = type(labels)(labels.array[: labels.starts[n]], labels.starts[: n + 1])
-    scores = np.ascontiguousarray(scores[: labels.starts[-1]])
-    found = fitted(model.learner.problem, scores, labels, table)
-    model.settled = {**(model.settled or {}), "tempered": (found.temperature, tuple(found.biases.tolist()))}
+    problem, scores = model.learner.problem, scores[: labels.starts[-1]].copy()
+
+    def find() -> dict[str, Any]:
+        found = fitted(problem, scores, labels, table)
+        return {"tempered": (found.temperature, tuple(found.biases.tolist()))}
+
+    return find
+
+
+def few_tokens(n_classes: int) -> int:
+    """Return by how many tokens `fit` finds what scores mean, so that it takes no longer than a look."""
+    return min(max(LEAST_TOKENS, MOST_WORK // n_classes**2), MOST_TOKENS)
 
 
 def tempered(model: Model | None) -> Tempered:
@@ -43,8 +61,8 @@ def tempered(model: Model | None) -> Tempered:
     settled = (model.settled or {}) if model is not None else {}
     if "tempered" not in settled:
         raise NotFittedError(
-            "what scores mean is known after calibrate(X, y, sid=...), of sequences that were not learned: probabilities, "
-            "temperature_ and biases_ are there from then on."
+            "what scores mean is known after fit with cv=None, or calibrate(X, y, sid=...) of sequences that were not learned: "
+            "probabilities, temperature_ and biases_ are there from then on."
         )
     temperature, biases = settled["tempered"]
     return Tempered(temperature, np.array(biases))
@@ -52,7 +70,7 @@ def tempered(model: Model | None) -> Tempered:
 
 def token_probabilities(tagger: Any, X: Any, sid: Any, method: str) -> tuple[Model, NDArray, Any]:
     """Return the model, the probabilities of labels by sequence, and the sequences."""
-    model, scores, queries, table = tagger._scored_sequences(X, sid, method)
+    model, scores, queries, table = scored_sequences(tagger, X, sid, method)
     found, whole = tempered(model).probabilities(model.learner.problem, scores, queries.start, table)
     return model, possible(found, bool(np.isfinite(whole).all())), queries
 
@@ -61,7 +79,7 @@ def best_paths(tagger: Any, X: Any, sid: Any, n: Any) -> tuple[NDArray, NDArray]
     """Return the labels of the n best sequences, and their scores."""
     if not isinstance(n, Integral) or isinstance(n, bool) or not 1 <= int(n) <= MOST_PATHS:
         raise ValueError(f"n={n!r} must be a whole number from 1 to {MOST_PATHS}.")
-    model, scores, queries, table = tagger._scored_sequences(X, sid, "predict_best")
+    model, scores, queries, table = scored_sequences(tagger, X, sid, "predict_best")
     codes, found = model.learner.problem.best_paths(int(n), scores, queries.start, *table)
     possible(codes, bool(np.isfinite(found[0]).all()))
     for r in range(1, len(codes)):

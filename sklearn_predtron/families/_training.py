@@ -15,11 +15,12 @@ from sklearn_predtron._core.learner import Learner
 from sklearn_predtron.decisions._base import Decision
 from sklearn_predtron.families._composition import changed_model, new_model, record_sparingly
 from sklearn_predtron.families._epochs import epochs_of, generator_of, learn_epoch, seed_of, usual_epochs
-from sklearn_predtron.families._folds import folds_that_choose, learn_in_folds
+from sklearn_predtron.families._folds import Way, begin_anew, folds_that_choose, learn_in_folds
 from sklearn_predtron.families._held import Held, held_out_by, note_first_epoch, settle_on_rows
 from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._patience import checked_patience
 from sklearn_predtron.families._reading import Batch, BlockReader, Columns, Reading, RowReader
+from sklearn_predtron.families._set_aside import chosen_by_part
 from sklearn_predtron.families._stream import Stream
 from sklearn_predtron.families._tables import FirstRows, columns_of
 from sklearn_predtron.families._watched import Watched, showing
@@ -59,17 +60,26 @@ def fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn | No
             reader.warn_of_rounds(reading)
             decision, seed = model.decision_of(view._decision), seed_of(view)
             shown = y, shown_metadata(reader.ids, given)
-            folds = folds_that_choose(view, reader, decision, batch, seed)
+            ids = ids_given(reader, given)
+            trial = chosen_by_part(view, reader, decision, batch, y, ids, seed) if view._sets_aside else None
+            folds = folds_that_choose(view, reader, decision, batch, seed) if trial is None else None
             held = held_out_by(view, reader, decision, batch, seed) if known is None and folds is None else None
-            if unchecked and (folds is not None or held is not None):
+            if unchecked and (folds is not None or held is not None or trial is not None):
                 model.check_rows(batch.X, batch.rows)  # no learner sees all
                 unchecked = False
             if folds is not None:
-                learn_in_folds(view, estimator, batch, *shown, folds, ids_given(reader, given))
+                learn_in_folds(view, estimator, batch, *shown, folds, ids)
             else:
+                epochs = view.max_iter
+                if trial is not None:
+                    begin_anew(view, Way(batch, trial.labels, model.columns, model.norm), model.learner.history)
+                    learner, epochs = model.learner, trial.epochs
                 learned = batch if held is None else held.learned(batch)
-                run_epochs(view, estimator, learned, *shown, seed, unchecked=unchecked, decision=decision, held=held)
+                how = {"epochs": epochs, "unchecked": unchecked, "decision": decision, "held": held}
+                run_epochs(view, estimator, learned, *shown, seed, **how)
                 done = True
+                if trial is not None:
+                    trial.show(model)
                 if held is not None:
                     held.show(view, view._model, batch)
                 else:
@@ -235,6 +245,7 @@ def run_epochs(
     metadata: dict[str, Any] | None,
     seed: int | None,
     *,
+    epochs: int | None,
     unchecked: bool,
     decision: Decision,
     held: Held | None,
@@ -246,7 +257,7 @@ def run_epochs(
     model: Model = view._model
     learner, patience = model.learner, None if view.tol is None else checked_patience(view.tol)
     rounds = epochs_of(view, batch, generator_of(seed), learner)
-    epochs = view.max_iter or usual_epochs(view, len(rounds.rows), learner)
+    epochs = epochs or usual_epochs(view, len(rounds.rows), learner)
     losses: list[float] = []
     model.record, model.settled = {"loss_curve_": losses, "n_iter_": 0}, None
     rows, watched = batch, Watched(view, estimator, epochs, X=batch.X, y=y, metadata=metadata)

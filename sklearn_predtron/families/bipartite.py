@@ -350,8 +350,8 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
             raise ValueError(f"balance={self.balance} does not go with loss={self.loss!r}; accepted are 'auto' and 0.")
         return 0.0 if not free else loss.balance if self.balance == "auto" else float(self.balance)
 
-    def _intercept(self) -> Intercept:
-        return Intercept(False, 1.0) if isinstance(batch_loss(self.loss), RankingLoss) else super()._intercept()
+    def _intercept(self, labels: Any) -> Intercept:
+        return Intercept(False, 1.0) if isinstance(batch_loss(self.loss), RankingLoss) else super()._intercept(labels)
 
     def _fixed_parameters(self) -> dict[str, Any]:
         return {**super()._fixed_parameters(), "balance": self._balance(batch_loss(self.loss))}

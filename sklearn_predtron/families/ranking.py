@@ -224,7 +224,7 @@ class PredtronRanker(BasePredtron):
     def _build_problem(self, labels: Any) -> Problem:
         return ranking_problem(self.loss, self.representation, labels.n_labels)
 
-    def _intercept(self) -> Intercept:
+    def _intercept(self, labels: Any) -> Intercept:
         return Intercept(False, 1.0)
 
     def _fixed_parameters(self) -> dict[str, Any]:

@@ -11,8 +11,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import column_or_1d
 
 from sklearn_predtron._core.intercept import Intercept
+from sklearn_predtron._support.chunks import wrong_chunks
 from sklearn_predtron._support.compat import Interval, StrOptions, with_callbacks
-from sklearn_predtron._support.queries import ONE, Queries, is_one
+from sklearn_predtron._support.queries import ONE, is_one
 from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron.families import _token_probabilities
 from sklearn_predtron.families._attributes import learned, read_only
@@ -20,14 +21,15 @@ from sklearn_predtron.families._bounds import loss_bound, unit_margin_bound
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.families._folds import ACCEPTED
+from sklearn_predtron.families._leads import leads
 from sklearn_predtron.families._linear import Linear, of_classes, of_each_class
-from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._reading import check_labels_given, check_lengths
-from sklearn_predtron.families._sequence_reader import SequenceReader, refuse_dicts
+from sklearn_predtron.families._scored_sequences import predicted_codes, scored_sequences
+from sklearn_predtron.families._sequence_reader import SequenceReader
 from sklearn_predtron.families._transitions import learned_scores
 from sklearn_predtron.families.labels._codec import Codec
-from sklearn_predtron.families.labels.tokens import Tokens
+from sklearn_predtron.families.labels.tokens import AUTO, INTERCEPT, LOSS, TRANSITIONS, USUAL, Tokens
 from sklearn_predtron.families.labels.transitions import allowed_transitions, possible
 from sklearn_predtron.losses import SequenceLoss, sequence_loss
 from sklearn_predtron.metrics._means import mean_loss
@@ -41,7 +43,7 @@ __all__ = ["PredtronSequenceTagger"]
 ROUTED = {"sid": "groups", "sample_weight": True}
 
 
-@documented(d="n_classes", rows="sequences", folds="0", judged="the mean loss", or_learned="")
+@documented(d="n_classes", rows="sequences", judged="the mean loss", or_learned="")
 class PredtronSequenceTagger(BasePredtron):
     """Sequence tagging by a linear chain: labels the tokens of a sequence together.
 
@@ -51,9 +53,10 @@ class PredtronSequenceTagger(BasePredtron):
 
     Parameters
     ----------
-    loss : "hamming", "zero_one" or SequenceLoss, default="hamming"
+    loss : "auto", "hamming", "zero_one" or SequenceLoss, default="auto"
         L(sigma, y) of sequences: "hamming" counts wrong tokens, `SequenceHamming(costs)` adds their costs up, "zero_one" asks
-        for wholly right sequences, and is the better choice where only these are of use.
+        for wholly right sequences.  "auto" is "hamming", but where labels are those of chunks ("O", "B-x", "I-x") the one of
+        both by which `fit` finds more of them (see `cv`).
     constraint : "bio", "observed", array-like of shape (n_classes + 1, n_classes) or None, default=None
         Which label may follow which: others are never predicted, and refused in y.  "bio" is for the labels O, B-x and I-x, where
         I-x follows B-x and I-x only; "observed" allows what `fit` has seen; a boolean array says of each label, a row, which ones
@@ -64,15 +67,23 @@ class PredtronSequenceTagger(BasePredtron):
     {features}
     {update}
     {average}
-    transition_scaling : float, default=0.1
+    transition_scaling : "auto" or float, default="auto"
         Squared length of the feature of a transition relative to the intercept's: with more of it transitions are learned faster.
-    {intercept_scaling}
+        "auto" is 0.1, and 1 with an intercept that is chosen to be 1.
+    intercept_scaling : "auto" or float, default="auto"
+        Length of the intercept's virtual feature.  "auto" is what `fit` finds better (see `cv`): 1, as long as a feature of text,
+        or the running geometric mean of the lengths of tokens, which follows the unit of X; elsewhere it is 1 where the first
+        tokens are CSR, and that mean where they are dense.
     {max_iter}
     {tol}
     {shuffle}
     {random_state}
     {warm_start}
-    {cv}
+    cv : int, splitter, iterable or None, default=None
+        What `fit` chooses by: 10 or 25 epochs, or `max_iter`, and what "auto" is.  None sets a fifth of the sequences aside, at
+        most 5,000, by which ways to learn the others are judged; the best then learns all.  Of fewer than 20 sequences, with a
+        callback that chooses the epochs, ``average="auto"`` or `warm_start` it is 0: one learner of all, for 20 epochs.  A
+        number or a splitter is for the mean of learners without a fold each, of 3, 10, 31 or 100 epochs.
 
     Attributes
     ----------
@@ -99,9 +110,13 @@ class PredtronSequenceTagger(BasePredtron):
     {cumulative_loss_}
     {loss_curve_}
     {n_iter_}
-    {held_out_loss_}
+    held_out_loss_ : dict of int to float
+        By the number of epochs after which `fit` looked, the mean loss of the sequences held out, in the way that was chosen;
+        with ``loss="auto"`` of chunks the mean number of those that are missed, or predicted where there are none.
+    loss_ : str or SequenceLoss
+        The parameter `loss`, or what "auto" stands for.
     temperature_, biases_ : float, and ndarray of shape (n_classes,)
-        What `calibrate` has found.
+        What `fit` (with ``cv=None``) or `calibrate` has found.
     {n_features_in_}
     {feature_names_in_}
 
@@ -136,12 +151,13 @@ class PredtronSequenceTagger(BasePredtron):
 
     _keeps_sparse = False
     _epochs = 20
+    _sets_aside = True
     _parameter_constraints: dict[str, list] = {
         **{name: kinds for name, kinds in BasePredtron._parameter_constraints.items() if name != "fit_intercept"},
         "loss": [str, SequenceLoss],
         "constraint": [StrOptions({"bio", "observed"}), "array-like", None],
         "cv": ACCEPTED,
-        "transition_scaling": [Interval(Real, 0, None, closed="neither")],
+        "transition_scaling": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
     }
     __metadata_request__fit = ROUTED
     __metadata_request__partial_fit = ROUTED
@@ -151,20 +167,20 @@ class PredtronSequenceTagger(BasePredtron):
     def __init__(
         self,
         *,
-        loss: Any = "hamming",
+        loss: Any = "auto",
         constraint: Any = None,
         norm: Any = "auto",
         features: Any = None,
         update: Any = "adaptive",
         average: Any = None,
-        transition_scaling: float = 0.1,
+        transition_scaling: Any = "auto",
         intercept_scaling: Any = "auto",
         max_iter: int | None = None,
         tol: Patience | float | None = None,
         shuffle: bool = True,
         random_state: Any = None,
         warm_start: bool = False,
-        cv: Any = 0,
+        cv: Any = None,
     ):
         self.loss = loss
         self.constraint = constraint
@@ -242,7 +258,16 @@ class PredtronSequenceTagger(BasePredtron):
         return self._partial_fit(X, y, classes=classes, sid=sid, sample_weight=sample_weight)
 
     def _reader(self) -> SequenceReader:
-        return SequenceReader(type(self).__name__, self.constraint)
+        return SequenceReader(type(self).__name__, self.constraint, self._automatic())
+
+    def _automatic(self) -> tuple[str, ...]:
+        """Return the names of the parameters that are "auto"."""
+        values = {name: getattr(self, name) for name in USUAL}
+        return tuple(name for name, value in values.items() if isinstance(value, str) and value == AUTO)
+
+    def _by(self, labels: Any, name: str) -> Any:
+        """Return a parameter, or what "auto" stands for."""
+        return labels.said(name, getattr(self, name))
 
     def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, NDArray]:
         if known is None:
@@ -259,15 +284,21 @@ class PredtronSequenceTagger(BasePredtron):
         return labels, of_each_class(scores, 0.5)  # tokens always have offsets
 
     def _build_problem(self, labels: Any) -> ChainProblem:
-        return sequence_loss(self.loss).build(self.transition_scaling, labels.classes, labels.allowed)
+        transitions = float(self._by(labels, TRANSITIONS))
+        return sequence_loss(self._by(labels, LOSS)).build(transitions, labels.classes, labels.allowed)
 
-    def _intercept(self) -> Intercept:
-        return Intercept(True, self._scaling())
+    def _intercept(self, labels: Any) -> Intercept:
+        return Intercept(True, self._by(labels, INTERCEPT))
 
     def _fixed_parameters(self) -> dict[str, Any]:
-        return {"intercept_scaling": self._scaling(), "transition_scaling": float(self.transition_scaling)}
+        return {INTERCEPT: self.intercept_scaling, TRANSITIONS: self.transition_scaling}
 
     # ------------------------------------------------------------------------------------------------------ what was learned
+
+    @learned
+    def loss_(self) -> Any:
+        """The parameter `loss`, or what "auto" stands for."""
+        return self._by(self._model.labels, LOSS)
 
     @learned
     def classes_(self) -> NDArray:
@@ -305,7 +336,7 @@ class PredtronSequenceTagger(BasePredtron):
         if costs is not None:
             model, codes = _token_probabilities.least_expected_cost(self, X, sid, costs)
         else:
-            model, codes = self._predict_codes(X, sid, "predict")
+            model, codes = predicted_codes(self, X, sid, "predict")
         return model.labels.classes[codes]
 
     def predict_best(self, X: Any, sid: Any = None, *, n: int = 5) -> tuple[NDArray, NDArray]:
@@ -336,6 +367,7 @@ class PredtronSequenceTagger(BasePredtron):
         The probability of a sequence of labels is made as exp of its score, with a bias for each of its labels, over a
         temperature: those under which y has most likelihood (Guo et al. 2017; Lafferty et al. 2001), by as many sequences as
         20,000 tokens make.  They hold until `fit` is called again; after much of `partial_fit` they want to be learned anew.
+        `fit` with ``cv=None`` does so by a part of the sequences that it sets aside.
 
         Parameters
         ----------
@@ -359,7 +391,7 @@ class PredtronSequenceTagger(BasePredtron):
     def predict_proba(self, X: Any, sid: Any = None) -> NDArray:
         """Compute the probability of each label at each token, summed over all sequences of labels by forward-backward.
 
-        The method is there after `calibrate`.
+        The method is there after `fit` with ``cv=None`` of 20 sequences or more, or `calibrate`.
 
         Parameters
         ----------
@@ -381,7 +413,7 @@ class PredtronSequenceTagger(BasePredtron):
         >>> y = np.cumsum(random.random(3000) < 0.2) % 3
         >>> X, sid = np.eye(3)[y] + random.standard_normal((3000, 3)), np.arange(3000) // 20
         >>> model = PredtronSequenceTagger(random_state=0).fit(X[:1000], y[:1000], sid=sid[:1000])
-        >>> P = model.calibrate(X[1000:2000], y[1000:2000], sid=sid[1000:2000]).predict_proba(X[2000:], sid=sid[2000:])
+        >>> P = model.predict_proba(X[2000:], sid=sid[2000:])
         >>> sure = P.max(axis=1) > 0.9
         >>> sure.mean().round(2), (P.argmax(axis=1) == y[2000:])[sure].mean().round(2)
         (np.float64(0.37), np.float64(0.96))
@@ -399,25 +431,6 @@ class PredtronSequenceTagger(BasePredtron):
         """What `calibrate` has found that is added to the scores of labels before, of shape (n_classes,)."""
         return read_only(_token_probabilities.tempered(self._model).biases)
 
-    def _predict_codes(self, X: Any, sid: Any, method: str) -> tuple[Model, NDArray]:
-        """Return the numbers of the predicted labels, of shape (n_tokens,)."""
-        model, scores, queries, table = self._scored_sequences(X, sid, method)
-        return model, queries.put_back(possible(*model.learner.problem.predict(scores, queries.start, *table)))
-
-    def _scored_sequences(self, X: Any, sid: Any, method: str) -> tuple[Model, NDArray, Queries, tuple]:
-        """Return the model, the tokens' scores by sequence, the sequences, and the scores of transitions, all of one moment."""
-        model, reader = self._fitted_model(), self._reader()
-        X, sid = reader.apart(X, sid)
-        if isinstance(X, list):
-            refuse_dicts(X)
-        with model.learner.lock.reading():
-            table = model.learner.read(lambda weights: weights.transitions(True))
-            scores = model.scores(X)
-        if len(scores) > 1:
-            reader.check_ids_given(sid, method, model)
-        queries = reader.blocks(sid, len(scores))
-        return model, queries.take(scores), queries, table
-
     def decision_function(self, X: Any, sid: Any = None) -> NDArray:
         """Compute the max-marginals: the best score of a sequence with the label at the token, less that of the best sequence.
 
@@ -433,7 +446,7 @@ class PredtronSequenceTagger(BasePredtron):
         ndarray of shape (n_tokens, n_classes)
             At most 0, which is the predicted label's; -1e100 or less where the constraint leaves no such sequence.
         """
-        model, scores, queries, table = self._scored_sequences(X, sid, "decision_function")
+        model, scores, queries, table = scored_sequences(self, X, sid, "decision_function")
         return queries.put_back(possible(*model.learner.problem.marginals(scores, queries.start, *table)))
 
     def score(self, X: Any, y: Any, sid: Any = None, sample_weight: Any = None) -> float:
@@ -456,7 +469,7 @@ class PredtronSequenceTagger(BasePredtron):
             At most 1, which is perfect.
         """
         check_labels_given(y, self._fitted_model().name)
-        model, codes = self._predict_codes(X, sid, "score")
+        model, codes = predicted_codes(self, X, sid, "score")
         predicted = model.labels.classes[codes]
         y = column_or_1d(y)
         check_lengths(len(predicted), len(y))
@@ -480,17 +493,27 @@ class PredtronSequenceTagger(BasePredtron):
             Values of the loss that was learned for, in the order in which the sequences first appear.
         """
         X, sid = self._reader().apart(X, sid)
-        return self._loss_of(self._predict_codes(X, sid, "sample_loss")[1], y, sid)
+        return self._loss_of(predicted_codes(self, X, sid, "sample_loss")[1], y, sid)
+
+    def _judged(self, X: Any, y: Any, **ids: Any) -> NDArray:
+        """Return the loss of each sequence that was held out, by which `fit` chooses."""
+        if not self._model.labels.chooses_by_chunks:
+            return self.sample_loss(X, y, **ids)
+        return wrong_chunks(list(y), self.predict(X, **ids).tolist(), self._reader().blocks(ids["sid"], len(y)))
+
+    def _meaning_of_scores(self, X: Any, y: Any, sid: Any = None) -> Any:
+        few = _token_probabilities.few_tokens(len(self.classes_))
+        return _token_probabilities.meaning_of_scores(self, X, y, sid, few)
 
     def _raw_predict(self, X: Any) -> NDArray:
         """Return the numbers of the labels of one sequence."""
-        return self._predict_codes(X, ONE, "predict")[1]
+        return predicted_codes(self, X, ONE, "predict")[1]
 
     def _loss_of(self, predicted: NDArray, y: Any, sid: Any = None) -> NDArray:
         """Return the loss of each sequence, given the numbers of its labels."""
         model = self._fitted_model()
         labels, true = self._reader().beside_labels(predicted, y, sid, model)
-        return sequence_loss(self.loss).evaluate(true.array, labels, true.starts, model.labels.classes)
+        return sequence_loss(self.loss_).evaluate(true.array, labels, true.starts, model.labels.classes)
 
     # -------------------------------------------------------------------------------------------------------- the theory
 
@@ -524,27 +547,12 @@ class PredtronSequenceTagger(BasePredtron):
         return float(self._margins(X, y, sid).min(initial=np.inf))
 
     def _margins(self, X: Any, y: Any, sid: Any = None) -> NDArray:
-        return self._leads(X, y, sid, "leads_of_sequences")
+        return leads(self, X, y, sid, "leads_of_sequences")
 
     def _unit_margins(self, X: Any, y: Any, sid: Any = None) -> NDArray:
         """Return the margin of each sequence for a unit of loss, at unit norm."""
-        additive = sequence_loss(self.loss).additive
-        return self._leads(X, y, sid, "leads_for_loss" if additive else "leads_of_sequences")
-
-    def _leads(self, X: Any, y: Any, sid: Any, method: str) -> NDArray:
-        """Return the leads of sequences by a method of the problem, at unit norm."""
-        model, scores, queries, table = self._scored_sequences(X, sid, "margin")
-        labels = self._reader().labels_of_blocks(y, queries, model)
-        problem: Any = model.learner.problem
-        leads = getattr(problem, method)(scores, labels, *table)
-        for i in np.flatnonzero(leads == np.inf):  # no other sequence is allowed, and perhaps not this one
-            if not self._is_allowed(labels.array[labels.starts[i] : labels.starts[i + 1]]):
-                leads[i] = -np.inf
-        return model.at_unit_norm(leads)
-
-    def _is_allowed(self, codes: NDArray) -> bool:
-        """Return whether what was learned allows a sequence of labels."""
-        return bool(np.isfinite(self.start_[codes[0]]) and np.isfinite(self.transitions_[codes[:-1], codes[1:]]).all())
+        additive = sequence_loss(self.loss_).additive
+        return leads(self, X, y, sid, "leads_for_loss" if additive else "leads_of_sequences")
 
     def loss_bound(  # type: ignore[override]
         self,

@@ -56,9 +56,9 @@ def describe(estimator: Any, X: Any, y: Any, qid: Any, classes: Any) -> Describe
     if isinstance(model, PredtronSequenceTagger):
         raise ValueError("Margins of given weights are not for sequences; a fitted tagger has `margin`, and theory.unit_margin.")
     update = resolve(Update, model.update, "update")
-    if model._intercept().fitted and model._scaling() == "auto":
+    if model._intercept(None).fitted and model._scaling() == "auto":
         raise ValueError("intercept_scaling='auto' moves with the inputs; margins are for a number or fit_intercept=False.")
-    feature = float(model._scaling()) if model._intercept().fitted else 0.0
+    feature = float(model._scaling()) if model._intercept(None).fitted else 0.0
     if classes is not None and isinstance(model, (PredtronRanker, PredtronLabelRanker)):
         raise ValueError(f"classes={classes!r} is for classifiers; {type(model).__name__} takes None.")
     if isinstance(model, PredtronRanker):

@@ -55,15 +55,24 @@ def test_iterates_are_those_of_the_list_of_all_sequences(update, loss):
     X, y, sid = draw()
     cost = {"hamming": 1 - np.eye(K), "costs": COSTS, "zero_one": None}[loss]
     part = SequenceHamming(COSTS) if loss == "costs" else loss
-    for scaling, average, intercept in [(0.1, "linear", "auto"), (0.5, "uniform", 1.5), (0.1, False, "auto")]:
+    dense = [X, X.astype(np.float32)]
+    ways = [
+        (0.1, "linear", "auto", "auto"),
+        (0.5, "uniform", 1.5, 1.5),
+        (0.1, False, "auto", "auto"),
+        (1.0, "linear", "auto", 1.0),
+    ]
+    for scaling, average, given, intercept in ways:
         parameters = {"kappa": None, **update.get_params()}
         reference = ChainReference(K, X.shape[1], update.alias, parameters, cost=cost, scaling=scaling, intercept=intercept)
         for i in dict.fromkeys(sid.tolist()):
             reference.learn_one(X[sid == i], y[sid == i])
-        for form in [X, X.astype(np.float32), sparse.csr_array(X), sparse.csr_array(X.astype(np.float32))]:
-            how = {"norm": "l2", "loss": part, "update": update, "average": average}
-            model = PredtronSequenceTagger(**how, transition_scaling=scaling, intercept_scaling=intercept)
-            model.partial_fit(form, y, classes=np.arange(K), sid=sid)
+        csr = [] if intercept == "auto" else [sparse.csr_array(form) for form in dense]
+        for form in csr if given == "auto" and csr else dense + csr:
+            how = {"norm": "l2", "loss": part, "update": update, "average": average, "intercept_scaling": given}
+            if given != "auto":
+                how["transition_scaling"] = scaling
+            model = PredtronSequenceTagger(**how).partial_fit(form, y, classes=np.arange(K), sid=sid)
             counts = [model.n_mistakes_, model.n_updates_, model.cumulative_loss_]
             assert_allclose(counts, [reference.n_mistakes, reference.n_updates, reference.cumulative_loss])
             for attribute, expected in zip(LEARNED, reference.mean(average), strict=True):
@@ -397,7 +406,7 @@ def test_weights_of_sequences():
     X, y, sid = draw(4)
     weight = np.random.default_rng(0).uniform(0.5, 2, 25)[sid]
     model = PredtronSequenceTagger(random_state=0).fit(X, y, sid=sid, sample_weight=weight)
-    assert model.t_ == 20 * len(set(sid))
+    assert model.t_ == model.n_iter_ * len(set(sid))
     absent = np.where(sid == sid[4], 0.0, weight)
     left = absent > 0
     assert_same_bits(

@@ -250,10 +250,10 @@ def test_what_is_refused(calibrated):
     assert pickle.dumps(model) == before
     model.partial_fit(X, y, sid=sid)
     assert hasattr(model, "predict_proba")
-    model.fit(X, y, sid=sid)
+    model.set_params(cv=0).fit(X, y, sid=sid)
     assert not hasattr(model, "predict_proba")
     for what in (lambda: model.predict(X, sid=sid, costs=COSTS), lambda: model.temperature_, lambda: model.biases_):
-        with pytest.raises(AttributeError, match=r"^what scores mean is known after calibrate\(X, y, sid=\.\.\.\)"):
+        with pytest.raises(AttributeError, match=r"^what scores mean is known after fit with cv=None, or calibrate\(X, y, sid="):
             what()
 
 

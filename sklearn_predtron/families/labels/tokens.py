@@ -6,6 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from sklearn_predtron._support.chunks import are_chunks
 from sklearn_predtron._support.encoding import encode
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.families._stream import TokenReader
@@ -20,6 +21,12 @@ from sklearn_predtron.families.labels.classes import (
 )
 from sklearn_predtron.families.labels.transitions import allowed_transitions, check_transitions
 
+INTERCEPT, TRANSITIONS, LOSS = "intercept_scaling", "transition_scaling", "loss"
+OF_ROWS = {INTERCEPT: "auto", TRANSITIONS: 0.1}  # as long as rows are
+OF_ONES = {INTERCEPT: 1.0, TRANSITIONS: 1.0}  # as long as features of text, which are there or not
+LOSSES = "hamming", "zero_one"
+AUTO, USUAL = "auto", {**OF_ROWS, LOSS: LOSSES[0]}
+
 
 class Tokens(Codec):
     """Labels of tokens, each of them a number.
@@ -30,10 +37,13 @@ class Tokens(Codec):
         The labels in the order of their numbers.
     allowed : ndarray of shape (n_classes + 1, n_classes) or None
         Which label may follow which, in the last row which may be first; None if all may.
+    chosen : dict or None
+        What "auto" stands for, of those parameters of the tagger that are "auto".
     """
 
-    def __init__(self, classes: NDArray, allowed: NDArray | None = None):
+    def __init__(self, classes: NDArray, allowed: NDArray | None = None, chosen: dict[str, Any] | None = None):
         self.classes, self.allowed = classes, allowed
+        self.chosen = {} if chosen is None else dict(chosen)
 
     @classmethod
     def first(cls, y: Any, classes: Any, *, partial: bool) -> tuple[Tokens, NDArray]:
@@ -61,7 +71,34 @@ class Tokens(Codec):
         allowed = allowed_transitions(constraint, found, None)
         if allowed is not None:
             check_transitions(allowed, found, constraint)
-        return Tokens(found, allowed), places
+        return Tokens(found, allowed, self.chosen), places
+
+    def said(self, name: str, value: Any) -> Any:
+        """Return the value of a parameter of the tagger, or what "auto" stands for."""
+        automatic = isinstance(value, str) and value == AUTO
+        return self.chosen.get(name, USUAL[name]) if automatic else value
+
+    @property
+    def chooses_by_chunks(self) -> bool:
+        """Whether a loss is to be chosen by the chunks that are found."""
+        return LOSS in self.chosen and are_chunks(self.classes.tolist())
+
+    def choices(self) -> tuple[Tokens, ...]:
+        """Return the ways to learn these labels: of both lengths, by each loss."""
+        return tuple(way for lengths in self.lengths() for way in lengths.losses())
+
+    def lengths(self) -> list[Tokens]:
+        """Return codecs with these lengths of the features of the intercept and of transitions, and with the others."""
+        return self._with([lengths for lengths in (OF_ROWS, OF_ONES) if INTERCEPT in self.chosen])
+
+    def losses(self) -> list[Tokens]:
+        """Return codecs with this loss, and with the other that F1 of chunks may be higher by."""
+        return self._with([{LOSS: loss} for loss in LOSSES if self.chooses_by_chunks])
+
+    def _with(self, others: list[dict[str, Any]]) -> list[Tokens]:
+        """Return this codec, and those that differ by what may be chosen."""
+        ways = ({**self.chosen, **{name: value for name, value in way.items() if name in self.chosen}} for way in others)
+        return [self, *(Tokens(self.classes, self.allowed, way) for way in ways if way != self.chosen)]
 
     def encode(self, y: Any) -> NDArray:
         """Return the numbers of labels; refuse what is no class."""
