@@ -1,4 +1,4 @@
-"""CRFsuite's averaged perceptron, through python-crfsuite (optional)."""
+"""CRFsuite's learners, through python-crfsuite (optional)."""
 
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
@@ -16,8 +16,10 @@ from benchmarks.contestants.taggers import TaggingContestant
 class CRFsuite(TaggingContestant):
     """Its sequences are objects of its own: the names of the features that are there, for their values are ones."""
 
-    name = "CRFsuite ap"
     module = "pycrfsuite"
+
+    def __init__(self, name: str = "CRFsuite ap", algorithm: str = "averaged-perceptron"):
+        self.name, self.algorithm = name, algorithm
 
     def convert(self, X: sparse.csr_matrix, sid: NDArray) -> list:
         return list(self.sequences(X, sid))
@@ -36,17 +38,18 @@ class CRFsuite(TaggingContestant):
     def load(self, sequences: Iterable, y: NDArray) -> Any:
         from pycrfsuite import Trainer
 
-        trainer, labels = Trainer(algorithm="averaged-perceptron", verbose=False), y.tolist()
+        trainer, labels = Trainer(algorithm=self.algorithm, verbose=False), y.tolist()
         first = 0
         for sequence in sequences:
             trainer.append(sequence, labels[first : first + len(sequence)])
             first += len(sequence)
         return trainer
 
-    def learn(self, loaded: Any, epochs: int) -> Any:
+    def learn(self, loaded: Any, epochs: int | None) -> Any:
         from pycrfsuite import Tagger
 
-        loaded.set("max_iterations", epochs)
+        if epochs is not None:
+            loaded.set("max_iterations", epochs)
         model = Tagger()
         with TemporaryDirectory() as folder:
             loaded.train(str(Path(folder) / "model"))
@@ -59,6 +62,15 @@ class CRFsuite(TaggingContestant):
             model.set(sequence)
             labels += model.tag()
         return np.array(labels)
+
+    def log_loss(self, model: Any, sequences: list, y: NDArray) -> float | None:
+        if self.algorithm != "lbfgs":
+            return None  # of the others marginals are not meant to be probabilities
+        found, labels = [], iter(y.tolist())
+        for sequence in sequences:
+            model.set(sequence)
+            found += [model.marginal(next(labels), t) for t in range(len(sequence))]
+        return float(-np.log(found).mean())
 
 
 def names(X: sparse.csr_matrix, first: int, last: int) -> list[list[str]]:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.contestants.taggers import TaggingContestant
@@ -21,10 +22,16 @@ class OursTagger(TaggingContestant):
     def load(self, sequences: tuple, y: NDArray) -> tuple:
         return *sequences, y
 
-    def learn(self, loaded: tuple, epochs: int) -> PredtronSequenceTagger:
+    def learn(self, loaded: tuple, epochs: int | None) -> PredtronSequenceTagger:
         X, sid, y = loaded
-        return PredtronSequenceTagger(**self.params, max_iter=epochs, random_state=0).fit(X, y, sid=sid)
+        how = {} if epochs is None else {"cv": 0, "max_iter": epochs}  # one learner
+        return PredtronSequenceTagger(**{**how, **self.params}, random_state=0).fit(X, y, sid=sid)
 
     def tag(self, model: PredtronSequenceTagger, sequences: tuple) -> NDArray:
         X, sid = sequences
         return model.predict(X, sid=sid)
+
+    def log_loss(self, model: PredtronSequenceTagger, sequences: tuple, y: NDArray) -> float:
+        X, sid = sequences
+        places = np.searchsorted(model.classes_, y)
+        return float(-np.log(model.predict_proba(X, sid=sid)[np.arange(len(y)), places]).mean())

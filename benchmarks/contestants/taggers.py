@@ -22,9 +22,13 @@ class TaggingContestant(Contestant):
         """The same, with no more of X converted at a time than it must be."""
         return self.load(self.convert(X, sid), y)
 
-    def learn(self, loaded: Any, epochs: int) -> Any:
-        """A model that is learned anew in some epochs."""
+    def learn(self, loaded: Any, epochs: int | None) -> Any:
+        """A model that is learned anew in some epochs; None is as the learner does by default."""
         raise TypeError(f"{type(self).__name__} does not define learn(); an adapter must.")
+
+    def log_loss(self, model: Any, sequences: Any, y: NDArray) -> float | None:
+        """The mean log loss of the labels of tokens; None of a learner without probabilities."""
+        return None
 
     def tag(self, model: Any, sequences: Any) -> NDArray:
         """The label of each token."""

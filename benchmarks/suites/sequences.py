@@ -1,6 +1,7 @@
 """Labels of tokens in sequences, beside CRFsuite's averaged perceptron: errors, times, chunks, memory, one sentence at a time."""
 
 import json
+from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 
 from benchmarks.child import peak, resident
 from benchmarks.contestants import TAGGING_CONTESTANTS
+from benchmarks.contestants.crfsuite import CRFsuite
+from benchmarks.contestants.our_taggers import OursTagger
 from benchmarks.contestants.taggers import TaggingContestant
 from benchmarks.measure import Case, Measured, interleave, ratios
 from benchmarks.read import letters
@@ -30,6 +33,13 @@ MOST_ERROR = {"small": 0.171, "large": 0.118}
 SENTENCES, HELD_OUT, TOKENS, ACTIVE, FEATURES, LABELS, NOISE = 12_000, 2_400, 20, 20, 300_000, 23, 0.8
 AHEAD = 0.002
 MOST_REPEATS = 3
+OUTSIDE, NAMES = 0.9, 7  # the share of O in text with few names, and its labels
+BY_DEFAULT = [
+    OursTagger(),
+    CRFsuite(),
+    CRFsuite("CRFsuite pa", "passive-aggressive"),
+    CRFsuite("CRFsuite lbfgs", "lbfgs"),
+]
 ONE_TOKENS, ONE_FEATURES, ONE_LABELS, MOST_US = 25, 2**18, 9, 100.0
 NO_SETS = "No --data: the handwritten words are skipped."
 Sequences = tuple[Any, NDArray, NDArray]
@@ -53,6 +63,7 @@ def run(options: Options) -> list[Table]:
     works = [text_work(options)] if options.data is None else [words_work(options), text_work(options)]
     learned = [learn_times(work, options) for work in works]
     tables = [
+        by_default(options),
         fits(works, learned),
         tagging(works, learned, options),
         chunks(works[-1], learned[-1]),
@@ -118,11 +129,11 @@ def words_work(options: Options) -> Work:
 # ----------------------------------------------------------------------------------------------------------------------- text
 
 
-def text(options: Options) -> tuple[Sequences, Sequences]:
+def text(options: Options, labels: int = LABELS, outside: float | None = None) -> tuple[Sequences, Sequences]:
     """Sentences whose labels are a Markov chain of B-x, I-x and O: to learn from and to tag."""
     n, m = options.rows(SENTENCES), options.rows(HELD_OUT)
     shape = {"n_tokens": TOKENS, "n_active": ACTIVE, "noise": NOISE}
-    X, y, sid = make_sequences(n + m, LABELS, FEATURES, **shape, bio=True, random_state=0)
+    X, y, sid = make_sequences(n + m, labels, FEATURES, **shape, bio=True, outside=outside, random_state=0)
     train = sid < n
     return (X[train], y[train], sid[train]), (X[~train], y[~train], sid[~train])
 
@@ -154,6 +165,54 @@ def chunks(work: Work, learned: dict[str, Measured]) -> Table:
         goal = [f"at least {AHEAD}", ahead >= AHEAD] if ahead is not None and contestant.name == OURS else [None, None]
         table.rows.append([contestant.name, f1, ahead, *goal, error])
     return table
+
+
+# ------------------------------------------------------------------------------------------------------------------- defaults
+
+
+def by_default(options: Options) -> Table:
+    """Errors, F1 and times of all learners as they are without any parameter."""
+    table = Table(
+        "Taggers by default",
+        ["data", "tokens", "learner", "token error", "F1", "fit, seconds", "us per token", "log loss"],
+        note="No learner is given a parameter: ours sets sequences aside by which it chooses, and learns all; CRFsuite's "
+        "averaged perceptron and passive-aggressive learner take 100 epochs, lbfgs goes on until it has converged.  "
+        "CPU time of a fit, and of tagging the rest.  Words: one fold of ten, or nine; text as below; names: text of which "
+        f"{100 * OUTSIDE:.0f} % is labelled O.",
+    )
+    for name, train, test in sets_by_default(options):
+        for contestant in BY_DEFAULT:
+            about = [name, len(train[1]), contestant.name]
+            table.rows.append([*about, *(found_by_default(contestant, train, test) if contestant.installed else NOT_THERE)])
+    return table
+
+
+NOT_THERE = ["not installed", None, None, None, None]
+
+
+def sets_by_default(options: Options) -> Iterator[tuple[str, Sequences, Sequences]]:
+    """A name, sequences to learn and sequences to tag."""
+    if options.data is not None:
+        X, y, sid, fold = letters(options.data)
+        parts = [(X[rows], y[rows], sid[rows]) for rows in (fold == 0, fold != 0)]
+        yield "words, small", *parts
+        yield "words, large", *parts[::-1]
+    yield "text", *text(options)
+    yield "names", *text(options, NAMES, OUTSIDE)
+
+
+def found_by_default(contestant: TaggingContestant, train: Sequences, test: Sequences) -> list:
+    """Token error, F1 of chunks, seconds of the fit, microseconds of a token, log loss."""
+    loaded = contestant.load(contestant.convert(train[0], train[2]), train[1])
+    began = process_time()
+    model = contestant.learn(loaded, None)
+    fitted = process_time()
+    given = contestant.convert(test[0], test[2])
+    tagging = process_time()
+    tags = contestant.tag(model, given)
+    us = (process_time() - tagging) / len(tags) * 1e6
+    f1 = chunk_f1_score(test[1], tags, test[2]) if "O" in test[1] else None
+    return [float((tags != test[1]).mean()), f1, fitted - began, us, contestant.log_loss(model, given, test[1])]
 
 
 # ---------------------------------------------------------------------------------------------------------------------- times

@@ -24,12 +24,13 @@ def make_sequences(
     noise: float | None = None,
     concentration: float = 0.3,
     bio: bool = False,
+    outside: float | None = None,
     random_state: Any = None,
 ) -> tuple[Any, NDArray, NDArray]:
     """Draw sequences whose labels are a Markov chain, and whose tokens tell of their own label alone.
 
-    The first label is uniform.  The rows of the transition matrix are drawn from a Dirichlet distribution and scaled so that all
-    labels are about equally frequent.  What a token leaves open of its label is told by its neighbours.
+    The rows of the transition matrix are drawn from a Dirichlet distribution and scaled so that all labels are about equally
+    frequent, or all but "O"; so is the first label.  What a token leaves open of its label is told by its neighbours.
 
     Parameters
     ----------
@@ -53,6 +54,8 @@ def make_sequences(
     bio : bool, default=False
         Whether the labels are "O", "B-0", "I-0", "B-1", ..., in that order, of chunks of (K - 1) / 2 types, and I-x follows B-x
         and I-x alone; else they are 0, ..., K - 1.
+    outside : float, default=None
+        With `bio`, the share of "O" in the long run, above 0 and below 1, such as 0.9 of text with few names; None is 1 / K.
     random_state : int, RandomState instance or None, default=None
         Seed.
 
@@ -99,10 +102,11 @@ def make_sequences(
         raise ValueError(f"bio={bio!r} is not known; accepted are True and False.")
     if bio and n_labels % 2 == 0:
         raise ValueError(f"n_labels={n_labels!r} must be odd with bio=True: O, and B and I of each type.")
+    share = read_share(outside, bio, n_labels)
     random = check_random_state(random_state)
     allowed = bio_transitions(n_labels) if bio else np.ones((n_labels + 1, n_labels), dtype=bool)
     lengths = random.randint(shortest, longest + 1, size=n_sequences)
-    chains = draw_chains(random, draw_transitions(random, concentration, allowed), n_sequences, longest)
+    chains = draw_chains(random, draw_transitions(random, concentration, allowed, share), n_sequences, longest)
     codes = chains[np.arange(longest) < lengths[:, None]]
     X = (
         draw_dense(random, codes, n_labels, n_features, noise)
@@ -138,6 +142,17 @@ def read_noise(noise: Any, n_active: Any, n_features: int) -> float:
     return value
 
 
+def read_share(outside: Any, bio: bool, n_labels: int) -> NDArray:
+    """Return the share of each label."""
+    shares = np.full(n_labels, 1.0)
+    if outside is not None:
+        number = isinstance(outside, Real) and not isinstance(outside, bool)
+        if not (bio and n_labels > 1 and number and 0 < outside < 1):
+            raise ValueError(f"outside={outside!r} must be None or, with bio=True of three labels or more, from 0 to 1.")
+        shares[0] = (n_labels - 1) * outside / (1 - outside)
+    return shares
+
+
 def bio_labels(n_labels: int) -> NDArray:
     """Return O, B-0, I-0, B-1, ..."""
     return np.array(["O", *(f"{tag}-{i}" for i in range(n_labels // 2) for tag in "BI")])
@@ -152,16 +167,17 @@ def bio_transitions(n_labels: int) -> NDArray:
     return allowed
 
 
-def draw_transitions(random: Any, concentration: float, allowed: NDArray) -> NDArray:
-    """Draw the probabilities of what follows each label; the last row is of the first label, uniform."""
+def draw_transitions(random: Any, concentration: float, allowed: NDArray, share: NDArray) -> NDArray:
+    """Draw the probabilities of what follows each label, for their shares; the last row is of the first label."""
     shape = allowed[:-1].shape
     # Logarithms of gamma variates, of which a small concentration would make zeros.
     log = np.log(random.standard_gamma(concentration + 1, shape)) + np.log(random.uniform(size=shape)) / concentration
     chances = np.maximum(np.exp(log - log.max(axis=1, keepdims=True)), 1e-9) * allowed[:-1]
-    for _ in range(100):  # Sinkhorn's scaling: labels that are uniform stay so
-        chances /= chances.sum(axis=0)
-        chances /= chances.sum(axis=1, keepdims=True)
-    return np.vstack([chances, allowed[-1] / allowed[-1].sum()])
+    for _ in range(100):  # Sinkhorn's scaling: labels that have their shares keep them
+        chances /= chances.sum(axis=0) / share
+        chances /= chances.sum(axis=1, keepdims=True) / share[:, None]
+    first = allowed[-1] * share
+    return np.vstack([chances / share[:, None], first / first.sum()])
 
 
 def draw_chains(random: Any, transitions: NDArray, n: int, length: int) -> NDArray:

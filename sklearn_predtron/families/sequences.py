@@ -29,7 +29,7 @@ from sklearn_predtron.families._scored_sequences import predicted_codes, scored_
 from sklearn_predtron.families._sequence_reader import SequenceReader
 from sklearn_predtron.families._transitions import learned_scores
 from sklearn_predtron.families.labels._codec import Codec
-from sklearn_predtron.families.labels.tokens import AUTO, INTERCEPT, LOSS, TRANSITIONS, USUAL, Tokens
+from sklearn_predtron.families.labels.tokens import AUTO, INTERCEPT, LENGTH, LOSS, TRANSITIONS, USUAL, Tokens
 from sklearn_predtron.families.labels.transitions import allowed_transitions, possible
 from sklearn_predtron.losses import SequenceLoss, sequence_loss
 from sklearn_predtron.metrics._means import mean_loss
@@ -70,10 +70,10 @@ class PredtronSequenceTagger(BasePredtron):
     transition_scaling : "auto" or float, default="auto"
         Squared length of the feature of a transition relative to the intercept's: with more of it transitions are learned faster.
         "auto" is 0.1, and 1 with an intercept that is chosen to be 1.
-    intercept_scaling : "auto" or float, default="auto"
-        Length of the intercept's virtual feature.  "auto" is what `fit` finds better (see `cv`): 1, as long as a feature of text,
-        or the running geometric mean of the lengths of tokens, which follows the unit of X; elsewhere it is 1 where the first
-        tokens are CSR, and that mean where they are dense.
+    intercept_scaling : "auto", "length" or float, default="auto"
+        Length of the intercept's virtual feature.  "length" is the running geometric mean of the lengths of the tokens, which
+        follows the unit of X.  "auto" is what `fit` finds better (see `cv`), that or 1, as long as a feature of text; elsewhere
+        it is 1 where the first tokens are CSR, and "length" where they are dense.
     {max_iter}
     {tol}
     {shuffle}
@@ -157,6 +157,7 @@ class PredtronSequenceTagger(BasePredtron):
         "loss": [str, SequenceLoss],
         "constraint": [StrOptions({"bio", "observed"}), "array-like", None],
         "cv": ACCEPTED,
+        "intercept_scaling": [StrOptions({"auto", "length"}), Interval(Real, 0, None, closed="neither")],
         "transition_scaling": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
     }
     __metadata_request__fit = ROUTED
@@ -288,7 +289,8 @@ class PredtronSequenceTagger(BasePredtron):
         return sequence_loss(self._by(labels, LOSS)).build(transitions, labels.classes, labels.allowed)
 
     def _intercept(self, labels: Any) -> Intercept:
-        return Intercept(True, self._by(labels, INTERCEPT))
+        scaling = self._by(labels, INTERCEPT)
+        return Intercept(True, AUTO if scaling == LENGTH else scaling)
 
     def _fixed_parameters(self) -> dict[str, Any]:
         return {INTERCEPT: self.intercept_scaling, TRANSITIONS: self.transition_scaling}

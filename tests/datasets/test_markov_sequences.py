@@ -133,3 +133,22 @@ def test_a_label_and_a_token():
 def test_parameters(parameters, message):
     with pytest.raises(ValueError, match=message):
         make_sequences(**parameters)
+
+
+@pytest.mark.parametrize("outside", [0.3, 0.9])
+def test_the_share_of_what_is_outside(outside):
+    """O has its share at every place, B and I of all types have theirs, and no I-x follows anything but B-x and I-x."""
+    _, y, sid = make_sequences(4000, 5, 3, n_tokens=30, n_active=1, bio=True, outside=outside, **RANDOM)
+    assert_allclose(np.mean(y == "O"), outside, atol=0.03)
+    for label in ("B-0", "B-1", "I-0", "I-1"):
+        assert_allclose(np.mean(y == label), (1 - outside) / 4, rtol=0.25)
+    for a, b in set(pairs(y, sid)):
+        assert b[0] != "I" or a in (f"B{b[1:]}", f"I{b[1:]}")
+
+
+@pytest.mark.parametrize("outside", [0, 1, 1.5, True, "much", float("nan")])
+def test_shares_that_are_none(outside):
+    with pytest.raises(ValueError, match=r"^outside=.* must be None or, with bio=True"):
+        make_sequences(2, 3, 3, bio=True, outside=outside)
+    with pytest.raises(ValueError, match=r"^outside=0\.5 must be None or, with bio=True"):
+        make_sequences(2, 3, 3, outside=0.5)

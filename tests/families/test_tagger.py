@@ -56,21 +56,17 @@ def test_iterates_are_those_of_the_list_of_all_sequences(update, loss):
     cost = {"hamming": 1 - np.eye(K), "costs": COSTS, "zero_one": None}[loss]
     part = SequenceHamming(COSTS) if loss == "costs" else loss
     dense = [X, X.astype(np.float32)]
-    ways = [
-        (0.1, "linear", "auto", "auto"),
-        (0.5, "uniform", 1.5, 1.5),
-        (0.1, False, "auto", "auto"),
-        (1.0, "linear", "auto", 1.0),
-    ]
-    for scaling, average, given, intercept in ways:
+    forms = dense + [sparse.csr_array(form) for form in dense]
+    of_rows, given_one = (0.1, "linear", "length", "auto", forms), (0.5, "uniform", 1.5, 1.5, forms)
+    automatic = (0.1, False, "auto", "auto", dense), (1.0, "linear", "auto", 1.0, forms[2:])
+    for scaling, average, intercept, length, given in (of_rows, given_one, *automatic):
         parameters = {"kappa": None, **update.get_params()}
-        reference = ChainReference(K, X.shape[1], update.alias, parameters, cost=cost, scaling=scaling, intercept=intercept)
+        reference = ChainReference(K, X.shape[1], update.alias, parameters, cost=cost, scaling=scaling, intercept=length)
         for i in dict.fromkeys(sid.tolist()):
             reference.learn_one(X[sid == i], y[sid == i])
-        csr = [] if intercept == "auto" else [sparse.csr_array(form) for form in dense]
-        for form in csr if given == "auto" and csr else dense + csr:
-            how = {"norm": "l2", "loss": part, "update": update, "average": average, "intercept_scaling": given}
-            if given != "auto":
+        for form in given:
+            how = {"norm": "l2", "loss": part, "update": update, "average": average, "intercept_scaling": intercept}
+            if intercept != "auto":
                 how["transition_scaling"] = scaling
             model = PredtronSequenceTagger(**how).partial_fit(form, y, classes=np.arange(K), sid=sid)
             counts = [model.n_mistakes_, model.n_updates_, model.cumulative_loss_]

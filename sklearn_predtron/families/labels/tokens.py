@@ -22,7 +22,8 @@ from sklearn_predtron.families.labels.classes import (
 from sklearn_predtron.families.labels.transitions import allowed_transitions, check_transitions
 
 INTERCEPT, TRANSITIONS, LOSS = "intercept_scaling", "transition_scaling", "loss"
-OF_ROWS = {INTERCEPT: "auto", TRANSITIONS: 0.1}  # as long as rows are
+LENGTH = "length"  # of the rows
+OF_ROWS = {INTERCEPT: LENGTH, TRANSITIONS: 0.1}
 OF_ONES = {INTERCEPT: 1.0, TRANSITIONS: 1.0}  # as long as features of text, which are there or not
 LOSSES = "hamming", "zero_one"
 AUTO, USUAL = "auto", {**OF_ROWS, LOSS: LOSSES[0]}

@@ -1,0 +1,174 @@
+"""What a tagger chooses by sequences that it sets aside, before it learns all."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+from sklearn_predtron import PredtronSequenceTagger
+from sklearn_predtron._support.chunks import are_chunks, wrong_chunks
+from sklearn_predtron._support.queries import sequences_of
+from sklearn_predtron.datasets import make_sequences
+from sklearn_predtron.losses import SequenceHamming
+from sklearn_predtron.metrics import chunk_precision_recall_fscore_support
+
+LEARNED = ("coef_", "intercept_", "transitions_", "start_", "end_", "last_coef_", "t_", "n_iter_", "cumulative_loss_")
+
+
+def text(n=200, **how):
+    """Text with few chunks."""
+    return make_sequences(n, 5, 2000, n_active=10, noise=0.7, bio=True, outside=0.8, random_state=0, **how)
+
+
+def letters(n=200):
+    """Rows of numbers whose labels are plain."""
+    X, y, sid = make_sequences(n, 4, 6, random_state=0)
+    return 30 * X, np.array(list("abcd"))[y], sid
+
+
+def chosen(model):
+    """The parameters that a fit has chosen, and its epochs."""
+    return {**model._model.labels.chosen, "max_iter": model.n_iter_}
+
+
+def assert_same(one, other):
+    for name in LEARNED:
+        assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
+
+
+@pytest.mark.parametrize(
+    "how", [{}, {"max_iter": 4}, {"max_iter": 15}, {"loss": "hamming"}, {"transition_scaling": 0.3}, {"tol": 0.1}]
+)
+@pytest.mark.parametrize("data", [text, letters])
+def test_all_is_learned_in_the_way_that_is_chosen(data, how):
+    """To the last bit what a learner of all sequences learns that is told what was chosen."""
+    X, y, sid = data()
+    model = PredtronSequenceTagger(random_state=3, **how).fit(X, y, sid=sid)
+    told = PredtronSequenceTagger(random_state=3, **{**how, **chosen(model), "cv": 0}).fit(X, y, sid=sid)
+    assert_same(model, told)
+    assert not hasattr(told, "held_out_loss_")
+    assert model.n_iter_ <= max(model.held_out_loss_) <= how.get("max_iter", 25)
+
+
+def test_what_is_tried_fits_the_data():
+    """Features that are there or not have an intercept of their length; large numbers have one of the length of rows."""
+    X, y, sid = text(400)
+    assert chosen(PredtronSequenceTagger(random_state=0).fit(X, y, sid=sid))["intercept_scaling"] == 1
+    scaled, y, sid = letters(400)
+    model = PredtronSequenceTagger(norm="l2", random_state=0).fit(scaled, y, sid=sid)
+    assert chosen(model)["intercept_scaling"] == "length"
+    other = PredtronSequenceTagger(norm="l2", random_state=0).fit(sparse.csr_array(scaled), y, sid=sid)
+    assert chosen(other) == chosen(model)  # in whatever form
+
+
+def test_a_loss_is_chosen_for_chunks_alone():
+    X, y, sid = text()
+    model = PredtronSequenceTagger(random_state=0).fit(X, y, sid=sid)
+    assert model.loss_ in ("hamming", "zero_one")
+    X, y, sid = letters()
+    assert PredtronSequenceTagger(random_state=0).fit(X, y, sid=sid).loss_ == "hamming"
+    costs = SequenceHamming(1 - np.eye(4))
+    assert PredtronSequenceTagger(loss=costs, random_state=0).fit(X, y, sid=sid).loss_ is costs
+
+
+def test_wrong_chunks_are_those_of_precision_and_recall():
+    """p + t - 2 a, for a chunks that are right, of p that are predicted and t that are there."""
+    random = np.random.default_rng(0)
+    labels = np.array(["O", "B-x", "I-x", "B-y", "I-y", "S-x", "E-y"])
+    for _ in range(50):
+        sid = np.sort(random.integers(0, 6, 60))
+        true, predicted = labels[random.integers(0, 7, 60)], labels[random.integers(0, 7, 60)]
+        for ids in (sid, random.permutation(sid)):
+            found = wrong_chunks(true.tolist(), predicted.tolist(), sequences_of(ids, 60, "y"))
+            assert len(found) == len(set(ids))
+            expected = []
+            for i in dict.fromkeys(ids.tolist()):
+                precision, recall, _, t = chunk_precision_recall_fscore_support(
+                    true[ids == i], predicted[ids == i], average="micro"
+                )
+                a = recall * t
+                p = a / precision if precision else count_of_chunks(predicted[ids == i])
+                expected.append(p + t - 2 * a)
+            assert_allclose(found, expected)
+
+
+def count_of_chunks(labels):
+    return chunk_precision_recall_fscore_support(labels, labels, average="micro")[3]
+
+
+def test_labels_of_chunks():
+    assert are_chunks(["O", "B-x", "I-x"]) and are_chunks(["B", "I", "O"])
+    for labels in (["O"], ["B-x", "I-x"], ["O", "B-x", "NN"], [0, 1], ["a", "b"]):
+        assert not are_chunks(labels)
+
+
+def test_probabilities_are_there_after_a_fit():
+    """They are as good as those of sequences that were set aside by hand."""
+    X, y, sid = letters(600)
+    first, second, rest = sid < 300, (sid >= 300) & (sid < 400), sid >= 400
+    model = PredtronSequenceTagger(random_state=0).fit(X[first], y[first], sid=sid[first])
+    at = np.arange(rest.sum()), np.searchsorted(model.classes_, y[rest])
+    own = -np.log(model.predict_proba(X[rest], sid=sid[rest])[at]).mean()
+    by_hand = model.calibrate(X[second], y[second], sid=sid[second]).predict_proba(X[rest], sid=sid[rest])
+    assert own < 1.05 * -np.log(by_hand[at]).mean() < np.log(4)
+
+
+@pytest.mark.parametrize("how", [{"cv": 0}, {"average": "auto"}, {"warm_start": True}])
+def test_nothing_is_set_aside(how):
+    X, y, sid = letters()
+    model = PredtronSequenceTagger(random_state=0, **how).fit(X, y, sid=sid)
+    assert not hasattr(model, "held_out_loss_") and not hasattr(model, "predict_proba") and model.n_iter_ == 20
+
+
+def test_too_few_sequences():
+    X, y, sid = letters(19)
+    assert not hasattr(PredtronSequenceTagger(random_state=0).fit(X, y, sid=sid), "held_out_loss_")
+    X, y, sid = letters(20)
+    assert hasattr(PredtronSequenceTagger(random_state=0).fit(X, y, sid=sid), "held_out_loss_")
+
+
+def test_tokens_of_sequences_that_lie_apart():
+    X, y, sid = text()
+    order = np.argsort(np.concatenate([np.arange(n) for n in np.bincount(sid)]), kind="stable")  # first tokens first
+    one = PredtronSequenceTagger(random_state=0).fit(X, y, sid=sid)
+    assert_same(one, PredtronSequenceTagger(random_state=0).fit(X[order], y[order], sid=sid[order]))
+
+
+def test_what_is_chosen_lasts():
+    """In streams after the fit, in pickles, and with labels that come later."""
+    X, y, sid = text()
+    model = PredtronSequenceTagger(random_state=0).fit(X, y, sid=sid)
+    told = PredtronSequenceTagger(random_state=0, **{**chosen(model), "cv": 0}).fit(X, y, sid=sid)
+    copied = pickle.loads(pickle.dumps(model))
+    for tagger in (model, told, copied):
+        tagger.partial_fit(X[:40], y[:40], sid=sid[:40])
+    assert_same(model, told)
+    assert_same(model, copied)
+    for tagger in (model, told):
+        tagger.widen(classes=["B-2", "I-2"])
+        tagger.partial_fit(X[:40], y[:40], sid=sid[:40])
+    assert_same(model, told)
+    assert model.loss_ == told.loss_
+
+
+def test_folds_choose_among_the_same_ways():
+    X, y, sid = text(60)
+    model = PredtronSequenceTagger(random_state=0, cv=3).fit(X, y, sid=sid)
+    assert model.loss_ in ("hamming", "zero_one") and chosen(model)["intercept_scaling"] in ("length", 1.0)
+    assert min(model.held_out_loss_.values()) == model.held_out_loss_[model.n_iter_]
+
+
+def test_a_fit_that_fails_leaves_the_tagger_as_it_was():
+    class Failing(SequenceHamming):
+        def evaluate(self, *given):
+            raise RuntimeError("no")
+
+    X, y, sid = letters()
+    model = PredtronSequenceTagger(random_state=0).fit(X, y, sid=sid)
+    before = pickle.dumps(model._model)
+    model.set_params(loss=Failing())
+    with pytest.raises(RuntimeError, match=r"^no$"):
+        model.fit(X, y, sid=sid)
+    assert pickle.dumps(model._model) == before
