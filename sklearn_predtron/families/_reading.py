@@ -17,6 +17,7 @@ from sklearn_predtron._core.problem import Codes, Labels
 from sklearn_predtron._core.rows import LARGEST_LENGTH, LEAST_LENGTH, QueryRows, Rows, csr_rows, dense_rows
 from sklearn_predtron._core.weights import euclidean_length
 from sklearn_predtron._support.compat import check_sample_weight
+from sklearn_predtron._support.dicts import refuse_dicts
 from sklearn_predtron._support.queries import Ids, Queries, queries_of_positive_weight, split_ids, warn_of_one_query
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.decisions._recent_scores import label_values
@@ -343,6 +344,7 @@ def read_rows(X: Any, columns: Columns | None, name: str) -> tuple[Any, Rows, Co
         return X, rows, Columns(rows.p)
     if rows is not None and columns is not None and columns.names is None and rows.p == columns.n:
         return X, rows, columns
+    refuse_dicts(X)
     witness = witness_of(columns, name)
     X = validate_data(
         witness,
@@ -372,6 +374,7 @@ def read_table(X: Any, columns: Columns, name: str) -> tuple[Any, Rows]:
         rows = columns.features.plain_rows(X) if columns.names is None else None
         if rows is not None:
             return X.view(ReadTable), rows
+        refuse_dicts(X)
         if getattr(X, "ndim", 2) != 2:
             check_array(X)  # which says so
         refuse_lazy(X)
