@@ -13,9 +13,9 @@ def refuse_dicts(X: Any) -> None:
     for _ in range(3):
         if isinstance(X, Mapping):
             raise ValueError(
-                "X holds dicts; accepted are rows of numbers, which DictVectorizer and FeatureHasher make of a list of dicts, and "
-                "datasets.stack_sequences makes one list of tokens of a list of sentences.  Estimators that learn from dicts, one "
-                "after the other, are made by sklearn_predtron.river.to_river."
+                "X holds dicts; accepted are rows of numbers, which DictVectorizer and FeatureHasher make of a list of dicts; of "
+                "a list of sentences datasets.stack_sequences makes one list of tokens.  sklearn_predtron.river.to_river makes "
+                "estimators that learn from dicts, one after the other."
             )
         if not isinstance(X, (list, tuple)) and not (isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1):
             return
