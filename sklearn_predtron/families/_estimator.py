@@ -294,8 +294,8 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         bit, what a model would have learned that had known the width from the start (with ``norm="trace"`` and kernels but for
         rounding).  Room grows geometrically, so that a stream which grows by a feature a row costs no more for it.
 
-        The scores of a new class begin at zero, too; but it has not competed so far, so that a model which had known the class
-        from the start would be another one.
+        Rows may lack the last of the features that were added, unless these have names: they are zeros (values, under "scaled").
+        The scores of a new class begin at zero, too; but a model which had known it from the start would be another one.
 
         Parameters
         ----------

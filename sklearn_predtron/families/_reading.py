@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import assert_all_finite, check_array
-from sklearn.utils.validation import _num_samples, validate_data
+from sklearn.utils.validation import _num_features, _num_samples, validate_data
 
 from sklearn_predtron._core.problem import Codes, Labels
 from sklearn_predtron._core.rows import LARGEST_LENGTH, LEAST_LENGTH, QueryRows, Rows, csr_rows, dense_rows
 from sklearn_predtron._core.weights import euclidean_length
 from sklearn_predtron._support.compat import check_sample_weight
+from sklearn_predtron._support.dicts import refuse_dicts
+from sklearn_predtron._support.padding import padded
 from sklearn_predtron._support.queries import Ids, Queries, queries_of_positive_weight, split_ids, warn_of_one_query
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.decisions._recent_scores import label_values
@@ -44,6 +46,7 @@ class Columns(NamedTuple):
     n: Any
     names: NDArray | None = None
     features: Any = None  # what makes features of them row by row, a `FeatureMap` or the `FirstRows` of one; None is nothing
+    first: int | None = None  # how many there were before `widen` added some, without names; rows may lack those added
 
 
 class ReadTable(np.ndarray):
@@ -343,7 +346,9 @@ def read_rows(X: Any, columns: Columns | None, name: str) -> tuple[Any, Rows, Co
         return X, rows, Columns(rows.p)
     if rows is not None and columns is not None and columns.names is None and rows.p == columns.n:
         return X, rows, columns
-    witness = witness_of(columns, name)
+    refuse_dicts(X)
+    given = columns if columns is None or columns.first is None else columns_given(X, columns)
+    witness = witness_of(given, name)
     X = validate_data(
         witness,
         X,
@@ -353,7 +358,18 @@ def read_rows(X: Any, columns: Columns | None, name: str) -> tuple[Any, Rows, Co
         order="C",
         ensure_all_finite=False,
     )
+    if columns is not None and columns is not given:
+        X = padded(X, columns.n)
     return X, as_rows(X), columns or Columns(witness.n_features_in_, getattr(witness, "feature_names_in_", None))
+
+
+def columns_given(X: Any, columns: Columns) -> Columns:
+    """Return the columns without those that X lacks, where it lacks none but such as `widen` has added."""
+    try:
+        width = _num_features(X)
+    except TypeError:  # it has no columns, which scikit-learn says
+        return columns
+    return columns._replace(n=width) if columns.first <= width < columns.n else columns
 
 
 def witness_of(columns: Columns | None, name: str) -> Any:
@@ -372,6 +388,7 @@ def read_table(X: Any, columns: Columns, name: str) -> tuple[Any, Rows]:
         rows = columns.features.plain_rows(X) if columns.names is None else None
         if rows is not None:
             return X.view(ReadTable), rows
+        refuse_dicts(X)
         if getattr(X, "ndim", 2) != 2:
             check_array(X)  # which says so
         refuse_lazy(X)

@@ -12,6 +12,7 @@ import numpy as np
 
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.state import Captured
+from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._settled import checked_settled
 from sklearn_predtron.families._reading import Columns
 from sklearn_predtron.families._tables import FirstRows
@@ -150,11 +151,13 @@ def filled(value: Any, made: list[Any]) -> Any:
     return whole(value) if is_thin(value) else value
 
 
-def checked_columns(n: Any, names: Any, features: Any) -> Columns:
-    """Return the columns that were saved; refuse a map that is none."""
+def checked_columns(n: Any, names: Any, features: Any, first: Any = None) -> Columns:
+    """Return the columns that were saved; refuse a map that is none, and a first number of columns that cannot have been."""
     if features is not None and not isinstance(features, (FeatureMap, FirstRows)):
         raise TypeError(f"where a map of features is expected there is {type(features).__name__}")
-    return Columns(n, names, features)
+    if first is not None and not (type(first) is int and 0 < first < n):
+        raise TypeError(f"where a number of columns below {n} is expected there is {shortened(first)}")
+    return Columns(n, names, features, first)
 
 
 def check_format(saved: Any) -> None:

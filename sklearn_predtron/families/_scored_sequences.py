@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from sklearn_predtron._support.queries import Queries
 from sklearn_predtron.families._model import Model
-from sklearn_predtron.families._sequence_reader import refuse_dicts
 from sklearn_predtron.families.labels.transitions import possible
 
 
@@ -16,8 +15,6 @@ def scored_sequences(tagger: Any, X: Any, sid: Any, method: str) -> tuple[Model,
     """Return the model, the tokens' scores by sequence, the sequences, and the scores of transitions, all of one moment."""
     model, reader = tagger._fitted_model(), tagger._reader()
     X, sid = reader.apart(X, sid)
-    if isinstance(X, list):
-        refuse_dicts(X)
     with model.learner.lock.reading():
         table = model.learner.read(lambda weights: weights.transitions(True))
         scores = model.scores(X)

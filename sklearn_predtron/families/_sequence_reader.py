@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from numpy.typing import NDArray
 
-from sklearn_predtron._core.rows import Rows
 from sklearn_predtron._support.queries import SID, Queries, weights_of_sequences
-from sklearn_predtron.families._reading import BlockReader, Columns, LabelsOf, Reading
+from sklearn_predtron.families._reading import BlockReader, LabelsOf, Reading
 from sklearn_predtron.families.labels.tokens import INTERCEPT, OF_ONES, USUAL, Tokens
 from sklearn_predtron.families.labels.transitions import (
     allowed_transitions,
@@ -18,16 +16,6 @@ from sklearn_predtron.families.labels.transitions import (
     observed_transitions,
 )
 from sklearn_predtron.problems._chain import TokenCodes
-
-
-def refuse_dicts(X: list) -> None:
-    """Refuse tokens, or sentences of them, that are no rows yet."""
-    tokens = X[0] if X and isinstance(X[0], list) else X
-    if tokens and isinstance(tokens[0], Mapping):
-        raise ValueError(
-            "X holds dicts; accepted are rows of numbers: datasets.stack_sequences makes one list of tokens of a list of "
-            "sentences, and DictVectorizer or FeatureHasher makes rows of them."
-        )
 
 
 class SequenceReader(BlockReader):
@@ -47,12 +35,6 @@ class SequenceReader(BlockReader):
         super().__init__(name, SID, TokenCodes)
         self.automatic = automatic
         self.constraint, self.observed = constraint, isinstance(constraint, str) and constraint == "observed"
-
-    def _rows(self, X: Any, columns: Columns | None) -> tuple[Any, Rows, Columns]:
-        """Check X, and read it in place."""
-        if isinstance(X, list):
-            refuse_dicts(X)
-        return super()._rows(X, columns)
 
     def weighed(self, ids: Any, weight: NDArray) -> tuple[Queries, NDArray]:
         """Return which of the rows of positive weight belong together, and the weight of each sequence, that of its tokens."""

@@ -101,7 +101,7 @@ def copied(estimator: Any, model: Model, wider: Model, room: int, places: list[i
 
 def wider_columns(known: Columns, n_features: Any) -> Columns:
     """Return the features to come, with their names if they have any."""
-    n, names, _ = known
+    n, names, _, first = known
     if n_features is None:
         return known
     if names is not None:
@@ -118,7 +118,7 @@ def wider_columns(known: Columns, n_features: Any) -> Columns:
             f"n_features={shortened(n_features)} must be an integer of at least {n}, the features so far (a model does "
             f"not become narrower), and at most {sys.maxsize}."
         )
-    return Columns(int(n_features))
+    return known if n_features == n else Columns(int(n_features), first=n if first is None else first)
 
 
 def check_constants(estimator: Any, known: tuple[int, Any], wanted: tuple[int, Any]) -> None:

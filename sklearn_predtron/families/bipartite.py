@@ -75,6 +75,11 @@ def batch_loss(value: Any) -> Any:
         raise ValueError(f"{error}  Of batches also {', '.join(map(repr, OF_BATCHES))}.") from None
 
 
+def is_at_k(value: Any) -> bool:
+    """Return whether the parameter `loss` stands for one that predicts some rows of each batch."""
+    return isinstance(batch_loss(value), AtK)
+
+
 def of_ranking(loss: RankingLoss) -> tuple[Any, Any]:
     """Return the representation of a loss of rankings, and the measure by which it is cut."""
     return next(found for kind, found in OF_RANKINGS.items() if isinstance(loss, kind))
@@ -559,7 +564,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
 
 def positive(model: Model, scores: NDArray, groups: Queries) -> NDArray:
     """Return which rows are predicted to be positive, 0 or 1, given their scores."""
-    if not isinstance(batch_loss(model.loss), AtK):
+    if not is_at_k(model.loss):
         return (scores > 0).astype(np.intp)
     problem: Any = copy.copy(model.learner.problem)
     problem.share = model.noted[0] / max(model.noted[1], 1)

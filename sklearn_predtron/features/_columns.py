@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 
+from sklearn_predtron._support.dicts import refuse_dicts
+
 MOST_CATEGORIES = 256  # with a place of their own
 HASHED = 256  # places for the others of a column
 
@@ -156,6 +158,7 @@ def opened(X: Any) -> Frame | Array:
     if sparse.issparse(X):
         raise ValueError(f"X is a sparse {type(X).__name__}; features= takes dense rows and data frames.")
     refuse_lazy(X)
+    refuse_dicts(X)
     if (hasattr(X, "columns") or hasattr(X, "column_names")) and hasattr(X, "shape"):
         frame = Frame(X)
         for size, what in ((frame.n, "sample"), (frame.p, "feature")):

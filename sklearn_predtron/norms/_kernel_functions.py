@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
+from sklearn_predtron._support.padding import padded
 from sklearn_predtron._support.parts import real_numbers
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.norms._rkhs import gaussian
@@ -181,12 +182,7 @@ class Support:
 
     def widened(self, matrix: Any, p: int) -> Any:
         """Return rows with p features, of which those that they did not have are 0."""
-        missing = p - matrix.shape[1]
-        if missing == 0:
-            return matrix
-        if sparse.issparse(matrix):
-            return sparse.csr_matrix((matrix.data, matrix.indices, matrix.indptr), shape=(matrix.shape[0], p))
-        return np.pad(matrix, ((0, 0), (0, missing)))
+        return padded(matrix, p)
 
     def against(self, block: Any, begin: int, end: int) -> NDArray:
         """Kernels of the rows of a block and the rows begin to end."""

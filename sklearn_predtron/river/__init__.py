@@ -1,48 +1,68 @@
-"""Classifiers as river's estimators, which learn from dicts, one after the other."""
+"""Estimators as river's, which learn from dicts, one after the other."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from sklearn_predtron.families.bipartite import PredtronBipartiteClassifier, is_at_k
 from sklearn_predtron.families.classification import PredtronBinaryClassifier, PredtronClassifier
+from sklearn_predtron.families.label_ranking import PredtronLabelRanker
 from sklearn_predtron.families.multilabel import PredtronMultilabelClassifier
 from sklearn_predtron.families.ordinal import PredtronOrdinalClassifier
+from sklearn_predtron.families.ranking import PredtronRanker
+from sklearn_predtron.families.sequences import PredtronSequenceTagger
 
 __all__ = ["to_river"]
 
 OF_CLASSES = (PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier)
+WITH_CLASSES = (*OF_CLASSES, PredtronBipartiteClassifier, PredtronLabelRanker, PredtronSequenceTagger)
+WITHOUT = (PredtronMultilabelClassifier, PredtronRanker)
 
 
 def to_river(estimator: Any, classes: Any = None) -> Any:
-    """Make a river estimator that learns as a classifier of this package does.
+    """Make a river estimator that learns as an estimator of this package does.
 
-    A dict is a sparse row: each key is a feature, keys that are missing are zeros, and those never seen before make the model
-    wider (see `widen`).  So do labels never seen before, if loss and representation take new classes.  As for sparse rows,
-    norm="auto" is "l2", for words, counts and flags; give norm="scaled" for numbers of different units, as of sensors.
+    A dict is a sparse row: each key is a feature, keys that are missing are zeros, and so are None and NaN; those never seen
+    before make the model wider (see `widen`).  So do labels never seen before, if loss and representation take new classes.  As
+    for sparse rows, norm="auto" is "l2", for words, counts and flags; give norm="scaled" for numbers of different units, as of
+    sensors.
+
+    With `features` a dict is a row of a table: the keys of the first row that is learned are its columns, and what is missing is
+    a missing value.
 
     Parameters
     ----------
-    estimator : PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier or PredtronMultilabelClassifier
-        Its parameters are taken over, and what it may have learned is not.
+    estimator : estimator of this package
+        Any but `Predtron`.  Its parameters are taken over, and what it may have learned is not.
     classes : list, default=None
         Labels that are known from the start, in any order; others are added when they occur.  None waits for the second label,
         because a single class leaves nothing to learn: until then rows are not learned from, and the label seen so far is
         predicted.  If the first label is a bool the classes are False and True.  `PredtronOrdinalClassifier` needs all its ranks
-        here or as its `categories`, and `classes` must be None for `PredtronMultilabelClassifier`.
+        here or as its `categories`; `PredtronLabelRanker` takes the labels of the first row for None, and no others later;
+        `classes` must be None for `PredtronMultilabelClassifier` and `PredtronRanker`.
 
     Returns
     -------
-    river.base.MiniBatchClassifier or river.base.MultiLabelClassifier
-        With `learn_one`, `predict_one` and `predict_proba_one`, and for classes `learn_many`, `predict_many` and
-        `predict_proba_many`.  Its attribute `model` is the estimator that has learned; `feature_names` are the names of its
-        columns.
+    river.base.Estimator
+        With `learn_one` and `predict_one`.  Its attribute `model` is the estimator that has learned; `feature_names` are the
+        names of its columns.  It is a
+
+        - `river.base.MiniBatchClassifier` for classes, with `predict_proba_one`, `learn_many`, `predict_many` and
+          `predict_proba_many`;
+        - `river.base.MultiLabelClassifier` for sets of labels, with `predict_proba_one`;
+        - `river.base.Classifier` for `PredtronBipartiteClassifier`, with `predict_proba_one`: rows wait until they are
+          `batch_size`, which are learned as a batch;
+        - for `PredtronRanker`, learns a query: a list of dicts, its documents, and a list of relevances; `predict_one` has the
+          scores of documents and `rank_one` their numbers, the best one first;
+        - for `PredtronLabelRanker`, learns from a dict of relevances by label, and predicts a dict of positions, from 1;
+        - for `PredtronSequenceTagger`, learns a sentence: a list of dicts, its tokens, and a list of labels, as it predicts.
 
     Raises
     ------
     ImportError
         If river is not installed.
     ValueError
-        If the estimator or `classes` are not as described.
+        If the estimator or `classes` are not as described, or the loss is one at k, of which a row by itself has no prediction.
 
     See Also
     --------
@@ -58,18 +78,40 @@ def to_river(estimator: Any, classes: Any = None) -> Any:
     Accuracy: ...
     """
     try:
+        from sklearn_predtron.river._batches import RiverBatchClassifier
+        from sklearn_predtron.river._rankings import RiverLabelRanker, RiverRanker
+        from sklearn_predtron.river._sequences import RiverSequenceTagger
         from sklearn_predtron.river._wrappers import RiverClassifier, RiverMultiLabelClassifier
     except ImportError as error:
         raise ImportError("to_river needs river: pip install 'sklearn_predtron[river]'.") from error
+    check(estimator, classes)
+    if isinstance(estimator, PredtronMultilabelClassifier):
+        return RiverMultiLabelClassifier(estimator)
+    if isinstance(estimator, PredtronRanker):
+        return RiverRanker(estimator)
+    if isinstance(estimator, PredtronBipartiteClassifier):
+        return RiverBatchClassifier(estimator, classes)
+    if isinstance(estimator, PredtronLabelRanker):
+        return RiverLabelRanker(estimator, classes)
+    return (
+        RiverSequenceTagger(estimator, classes)
+        if isinstance(estimator, PredtronSequenceTagger)
+        else RiverClassifier(estimator, classes)
+    )
+
+
+def check(estimator: Any, classes: Any) -> None:
+    """Refuse estimators and labels that do not go with dicts."""
+    if not isinstance(estimator, WITH_CLASSES + WITHOUT):
+        names = ", ".join(kind.__name__ for kind in WITH_CLASSES + WITHOUT)
+        raise ValueError(f"estimator={estimator!r} has no river estimator; accepted are those of the classes {names}.")
+    if isinstance(estimator, WITHOUT) and classes is not None:
+        what = "labels have names" if isinstance(estimator, PredtronMultilabelClassifier) else "documents have relevances"
+        raise ValueError(f"classes={classes!r} must be None for {type(estimator).__name__}, whose {what}.")
     if isinstance(estimator, PredtronOrdinalClassifier) and classes is None and estimator.categories is None:
         raise ValueError("classes=None leaves PredtronOrdinalClassifier without its ranks; give them here or as its categories.")
-    if isinstance(estimator, OF_CLASSES):
-        return RiverClassifier(estimator, classes)
-    if not isinstance(estimator, PredtronMultilabelClassifier):
+    if isinstance(estimator, PredtronBipartiteClassifier) and is_at_k(estimator.loss):
         raise ValueError(
-            f"estimator={estimator!r} has no river estimator; accepted are "
-            f"{', '.join(kind.__name__ for kind in OF_CLASSES)} and PredtronMultilabelClassifier."
+            f"loss={estimator.loss!r} predicts some rows of a batch, and a row by itself has no such prediction; accepted are "
+            "losses that are not at k."
         )
-    if classes is not None:
-        raise ValueError(f"classes={classes!r} must be None for PredtronMultilabelClassifier, whose labels have names.")
-    return RiverMultiLabelClassifier(estimator)

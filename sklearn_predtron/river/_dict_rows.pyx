@@ -10,16 +10,21 @@ PLAIN = (float, int, np.floating, np.integer, np.bool_)
 def fill_row(dict x not None, dict numbers not None, int[::1] index, double[::1] value):
     """Write the columns of the names and their values; return how many, or -1 at a name that has no column.
 
-    There is room for all names that have one.  A value that is no number is a TypeError.
+    There is room for all names that have one.  None and NaN are left out; a value that is no number is a TypeError.
     """
     cdef Py_ssize_t n = 0
+    cdef double found
     for name, number in x.items():
+        if number is None:
+            continue
         column = numbers.get(name)
         if column is None or n == index.shape[0]:
             return -1
         if not isinstance(number, float) and not isinstance(number, PLAIN):
             number = real_number(number)  # None of what float() takes and no feature has: complex numbers, times
-        index[n] = column
-        value[n] = number
-        n += 1
+        found = number
+        if found == found:
+            index[n] = column
+            value[n] = found
+            n += 1
     return n

@@ -15,6 +15,7 @@ from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.river._dict_rows import fill_row
 
 SMALL, LARGE = 1e-100, 1e100
+FLOATS = (float, np.floating)
 
 
 class DictRow:
@@ -42,7 +43,10 @@ class DictRow:
 
 
 class NamedColumns:
-    """The columns of names, in the order in which they first appeared, and rows of a width, one for each thread."""
+    """The columns of names, in the order in which they first appeared, and sparse rows of a width, one for each thread.
+
+    A value that is missing is as one that is left out: the row has no entry.
+    """
 
     def __init__(self) -> None:
         self.numbers: dict[Any, int] = {}
@@ -63,14 +67,47 @@ class NamedColumns:
         try:
             return here.fill(x, self.numbers)
         except (TypeError, OverflowError):
-            raise no_numbers(x) from None
+            check_numbers(x)
+        return here.fill({name: value for name, value in x.items() if not is_missing(value)}, self.numbers)
 
     def known_row(self, x: dict) -> csr_array:
         """Return a dict as a row, without the names that have no column."""
         row = self.row(x)
-        if row is None:
-            row = self.row({name: value for name, value in x.items() if name in self.numbers})
-        return row
+        return self.row(self._known(x)) if row is None else row
+
+    def rows(self, block: list[dict]) -> csr_array | None:
+        """Return dicts as the rows of a matrix; None if a name has no column."""
+        found = []
+        for x in block:
+            row = self.row(x)
+            if row is None:
+                return None
+            found.append((row.indices.copy(), row.data.copy()))
+        columns, values = (np.concatenate(part) for part in zip(*found, strict=True))
+        starts = np.cumsum([0] + [len(index) for index, _ in found], dtype=np.int32)
+        return csr_array((values, columns, starts), shape=(len(block), self.width))
+
+    def known_rows(self, block: list[dict]) -> csr_array:
+        """Return dicts as the rows of a matrix, without the names that have no column."""
+        rows = self.rows(block)
+        return self.rows([self._known(x) for x in block]) if rows is None else rows
+
+    def frame_rows(self, names: list[Any], values: NDArray) -> csr_array:
+        """Return a matrix as rows, of the names that have a column; every value but NaN is stored, as of dicts."""
+        values = values[:, [name in self.numbers for name in names]]
+        columns = np.array([self.numbers[name] for name in names if name in self.numbers], dtype=np.int32)
+        there = ~np.isnan(values)
+        starts = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
+        return csr_array((values[there], np.broadcast_to(columns, values.shape)[there], starts), shape=(len(values), self.width))
+
+    def new_names(self, names: list[Any], values: NDArray) -> list[Any]:
+        """Return names that rows of these values may want columns for, in the order in which one row after the other would."""
+        there = ~np.isnan(values)
+        first = np.where(there.any(axis=0), there.argmax(axis=0), len(values))
+        return [names[j] for j in np.argsort(first, kind="stable").tolist() if first[j] < len(values)]
+
+    def _known(self, x: dict) -> dict:
+        return {name: value for name, value in x.items() if name in self.numbers}
 
     def add(self, names: Iterable[Any]) -> int:
         """Give columns to names that have none, and return the number of all columns."""
@@ -83,48 +120,83 @@ class NamedColumns:
         for name in list(self.numbers)[n:]:
             del self.numbers[name]
 
-    def rows(self, names: list[Any], values: NDArray) -> csr_array:
-        """Return a matrix as rows, of the names that have a column; every value is stored, as of dicts."""
-        n, there = len(values), [name in self.numbers for name in names]
-        columns = np.array([self.numbers[name] for name in names if name in self.numbers], dtype=np.int32)
-        starts = np.arange(n + 1) * len(columns)
-        return csr_array((values[:, there].ravel(), np.tile(columns, n), starts), shape=(n, self.width))
+
+class TableColumns(NamedColumns):
+    """The columns of names, and dense rows of a table, in which a value that is missing, or left out, is NaN."""
+
+    def row(self, x: dict) -> NDArray | None:
+        """Return a dict as a row; None if a name has no column."""
+        names, values = entries(x)
+        if not all(name in self.numbers for name in names):
+            return None
+        row = np.full((1, self.width), np.nan)
+        row[0, [self.numbers[name] for name in names]] = values
+        return row
+
+    def rows(self, block: list[dict]) -> NDArray | None:
+        """Return dicts as the rows of a matrix; None if a name has no column."""
+        found = [self.row(x) for x in block]
+        return None if any(row is None for row in found) else np.concatenate(found)  # type: ignore[arg-type]
+
+    def frame_rows(self, names: list[Any], values: NDArray) -> NDArray:
+        """Return a matrix as rows, of the names that have a column."""
+        rows = np.full((len(values), self.width), np.nan)
+        known = [name in self.numbers for name in names]
+        rows[:, [self.numbers[name] for name in names if name in self.numbers]] = values[:, known]
+        return rows
+
+    def new_names(self, names: list[Any], values: NDArray) -> list[Any]:
+        """Return all names: a column may have no value yet."""
+        return names
 
 
-def no_numbers(x: Any) -> ValueError:
-    """Return what is to be said of a dict that is none, or that has a value which is no number."""
+def is_missing(value: Any) -> bool:
+    """Return whether a value is None, NaN or pandas' NA or NaT."""
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, FLOATS) and value != value)
+
+
+def check_numbers(x: Any) -> None:
+    """Refuse what is no dict, and values that are neither numbers nor missing."""
     if not isinstance(x, dict):
-        return ValueError(f"x={shortened(x)} must be a dict, a number for each feature.")
-    name = next(name for name, value in x.items() if real_number(value) is None)
-    return ValueError(
-        f"x has {name!r}: {shortened(x[name])}, which is no number; river.preprocessing.OneHotEncoder makes some of categories."
-    )
+        raise ValueError(f"x={shortened(x)} must be a dict, a number for each feature.")
+    for name, value in x.items():
+        if not is_missing(value) and real_number(value) is None:
+            raise ValueError(
+                f"x has {name!r}: {shortened(value)}, which is no number; river.preprocessing.OneHotEncoder makes some of "
+                "categories."
+            )
 
 
-def row_values(x: dict) -> NDArray:
-    """Return the values of a dict, which are finite numbers."""
+def entries(x: Any) -> tuple[list[Any], NDArray]:
+    """Return the names of a dict and their values, which are finite numbers, or NaN where they are missing."""
     found = real_numbers(list(x.values())) if isinstance(x, dict) else None
     if found is None or found.ndim > 1:
-        raise no_numbers(x)
-    if not np.isfinite(found).all():
-        name = list(x)[int(np.isfinite(found).argmin())]
-        raise ValueError(f"x has {name!r}: {shortened(x[name])}; accepted are finite numbers, neither NaN nor infinity.")
-    return found
+        check_numbers(x)
+        found = np.array([np.nan if is_missing(value) else real_number(value) for value in x.values()])
+    if np.isinf(found).any():
+        name = list(x)[int(np.isinf(found).argmax())]
+        raise ValueError(f"x has {name!r}: {shortened(x[name])}; accepted are finite numbers, and NaN or None for none.")
+    return list(x), found
 
 
 def are_extreme(values: NDArray) -> bool:
     """Return whether some values may make rows of a length that is refused."""
-    sizes = np.abs(values)
-    return not ((sizes == 0) | ((sizes > SMALL) & (sizes < LARGE))).all()  # nor of NaN
+    sizes = np.abs(values[~np.isnan(values)])
+    return not ((sizes == 0) | ((sizes > SMALL) & (sizes < LARGE))).all()
 
 
 def frame_values(X: Any) -> tuple[list[Any], NDArray]:
-    """Return the names of the columns of a data frame, and its values as finite numbers."""
+    """Return the names of the columns of a data frame, and its values as finite numbers, NaN where they are missing."""
     names = list(X.columns)
     if len(set(names)) < len(names):
         raise ValueError(f"X has the columns {shortened(names)}; accepted are different ones.")
-    for name in names:
-        values = real_numbers(X[name].to_numpy())
-        if values is None or not np.isfinite(values).all():
+    found = np.empty((len(X), len(names)))
+    for j, name in enumerate(names):
+        column = X[name].to_numpy()
+        if column.dtype == object:
+            column = np.array([np.nan if is_missing(value) else value for value in column], dtype=object)
+        values = real_numbers(column)
+        if values is None or np.isinf(values).any():
             raise ValueError(f"X has a column {name!r} with values that are no finite numbers, {shortened(list(X[name]))}.")
-    return names, X.to_numpy(dtype=np.float64)
+        found[:, j] = values
+    return names, found

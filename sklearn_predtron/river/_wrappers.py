@@ -12,79 +12,12 @@ from numpy.typing import NDArray
 from river import base
 from sklearn.base import clone
 
-from sklearn_predtron._support.parts import real_number
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.families.classification import PredtronBinaryClassifier, PredtronClassifier
 from sklearn_predtron.families.multilabel import PredtronMultilabelClassifier
-from sklearn_predtron.river._names import NamedColumns, are_extreme, frame_values, row_values
-
-
-class FromDicts(base.Estimator):
-    """Learns from dicts; a call that fails leaves it as it was."""
-
-    estimator: Any
-
-    def _start(self) -> None:
-        """Begin with nothing learned."""
-        self.model: Any = None
-        self._columns = NamedColumns()
-
-    @property
-    def feature_names(self) -> list[Any]:
-        """Names of the features, in the order of the columns of `model`."""
-        return list(self._columns.numbers)
-
-    def _target(self, y: Any) -> Any:
-        """Return the label of a row as `partial_fit` takes it; None if it is not known."""
-        raise TypeError(f"{type(self).__name__} does not define _target(); a river estimator must.")
-
-    def _model_for(self, y: Any) -> tuple[Any, Any, Any]:
-        """Return a model that knows a label, another than the present one if that does not, and its `y` and `classes`."""
-        raise TypeError(f"{type(self).__name__} does not define _model_for(); a river estimator must.")
-
-    def _take_over(self, model: Any, y: Any) -> None:
-        """Go on with a model that has learned from a row of this label."""
-        self.model = model
-
-    def learn_one(self, x: dict, y: Any) -> None:
-        """Learn from a row.
-
-        Parameters
-        ----------
-        x : dict
-            A number for each feature; those left out are 0.
-        y : label, or dict of bool
-            The label; of sets of labels, whether each is on, and those left out are off.
-        """
-        row, target = self._columns.row(x), self._target(y)
-        if row is None or target is None:
-            self._learn_new(x, y)
-        else:
-            self.model.partial_fit(row, target)
-
-    def _learn_new(self, x: dict, y: Any) -> None:
-        """Learn from a row with names or a label that nobody knew of."""
-        values = row_values(x)
-        model, target, classes = self._model_for(y)
-        if model is not None:
-            with self._wider(model, list(x), values) as wide:
-                wide.partial_fit(self._columns.row(x), target, classes=classes)
-            self._take_over(wide, y)
-
-    @contextmanager
-    def _wider(self, model: Any, names: list[Any], values: NDArray) -> Iterator[Any]:
-        """Make room for names, in rows and in a model, which is another one if it may refuse their values."""
-        columns, n_known, width = self._columns, len(self._columns.numbers), getattr(model, "n_features_in_", 1)
-        try:
-            n = max(columns.add(names), width)
-            if n > width and hasattr(model, "n_features_in_"):
-                model = (copy.deepcopy(model) if are_extreme(values) else model).widen(n_features=n)
-            columns.width = n
-            yield model
-        except BaseException:
-            columns.keep(n_known)
-            columns.width = 1 if self.model is None else self.model.n_features_in_
-            raise
+from sklearn_predtron.river._from_dicts import FromDicts
+from sklearn_predtron.river._labels import KINDS, check_label, first_classes, indicators, no_label
+from sklearn_predtron.river._names import frame_values
 
 
 class RiverClassifier(FromDicts, base.MiniBatchClassifier):
@@ -118,26 +51,20 @@ class RiverClassifier(FromDicts, base.MiniBatchClassifier):
         try:
             return [y] if y in self._known else None
         except TypeError:  # of what has no hash
-            raise no_label(y, "a string, an integer or a bool") from None
+            raise no_label(y, KINDS) from None
 
-    def _model_for(self, y: Any) -> tuple[Any, Any, Any]:
-        if not isinstance(y, str) and not is_whole(y):
-            raise no_label(y, "a string, an integer or a bool")
+    def _model_for(self, y: Any) -> tuple[Any, Any, dict[str, Any]]:
+        check_label(y)
         if self.model is not None:
             known = y in self._known
-            return self.model if known else copy.deepcopy(self.model).widen(classes=[y]), [y], None
+            return self.model if known else copy.deepcopy(self.model).widen(classes=[y]), [y], {}
         classes = self.classes
         if classes is None and getattr(self.estimator, "categories", None) is None:
-            if self._only is None and isinstance(y, bool | np.bool_):
-                classes = [False, True]
-            elif self._only is None or self._only == y:
+            classes = first_classes(self._only, [y])
+            if classes is None:
                 self._only = y
-                return None, None, None
-            elif isinstance(self._only, str) != isinstance(y, str):
-                raise no_label(y, f"one of the type of the label so far, {self._only!r}")
-            else:
-                classes = [self._only, y]
-        return clone(self.estimator), [y], classes
+                return None, None, {}
+        return clone(self.estimator), [y], {"classes": classes}
 
     def _take_over(self, model: Any, y: Any) -> None:
         self.model = model
@@ -149,7 +76,7 @@ class RiverClassifier(FromDicts, base.MiniBatchClassifier):
         Parameters
         ----------
         x : dict
-            A number for each feature; names that are not known count for nothing.
+            A number for each feature; names that are not known count for nothing, nor do None and NaN.
         **kwargs : dict
             Not used.
 
@@ -168,7 +95,7 @@ class RiverClassifier(FromDicts, base.MiniBatchClassifier):
         Parameters
         ----------
         x : dict
-            A number for each feature; names that are not known count for nothing.
+            A number for each feature; names that are not known count for nothing, nor do None and NaN.
         **kwargs : dict
             Not used.
 
@@ -208,7 +135,7 @@ class RiverClassifier(FromDicts, base.MiniBatchClassifier):
         Parameters
         ----------
         X : pandas.DataFrame of shape (n_samples, n_features)
-            Numbers; a column for each feature, of which some may be new.
+            Numbers; a column for each feature, of which some may be new.  None and NaN are as in `learn_one`.
         y : pandas.Series of shape (n_samples,)
             Labels.
         """
@@ -244,8 +171,8 @@ class RiverClassifier(FromDicts, base.MiniBatchClassifier):
         """Learn from rows whose labels are known."""
         if not labels:
             return
-        with self._wider(self.model, names, values) as model:
-            model.partial_fit(self._columns.rows(names, values), labels)
+        with self._wider(self.model, self._columns.new_names(names, values), values) as model:
+            model.partial_fit(self._columns.frame_rows(names, values), labels)
         self.model = model
 
     def predict_many(self, X: Any) -> Any:
@@ -266,7 +193,7 @@ class RiverClassifier(FromDicts, base.MiniBatchClassifier):
         names, values = frame_values(X)
         if self.model is None or len(values) == 0:
             return pd.Series([self._only] * len(values), index=X.index, dtype=object)
-        return pd.Series(self.model.predict(self._columns.rows(names, values)), index=X.index)
+        return pd.Series(self.model.predict(self._columns.frame_rows(names, values)), index=X.index)
 
     def predict_proba_many(self, X: Any) -> Any:
         """Compute the probability of each label of rows.
@@ -286,7 +213,7 @@ class RiverClassifier(FromDicts, base.MiniBatchClassifier):
         names, values = frame_values(X)
         if self.model is None:
             return pd.DataFrame(self._prior(), index=X.index, dtype=float)
-        labels, rows = self.model.classes_.tolist(), self._columns.rows(names, values)
+        labels, rows = self.model.classes_.tolist(), self._columns.frame_rows(names, values)
         found = self._probabilities_of(rows) if len(values) else np.empty((0, len(labels)))
         return pd.DataFrame(found, index=X.index, columns=labels)
 
@@ -323,15 +250,15 @@ class RiverMultiLabelClassifier(FromDicts, base.MultiLabelClassifier):
         """Return the numbers of the labels known and of those of y."""
         return {name: number for number, name in enumerate(dict.fromkeys([*self._labels, *y]))}
 
-    def _model_for(self, y: Any) -> tuple[Any, Any, Any]:
+    def _model_for(self, y: Any) -> tuple[Any, Any, dict[str, Any]]:
         labels = self._labels_with(y)
         target = indicators(labels, y)
         if self.model is None:
             if len(labels) < 2:
                 raise ValueError(f"y={shortened(y)} has fewer than two labels; a single one is for PredtronBinaryClassifier.")
-            return clone(self.estimator), target, None
+            return clone(self.estimator), target, {}
         known = len(labels) == len(self._labels)
-        return self.model if known else copy.deepcopy(self.model).widen(classes=range(len(labels))), target, None
+        return self.model if known else copy.deepcopy(self.model).widen(classes=range(len(labels))), target, {}
 
     def _take_over(self, model: Any, y: Any) -> None:
         self.model, self._labels = model, self._labels_with(y)
@@ -342,7 +269,7 @@ class RiverMultiLabelClassifier(FromDicts, base.MultiLabelClassifier):
         Parameters
         ----------
         x : dict
-            A number for each feature; names that are not known count for nothing.
+            A number for each feature; names that are not known count for nothing, nor do None and NaN.
         **kwargs : dict
             Not used.
 
@@ -361,7 +288,7 @@ class RiverMultiLabelClassifier(FromDicts, base.MultiLabelClassifier):
         Parameters
         ----------
         x : dict
-            A number for each feature; names that are not known count for nothing.
+            A number for each feature; names that are not known count for nothing, nor do None and NaN.
         **kwargs : dict
             Not used.
 
@@ -374,24 +301,3 @@ class RiverMultiLabelClassifier(FromDicts, base.MultiLabelClassifier):
             return {}
         found = self.model.predict_proba(self._columns.known_row(x))[0].tolist()
         return {name: {False: 1 - p, True: p} for name, p in zip(self._labels, found, strict=True)}
-
-
-def is_whole(value: Any) -> bool:
-    """Return whether a value is a bool or an integer of 64 bits, of any type."""
-    number = real_number(value)
-    return number is not None and abs(number) < 2.0**63 and number.is_integer()
-
-
-def no_label(y: Any, accepted: str) -> ValueError:
-    """Return what is to be said of a label that is none."""
-    return ValueError(f"y={shortened(y)} is no label; accepted is {accepted}.")
-
-
-def indicators(labels: dict[Any, int], y: dict) -> NDArray:
-    """Return zeros and ones of a set of labels, of shape (1, m)."""
-    on = np.zeros((1, len(labels)))
-    for name, value in y.items():
-        if not isinstance(value, bool) and not (is_whole(value) and value in (0, 1)):
-            raise ValueError(f"y has {name!r}: {shortened(value)}; accepted are True and False.")
-        on[0, labels[name]] = value
-    return on

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from cases import state
 from scipy.sparse import csr_array
+from sklearn.linear_model import SGDClassifier
 
 from sklearn_predtron import (
+    Predtron,
     PredtronBinaryClassifier,
-    PredtronBipartiteClassifier,
     PredtronClassifier,
     PredtronMultilabelClassifier,
     PredtronOrdinalClassifier,
@@ -340,16 +341,14 @@ def test_kinds():
 BAD_ROWS = [
     ({"a": "red"}, "x has 'a': 'red', which is no number; river.preprocessing.OneHotEncoder"),
     ({"a": "1.5"}, "x has 'a': '1.5', which is no number"),
-    ({"b": 1.0, "a": None}, "x has 'a': None, which is no number"),
     ({"a": [1.0]}, "x has 'a'"),
     ({"new": "red"}, "x has 'new': 'red', which is no number; river.preprocessing.OneHotEncoder"),
     ({"a": np.complex128(1 + 2j)}, "x has 'a': .*1\\+2j.*, which is no number"),
     ({"new": 1j}, "x has 'new': 1j, which is no number"),
-    ({"new": pd.NA}, "x has 'new': <NA>, which is no number"),
+    ({"new": pd.NA, "b": "2"}, "x has 'b': '2', which is no number"),
     ({"new": 10**400}, "x has 'new': .*, which is no number"),
-    ({"new": float("nan")}, "x has 'new': nan; accepted are finite numbers"),
-    ({"a": float("nan")}, "NaN"),
-    ({"new": float("inf"), "a": 1.0}, "infinity"),
+    ({"new": float("inf"), "a": 1.0}, "x has 'new': inf; accepted are finite numbers, and NaN or None for none"),
+    ({"a": float("inf")}, "inf"),
     ({"new": 1e200}, "has the length"),
     ([1.0, 2.0], "must be a dict"),
 ]
@@ -371,13 +370,13 @@ def test_a_failed_row_changes_nothing(x, message, label):
 
 def test_a_failed_first_row_changes_nothing():
     model = to_river(PredtronBinaryClassifier())
-    with pytest.raises(ValueError, match="NaN"):
-        model.learn_one({"a": float("nan"), "b": 1.0}, True)
+    with pytest.raises(ValueError, match="x has 'a': inf"):
+        model.learn_one({"a": float("inf"), "b": 1.0}, True)
     assert model.model is None and model.feature_names == []
     assert model.predict_one({"a": 1.0}) is None
 
 
-@pytest.mark.parametrize("x", [{"a": "red"}, {"a": None}, {"a": float("nan")}, {"new": 1j}])
+@pytest.mark.parametrize("x", [{"a": "red"}, {"a": float("inf")}, {"a": None, "new": 1j}])
 def test_rows_that_are_not_learned_from_are_checked(x):
     """Those of the first class, while there is no other."""
     model = to_river(PredtronClassifier())
@@ -408,14 +407,14 @@ def test_labels_are_of_one_type(first, second):
     assert model.model is None and model.predict_one({}) == first
 
 
-@pytest.mark.parametrize("x", [{"a": "red"}, {"a": None}, [1.0]], ids=str)
+@pytest.mark.parametrize("x", [{"a": "red"}, {"b": None, "a": 1j}, [1.0]], ids=str)
 def test_rows_to_predict_are_checked(x):
     with pytest.raises(ValueError, match=r"no number|must be a dict"):
         learned(to_river(PredtronClassifier()), dicts()).predict_one(x)
 
 
 BAD_FRAMES = [
-    (pd.DataFrame({"a": [1.0, np.nan]}), [0, 1], "X has a column 'a' with values that are no finite numbers"),
+    (pd.DataFrame({"a": [1.0, np.inf]}), [0, 1], "X has a column 'a' with values that are no finite numbers"),
     (pd.DataFrame({"a": [1.0, 2.0], "new": ["1", "2"]}), [0, 1], "X has a column 'new' with values that are no finite"),
     (pd.DataFrame([[1.0, 2.0]], columns=["a", "a"]), [0], "accepted are different ones"),
     (pd.DataFrame({"a": [1.0, 2.0]}), [0], "X has 2 rows and y has 1"),
@@ -447,15 +446,17 @@ def test_a_batch_that_fails_in_its_midst_changes_nothing(values, y, message, n_b
     assert state(learned(model, rows[60:]).model) == state(learned(same, rows[60:]).model)
 
 
-@pytest.mark.parametrize("estimator", [PredtronRanker(), PredtronBipartiteClassifier(), "PredtronClassifier"])
+@pytest.mark.parametrize("estimator", [Predtron(problem=None), SGDClassifier(), "PredtronClassifier"])
 def test_other_estimators_are_refused(estimator):
-    with pytest.raises(ValueError, match="has no river estimator; accepted are PredtronBinaryClassifier, PredtronClassifier"):
+    with pytest.raises(ValueError, match="has no river estimator; accepted are those of the classes PredtronBinaryClassifier"):
         to_river(estimator)
 
 
 def test_classes_are_refused_or_needed():
     with pytest.raises(ValueError, match=r"classes=\[0, 1\] must be None for PredtronMultilabelClassifier"):
         to_river(PredtronMultilabelClassifier(), classes=[0, 1])
+    with pytest.raises(ValueError, match=r"classes=\[0, 1\] must be None for PredtronRanker"):
+        to_river(PredtronRanker(), classes=[0, 1])
     with pytest.raises(ValueError, match="classes=None leaves PredtronOrdinalClassifier without its ranks"):
         to_river(PredtronOrdinalClassifier())
     of_words = to_river(PredtronOrdinalClassifier(categories=["low", "high"]))

@@ -1,0 +1,24 @@
+"""Dicts that are given where rows of numbers are expected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+
+def refuse_dicts(X: Any) -> None:
+    """Refuse a dict, a list of dicts, and a list of such lists (sentences of tokens): they are no rows yet."""
+    for _ in range(3):
+        if isinstance(X, Mapping):
+            raise ValueError(
+                "X holds dicts; accepted are rows of numbers, which DictVectorizer and FeatureHasher make of a list of dicts; of "
+                "a list of sentences datasets.stack_sequences makes one list of tokens.  sklearn_predtron.river.to_river makes "
+                "estimators that learn from dicts, one after the other."
+            )
+        if not isinstance(X, (list, tuple)) and not (isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1):
+            return
+        if len(X) == 0:
+            return
+        X = X[0]

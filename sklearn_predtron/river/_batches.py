@@ -1,0 +1,135 @@
+"""River's estimator around a classifier of batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from river import base
+from sklearn.base import clone
+
+from sklearn_predtron._support.queries import shortened_list
+from sklearn_predtron.families.bipartite import PredtronBipartiteClassifier
+from sklearn_predtron.families.classification import PredtronBinaryClassifier
+from sklearn_predtron.river._from_dicts import FromDicts
+from sklearn_predtron.river._labels import check_label, first_classes, no_label
+from sklearn_predtron.river._names import are_extreme, entries
+
+
+class RiverBatchClassifier(FromDicts, base.Classifier):
+    """`PredtronBipartiteClassifier` as a river classifier, whose rows wait until they are a batch; `to_river` makes it.
+
+    Parameters
+    ----------
+    estimator : PredtronBipartiteClassifier
+        Its parameters are taken over, and what it may have learned is not.
+    classes : list, default=None
+        The two labels, if they are known from the start.
+    """
+
+    def __init__(self, estimator: Any, classes: Any = None):
+        self.estimator = estimator
+        self.classes = classes
+        self._start()
+        self._only: Any = None  # the label seen so far, while there is a single one
+        self._known: tuple = ()
+        self._waiting: list[tuple[dict, Any]] = []
+
+    @property
+    def _multiclass(self) -> bool:
+        return False
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        yield {"estimator": PredtronBipartiteClassifier(loss="auc", batch_size=20)}
+
+    def learn_one(self, x: dict, y: Any) -> None:
+        """Learn from a row, once there are as many as a batch has.
+
+        Parameters
+        ----------
+        x : dict
+            A number for each feature; those left out are 0, and so are None and NaN (with `features`, missing values).
+        y : str, int or bool
+            The label.
+        """
+        self._check_row(entries(x)[1])
+        known = self._labels_with(y)
+        if known is None:
+            self._only = y
+            return
+        batch = [*self._waiting, (dict(x), y)]
+        if len(batch) == self.estimator.batch_size:
+            self._learn_batch(batch, known)
+            batch = []
+        self._known, self._waiting = known, batch
+
+    def _labels_with(self, y: Any) -> tuple | None:
+        """Return both labels; None while there is a single one."""
+        check_label(y)
+        known = self._known
+        if not known:
+            found = first_classes(self._only, [y]) if self.classes is None else list(self.classes)
+            if found is None:
+                return None
+            self._check_labels(found[:1], classes=found)
+            known = tuple(found)
+        if y not in known:
+            raise no_label(y, f"one of the two, {shortened_list(known)}")
+        return known
+
+    def _check_row(self, values: NDArray) -> None:
+        """Refuse a row of a length for which a batch would be refused."""
+        if are_extreme(values):
+            PredtronBinaryClassifier(norm="l2").partial_fit(np.nan_to_num(values[None]), [True], classes=[False, True])
+
+    def _learn_batch(self, batch: list[tuple[dict, Any]], known: tuple) -> None:
+        """Learn from rows as one batch."""
+        rows, labels = [x for x, _ in batch], [y for _, y in batch]
+        found = [entries(x) for x in rows]
+        names = [name for of_row, values in found for name in self._columns.new_names(of_row, values[None])]
+        begins = self.model is None
+        with self._wider(clone(self.estimator) if begins else self.model, names, np.concatenate([v for _, v in found])) as wide:
+            wide.partial_fit(self._columns.known_rows(rows), labels, **({"classes": known} if begins else {}))
+        self.model = wide
+
+    def predict_one(self, x: dict, **kwargs: Any) -> Any:
+        """Predict the label of a row.
+
+        Parameters
+        ----------
+        x : dict
+            A number for each feature; names that are not known count for nothing, nor do None and NaN.
+        **kwargs : dict
+            Not used.
+
+        Returns
+        -------
+        object
+            One of the two labels; before the first batch the only label so far, or None.
+        """
+        if self.model is None:
+            return self._only
+        return self.model.predict(self._known_rows(x)).tolist()[0]
+
+    def predict_proba_one(self, x: dict, **kwargs: Any) -> dict[Any, float]:
+        """Compute the probabilities of both labels of a row.
+
+        Parameters
+        ----------
+        x : dict
+            A number for each feature; names that are not known count for nothing, nor do None and NaN.
+        **kwargs : dict
+            Not used.
+
+        Returns
+        -------
+        dict of float
+            By label; before the first batch as equals, and 1 for a single one.
+        """
+        if self.model is None:
+            known = self._known or ((False, True) if self._only is None else (self._only,))
+            return dict.fromkeys(known, 1 / len(known))
+        return dict(zip(self.model.classes_.tolist(), self.model.predict_proba(self._known_rows(x))[0].tolist(), strict=True))

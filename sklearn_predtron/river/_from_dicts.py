@@ -1,0 +1,153 @@
+"""What all of river's estimators around those of this package do: they learn from dicts, all of a call or nothing of it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from river import base
+from sklearn.base import clone
+
+from sklearn_predtron._support.queries import shortened
+from sklearn_predtron.river._names import NamedColumns, TableColumns, are_extreme, check_numbers, entries
+
+
+class FromDicts(base.Estimator):
+    """Learns from dicts; a call that fails leaves it as it was."""
+
+    estimator: Any
+
+    def _start(self) -> None:
+        """Begin with nothing learned."""
+        self.model: Any = None
+        self._columns = NamedColumns() if self.estimator.features is None else TableColumns()
+
+    @property
+    def feature_names(self) -> list[Any]:
+        """Names of the features, in the order of the columns of `model`."""
+        return list(self._columns.numbers)
+
+    def _rows(self, x: Any) -> Any:
+        """Return the rows of a call; None if a name has no column."""
+        return self._columns.row(x)
+
+    def _known_rows(self, x: Any) -> Any:
+        """Return the rows of a call without the names that have no column."""
+        return self._columns.known_row(x)
+
+    def _entries(self, x: Any) -> tuple[list[Any], NDArray]:
+        """Return the names that want columns, and all values, checked."""
+        names, values = entries(x)
+        return self._columns.new_names(names, values[None]), values
+
+    def _target(self, y: Any) -> Any:
+        """Return the labels of a call as `partial_fit` takes them; None if some are not known."""
+        raise TypeError(f"{type(self).__name__} does not define _target(); a river estimator must.")
+
+    def _model_for(self, y: Any) -> tuple[Any, Any, dict[str, Any]]:
+        """Return a model that knows labels, another than the present one if that does not, and what it is to be told of them.
+
+        The model is None where nothing is to be learned.
+        """
+        raise TypeError(f"{type(self).__name__} does not define _model_for(); a river estimator must.")
+
+    def _take_over(self, model: Any, y: Any) -> None:
+        """Go on with a model that has learned these labels."""
+        self.model = model
+
+    def learn_one(self, x: dict, y: Any) -> None:
+        """Learn from a row.
+
+        Parameters
+        ----------
+        x : dict
+            A number for each feature; those left out are 0, and so are None and NaN (with `features`, missing values).
+        y : label, or dict
+            The label; of sets of labels, whether each is on, and those left out are off; of rankings of labels the relevance of
+            each, 0 of those left out.
+        """
+        self._learn(x, y)
+
+    def _learn(self, x: Any, y: Any) -> None:
+        """Learn from a call."""
+        rows, target = self._rows(x), self._target(y)
+        if rows is None or target is None:
+            self._learn_new(x, y)
+        else:
+            self.model.partial_fit(rows, target)
+
+    def _learn_new(self, x: Any, y: Any) -> None:
+        """Learn from a call with names or labels that nobody knew of."""
+        names, values = self._entries(x)
+        model, target, given = self._model_for(y)
+        if model is not None:
+            with self._wider(model, names, values) as wide:
+                wide.partial_fit(self._known_rows(x), target, **given)
+            self._take_over(wide, y)
+
+    def _check_labels(self, target: Any, **given: Any) -> None:
+        """Refuse labels that the estimator would, before the model grows: a fresh one learns them, of rows of zeros."""
+        fresh = clone(self.estimator).set_params(norm="l2", features=None)
+        fresh.partial_fit(np.zeros((len(target), 1)), target, **given)
+
+    @contextmanager
+    def _wider(self, model: Any, names: list[Any], values: NDArray) -> Iterator[Any]:
+        """Make room for names, in rows and in a model, which is another one if it may refuse their values."""
+        columns, n_known, width = self._columns, len(self._columns.numbers), getattr(model, "n_features_in_", 1)
+        try:
+            n = max(columns.add(names), width)
+            if n > width and hasattr(model, "n_features_in_"):
+                model = (copy.deepcopy(model) if are_extreme(values) else model).widen(n_features=n)
+            columns.width = n
+            yield model
+        except BaseException:
+            columns.keep(n_known)
+            columns.width = 1 if self.model is None else self.model.n_features_in_
+            raise
+
+
+class FromBlocks(FromDicts):
+    """Learns from rounds of several dicts with a label each: the documents of a query, the tokens of a sentence."""
+
+    _row = "row"  # what a dict is
+
+    def _rows(self, x: Any) -> Any:
+        return self._columns.rows(x)
+
+    def _known_rows(self, x: Any) -> Any:
+        return self._columns.known_rows(x)
+
+    def _entries(self, x: Any) -> tuple[list[Any], NDArray]:
+        found = [entries(row) for row in x]
+        names = [name for of_row, values in found for name in self._columns.new_names(of_row, values[None])]
+        return list(dict.fromkeys(names)), np.concatenate([values for _, values in found])
+
+    def learn_one(self, x: list[dict], y: list[Any]) -> None:  # type: ignore[override]
+        """Learn from a round.
+
+        Parameters
+        ----------
+        x : list of dict
+            The documents of a query, or the tokens of a sentence: a number for each feature; those left out are 0, and so are
+            None and NaN (with `features`, missing values).  There is nothing to learn from none.
+        y : list
+            The relevance of each document, or the label of each token.
+        """
+        check_block(x, self._row)
+        if not isinstance(y, (list, tuple, np.ndarray)) or getattr(y, "ndim", 1) != 1 or len(y) != len(x):
+            raise ValueError(f"y={shortened(y)} must be a list of {len(x)}, one for each {self._row} of x.")
+        if len(x):
+            self._learn(x, y)
+
+
+def check_block(x: Any, row: str) -> None:
+    """Refuse what is no list of dicts."""
+    if not isinstance(x, (list, tuple)):
+        raise ValueError(f"x={shortened(x)} must be a list of dicts, one for each {row}.")
+    for one in x:
+        if not isinstance(one, dict):
+            check_numbers(one)

@@ -1,0 +1,62 @@
+"""Labels as they come: what is one, and with which ones learning begins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sklearn_predtron._support.parts import real_number
+from sklearn_predtron._support.queries import shortened
+
+KINDS = "a string, an integer or a bool"
+
+
+def is_whole(value: Any) -> bool:
+    """Return whether a value is a bool or an integer of 64 bits, of any type."""
+    number = real_number(value)
+    return number is not None and abs(number) < 2.0**63 and number.is_integer()
+
+
+def no_label(y: Any, accepted: str) -> ValueError:
+    """Return what is to be said of a label that is none."""
+    return ValueError(f"y={shortened(y)} is no label; accepted is {accepted}.")
+
+
+def check_label(y: Any) -> None:
+    """Refuse what is no label."""
+    if not isinstance(y, str) and not is_whole(y):
+        raise no_label(y, KINDS)
+
+
+def first_classes(only: Any, labels: list[Any]) -> list[Any] | None:
+    """Return the classes with which learning begins, given the only label so far, or None, and others; None for a single one."""
+    if only is None and isinstance(labels[0], bool | np.bool_):
+        return [False, True]
+    found = list(dict.fromkeys(labels if only is None else [only, *labels]))
+    for label in found:
+        if isinstance(label, str) != isinstance(found[0], str):
+            raise no_label(label, f"one of the type of the label so far, {found[0]!r}")
+    return found if len(found) > 1 else None
+
+
+def indicators(labels: dict[Any, int], y: dict) -> NDArray:
+    """Return zeros and ones of a set of labels, of shape (1, m)."""
+    on = np.zeros((1, len(labels)))
+    for name, value in y.items():
+        if not isinstance(value, bool) and not (is_whole(value) and value in (0, 1)):
+            raise ValueError(f"y has {name!r}: {shortened(value)}; accepted are True and False.")
+        on[0, labels[name]] = value
+    return on
+
+
+def relevances(labels: dict[Any, int], y: dict) -> NDArray:
+    """Return the relevances of labels, of shape (1, m)."""
+    found = np.zeros((1, len(labels)))
+    for name, value in y.items():
+        number = real_number(value)
+        if number is None or not 0 <= number < np.inf:
+            raise ValueError(f"y has {name!r}: {shortened(value)}; accepted are finite numbers of at least 0.")
+        found[0, labels[name]] = number
+    return found
