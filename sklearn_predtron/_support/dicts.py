@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 
 def refuse_dicts(X: Any) -> None:
     """Refuse a dict, a list of dicts, and a list of such lists (sentences of tokens): they are no rows yet."""
     for _ in range(3):
-        if isinstance(X, Mapping):
+        if isinstance(X, Mapping) and not sparse.issparse(X):  # DOK matrices are dicts, too
             raise ValueError(
                 "X holds dicts; accepted are rows of numbers, which DictVectorizer and FeatureHasher make of a list of dicts; of "
                 "a list of sentences datasets.stack_sequences makes one list of tokens.  sklearn_predtron.river.to_river makes "

@@ -18,6 +18,7 @@ from sklearn_predtron.cli._paid import Paid
 from sklearn_predtron.families._batches import counts_of_batches
 from sklearn_predtron.families._reading import as_rows, why_length_refused
 from sklearn_predtron.families.bipartite import batch_loss
+from sklearn_predtron.families.labels.tokens import AUTO, LOSS, USUAL
 from sklearn_predtron.losses import AtK, SubsetLoss, sequence_loss
 from sklearn_predtron.metrics import ndcg
 
@@ -320,8 +321,10 @@ class BatchesContestant(PredtronContestant):
 
 
 def losses_of_sequences(loss: Any, classes: NDArray, predicted: NDArray, y: ByQuery) -> NDArray:
-    """Return the loss of each sequence."""
-    return sequence_loss(loss).evaluate(encode(y.values, classes), encode(predicted, classes), y.start, classes)
+    """Return the loss of each sequence; "auto" is what streams are learned by."""
+    return sequence_loss(USUAL[LOSS] if isinstance(loss, str) and loss == AUTO else loss).evaluate(
+        encode(y.values, classes), encode(predicted, classes), y.start, classes
+    )
 
 
 class Comparison:

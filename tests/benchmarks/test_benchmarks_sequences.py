@@ -72,13 +72,14 @@ def test_names_of_features():
 def test_suite_without_data(tiny):
     tables = sequences.run(Options(repeats=1, seeds=1, scale=0.001))
     check(tables)
-    assert len(tables) == 5 and "skipped" in tables[0].note
+    assert len(tables) == 6 and "skipped" in tables[1].note
 
 
 def test_suite_on_given_words(tiny, data):
     tables = sequences.run(data)
     check(tables)
-    words, fits = tables[:2]
+    words, defaults, fits = tables[:3]
+    assert [row[0] for row in defaults.rows[:: len(sequences.BY_DEFAULT)]] == ["words, small", "words, large", "text", "names"]
     assert [row[0] for row in words.rows[:: len(TAGGING_CONTESTANTS)]] == ["small", "large"]
     assert words.rows[0][2] == "0.0000 ± 0.0000" and words.rows[0][4] is True
     assert [row[0] for row in fits.rows[:: len(TAGGING_CONTESTANTS)]] == ["words", "text"] and "skipped" not in fits.note
@@ -88,7 +89,7 @@ def test_suite_without_the_optional_peer(tiny, data, monkeypatch):
     monkeypatch.setattr(Contestant, "installed", property(lambda contestant: contestant.module == "sklearn_predtron"))
     tables = sequences.run(data)
     check(tables)
-    assert all("not installed" in table.markdown() for table in tables[:4])
+    assert all("not installed" in table.markdown() for table in tables[:5])
 
 
 def test_a_fold_of_words_is_learned_or_left_out(data):
