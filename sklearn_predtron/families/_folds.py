@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -65,6 +65,7 @@ class Look(NamedTuple):
     loss: float
     held: HeldOut | None
     learner: Learner
+    meaning: Callable[[], dict[str, Any]] | None = None  # finds what scores mean that are not those of rows
 
 
 class Paid(NamedTuple):
@@ -344,6 +345,8 @@ def course_of(
         best = look
         if over or stopped or look.loss > beside.get(epochs, np.inf):
             break
+    if best is not None and best.meaning is not None:
+        model.settled = best.meaning()
     model.record["n_iter_"] = max(found, default=0, key=lambda epochs: -found[epochs])
     del losses[model.record["n_iter_"] :]
     paid = None
@@ -397,8 +400,10 @@ def look_at(view: Any, batch: Batch, y: Any, ids: dict[str, Any], folds: Folds, 
     model: Model = view._model
     decision = model.decision_of(view._decision)
     if decision.calibration is None:
-        loss = judged_by_loss(batch, pupils, [part_of(view, y, ids, pupil) for pupil in pupils])
-        return Look(epochs, loss, None, mean_of(view, batch, pupils))
+        parts = [part_of(view, y, ids, pupil) for pupil in pupils]
+        loss, first = judged_by_loss(batch, pupils, parts), parts[0]
+        meaning = first.alone._meaning_of_scores(first.X, first.y, **first.ids) if view._sets_aside else None
+        return Look(epochs, loss, None, mean_of(view, batch, pupils), meaning)
     scored = of_one_scale([(pupil, pupil.scores()) for pupil in pupils])
     units, rows = (np.concatenate(parts) for parts in zip(*((pupil.units, pupil.rows) for pupil, _ in scored), strict=True))
     scores, values = np.concatenate([scores for _, scores in scored]), folds.units.labels_of(units)

@@ -61,7 +61,7 @@ def tempered(model: Model | None) -> Tempered:
     settled = (model.settled or {}) if model is not None else {}
     if "tempered" not in settled:
         raise NotFittedError(
-            "what scores mean is known after fit with cv=None, or calibrate(X, y, sid=...) of sequences that were not learned: "
+            "what scores mean is known after a fit that holds sequences out (cv), or calibrate(X, y, sid=...) of such: "
             "probabilities, temperature_ and biases_ are there from then on."
         )
     temperature, biases = settled["tempered"]

@@ -116,7 +116,7 @@ class PredtronSequenceTagger(BasePredtron):
     loss_ : str or SequenceLoss
         The parameter `loss`, or what "auto" stands for.
     temperature_, biases_ : float, and ndarray of shape (n_classes,)
-        What `fit` (with ``cv=None``) or `calibrate` has found.
+        What `fit` has found by sequences held out, or `calibrate`.
     {n_features_in_}
     {feature_names_in_}
 
@@ -369,7 +369,7 @@ class PredtronSequenceTagger(BasePredtron):
         The probability of a sequence of labels is made as exp of its score, with a bias for each of its labels, over a
         temperature: those under which y has most likelihood (Guo et al. 2017; Lafferty et al. 2001), by as many sequences as
         20,000 tokens make.  They hold until `fit` is called again; after much of `partial_fit` they want to be learned anew.
-        `fit` with ``cv=None`` does so by a part of the sequences that it sets aside.
+        A `fit` that holds sequences out does so by them.
 
         Parameters
         ----------
@@ -393,7 +393,7 @@ class PredtronSequenceTagger(BasePredtron):
     def predict_proba(self, X: Any, sid: Any = None) -> NDArray:
         """Compute the probability of each label at each token, summed over all sequences of labels by forward-backward.
 
-        The method is there after `fit` with ``cv=None`` of 20 sequences or more, or `calibrate`.
+        The method is there after a `fit` that holds sequences out (see `cv`), or `calibrate`.
 
         Parameters
         ----------

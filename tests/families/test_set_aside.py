@@ -158,6 +158,9 @@ def test_folds_choose_among_the_same_ways():
     model = PredtronSequenceTagger(random_state=0, cv=3).fit(X, y, sid=sid)
     assert model.loss_ in ("hamming", "zero_one") and chosen(model)["intercept_scaling"] in ("length", 1.0)
     assert min(model.held_out_loss_.values()) == model.held_out_loss_[model.n_iter_]
+    P = model.predict_proba(X, sid=sid)
+    assert_allclose(P.sum(axis=1), 1)
+    assert -np.log(P[np.arange(len(y)), np.searchsorted(model.classes_, y)]).mean() < np.log(5)
 
 
 def test_a_fit_that_fails_leaves_the_tagger_as_it_was():

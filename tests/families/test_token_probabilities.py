@@ -253,7 +253,10 @@ def test_what_is_refused(calibrated):
     model.set_params(cv=0).fit(X, y, sid=sid)
     assert not hasattr(model, "predict_proba")
     for what in (lambda: model.predict(X, sid=sid, costs=COSTS), lambda: model.temperature_, lambda: model.biases_):
-        with pytest.raises(AttributeError, match=r"^what scores mean is known after fit with cv=None, or calibrate\(X, y, sid="):
+        with pytest.raises(
+            AttributeError,
+            match=r"^what scores mean is known after a fit that holds sequences out \(cv\), or calibrate\(X, y, sid=",
+        ):
             what()
 
 
