@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_predtron._core.problem import Codes
+from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.decisions._cut import CutAt
 from sklearn_predtron.decisions._rules import Cut, DecisionRule
@@ -137,6 +140,43 @@ class PredtronClassifier(TableClassifier):
         self.reject = reject
         self.decision = decision
         self.cv = cv
+
+    def top_k(self, X: Any, k: int = 5) -> NDArray:
+        """Predict the k most probable classes of each row, the first ones first.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+        k : int, default=5
+            How many, from 1 to the number of classes.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, k)
+            Labels by `predict_proba`, or by `decision_function` where there are no probabilities; among equals in the order of
+            `classes_`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.datasets import load_digits
+        >>> from sklearn_predtron import PredtronClassifier
+        >>> X, y = load_digits(return_X_y=True)
+        >>> found = PredtronClassifier(random_state=0).fit(X[:900], y[:900]).top_k(X[900:], k=3)
+        >>> shares = [float((found[:, : m + 1] == y[900:, np.newaxis]).any(axis=1).mean()) for m in range(3)]
+        >>> np.round(shares, 2)  # right by the first, the first two, the first three
+        array([0.93, 0.98, 0.99])
+        """
+        classes = self._fitted_model().labels.classes
+        if not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= k <= len(classes):
+            raise ValueError(f"k={shortened(k)} must be a whole number from 1 to {len(classes)}, the number of classes.")
+        if hasattr(self, "predict_proba"):
+            likely = self.predict_proba(X)
+        else:
+            scores = self.decision_function(X)
+            likely = np.stack([-scores, scores], axis=1) if scores.ndim == 1 else scores
+        return classes[np.argsort(-likely, axis=1, kind="stable")[:, : int(k)]]
 
 
 @documented(representations='"sign", "onehot", "simplex", "thermometer", "shared"', d="1", epochs=EPOCHS)

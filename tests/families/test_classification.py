@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 import sklearn
 from cases import make_data
+from numpy.testing import assert_array_equal
+from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Perceptron
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
@@ -585,3 +587,26 @@ def test_steps_that_overflow():
     np.testing.assert_array_equal(fitted.coef_, coef)
     with pytest.raises(ValueError, match="X holds values so large that the scores overflow; scale the features down"):
         good.predict(np.sign(good.coef_) * 1e308)
+
+
+@pytest.mark.parametrize("how", [{}, {"decision": "learned", "cv": 0}, {"representation": "simplex"}])
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_the_most_probable_classes(how, n_classes):
+    """All classes, sorted by probability or score, cut off; among equals the first."""
+    X, y = make_classification(300, n_informative=6, n_classes=n_classes, random_state=0)
+    names = np.array(["d", "b", "c", "a"])[:n_classes]
+    model = PredtronClassifier(random_state=0, **how).fit(X, names[y])
+    if hasattr(model, "predict_proba"):
+        values = model.predict_proba(X)
+    else:
+        scores = model.decision_function(X)
+        values = scores if n_classes > 2 else np.c_[-scores, scores]
+    found = model.top_k(X, k=n_classes)
+    for row, value in zip(found, values, strict=True):
+        expected = sorted(range(n_classes), key=lambda j: (-value[j], j))
+        assert row.tolist() == model.classes_[expected].tolist()
+    for k in range(1, n_classes):
+        assert_array_equal(model.top_k(X, k=k), found[:, :k])
+    for k in (0, n_classes + 1, 1.0, True, "1"):
+        with pytest.raises(ValueError, match=r"^k=.* must be a whole number from 1 to"):
+            model.top_k(X, k)
