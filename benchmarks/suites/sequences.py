@@ -176,10 +176,10 @@ def by_default(options: Options) -> Table:
     table = Table(
         "Taggers by default",
         ["data", "tokens", "learner", "token error", "F1", "fit, seconds", "us per token", "log loss"],
-        note="No learner is given a parameter, but lbfgs, which would go on for an hour, 100 iterations.  Ours sets sequences aside "
-        "by which it chooses, and learns all; CRFsuite's averaged perceptron and passive-aggressive learner take 100 epochs.  CPU "
-        "time of a fit, and of tagging the rest.  Words: one fold of ten, or nine; text as below; names: text of which "
-        f"{100 * OUTSIDE:.0f} % is labelled O.",
+        note="No learner is given a parameter, but lbfgs, which would go on for an hour, 100 iterations.  Ours sets sequences "
+        "aside by which it chooses, and learns all; CRFsuite's averaged perceptron and passive-aggressive learner take 100 "
+        "epochs.  CPU time of a fit, and of tagging the rest.  Words: one fold of ten, or nine; text as below; names: text of "
+        f"which {100 * OUTSIDE:.0f} % is labelled O.",
     )
     for name, train, test in sets_by_default(options):
         for contestant in BY_DEFAULT:
