@@ -165,6 +165,7 @@ class TokensPerceptronBaseline(Baseline):
 
     def _score(self, predicted: NDArray, y: Any) -> None:
         super()._score(predicted, y)
+        self.result.count_chunks(predicted, y)
         self.result.count_sequences(self._losses(predicted, y))
 
 

@@ -73,7 +73,7 @@ class DataFile:
         self.path = path
         self.name = "standard input" if path == STANDARD else path
         self.labelled, self.looked_at = True, False
-        self.parsed: list[Chunk] | None = None  # all rows, if the first pass has kept them
+        self.parsed: list[Any] | None = None  # all chunks, if a pass has kept them
         self.is_pipe = not stat.S_ISREG(status(path).st_mode)
         # Standard input from a file goes on where the shell left it.
         self._start = os.lseek(0, 0, os.SEEK_CUR) if path == STANDARD and not self.is_pipe else 0
@@ -136,6 +136,12 @@ class DataFileReader(SvmlightReader):
     def __iter__(self) -> Iterator[tuple[Any, Any, Any]]:
         for chunk in self._parsed() or self._chunks(self.n_features, bool(self.zero_based), self.classes):
             yield chunk.X, self._labels_of(chunk), chunk.first if chunk.qid is None else chunk.qid
+
+    def where(self, found: Any) -> str:
+        """Return where a chunk begins."""
+        if self.query_id or self.sequence_id:
+            return f"{self.path}: in the chunk that begins with qid:{found[0]}"
+        return f"{self.path}, line {found}: in the chunk that begins here"
 
     def _parsed(self) -> Iterator[Chunk] | None:
         """Return the rows that are parsed already, if they are."""

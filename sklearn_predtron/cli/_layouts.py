@@ -1,0 +1,94 @@
+"""Which layout the files of the job have: by the options, the saved model, or the names of the files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn_predtron._support.queries import shortened
+from sklearn_predtron.cli._conll_layout import WIDTH, ConllLayout
+from sklearn_predtron.cli._console import UsageError
+from sklearn_predtron.cli._csv_layout import CsvLayout
+from sklearn_predtron.cli._job import Job, option
+from sklearn_predtron.cli._layout import Layout
+from sklearn_predtron.cli._template import read_template_file
+
+SVMLIGHT = "svmlight"
+LAYOUTS: dict[str, type[Layout]] = {kind.name: kind for kind in (CsvLayout, ConllLayout)}
+ENDINGS = {".csv": "csv", ".tsv": "csv", ".conll": "conll"}
+OPTIONS = {"label": "csv", "header": "csv", "template": "conll"}
+OF_SVMLIGHT = ["grow", "jobs", "cluster", "cache", "zero_based"]  # options that others do not have
+
+
+def layout_of(job: Job, loaded: Any) -> Layout | None:
+    """Return the layout of the files; None is svmlight."""
+    state = getattr(loaded, "file_format_", None)
+    name = (job.format or format_of_names(job) or SVMLIGHT) if state is None else name_in(job, state)
+    if state is not None and job.label is not None:
+        raise UsageError("--label is fixed by the estimator of --load")
+    if state is not None and job.format not in (None, name):
+        raise UsageError(f"--format={job.format} is not for --load={job.load!r}, which has learned {name} files")
+    for given, of_format in OPTIONS.items():
+        if given in job.given and of_format != name:
+            raise UsageError(f"{option(given)} is for --format {of_format}, and the files are {name}")
+    if name == SVMLIGHT:
+        return None
+    check_layout(job, name)
+    return new_layout(job, name, loaded) if state is None else loaded_layout(job, loaded, state)
+
+
+def format_of_names(job: Job) -> str | None:
+    """Return the format that the names of the files end in, if any does."""
+    found: dict[str, str] = {}
+    for path in [*job.train, *([job.test] if job.test else [])]:
+        stem = path.lower().removesuffix(".gz").removesuffix(".bz2")
+        for ending, name in ENDINGS.items():
+            if stem.endswith(ending):
+                found.setdefault(name, path)
+    if len(found) > 1:
+        first, second = list(found.values())[:2]
+        raise UsageError(f"{first!r} and {second!r} have names of two formats; accepted are files of one, or --format")
+    return next(iter(found), None)
+
+
+def check_layout(job: Job, name: str) -> None:
+    """Refuse options that are not for files of another format than svmlight."""
+    kind = LAYOUTS[name]
+    for given in OF_SVMLIGHT:
+        if job.asks_for(given):
+            raise UsageError(f"{option(given)} is for svmlight files, and the files are {name}")
+    tasks = [kind.task] if kind.task else ["binary", "multiclass", "ordinal", "bipartite"]
+    if job.task not in (None, *tasks):
+        raise UsageError(f"--task {job.task} is not for {name} files; accepted is --task {', '.join(tasks)}")
+    if "features" in job.parameters and not kind.of_tables:
+        raise UsageError(f"--features={job.parameters['features']} is not for {name} files; accepted is a number of features")
+
+
+def new_layout(job: Job, name: str, loaded: Any) -> Layout:
+    """Return the layout of files that no saved model knows; one that Python has fitted knows its columns."""
+    if name == ConllLayout.name and loaded is None:
+        return ConllLayout(job.features or WIDTH, read_template_file(job.template))
+    if name == CsvLayout.name:
+        return CsvLayout.new(job, loaded)
+    raise UsageError(f"--load={job.load!r} holds a {type(loaded).__name__} that has learned no {name} files")
+
+
+def name_in(job: Job, state: Any) -> str:
+    """Return the format that a saved model has learned."""
+    if not isinstance(state, dict) or state.get("format") not in LAYOUTS:
+        raise unknown(job, state)
+    return state["format"]
+
+
+def loaded_layout(job: Job, loaded: Any, state: dict[str, Any]) -> Layout:
+    """Return the layout of the files that a saved model has learned."""
+    try:
+        if state["format"] == ConllLayout.name:
+            return ConllLayout(loaded.n_features_in_, state["template"], int(state["columns"]))
+        return CsvLayout.loaded(job, loaded, state)
+    except (KeyError, TypeError, ValueError):
+        raise unknown(job, state) from None
+
+
+def unknown(job: Job, state: Any) -> UsageError:
+    """Return the error of a model that has not been saved by the job."""
+    return UsageError(f"--load={job.load!r} says of its files {shortened(state)}; accepted are models that --save wrote")
