@@ -67,12 +67,13 @@ class PipeStream(RawIOBase):
 
 
 class DataFile:
-    """An svmlight file of the job; a pipe can be read only once, unless it is kept."""
+    """A file of rows of the job; a pipe can be read only once, unless it is kept."""
 
     def __init__(self, path: str):
         self.path = path
         self.name = "standard input" if path == STANDARD else path
         self.labelled, self.looked_at = True, False
+        self.looks_like: str | None = None  # another format than that in which it is read
         self.parsed: list[Any] | None = None  # all chunks, if a pass has kept them
         self.is_pipe = not stat.S_ISREG(status(path).st_mode)
         # Standard input from a file goes on where the shell left it.
@@ -89,6 +90,13 @@ class DataFile:
             if file is not None:
                 with suppress(OSError):
                     file.close()
+
+    @property
+    def hint(self) -> str:
+        """Return what a message says of a file that looks like one of another format."""
+        return (
+            "" if self.looks_like is None else f"; the file looks like {self.looks_like}, which --format {self.looks_like} reads"
+        )
 
     def keep(self, bar: Bar) -> None:
         """Make sure that the file can be read again: copy a pipe to a temporary file, unless that is done."""
@@ -177,9 +185,8 @@ class DataFileReader(SvmlightReader):
         try:
             yield from super()._chunks(*arguments, **options)
         except BrokenLineError as error:
-            if self._words is None:
-                raise
-            raise BrokenLineError(error.path, error.line_number, self._words.explain(error.reason)) from None
+            reason = error.reason if self._words is None else self._words.explain(error.reason)
+            raise BrokenLineError(error.path, error.line_number, reason + self._file.hint) from None
         except (ValueError, OSError) as error:
             if not self.cache:
                 raise

@@ -17,7 +17,7 @@ from sklearn_predtron.cli._growing import MOST_CLASSES, check_number
 from sklearn_predtron.cli._job import Job
 from sklearn_predtron.cli._labels import READABLE, Words, are_words, can_be_read, decode_word, is_number, shortened_labels
 from sklearn_predtron.cli._layout import Layout
-from sklearn_predtron.cli._layouts import layout_of
+from sklearn_predtron.cli._layouts import format_like, layout_of
 from sklearn_predtron.cli._progress import Bar
 from sklearn_predtron.cli._record_files import RecordFormat, find_records, opened
 from sklearn_predtron.cli._tasks import TASKS, Task, task_of
@@ -50,6 +50,7 @@ class FirstRow:
         with file.open(to_look=True) as raw, decompressed(raw, file.path) as lines:
             for fields in islice(rows_of(lines, size), LOOKED_AT if several else 1):
                 broken = not fields
+                file.looks_like = None if several or broken or found.is_there else format_like(fields)
                 label = fields[0] if fields and b":" not in fields[0] else None
                 second = fields[label is not None :][:1]
                 found = cls(label, found.has_id or b"".join(second).startswith(b"qid:"), True)
@@ -121,7 +122,7 @@ def refuse_beside(job: Job, train: list[DataFile]) -> None:
     """Refuse what is not for TRAIN without labels."""
     unlabelled = next(f"TRAIN={file.path!r} has no label in its first row" for file in train if not file.labelled)
     if not job.load:
-        raise UsageError(f"{unlabelled}; without --load there is no model that predicts them")
+        raise UsageError(f"{unlabelled}; without --load there is no model that predicts them{train[0].hint}")
     for file in train:
         if file.labelled:
             raise UsageError(f"{unlabelled}, and TRAIN={file.path!r} has")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from sklearn_predtron._support.queries import shortened
@@ -9,6 +10,7 @@ from sklearn_predtron.cli._conll_layout import WIDTH, ConllLayout
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._csv_layout import CsvLayout
 from sklearn_predtron.cli._job import Job, option
+from sklearn_predtron.cli._labels import is_number
 from sklearn_predtron.cli._layout import Layout
 from sklearn_predtron.cli._template import read_template_file
 
@@ -17,6 +19,21 @@ LAYOUTS: dict[str, type[Layout]] = {kind.name: kind for kind in (CsvLayout, Conl
 ENDINGS = {".csv": "csv", ".tsv": "csv", ".conll": "conll"}
 OPTIONS = {"label": "csv", "header": "csv", "template": "conll"}
 OF_SVMLIGHT = ["grow", "jobs", "cluster", "cache", "zero_based"]  # options that others do not have
+
+
+PAIR = re.compile(rb"\d+:[-+.\deE]+")
+
+
+def format_like(fields: list[bytes]) -> str | None:
+    """Return which other format the fields of a first row look like, if they look like any."""
+    if any(PAIR.fullmatch(field) for field in fields[1:]) and not any(field.startswith(b"|") for field in fields):
+        return None
+    line = b" ".join(fields)
+    if b"," in line or b";" in line:
+        return CsvLayout.name
+    if len(fields) < 2:
+        return None
+    return CsvLayout.name if all(is_number(field) for field in fields) else ConllLayout.name
 
 
 def layout_of(job: Job, loaded: Any) -> Layout | None:
