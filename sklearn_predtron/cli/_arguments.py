@@ -118,16 +118,16 @@ def add_formats(parser: Parser) -> None:
     formats.add_argument(
         "--format",
         choices=["svmlight", *LAYOUTS],
-        help="of all files (default: what the name of one ends in, .csv, .tsv or .conll, also before .gz and .bz2; else "
-        "svmlight; with --load that of the saved estimator).  csv: tables, with commas, semicolons or tabs between columns; "
-        "conll: tokens in columns with white space between them, the last of which is the label, and empty lines between "
-        "sequences",
+        help="of all files (default: what the name of one ends in, .csv, .tsv, .conll, .jsonl, .ndjson or .vw, also before .gz "
+        "and .bz2; else svmlight; with --load that of the saved estimator).  csv: tables, with commas, semicolons or tabs "
+        "between columns; conll: tokens in columns with white space between them, the last of which is the label, and empty "
+        "lines between sequences; json: an object a line, of features by name; vw: lines as Vowpal Wabbit has them",
     )
     formats.add_argument(
         "--label",
         metavar="COLUMN",
         help="of csv, the column of the labels: its name in the first line, or its number from 1, if there are no names; first; "
-        "or last (default)",
+        "or last (default); of json, its name (default label)",
     )
     formats.add_argument(
         "--header",
@@ -254,9 +254,9 @@ def build_parser() -> Parser:
         "--features",
         type=width_or_map,
         metavar="P",
-        help="width of the data (of conll, how many features there are: default 2^20); or piecewise, auto or fourier, for "
-        "tables: the features that are made of their columns.  What a line of svmlight leaves out is then 0; cells of csv may "
-        "then be missing, or (piecewise, auto) words",
+        help="width of the data (what features with names are hashed to: of json and vw 2^18, of conll 2^20); or piecewise, auto "
+        "or fourier, for tables: the features that are made of their columns.  What a line of svmlight leaves out is then 0; "
+        "cells of csv may then be missing, or (piecewise, auto) words",
     )
     stream.add_argument(
         "--classes", type=label, nargs="+", metavar="LABEL", help="all labels, for ranks that are words in their order"

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from sklearn_predtron._support.encoding import encode
 from sklearn_predtron.cli._paid import Paid
+from sklearn_predtron.cli._weighted import split_weights
 from sklearn_predtron.families._batches import counts_of_batches
 from sklearn_predtron.families._reading import as_rows, why_length_refused
 from sklearn_predtron.families.bipartite import batch_loss
@@ -234,7 +235,9 @@ class PredtronContestant:
 
     def _fit(self, X: Any, y: Any, *, first: bool) -> None:
         """Let the estimator learn."""
-        self.estimator.partial_fit(X, y, **({"classes": self.classes} if first else {}))
+        rows, weights = split_weights(X)
+        given = {} if weights is None else {"sample_weight": weights}
+        self.estimator.partial_fit(rows, y, **given, **({"classes": self.classes} if first else {}))
 
     def predict(self, X: Any) -> NDArray:
         """Return the predictions of rows that nothing is known of."""

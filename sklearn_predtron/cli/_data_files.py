@@ -73,7 +73,7 @@ class DataFile:
         self.path = path
         self.name = "standard input" if path == STANDARD else path
         self.labelled, self.looked_at = True, False
-        self.looks_like: str | None = None  # another format than that in which it is read
+        self.hint = ""  # what messages say of it, too
         self.parsed: list[Any] | None = None  # all chunks, if a pass has kept them
         self.is_pipe = not stat.S_ISREG(status(path).st_mode)
         # Standard input from a file goes on where the shell left it.
@@ -90,13 +90,6 @@ class DataFile:
             if file is not None:
                 with suppress(OSError):
                     file.close()
-
-    @property
-    def hint(self) -> str:
-        """Return what a message says of a file that looks like one of another format."""
-        return (
-            "" if self.looks_like is None else f"; the file looks like {self.looks_like}, which --format {self.looks_like} reads"
-        )
 
     def keep(self, bar: Bar) -> None:
         """Make sure that the file can be read again: copy a pipe to a temporary file, unless that is done."""
@@ -135,6 +128,8 @@ def reopened(number: int, start: int) -> IO[bytes]:
 
 class DataFileReader(SvmlightReader):
     """A reader of a `DataFile`, whose labels may be words; without `n_features` a chunk is as wide as it needs to be."""
+
+    weights = None  # of the rows of a chunk
 
     def __init__(self, file: DataFile, *, words: Words | None = None, **parameters: Any):
         super().__init__(file.name, **parameters)

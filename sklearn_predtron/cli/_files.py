@@ -36,6 +36,7 @@ from sklearn_predtron.cli._progress import Bar
 from sklearn_predtron.cli._record_files import RecordReader
 from sklearn_predtron.cli._report import Outcome, report_outcome
 from sklearn_predtron.cli._tasks import TASKS, Task, start_comparison, start_lines, task_of
+from sklearn_predtron.cli._weighted import Weighted
 from sklearn_predtron.datasets import BrokenLineError
 
 
@@ -219,6 +220,8 @@ def learn_file(
         if not job.grow or model.__sklearn_is_fitted__():  # else the width, and so the share of what is stored, is not known
             settle_norm(model, X.values if isinstance(X, ByQuery) else X)
         X = X if beside is None else beside.beside(X)
+        if reader.weights is not None:
+            X, y = Weighted.of(X, y, reader.weights)
         order = random.permutation(X.shape[0]) if job.shuffle else slice(None)
         learn_chunk(comparison, X[order], y[order], epoch == 0, place)
         bar(f"epoch {epoch + 1}/{job.epochs}", reader.fraction_read, result)

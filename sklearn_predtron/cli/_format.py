@@ -17,7 +17,7 @@ from sklearn_predtron.cli._growing import MOST_CLASSES, check_number
 from sklearn_predtron.cli._job import Job
 from sklearn_predtron.cli._labels import READABLE, Words, are_words, can_be_read, decode_word, is_number, shortened_labels
 from sklearn_predtron.cli._layout import Layout
-from sklearn_predtron.cli._layouts import format_like, layout_of
+from sklearn_predtron.cli._layouts import hint_of, layout_of
 from sklearn_predtron.cli._progress import Bar
 from sklearn_predtron.cli._record_files import RecordFormat, find_records, opened
 from sklearn_predtron.cli._tasks import TASKS, Task, task_of
@@ -50,7 +50,7 @@ class FirstRow:
         with file.open(to_look=True) as raw, decompressed(raw, file.path) as lines:
             for fields in islice(rows_of(lines, size), LOOKED_AT if several else 1):
                 broken = not fields
-                file.looks_like = None if several or broken or found.is_there else format_like(fields)
+                file.hint = "" if several or broken or found.is_there else hint_of(fields)
                 label = fields[0] if fields and b":" not in fields[0] else None
                 second = fields[label is not None :][:1]
                 found = cls(label, found.has_id or b"".join(second).startswith(b"qid:"), True)
@@ -66,6 +66,7 @@ class FirstRow:
         with opened(file, size, to_look=True) as (lines, _):
             labelled = layout.look(lines)
         file.labelled, file.looked_at = labelled is not False, True
+        file.hint = layout.without_label
         return cls(is_there=labelled is not None)
 
 

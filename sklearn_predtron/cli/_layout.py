@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from math import isfinite
 from typing import Any, ClassVar, NamedTuple
 
 from sklearn_predtron.cli._text_lines import Lines
@@ -15,6 +16,18 @@ class Record(NamedTuple):
     line: int
     labels: list[str | float] | None
     content: Any
+    weight: float = 1.0
+
+
+def number_of(label: str | float) -> float | None:
+    """Return a label, or a text, as a number, if it is a finite one."""
+    if isinstance(label, str) and "_" in label:  # which Python reads as a separator of digits
+        return None
+    try:
+        value = float(label)
+    except (ValueError, OverflowError):
+        return None
+    return value if isfinite(value) else None
 
 
 class Layout(ABC):
@@ -25,6 +38,11 @@ class Layout(ABC):
     sequences: ClassVar[bool] = False  # whether a record is one, whose tokens have a line each
     of_tables: ClassVar[bool] = False  # of whose columns features can be made
     width: int | None  # of the rows, once it is known
+
+    @property
+    def without_label(self) -> str:
+        """Return what a message says of files without labels, too."""
+        return ""
 
     @property
     def is_known(self) -> bool:

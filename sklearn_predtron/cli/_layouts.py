@@ -9,15 +9,17 @@ from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.cli._conll_layout import WIDTH, ConllLayout
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._csv_layout import CsvLayout
+from sklearn_predtron.cli._hashed_layout import HASHED, LABEL, JsonLayout
 from sklearn_predtron.cli._job import Job, option
 from sklearn_predtron.cli._labels import is_number
 from sklearn_predtron.cli._layout import Layout
 from sklearn_predtron.cli._template import read_template_file
+from sklearn_predtron.cli._vw_layout import VwLayout
 
 SVMLIGHT = "svmlight"
-LAYOUTS: dict[str, type[Layout]] = {kind.name: kind for kind in (CsvLayout, ConllLayout)}
-ENDINGS = {".csv": "csv", ".tsv": "csv", ".conll": "conll"}
-OPTIONS = {"label": "csv", "header": "csv", "template": "conll"}
+LAYOUTS: dict[str, type[Layout]] = {kind.name: kind for kind in (CsvLayout, ConllLayout, JsonLayout, VwLayout)}
+ENDINGS = {".csv": "csv", ".tsv": "csv", ".conll": "conll", ".jsonl": "json", ".ndjson": "json", ".vw": "vw"}
+OPTIONS = {"label": ("csv", "json"), "header": ("csv",), "template": ("conll",)}
 OF_SVMLIGHT = ["grow", "jobs", "cluster", "cache", "zero_based"]  # options that others do not have
 
 
@@ -26,7 +28,11 @@ PAIR = re.compile(rb"\d+:[-+.\deE]+")
 
 def format_like(fields: list[bytes]) -> str | None:
     """Return which other format the fields of a first row look like, if they look like any."""
-    if any(PAIR.fullmatch(field) for field in fields[1:]) and not any(field.startswith(b"|") for field in fields):
+    if fields[0].startswith(b"{"):
+        return JsonLayout.name
+    if any(field.startswith(b"|") for field in fields):
+        return VwLayout.name
+    if any(PAIR.fullmatch(field) for field in fields[1:]):
         return None
     line = b" ".join(fields)
     if b"," in line or b";" in line:
@@ -34,6 +40,12 @@ def format_like(fields: list[bytes]) -> str | None:
     if len(fields) < 2:
         return None
     return CsvLayout.name if all(is_number(field) for field in fields) else ConllLayout.name
+
+
+def hint_of(fields: list[bytes]) -> str:
+    """Return what a message says of a file whose first row has these fields."""
+    name = format_like(fields)
+    return "" if name is None else f"; the file looks like {name}, which --format {name} reads"
 
 
 def layout_of(job: Job, loaded: Any) -> Layout | None:
@@ -44,9 +56,9 @@ def layout_of(job: Job, loaded: Any) -> Layout | None:
         raise UsageError("--label is fixed by the estimator of --load")
     if state is not None and job.format not in (None, name):
         raise UsageError(f"--format={job.format} is not for --load={job.load!r}, which has learned {name} files")
-    for given, of_format in OPTIONS.items():
-        if given in job.given and of_format != name:
-            raise UsageError(f"{option(given)} is for --format {of_format}, and the files are {name}")
+    for given, known in OPTIONS.items():
+        if given in job.given and name not in known:
+            raise UsageError(f"{option(given)} is for --format {' and '.join(known)}, and the files are {name}")
     if name == SVMLIGHT:
         return None
     check_layout(job, name)
@@ -76,6 +88,8 @@ def check_layout(job: Job, name: str) -> None:
     tasks = [kind.task] if kind.task else ["binary", "multiclass", "ordinal", "bipartite"]
     if job.task not in (None, *tasks):
         raise UsageError(f"--task {job.task} is not for {name} files; accepted is --task {', '.join(tasks)}")
+    if name == VwLayout.name and job.costs:
+        raise UsageError("--costs is not for vw files, whose rows have an importance; accepted is --test-costs")
     if "features" in job.parameters and not kind.of_tables:
         raise UsageError(f"--features={job.parameters['features']} is not for {name} files; accepted is a number of features")
 
@@ -86,6 +100,11 @@ def new_layout(job: Job, name: str, loaded: Any) -> Layout:
         return ConllLayout(job.features or WIDTH, read_template_file(job.template))
     if name == CsvLayout.name:
         return CsvLayout.new(job, loaded)
+    width = (job.features or HASHED) if loaded is None else loaded.n_features_in_
+    if name == JsonLayout.name:
+        return JsonLayout(width, job.label or LABEL)
+    if name == VwLayout.name:
+        return VwLayout(width)
     raise UsageError(f"--load={job.load!r} holds a {type(loaded).__name__} that has learned no {name} files")
 
 
@@ -101,7 +120,9 @@ def loaded_layout(job: Job, loaded: Any, state: dict[str, Any]) -> Layout:
     try:
         if state["format"] == ConllLayout.name:
             return ConllLayout(loaded.n_features_in_, state["template"], int(state["columns"]))
-        return CsvLayout.loaded(job, loaded, state)
+        if state["format"] == JsonLayout.name:
+            return JsonLayout(loaded.n_features_in_, state["label"])
+        return VwLayout(loaded.n_features_in_) if state["format"] == VwLayout.name else CsvLayout.loaded(job, loaded, state)
     except (KeyError, TypeError, ValueError):
         raise unknown(job, state) from None
 

@@ -18,7 +18,7 @@ from sklearn_predtron.cli._data_files import DataFile, Room
 from sklearn_predtron.cli._growing import MOST_CLASSES, check_number
 from sklearn_predtron.cli._job import Job
 from sklearn_predtron.cli._labels import are_words, shortened_labels
-from sklearn_predtron.cli._layout import Layout, Record
+from sklearn_predtron.cli._layout import Layout, Record, number_of
 from sklearn_predtron.cli._lines import is_line
 from sklearn_predtron.cli._progress import Bar
 from sklearn_predtron.cli._text_lines import Lines
@@ -27,17 +27,6 @@ from sklearn_predtron.datasets._compressed import decompressed
 
 OBJECT = 8  # times the size of its address, about
 BETWEEN = 1000  # records from one look at the progress to the next
-
-
-def number_of(label: str | float) -> float | None:
-    """Return a label as a number, if it is a finite one."""
-    if isinstance(label, str) and "_" in label:  # which Python reads as a separator of digits
-        return None
-    try:
-        value = float(label)
-    except ValueError:
-        return None
-    return value if np.isfinite(value) else None
 
 
 @dataclass
@@ -95,11 +84,12 @@ class RecordReader:
         self._file, self._form, self._room = file, form, room
         self.path, self.sequence_id = file.name, form.layout.sequences
         self.fraction_read: float | None = None
+        self.weights: NDArray | None = None  # of the rows of the present chunk, if they are not all 1
 
     def __iter__(self) -> Iterator[tuple[Any, Any, Any]]:
         if self._file.parsed is not None:
-            for i, chunk in enumerate(self._file.parsed, 1):
-                self.fraction_read = i / len(self._file.parsed)
+            for i, (chunk, weights) in enumerate(self._file.parsed, 1):
+                self.weights, self.fraction_read = weights, i / len(self._file.parsed)
                 yield chunk
             return
         kept: list[Any] = []
@@ -107,7 +97,7 @@ class RecordReader:
         for chunk in self._parsed():
             taken += size_of(chunk[0])
             if taken <= room:
-                kept.append(chunk)
+                kept.append((chunk, self.weights))
             else:
                 kept.clear()
             yield chunk
@@ -120,6 +110,8 @@ class RecordReader:
         for records in self._chunks():
             y = np.array([label for _, labels in records for label in labels or []]) if self._file.labelled else None
             lines = np.array([record.line for record, _ in records])
+            weights = np.array([record.weight for record, _ in records])
+            self.weights = None if (weights == 1).all() else weights
             X = self._form.layout.rows([record for record, _ in records])
             sizes = [len(record.content) for record, _ in records] if self.sequence_id else 1
             yield X, y, np.repeat(lines, sizes) if self.sequence_id else lines[0]
@@ -157,9 +149,10 @@ class RecordReader:
             return None
         found = [self._form.label_of(label) for label in record.labels]
         if None in found:
-            at, classes = found.index(None), self._form.classes
-            reason = f"the label {shortened(record.labels[at])} is not one of the classes {shortened_labels(classes)}"
-            raise lines.broken(reason, record.line + at)
+            at, known = found.index(None), shortened_labels(self._form.classes)
+            label = record.labels[at]
+            said = shortened(label) if isinstance(label, str) else f"{label:g}"
+            raise lines.broken(f"the label {said} is not one of the classes {known}", record.line + at)
         return found
 
 

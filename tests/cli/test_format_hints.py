@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import dump_svmlight_file
 
-from tests.cli_cases import run
+from tests.cli_cases import run, usage_error
 
 TEXTS = {
     "csv": [
@@ -15,6 +15,7 @@ TEXTS = {
         "1\t2\t0\n3\t4\t1\n",
     ],
     "conll": ["Ada NNP B-PER\nsees VBZ O\n\n", "1 1 N\n2 1 V\n"],
+    "vw": ["1 | a b:2\n", "-1 2 'tag |f a\n", "1 |f 3:2\n"],
 }
 
 
@@ -40,3 +41,13 @@ def test_what_looks_like_svmlight_has_no_hint(capsys, tmp_path):
     (tmp_path / "sets").write_text("1,2\n1 oops\n")
     code, _, err = run(capsys, tmp_path / "sets", "--task", "multilabel")
     assert code == 1 and "at 'oops'" in err and "looks like" not in err
+
+
+def test_rows_without_labels_that_look_like_another_format(capsys, tmp_path):
+    (tmp_path / "rows").write_text('{"label": 1, "a": 2}\n')
+    message = usage_error(capsys, tmp_path / "rows")
+    assert "there is no model that predicts them; the file looks like json, which --format json reads" in message
+    dump_svmlight_file(np.eye(2), [0, 1], str(tmp_path / "two"))
+    run(capsys, tmp_path / "two", "--save", tmp_path / "m")
+    code, _, err = run(capsys, "--load", tmp_path / "m", tmp_path / "rows")
+    assert code == 1 and "line 1" in err and "looks like json" in err
