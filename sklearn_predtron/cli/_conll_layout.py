@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_predtron.cli._console import UsageError
+from sklearn_predtron.cli._growing import counted
 from sklearn_predtron.cli._layout import Layout, Record
 from sklearn_predtron.cli._template import Template
 from sklearn_predtron.cli._text_lines import Lines
@@ -59,7 +60,7 @@ class ConllLayout(Layout):
         wanted = self.columns or 0
         if n not in (wanted, wanted + 1):
             said = f"accepted are {wanted + 1}, of which the last is the label, or {wanted} without labels"
-            raise lines.broken(f"the token has {n} columns; {said}", line)
+            raise lines.broken(f"the token has {counted(n, 'column')}; {said}", line)
         return n > wanted
 
     def records(self, lines: Lines) -> Iterator[Record]:
@@ -70,7 +71,7 @@ class ConllLayout(Layout):
             n = (self.columns or 0) + labelled
             for i, columns in enumerate(tokens, first):
                 if len(columns) != n:
-                    raise lines.broken(f"the token has {len(columns)} columns, and those before it have {n}", i)
+                    raise lines.broken(f"the token has {counted(len(columns), 'column')}, and those before it have {n}", i)
             labels: list[str | float] | None = [columns.pop() for columns in tokens] if labelled else None
             yield Record(first, labels, tokens)
 

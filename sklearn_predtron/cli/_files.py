@@ -222,6 +222,8 @@ def learn_file(
         X = X if beside is None else beside.beside(X)
         if reader.weights is not None:
             X, y = Weighted.of(X, y, reader.weights)
+            if X.shape[0] == 0:
+                continue
         order = random.permutation(X.shape[0]) if job.shuffle else slice(None)
         learn_chunk(comparison, X[order], y[order], epoch == 0, place)
         bar(f"epoch {epoch + 1}/{job.epochs}", reader.fraction_read, result)

@@ -171,12 +171,13 @@ def test_lines_are_learned_with_their_importance(capsys, tmp_path, kind, options
     assert not np.array_equal(weighted.coef_, plain.coef_)
 
 
-def test_the_learner_beside_learns_with_importance(capsys, tmp_path):
+@pytest.mark.parametrize("chunk", [1, 1000])
+def test_the_learner_beside_learns_with_importance(capsys, tmp_path, chunk):
     rng = np.random.default_rng(0)
     a, b = rng.integers(0, 9, (2, 80))
     y, w = (a - b > rng.integers(-2, 3, 80)) * 2 - 1, rng.integers(0, 3, 80)
     write(tmp_path / "a.vw", [f"{y[i]} {w[i]} | a:{a[i]} b:{b[i]}" for i in range(80)])
-    _, out, _ = run(capsys, tmp_path / "a.vw", "--test", tmp_path / "a.vw", *OPTIONS)
+    _, out, _ = run(capsys, tmp_path / "a.vw", "--test", tmp_path / "a.vw", "--chunk", chunk, *OPTIONS)
     X = hashed([{"a": a[i], "b": b[i]} for i in range(80)])
     ours, beside = json.loads(out)["results"]
     expected = Perceptron(shuffle=False).partial_fit(X, y, classes=[-1, 1], sample_weight=w)
