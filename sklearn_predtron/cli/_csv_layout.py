@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -123,28 +123,25 @@ class CsvLayout(Layout):
     def _start(self, lines: Lines) -> tuple[Plan, Iterator[tuple[int, list[str]]]] | None:
         """Return where a file has what, and its rows with the lines in which they begin; None if it is empty."""
         rows = rows_of(lines)
-        first = list(islice(rows, 2))
-        if not first:
+        first = next(rows, None)
+        if first is None:
             return None
-        line, cells = first[0][0], [cell.strip() for cell in first[0][1]]
-        named = self._is_header(cells, first[1][1] if len(first) > 1 else [])
+        line, cells = first[0], [cell.strip() for cell in first[1]]
+        named = self._is_known_header(cells)
+        if named is None:
+            second = next(rows, None)
+            named = is_header(cells, [] if second is None else second[1])
+            rows = rows if second is None else chain([second], rows)
         plan = self._plan([cell or f"column {i}" for i, cell in enumerate(cells, 1)] if named else None, len(cells), lines, line)
-        return plan, chain(first[named:], rows)
+        return plan, rows if named else chain([first], rows)
 
-    def _is_header(self, cells: list[str], second: list[str]) -> bool:
-        """Return whether the first of two rows has the names of the columns."""
+    def _is_known_header(self, cells: list[str]) -> bool | None:
+        """Return whether the first row has the names of the columns; None where the second row shows that."""
         if self.header is not None:
             return self.header
         if self.place is not None and self.names is None:  # nor had what was learned
             return False
-        if self.names is not None and set(self.names) <= set(cells):
-            return True
-        values = [value_of(cell) for cell in cells]
-        above = any(
-            isinstance(value, str) and isinstance(value_of(cell.strip()), float)
-            for value, cell in zip(values, second, strict=False)
-        )
-        return above or not any(isinstance(value, float) for value in values)
+        return True if self.names is not None and set(self.names) <= set(cells) else None
 
     def _plan(self, names: list[str] | None, n: int, lines: Lines, line: int) -> Plan:
         """Return where a file of so many columns, with these names, has what."""
@@ -264,6 +261,13 @@ def taken_by(features: Any) -> tuple[bool, bool]:
         return False, False
     tags = made.__sklearn_tags__().input_tags
     return tags.allow_nan, tags.string
+
+
+def is_header(cells: list[str], second: list[str]) -> bool:
+    """Return whether the first of two rows has names: words above numbers, or no number at all."""
+    values, below = [value_of(cell) for cell in cells], [value_of(cell.strip()) for cell in second]
+    above = any(isinstance(name, str) and isinstance(value, float) for name, value in zip(values, below, strict=False))
+    return above or not any(isinstance(value, float) for value in values)
 
 
 def rows_of(lines: Lines) -> Iterator[tuple[int, list[str]]]:
