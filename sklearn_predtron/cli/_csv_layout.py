@@ -161,7 +161,7 @@ class CsvLayout(Layout):
     def _new_plan(self, names: list[str] | None, n: int, lines: Lines, line: int) -> Plan:
         """Return where the first file has what, and know its columns from now on."""
         if n < 2:
-            raise lines.broken(f"there is one column, {names or ''}; a label and a feature are needed".replace(", ;", ";"), line)
+            raise lines.broken("there is one column; a label and a feature are needed", line)
         known = [str(i) for i in range(1, n + 1)] if names is None else names
         label = LAST if self.label is None else self.label
         if label not in known and label not in (FIRST, LAST):

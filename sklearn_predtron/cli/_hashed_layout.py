@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.feature_extraction import FeatureHasher
 
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.cli._layout import Layout, Record
+from sklearn_predtron.cli._layout import Layout, Record, number_of
 from sklearn_predtron.cli._text_lines import Lines
 
 HASHED = 2**18  # features, unless another number is asked for
@@ -89,12 +89,18 @@ class JsonLayout(HashedLayout):
             raise lines.broken(f"the line is {shortened(found)}; accepted are objects, of features by name")
         if len({name for name, _ in found}) < len(found):
             raise lines.broken("a name is there twice")
-        label = next((value for name, value in found if name == self.label), None)
+        pairs = [(name, feature_of(name, value, lines)) for name, value in found if name != self.label and value is not None]
+        return Record(lines.number, self._labels(dict(found).get(self.label), lines), pairs)
+
+    def _labels(self, label: Any, lines: Lines) -> list[str | float] | None:
+        """Return the label in a list, if there is one."""
         if isinstance(label, list):
             raise lines.broken(f"the label {self.label!r} is a list or an object; accepted are numbers and strings")
-        label = str(label).lower() if isinstance(label, bool) else label
-        pairs = [(name, feature_of(name, value, lines)) for name, value in found if name != self.label and value is not None]
-        return Record(lines.number, None if label is None else [label], pairs)
+        if isinstance(label, str):
+            check_text(label, lines)
+        elif label is not None and number_of(label) is None:
+            raise lines.broken(f"the label {self.label!r} is too large a number")
+        return None if label is None else [str(label).lower() if isinstance(label, bool) else label]
 
     def state(self) -> dict[str, Any]:
         return {**super().state(), "label": self.label}
@@ -111,10 +117,10 @@ def feature_of(name: str, value: Any, lines: Lines) -> float | str:
     if isinstance(value, str):
         check_text(value, lines)
     check_text(name, lines)
-    try:
-        return value if isinstance(value, str) else float(value)
-    except OverflowError:
-        raise lines.broken(f"the number of {name!r} is too large") from None
+    number = value if isinstance(value, str) else number_of(value)
+    if number is None:
+        raise lines.broken(f"the number of {name!r} is too large")
+    return number
 
 
 def check_text(text: str, lines: Lines) -> None:

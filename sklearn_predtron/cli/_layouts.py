@@ -13,6 +13,7 @@ from sklearn_predtron.cli._hashed_layout import HASHED, LABEL, JsonLayout
 from sklearn_predtron.cli._job import Job, option
 from sklearn_predtron.cli._labels import is_number
 from sklearn_predtron.cli._layout import Layout
+from sklearn_predtron.cli._tasks import TASKS
 from sklearn_predtron.cli._template import read_template_file
 from sklearn_predtron.cli._vw_layout import VwLayout
 
@@ -21,8 +22,7 @@ LAYOUTS: dict[str, type[Layout]] = {kind.name: kind for kind in (CsvLayout, Conl
 ENDINGS = {".csv": "csv", ".tsv": "csv", ".conll": "conll", ".jsonl": "json", ".ndjson": "json", ".vw": "vw"}
 OPTIONS = {"label": ("csv", "json"), "header": ("csv",), "template": ("conll",)}
 OF_SVMLIGHT = ["grow", "jobs", "cluster", "cache", "zero_based"]  # options that others do not have
-
-
+OF_ROWS = ["binary", "multiclass", "ordinal", "bipartite"]  # tasks of rows with a label each
 PAIR = re.compile(rb"\d+:[-+.\deE]+")
 
 
@@ -61,7 +61,7 @@ def layout_of(job: Job, loaded: Any) -> Layout | None:
             raise UsageError(f"{option(given)} is for --format {' and '.join(known)}, and the files are {name}")
     if name == SVMLIGHT:
         return None
-    check_layout(job, name)
+    check_layout(job, name, loaded)
     return new_layout(job, name, loaded) if state is None else loaded_layout(job, loaded, state)
 
 
@@ -79,15 +79,17 @@ def format_of_names(job: Job) -> str | None:
     return next(iter(found), None)
 
 
-def check_layout(job: Job, name: str) -> None:
-    """Refuse options that are not for files of another format than svmlight."""
+def check_layout(job: Job, name: str, loaded: Any) -> None:
+    """Refuse options, and models, that are not for files of another format than svmlight."""
     kind = LAYOUTS[name]
     for given in OF_SVMLIGHT:
         if job.asks_for(given):
             raise UsageError(f"{option(given)} is for svmlight files, and the files are {name}")
-    tasks = [kind.task] if kind.task else ["binary", "multiclass", "ordinal", "bipartite"]
+    tasks = [kind.task] if kind.task else OF_ROWS
     if job.task not in (None, *tasks):
         raise UsageError(f"--task {job.task} is not for {name} files; accepted is --task {', '.join(tasks)}")
+    if loaded is not None and type(loaded) not in [TASKS[task].estimator for task in tasks]:
+        raise UsageError(f"--load={job.load!r} holds a {type(loaded).__name__}, which is not for {name} files")
     if name == VwLayout.name and job.costs:
         raise UsageError("--costs is not for vw files, whose rows have an importance; accepted is --test-costs")
     if "features" in job.parameters and not kind.of_tables:

@@ -1,6 +1,7 @@
 """Tables as text: what is learned of them is what estimators learn of the same table from pandas."""
 
 import gzip
+import io
 import json
 
 import joblib
@@ -10,6 +11,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier
+from sklearn_predtron.cli._csv_layout import CsvLayout
+from sklearn_predtron.cli._text_lines import Lines
 from tests.cli_cases import run, usage_error
 
 N, TESTED = 600, 200
@@ -232,6 +235,18 @@ def test_a_saved_model_predicts_and_goes_on(capsys, tables, tmp_path, standard_i
     assert_array_equal(joblib.load(tmp_path / "on").coef_, learned(model, T, z).coef_)
 
 
+@pytest.mark.parametrize("names", [True, False])
+def test_rows_of_a_pipe_are_read_one_by_one(names):
+    """With a model the first row is there before the second one has come."""
+    text = ("a,b\n" * names + "1,2\n3,4\n").encode()
+    known = {"names": ["a", "b"] if names else None, "kinds": ["number"] * 2, "place": 2}
+    layout = CsvLayout(features=None, label="y" if names else None, header=None, **known)
+    lines = Lines(io.BytesIO(text), "pipe", 1000)
+    for n, record in enumerate(layout.records(lines), 1):
+        assert record.content == [2.0 * n - 1, 2.0 * n] and record.labels is None
+        assert record.line == lines.number == n + names
+
+
 def test_a_model_of_pythons_reads_tables(capsys, tables, tmp_path):
     (X, y), (T, z) = split(tables, "n", "group")
     for frame, features in ((X, None), (X, "piecewise"), (X.to_numpy(), None)):
@@ -286,7 +301,7 @@ def test_words_and_missing_cells_need_features(capsys, tables):
         ("a,y\n1,0\n2,1\n3,\n", 4, "the label is missing", 2),
         ("a,y\n1,0\n2,1\n3,\xff\n", 4, "the line is no text in UTF-8: byte 0xff at place 3", 2),
         ("a,y\n1,0\n2,1\n3,\0\n", 4, "the line has a NUL byte, which text has not", 2),
-        ("a\n1\n2\n", 1, "there is one column, ['a']; a label and a feature are needed", 0),
+        ("a\n1\n2\n", 1, "there is one column; a label and a feature are needed", 0),
         ("1\n2\n", 1, "there is one column; a label and a feature are needed", 0),
         ("a,b,a\n1,2,3\n", 1, "the column 'a' is there twice", 0),
     ],
