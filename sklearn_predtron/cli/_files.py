@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from sklearn_predtron._support.chunks import are_chunks
 from sklearn_predtron.cli._compare import BEFORE, CUTS, HELD_OUT, ByQuery, Comparison
 from sklearn_predtron.cli._console import NobodyReadsError, UsageError, complain, report
 from sklearn_predtron.cli._costs import Costs, CostsOfRows, check_costs, open_costs
@@ -19,7 +20,7 @@ from sklearn_predtron.cli._data_files import STANDARD, DataFile, DataFileReader,
 from sklearn_predtron.cli._format import AnyFormat, FileFormat, Files, find_format, known_task
 from sklearn_predtron.cli._growing import HeldBack, LeftOut, grow, widest
 from sklearn_predtron.cli._job import Job
-from sklearn_predtron.cli._labels import are_of_chunks, are_words
+from sklearn_predtron.cli._labels import are_words
 from sklearn_predtron.cli._learner import (
     build_model,
     check_options,
@@ -147,7 +148,7 @@ def build_comparison(task: Task, model: Any, data: str, classes: Any, compare: b
     for result in results:
         result.top = {BEFORE: np.zeros(len(CUTS)), HELD_OUT: np.zeros(len(CUTS))} if task.rank else None
         result.held_out_loss = 0.0 if task.sequence else None
-        result.chunks = np.zeros(3) if task.sequence and are_of_chunks(classes) else None
+        result.chunks = np.zeros(3) if task.sequence and classes is not None and are_chunks(classes.tolist()) else None
     try:
         return start_comparison(task, model, baselines, classes, results)
     except ValueError as error:

@@ -10,7 +10,6 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron._support.chunks import OUTSIDE, read_tags
 from sklearn_predtron._support.one_line import one_line
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.datasets._first_words import replace_first_words
@@ -44,16 +43,6 @@ def can_be_read(label: str, *, several: bool) -> bool:
 def are_words(labels: NDArray | None) -> bool:
     """Return whether labels are known, and are text."""
     return labels is not None and labels.dtype.kind in "UO" and all(isinstance(label, str) for label in labels.tolist())
-
-
-def are_of_chunks(labels: NDArray | None) -> bool:
-    """Return whether labels are those of chunks, as B-x, I-x and O."""
-    if labels is None or not are_words(labels):
-        return False
-    try:
-        return bool((read_tags(labels.tolist(), {}).kind != OUTSIDE).any())
-    except ValueError:
-        return False
 
 
 def add_labels(lines: bytes) -> bytes:
