@@ -15,6 +15,7 @@ from sklearn_predtron._support.one_line import one_line
 from sklearn_predtron._support.parts import kinds
 from sklearn_predtron._support.version import __version__
 from sklearn_predtron.cli._growing import MOST_CLASSES
+from sklearn_predtron.cli._layouts import LAYOUTS
 from sklearn_predtron.cli._learner import RANKING_UPDATES
 from sklearn_predtron.cli._lines import is_line, typed_label
 from sklearn_predtron.cli._tasks import TASKS
@@ -111,6 +112,37 @@ def program() -> str:
     return "predtron" if Path(sys.argv[0]).stem == "predtron" else "python -m sklearn_predtron"
 
 
+def add_formats(parser: Parser) -> None:
+    """Add the options of other formats than svmlight."""
+    formats = parser.add_argument_group("other formats")
+    formats.add_argument(
+        "--format",
+        choices=["svmlight", *LAYOUTS],
+        help="of all files (default: what the name of one ends in, .csv, .tsv, .conll, .jsonl, .ndjson or .vw, also before .gz "
+        "and .bz2; else svmlight; with --load that of the saved estimator).  csv: tables, with commas, semicolons or tabs "
+        "between columns; conll: tokens in columns with white space between them, the last of which is the label, and empty "
+        "lines between sequences; json: an object a line, of features by name; vw: lines as Vowpal Wabbit has them",
+    )
+    formats.add_argument(
+        "--label",
+        metavar="COLUMN",
+        help="of csv, the column of the labels: its name in the first line, or its number from 1, if there are no names; first; "
+        "or last (default); of json, its name (default label)",
+    )
+    formats.add_argument(
+        "--header",
+        action=argparse.BooleanOptionalAction,
+        help="whether the first line of csv names the columns (default: if it has no number, or a word where the second line "
+        "has a number)",
+    )
+    formats.add_argument(
+        "--template",
+        metavar="FILE",
+        help="of conll, what features are made of tokens, in lines as those of CRF++: U01:%%x[-1,0]/%%x[0,0:suffix3]; or words "
+        "(default): the usual ones",
+    )
+
+
 def build_parser() -> Parser:
     """Return all options; None is "not given"."""
     parser = Parser(prog=program(), description="Mistake-driven online learning.", epilog=EPILOG)
@@ -119,10 +151,11 @@ def build_parser() -> Parser:
         "train",
         nargs="*",
         metavar="TRAIN",
-        help="svmlight files to learn from, one after the other; .gz and .bz2 are read as they are, and - is standard input.  "
+        help="files to learn from, one after the other, in svmlight format unless --format says another; .gz and .bz2 "
+        "are read as they are, and - is standard input.  "
         "With --load a file whose first row has no label (sets of labels: none of the first 100 rows) is predicted",
     )
-    parser.add_argument("--test", metavar="TEST", help="svmlight file for the held-out score, or without labels to predict")
+    parser.add_argument("--test", metavar="TEST", help="file for the held-out score, or without labels to predict")
     parser.add_argument("--save", metavar="MODEL", help="write the estimator, for --load and joblib.load")
     parser.add_argument("--load", metavar="MODEL", help="go on with a saved estimator (load only what you trust)")
     parser.add_argument(
@@ -221,8 +254,9 @@ def build_parser() -> Parser:
         "--features",
         type=width_or_map,
         metavar="P",
-        help="width of the data; or piecewise, auto or fourier, for tables: the features that are made of their columns.  What a "
-        "line leaves out is then 0",
+        help="width of the data (what features with names are hashed to: of json and vw 2^18, of conll 2^20); or piecewise, auto "
+        "or fourier, for tables: the features that are made of their columns.  What a line of svmlight leaves out is then 0; "
+        "cells of csv may then be missing, or (piecewise, auto) words",
     )
     stream.add_argument(
         "--classes", type=label, nargs="+", metavar="LABEL", help="all labels, for ranks that are words in their order"
@@ -234,6 +268,7 @@ def build_parser() -> Parser:
         help=f"distinct labels that --grow, or a first pass, may find in TRAIN (default {MOST_CLASSES}): ids and measurements "
         "that are read as labels end the job, before they fill the memory",
     )
+    add_formats(parser)
     stream.add_argument("--zero-based", action=switch, help="whether indices count from 0 (default: whether the index 0 occurs)")
     stream.add_argument(
         "--chunk",

@@ -16,6 +16,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from sklearn_predtron._support.encoding import encode
 from sklearn_predtron.cli._compare import BEFORE, HELD_OUT, ByQuery, ResultRow, losses_of_sequences
+from sklearn_predtron.cli._weighted import split_weights
 from sklearn_predtron.families._batches import full_batches, losses_of_batches
 from sklearn_predtron.families._ranked_lists import losses_of_lists
 from sklearn_predtron.losses import costs_of, ranking_loss, subset_loss, table_loss
@@ -125,10 +126,11 @@ class PerceptronBaseline(Baseline):
         self.costs = 1.0 - np.eye(len(classes)) if costs is None else costs
 
     def _fit(self, estimator: Any, X: Any, y: NDArray) -> None:
-        estimator.partial_fit(X, y, classes=self.classes)
+        rows, weights = split_weights(X)
+        estimator.partial_fit(rows, y, classes=self.classes, sample_weight=weights)
 
     def _predict(self, estimator: Any, X: Any) -> NDArray:
-        return np.repeat(self.classes[:1], X.shape[0]) if estimator is None else estimator.predict(X)
+        return np.repeat(self.classes[:1], X.shape[0]) if estimator is None else estimator.predict(split_weights(X)[0])
 
     def _losses(self, predicted: NDArray, y: NDArray) -> NDArray:
         return self.costs[encode(y, self.classes), encode(predicted, self.classes)]
@@ -165,6 +167,7 @@ class TokensPerceptronBaseline(Baseline):
 
     def _score(self, predicted: NDArray, y: Any) -> None:
         super()._score(predicted, y)
+        self.result.count_chunks(predicted, y)
         self.result.count_sequences(self._losses(predicted, y))
 
 
@@ -259,11 +262,13 @@ class BatchesBaseline(Baseline):
         super().test(ByQuery(X, start), ByQuery(y, start))
 
     def _fit(self, estimator: Any, X: Any, y: Any) -> None:
-        weight = compute_sample_weight("balanced", y.values)
-        estimator.partial_fit(X.values, y.values, classes=self.classes, sample_weight=weight)
+        rows, weights = split_weights(X.values)
+        weight = compute_sample_weight("balanced", y.values) * (1 if weights is None else weights)
+        estimator.partial_fit(rows, y.values, classes=self.classes, sample_weight=weight)
 
     def _predict(self, estimator: Any, X: Any) -> NDArray:
-        return np.repeat(self.classes[:1], X.start[-1]) if estimator is None else estimator.predict(X.values)
+        rows, _ = split_weights(X.values)
+        return np.repeat(self.classes[:1], X.start[-1]) if estimator is None else estimator.predict(rows)
 
     def _losses(self, predicted: NDArray, y: Any) -> NDArray:
         return losses_of_batches(self.loss, encode(predicted, self.classes), encode(y.values, self.classes), y.start)

@@ -8,6 +8,7 @@ from sklearn_predtron.cli._job import Job, option
 from sklearn_predtron.cli._learner import RANKING_UPDATES
 from sklearn_predtron.cli._mixing import check_mixing
 from sklearn_predtron.cli._paths import can_be_read, can_be_written, same_pipe
+from sklearn_predtron.cli._template import USUAL
 from sklearn_predtron.cli._used_files import check_uses
 
 DEMO_OPTIONS = ["update", "norm", "average", "seed", "compare", "json", "quiet"]
@@ -36,7 +37,7 @@ def check_job(job: Job) -> None:
     update = job.parameters.get("update")
     if update in RANKING_UPDATES and given.isdisjoint(["train", "load"]):
         raise UsageError(f"--update {update} is for rankings only; without TRAIN all tasks are learned")
-    for name in ("features", "classes", "task"):
+    for name in ("features", "classes", "task", "template"):
         if {name, "load"} <= given:
             raise UsageError(f"{option(name)} is fixed by the estimator of --load")
     if "features" in job.parameters and (job.grow or job.mixing):
@@ -64,6 +65,8 @@ def check_files(job: Job) -> None:
         for path in paths[name]:
             if not (name == "predictions" and path == STANDARD) and not can_be_written(path, replaced=name != "predictions"):
                 raise UsageError(f"{option(name)}={path!r} is not a file that can be written")
+    if job.template and job.template != USUAL and not can_be_read(job.template, standard=False):
+        raise UsageError(f"--template={job.template!r} is not a file that can be read; accepted are files, and {USUAL}")
     check_uses(job)
     read = [(option(name), path) for name in ("train", "test", "costs", "test_costs") for path in paths[name]]
     for i, (name, path) in enumerate(read):

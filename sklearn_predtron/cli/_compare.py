@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 
 from sklearn_predtron._support.encoding import encode
 from sklearn_predtron.cli._paid import Paid
+from sklearn_predtron.cli._weighted import split_weights
 from sklearn_predtron.families._batches import counts_of_batches
 from sklearn_predtron.families._reading import as_rows, why_length_refused
 from sklearn_predtron.families.bipartite import batch_loss
 from sklearn_predtron.families.labels.tokens import AUTO, LOSS, USUAL
 from sklearn_predtron.losses import AtK, SubsetLoss, sequence_loss
 from sklearn_predtron.metrics import ndcg
+from sklearn_predtron.metrics._chunks import count_found, f1_of
 
 CUTS = (1, 5, 10)
 BEFORE, HELD_OUT = "progressive", "held-out"
@@ -42,6 +44,7 @@ class ResultRow:
     rejected: int | None = None
     tested_sequences: int = 0
     held_out_loss: float | None = None  # of held-out sequences, if it is wanted
+    chunks: NDArray | None = None  # how many were found, predicted and true, if held-out tokens have labels of chunks
     counts: Any = 0  # of held-out rows that are scored as one batch, by their true and predicted classes
     # Sums of NDCG@1, @5 and @10, if they are wanted: before the update, and on held-out queries.
     top: dict[str, NDArray] | None = None
@@ -63,6 +66,16 @@ class ResultRow:
         if self.held_out_loss is not None:
             self.held_out_loss += losses.sum()
 
+    def count_chunks(self, predicted: NDArray, y: ByQuery) -> None:
+        """Add the chunks of held-out tokens, if labels are of chunks."""
+        if self.chunks is not None:
+            self.chunks += [counts.sum() for counts in count_found(y.values, predicted, y.query, None)[1:]]
+
+    @property
+    def chunk_f1(self) -> float | None:
+        """Return the F1 score of the chunks of held-out tokens, if it is known."""
+        return None if self.chunks is None or not self.tested else f1_of(*self.chunks.tolist())
+
     def count_batch(self, loss: Any, predicted: NDArray, y: NDArray) -> None:
         """Add held-out rows of the classes 0 and 1 to those before, which all together are scored as one batch."""
         self.tested += len(y)
@@ -80,6 +93,7 @@ class ResultRow:
             self.mean_loss(self.last_loss),
             shown_mean(self.score, self.tested),
             shown_mean(self.held_out_loss, self.tested_sequences),
+            "-" if self.chunk_f1 is None else f"{self.chunk_f1:.4f}",
             f"{self.rejected / self.tested:.1%}" if self.tested and self.rejected is not None else "-",
             shown_mean(self.score, self.accepted),
         ]
@@ -94,6 +108,8 @@ class ResultRow:
         found["tested"] = self.tested
         found["held_out_score"] = mean_of(self.score, self.tested)
         found["held_out_loss"] = mean_of(self.held_out_loss, self.tested_sequences)
+        if self.chunks is not None:
+            found["held_out_chunk_f1"] = self.chunk_f1
         found["rejected"] = self.rejected if self.tested else None
         found["right_of_the_rest"] = mean_of(self.score, self.accepted)
         counts = {BEFORE: self.progressive_rounds, HELD_OUT: self.tested}
@@ -219,7 +235,9 @@ class PredtronContestant:
 
     def _fit(self, X: Any, y: Any, *, first: bool) -> None:
         """Let the estimator learn."""
-        self.estimator.partial_fit(X, y, **({"classes": self.classes} if first else {}))
+        rows, weights = split_weights(X)
+        given = {} if weights is None else {"sample_weight": weights}
+        self.estimator.partial_fit(rows, y, **given, **({"classes": self.classes} if first else {}))
 
     def predict(self, X: Any) -> NDArray:
         """Return the predictions of rows that nothing is known of."""
@@ -301,6 +319,7 @@ class TaggerContestant(PredtronContestant):
     def test(self, X: Any, y: Any) -> NDArray:
         predicted = self.predict(X)
         self.result.count(predicted == y.values)
+        self.result.count_chunks(predicted, y)
         self.result.count_sequences(losses_of_sequences(self.estimator.loss, self.estimator.classes_, predicted, y))
         return predicted
 

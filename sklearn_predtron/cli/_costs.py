@@ -13,7 +13,7 @@ from sklearn_predtron.cli._compare import Comparison
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._costs_file import CostsError, CostsFile, CostsReader
 from sklearn_predtron.cli._data_files import DataFile
-from sklearn_predtron.cli._format import FileFormat, Files
+from sklearn_predtron.cli._format import AnyFormat, Files
 from sklearn_predtron.cli._growing import counted
 from sklearn_predtron.cli._job import Job, option
 from sklearn_predtron.cli._labels import shortened_labels
@@ -62,7 +62,7 @@ class Costs:
 
 
 @contextmanager
-def open_costs(file: CostsFile | None, comparison: Comparison, file_format: FileFormat) -> Iterator[CostsOfRows | None]:
+def open_costs(file: CostsFile | None, comparison: Comparison, file_format: AnyFormat) -> Iterator[CostsOfRows | None]:
     """Yield what reads the costs of rows side by side with them, if there is a file, which ends where the rows do."""
     if file is None:
         yield None
@@ -90,7 +90,7 @@ def pairs_of(reader: CostsReader, answers: Answers) -> list[tuple[Any, Any]]:
     return found
 
 
-def check_costs(job: Job, costs: Costs, model: Any, file_format: FileFormat, bar: Bar) -> None:
+def check_costs(job: Job, costs: Costs, model: Any, file_format: AnyFormat, bar: Bar) -> None:
     """Find out before hours of learning which costs cannot be used."""
     for file in costs.given:
         check_model(file, model)

@@ -67,13 +67,14 @@ class PipeStream(RawIOBase):
 
 
 class DataFile:
-    """An svmlight file of the job; a pipe can be read only once, unless it is kept."""
+    """A file of rows of the job; a pipe can be read only once, unless it is kept."""
 
     def __init__(self, path: str):
         self.path = path
         self.name = "standard input" if path == STANDARD else path
         self.labelled, self.looked_at = True, False
-        self.parsed: list[Chunk] | None = None  # all rows, if the first pass has kept them
+        self.hint = ""  # what messages say of it, too
+        self.parsed: list[Any] | None = None  # all chunks, if a pass has kept them
         self.is_pipe = not stat.S_ISREG(status(path).st_mode)
         # Standard input from a file goes on where the shell left it.
         self._start = os.lseek(0, 0, os.SEEK_CUR) if path == STANDARD and not self.is_pipe else 0
@@ -128,6 +129,8 @@ def reopened(number: int, start: int) -> IO[bytes]:
 class DataFileReader(SvmlightReader):
     """A reader of a `DataFile`, whose labels may be words; without `n_features` a chunk is as wide as it needs to be."""
 
+    weights = None  # of the rows of a chunk
+
     def __init__(self, file: DataFile, *, words: Words | None = None, **parameters: Any):
         super().__init__(file.name, **parameters)
         self._file = file
@@ -136,6 +139,12 @@ class DataFileReader(SvmlightReader):
     def __iter__(self) -> Iterator[tuple[Any, Any, Any]]:
         for chunk in self._parsed() or self._chunks(self.n_features, bool(self.zero_based), self.classes):
             yield chunk.X, self._labels_of(chunk), chunk.first if chunk.qid is None else chunk.qid
+
+    def where(self, found: Any) -> str:
+        """Return where a chunk begins."""
+        if self.query_id or self.sequence_id:
+            return f"{self.path}: in the chunk that begins with qid:{found[0]}"
+        return f"{self.path}, line {found}: in the chunk that begins here"
 
     def _parsed(self) -> Iterator[Chunk] | None:
         """Return the rows that are parsed already, if they are."""
@@ -171,9 +180,8 @@ class DataFileReader(SvmlightReader):
         try:
             yield from super()._chunks(*arguments, **options)
         except BrokenLineError as error:
-            if self._words is None:
-                raise
-            raise BrokenLineError(error.path, error.line_number, self._words.explain(error.reason)) from None
+            reason = error.reason if self._words is None else self._words.explain(error.reason)
+            raise BrokenLineError(error.path, error.line_number, reason + self._file.hint) from None
         except (ValueError, OSError) as error:
             if not self.cache:
                 raise

@@ -9,23 +9,35 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
+from sklearn_predtron._support.chunks import are_chunks
 from sklearn_predtron.cli._compare import BEFORE, CUTS, HELD_OUT, ByQuery, Comparison
 from sklearn_predtron.cli._console import NobodyReadsError, UsageError, complain, report
 from sklearn_predtron.cli._costs import Costs, CostsOfRows, check_costs, open_costs
 from sklearn_predtron.cli._costs_file import CostsError
 from sklearn_predtron.cli._data_files import STANDARD, DataFile, DataFileReader, FileError
-from sklearn_predtron.cli._format import FileFormat, Files, find_format, known_task
+from sklearn_predtron.cli._format import AnyFormat, FileFormat, Files, find_format, known_task
 from sklearn_predtron.cli._growing import HeldBack, LeftOut, grow, widest
 from sklearn_predtron.cli._job import Job
 from sklearn_predtron.cli._labels import are_words
-from sklearn_predtron.cli._learner import build_model, check_options, check_table, load_model, save_model, settle_norm
-from sklearn_predtron.cli._lines import format_predictions, format_scores, is_line, lines_to
+from sklearn_predtron.cli._learner import (
+    build_model,
+    check_options,
+    check_table,
+    load_model,
+    save_model,
+    settle_norm,
+    warn_of_few_rows,
+)
+from sklearn_predtron.cli._lines import format_predictions, format_scores, is_line, lines_to, spaced
 from sklearn_predtron.cli._mixing import check_names, check_shards, learn_mixture
 from sklearn_predtron.cli._paid import Paid
 from sklearn_predtron.cli._progress import Bar
+from sklearn_predtron.cli._record_files import RecordReader
 from sklearn_predtron.cli._report import Outcome, report_outcome
 from sklearn_predtron.cli._tasks import TASKS, Task, start_comparison, start_lines, task_of
+from sklearn_predtron.cli._weighted import Weighted
 from sklearn_predtron.datasets import BrokenLineError
 
 
@@ -53,7 +65,7 @@ def run_files(job: Job, bar: Bar) -> int:
             if job.mixing:
                 check_names(job, files)
             file_format = find_format(job, files, loaded, task, bar)
-            if job.mixing:
+            if job.mixing and isinstance(file_format, FileFormat):
                 check_shards(job, file_format)
         except (BrokenLineError, FileError, KeyboardInterrupt) as error:
             bar.clear()
@@ -63,6 +75,7 @@ def run_files(job: Job, bar: Bar) -> int:
             check_options(job, task)
         model = build_model(job, loaded, task, file_format.classes)
         check_table(job, model, file_format)
+        warn_of_few_rows(job, model, file_format)
         if costs.given:
             task = task.under_costs()
             try:
@@ -72,6 +85,8 @@ def run_files(job: Job, bar: Bar) -> int:
                 return complain(error, "nothing was learned before it")
         compare = not (job.load or job.grow or job.mixing) if job.compare is None else job.compare
         comparison = build_comparison(task, model, name_of_data(files), file_format.classes, compare)
+        ours, *others = comparison.contestants
+        comparison.contestants = [ours, *(file_format.beside(baseline) for baseline in others)]
         if costs.given and (job.json or not job.quiet):
             show_paid(comparison, costs)
         outcome = learn_save_score(comparison, job, files, costs, file_format, bar)
@@ -85,10 +100,10 @@ def name_of_data(files: Files) -> str:
     return f"{first} and {len(more)} more" if more else first
 
 
-def learn_save_score(comparison: Comparison, job: Job, files: Files, costs: Costs, file_format: FileFormat, bar: Bar) -> Outcome:
+def learn_save_score(comparison: Comparison, job: Job, files: Files, costs: Costs, file_format: AnyFormat, bar: Bar) -> Outcome:
     """Learn from TRAIN, save, score on TEST, as is wanted, and return what came of it."""
     left_out, unlearned = LeftOut(), None
-    if job.mixing:
+    if job.mixing and isinstance(file_format, FileFormat):
         unlearned = learn_mixture(comparison, job, files, file_format)
     elif files.train:
         unlearned = learn_files(comparison, job, files.train, costs, file_format, bar)
@@ -133,6 +148,7 @@ def build_comparison(task: Task, model: Any, data: str, classes: Any, compare: b
     for result in results:
         result.top = {BEFORE: np.zeros(len(CUTS)), HELD_OUT: np.zeros(len(CUTS))} if task.rank else None
         result.held_out_loss = 0.0 if task.sequence else None
+        result.chunks = np.zeros(3) if task.sequence and classes is not None and are_chunks(classes.tolist()) else None
     try:
         return start_comparison(task, model, baselines, classes, results)
     except ValueError as error:
@@ -150,7 +166,7 @@ def show_paid(comparison: Comparison, costs: Costs) -> None:
 
 
 def learn_files(
-    comparison: Comparison, job: Job, train: list[DataFile], costs: Costs, file_format: FileFormat, bar: Bar
+    comparison: Comparison, job: Job, train: list[DataFile], costs: Costs, file_format: AnyFormat, bar: Bar
 ) -> BaseException | None:
     """Learn from TRAIN, one file after the other, and return what ended it early, if anything."""
     random, epochs, held = np.random.default_rng(job.seed), job.epochs, HeldBack()
@@ -167,8 +183,8 @@ def learn_files(
         return error
     finally:
         model = comparison.contestants[0].estimator
-        if job.grow and model.__sklearn_is_fitted__() and not file_format.query_id and not file_format.multilabel:
-            file_format.close_labels(model.classes_)
+        if job.grow and isinstance(file_format, FileFormat) and model.__sklearn_is_fitted__():
+            file_format.close_labels_of(model)
     return None
 
 
@@ -184,7 +200,7 @@ def refuse_nothing(comparison: Comparison, train: list[DataFile], costs: Costs) 
 def learn_file(
     comparison: Comparison,
     job: Job,
-    reader: DataFileReader,
+    reader: DataFileReader | RecordReader,
     random: np.random.Generator,
     epoch: int,
     bar: Bar,
@@ -205,6 +221,10 @@ def learn_file(
         if not job.grow or model.__sklearn_is_fitted__():  # else the width, and so the share of what is stored, is not known
             settle_norm(model, X.values if isinstance(X, ByQuery) else X)
         X = X if beside is None else beside.beside(X)
+        if reader.weights is not None:
+            X, y = Weighted.of(X, y, reader.weights)
+            if X.shape[0] == 0:
+                continue
         order = random.permutation(X.shape[0]) if job.shuffle else slice(None)
         learn_chunk(comparison, X[order], y[order], epoch == 0, place)
         bar(f"epoch {epoch + 1}/{job.epochs}", reader.fraction_read, result)
@@ -212,18 +232,17 @@ def learn_file(
 
 def read_as(model: Any) -> Callable[[Any], Any]:
     """Return what makes rows of a file those of a table, where features are made of them; what a line leaves out is 0."""
-    return (lambda rows: rows.toarray()) if model.features is not None else (lambda rows: rows)
+    return (lambda rows: rows.toarray() if sparse.issparse(rows) else rows) if model.features is not None else (lambda rows: rows)
 
 
-def chunks(reader: DataFileReader, fit: Callable[[Any], Any]) -> Iterator[tuple[Any, Any, str]]:
+def chunks(reader: DataFileReader | RecordReader, fit: Callable[[Any], Any]) -> Iterator[tuple[Any, Any, str]]:
     """Yield X and y of each chunk, for rankings and sequences as lists, and where it begins; `fit` makes X fit the estimator."""
     for rows, y, found in reader:
-        X = fit(rows)
+        X, place = fit(rows), reader.where(found)
         if reader.query_id or reader.sequence_id:
-            labels = None if y is None else ByQuery.of(y, found)
-            yield ByQuery.of(X, found), labels, f"{reader.path}: in the chunk that begins with qid:{found[0]}"
+            yield ByQuery.of(X, found), None if y is None else ByQuery.of(y, found), place
         else:
-            yield X, y, f"{reader.path}, line {found}: in the chunk that begins here"
+            yield X, y, place
 
 
 def check_lengths(comparison: Comparison, X: Any, place: str) -> None:
@@ -262,7 +281,7 @@ def refused(place: str, error: Exception) -> RefusedError:
 
 
 def score_files(
-    comparison: Comparison, job: Job, files: Files, costs: Costs, file_format: FileFormat, left_out: LeftOut, bar: Bar
+    comparison: Comparison, job: Job, files: Files, costs: Costs, file_format: AnyFormat, left_out: LeftOut, bar: Bar
 ) -> BaseException | None:
     """Score on TEST, write the predictions, and return what ended it early, if anything."""
     model = comparison.contestants[0].estimator
@@ -278,7 +297,10 @@ def score_files(
                 reader = file_format.reader(file, learned=False)
                 for X, y, place in chunks(reader, lambda rows: as_learned(left_out.cut(rows, width))):
                     X = X if beside is None else beside.beside(X)
-                    is_read = write(lines_of(comparison, X, y, place, several, job.written)) and is_read
+                    lines = lines_of(comparison, X, y, place, several, job.written)
+                    is_read = (
+                        write(spaced(lines, X.start) if file_format.spaced and isinstance(X, ByQuery) else lines) and is_read
+                    )
                     n += X.shape[0]
                     if not is_read and y is None:
                         raise NobodyReadsError

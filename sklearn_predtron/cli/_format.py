@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,7 +16,10 @@ from sklearn_predtron.cli._data_files import STANDARD, DataFile, DataFileReader,
 from sklearn_predtron.cli._growing import MOST_CLASSES, check_number
 from sklearn_predtron.cli._job import Job
 from sklearn_predtron.cli._labels import READABLE, Words, are_words, can_be_read, decode_word, is_number, shortened_labels
+from sklearn_predtron.cli._layout import Layout
+from sklearn_predtron.cli._layouts import hint_of, layout_of
 from sklearn_predtron.cli._progress import Bar
+from sklearn_predtron.cli._record_files import RecordFormat, find_records, opened
 from sklearn_predtron.cli._tasks import TASKS, Task, task_of
 from sklearn_predtron.datasets import SvmlightSummary
 from sklearn_predtron.datasets._blocks import rows_of
@@ -47,6 +50,7 @@ class FirstRow:
         with file.open(to_look=True) as raw, decompressed(raw, file.path) as lines:
             for fields in islice(rows_of(lines, size), LOOKED_AT if several else 1):
                 broken = not fields
+                file.hint = "" if several or broken or found.is_there else hint_of(fields)
                 label = fields[0] if fields and b":" not in fields[0] else None
                 second = fields[label is not None :][:1]
                 found = cls(label, found.has_id or b"".join(second).startswith(b"qid:"), True)
@@ -55,6 +59,15 @@ class FirstRow:
         file.labelled = found.label is not None or broken or not found.is_there
         file.looked_at = True
         return found
+
+    @classmethod
+    def of_layout(cls, file: DataFile, size: int, layout: Layout) -> FirstRow:
+        """Return the same of a file of another layout."""
+        with opened(file, size, to_look=True) as (lines, _):
+            labelled = layout.look(lines)
+        file.labelled, file.looked_at = labelled is not False, True
+        file.hint = layout.without_label
+        return cls(is_there=labelled is not None)
 
 
 @dataclass
@@ -66,6 +79,7 @@ class Files:
     size: int  # of a line, at most
     several: bool  # labels, or none, in a row
     first: FirstRow  # of TRAIN
+    layout: Layout | None = None  # None is svmlight
 
     @classmethod
     def of(cls, job: Job, loaded: Any, stack: ExitStack) -> Files:
@@ -73,11 +87,11 @@ class Files:
         given = job.train, [job.test] if job.test else []
         train, test = ([stack.enter_context(DataFile(path)) for path in paths] for paths in given)
         several = job.task == "multilabel" if loaded is None else task_of(loaded).multilabel
-        files = cls(train, test, job.chunk_bytes, several, FirstRow())
+        files = cls(train, test, job.chunk_bytes, several, FirstRow(), layout_of(job, loaded))
         for file in train:
             # What writes several pipes may write one after the other.
             if not (file.is_pipe and files.first.is_there):
-                row = FirstRow.of(file, files.size, several=several)
+                row = files.look(file)
                 files.first = files.first if files.first.is_there else row
             file.labelled = file.labelled or (loaded is None and several)  # if only with empty sets
         for file in test:
@@ -90,6 +104,8 @@ class Files:
 
     def look(self, file: DataFile) -> FirstRow:
         """Find out whether a file has labels, and return its first row."""
+        if self.layout is not None:
+            return FirstRow.of_layout(file, self.size, self.layout)
         return FirstRow.of(file, self.size, several=self.several)
 
     @property
@@ -107,7 +123,7 @@ def refuse_beside(job: Job, train: list[DataFile]) -> None:
     """Refuse what is not for TRAIN without labels."""
     unlabelled = next(f"TRAIN={file.path!r} has no label in its first row" for file in train if not file.labelled)
     if not job.load:
-        raise UsageError(f"{unlabelled}; without --load there is no model that predicts them")
+        raise UsageError(f"{unlabelled}; without --load there is no model that predicts them{train[0].hint}")
     for file in train:
         if file.labelled:
             raise UsageError(f"{unlabelled}, and TRAIN={file.path!r} has")
@@ -118,6 +134,8 @@ def refuse_beside(job: Job, train: list[DataFile]) -> None:
 
 def known_task(job: Job, files: Files) -> Task | None:
     """Return the task that is asked for, or that the first row of TRAIN shows; None depends on the labels."""
+    if files.layout is not None and files.layout.task is not None:
+        return TASKS[files.layout.task]
     return TASKS["rank"] if job.task is None and files.first.has_id else TASKS.get(job.task or "")
 
 
@@ -141,6 +159,7 @@ class FileFormat:
     new_labels: bool = False  # may come in mid-file
     n_rows: int | None = None  # of TRAIN, if a first pass has come to its end
     cache: bool = False
+    spaced: ClassVar[bool] = False  # whether empty lines are between the predictions of sequences
 
     @classmethod
     def of(cls, job: Job, task: Task | None, classes: Any) -> FileFormat:
@@ -177,6 +196,16 @@ class FileFormat:
         open_labels = not file.labelled or self.query_id or (learned and self.new_labels and not self.multilabel)
         return DataFileReader(file, classes=None if open_labels else self.parsed_classes, cache=self.cache, **form, **self.how)
 
+    def mark(self, model: Any) -> None:
+        """Let a model that is saved know how its files are read."""
+        model.svmlight_zero_based_ = self.zero_based
+        if self.multilabel:
+            model.svmlight_labels_ = self.classes
+
+    def beside(self, baseline: Any) -> Any:
+        """Return the learner of scikit-learn's that takes the rows."""
+        return baseline
+
     def shard(self, file: DataFile) -> DataFileReader:
         """Return a reader of a file that is learned beside others; each reader notes the words that it does not know."""
         words = None if self.words is None else Words(self.words.names, grows=False, several=self.multilabel)
@@ -196,6 +225,11 @@ class FileFormat:
             return FirstReader(file, room, **how)
         return DataFileReader(file, **how)
 
+    def close_labels_of(self, model: Any) -> None:
+        """Know all labels from now on, those that the model has learned."""
+        if not self.query_id and not self.multilabel:
+            self.close_labels(model.classes_)
+
     def close_labels(self, classes: Any) -> None:
         """Know all labels from now on."""
         self.classes = classes
@@ -203,8 +237,14 @@ class FileFormat:
             self.words = Words(classes.tolist(), grows=False, several=self.multilabel)
 
 
-def find_format(job: Job, files: Files, loaded: Any, task: Task | None, bar: Bar) -> FileFormat:
+AnyFormat = FileFormat | RecordFormat
+
+
+def find_format(job: Job, files: Files, loaded: Any, task: Task | None, bar: Bar) -> AnyFormat:
     """Return how all files are read: from the model, the arguments, or a first pass over what is learned from."""
+    if files.layout is not None:
+        classes = given_classes(job, task) if loaded is None else loaded.classes_
+        return find_records(job, files.layout, files.train, classes, ranks=task is not None and task.ranks, bar=bar)
     file_format = FileFormat.of(job, task, given_classes(job, task))
     if loaded is not None:
         file_format.n_features = loaded.n_features_in_

@@ -55,6 +55,10 @@ class Job:
     zero_based: bool | None
     chunk_rows: int
     chunk_bytes: int
+    format: str | None
+    label: str | None  # the column of the labels
+    header: bool | None
+    template: str | None
 
     @classmethod
     def of(cls, args: argparse.Namespace) -> Job:
@@ -64,6 +68,7 @@ class Job:
             raise UsageError("--scores and --proba are two things to write in the place of predictions; accepted is one of them")
         same = ["test", "save", "load", "predictions", "task", "reject_cost", "reject_label", "compare", "costs", "test_costs"]
         same += ["jobs", "cluster", "checkpoint", "features", "max_classes", "zero_based"]
+        same += ["format", "label", "header", "template"]
         switches = {name: bool(values[name]) for name in ("json", "quiet", "grow", "cache")}
         maps = {"features": args.features} if isinstance(args.features, str) else {}
         return cls(

@@ -11,13 +11,15 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_predtron._support.parts import resolve
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.replacing import replacing
+from sklearn_predtron._support.warning import warn
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._data_files import FileError, named
-from sklearn_predtron.cli._format import FileFormat
+from sklearn_predtron.cli._format import AnyFormat
 from sklearn_predtron.cli._job import Job, option
 from sklearn_predtron.cli._labels import are_words, shortened_labels
 from sklearn_predtron.cli._tasks import TASKS, Task, task_of
 from sklearn_predtron.families._reading import are_stored_dense
+from sklearn_predtron.families._tables import MADE_AFTER
 from sklearn_predtron.norms import Auto, Norm, Scaled
 from sklearn_predtron.updates import ListNet, MaxPair, Slam
 
@@ -73,7 +75,7 @@ def check_loss(loss: str | dict, task: Task, classes: Any) -> None:
         raise UsageError(f"--loss names the labels {shortened_labels(unknown)}; accepted are {shortened_labels(classes)}")
 
 
-def check_table(job: Job, model: Any, file_format: FileFormat) -> None:
+def check_table(job: Job, model: Any, file_format: AnyFormat) -> None:
     """Refuse chunks whose rows, all of their columns there, would fill the memory."""
     width = file_format.n_features or 0
     size = 8 * width * job.chunk_rows
@@ -84,12 +86,22 @@ def check_table(job: Job, model: Any, file_format: FileFormat) -> None:
         )
 
 
+def warn_of_few_rows(job: Job, model: Any, file_format: AnyFormat) -> None:
+    """Warn where TRAIN ends before features are made of its columns, as far as that is known."""
+    rows = (file_format.n_rows or MADE_AFTER) * job.epochs
+    if model.features is not None and not model.__sklearn_is_fitted__() and rows < MADE_AFTER:
+        warn(
+            f"features={shortened(model.features)} are made of the first {MADE_AFTER} rows that are learned, and TRAIN has "
+            f"{rows}, of which numbers are learned as they are, and words not at all; accepted are more --epochs, too"
+        )
+
+
 def settle_norm(model: Any, X: Any) -> None:
     """Take "scaled" for "auto" where the first rows of a file are rows of a table, by what they store, and not of words.
 
     So it is where the model has learned under it: rows of files, whose format is the file's, go on.
     """
-    if model.features is not None:
+    if model.features is not None or isinstance(X, np.ndarray):  # which "auto" tells by itself
         return
     dense = model.norm_ == Scaled.alias if model.__sklearn_is_fitted__() else are_stored_dense(X)
     if dense and isinstance(resolve(Norm, model.norm, "norm"), Auto):
@@ -111,21 +123,19 @@ def load_model(path: str) -> Any:
         names = ", ".join(task.estimator.__name__ for task in TASKS.values())
         raise UsageError(f"--load={path!r} holds a {type(model).__name__}; accepted are {names} with numbers or words as labels")
     features = model._model.columns.features
-    if features is not None and not features.of_numbers_:
+    if features is not None and not features.of_numbers_ and not hasattr(model, "file_format_"):
         raise UsageError(
-            f"--load={path!r} holds a {type(model).__name__} of a table with categories, which svmlight files do not name; "
-            "accepted are tables of numbers"
+            f"--load={path!r} holds a {type(model).__name__} of a table with categories, learned from no file that names "
+            "them; accepted are tables of numbers, and what --save wrote"
         )
     if task_of(model).multilabel and len(model.coef_) < 2:
         raise UsageError(f"--load={path!r} holds a {type(model).__name__} of one label; at least two are needed")
     return model
 
 
-def save_model(model: Any, file_format: FileFormat, path: str) -> FileError | None:
+def save_model(model: Any, file_format: AnyFormat, path: str) -> FileError | None:
     """Write the model and how its files are read, and return why that failed, if so."""
-    model.svmlight_zero_based_ = file_format.zero_based
-    if file_format.multilabel:
-        model.svmlight_labels_ = file_format.classes
+    file_format.mark(model)
     try:
         with named(f"--save={path!r}"), replacing(path) as file:
             joblib.dump(model, file)

@@ -77,6 +77,15 @@ def format_scores(scores: NDArray) -> Iterator[str]:
         yield " ".join(f"{score:.17g}" for score in row) + "\n"
 
 
+def spaced(lines: Iterable[str], start: NDArray) -> Iterator[str]:
+    """Yield lines of tokens, and an empty line after each sequence."""
+    ends = set(start[1:].tolist())
+    for i, line in enumerate(lines, 1):
+        yield line
+        if i in ends:
+            yield "\n"
+
+
 def format_label(label: str | float) -> str:
     """Return a label as files have it."""
     return label if isinstance(label, str) else f"{label:.17g}"

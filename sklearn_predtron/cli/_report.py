@@ -24,6 +24,7 @@ HEADER = [
     "last iterate",
     "held-out score",
     "held-out loss",
+    "F1 of chunks",
     "rejected",
     "right of the rest",
 ]
@@ -32,6 +33,7 @@ HEADER = [
 def table(results: Sequence[ResultRow]) -> str:
     """Return the table as text, without the columns that nobody asked for."""
     hidden = {"held-out loss"} if all(result.held_out_loss is None for result in results) else set()
+    hidden |= {"F1 of chunks"} if all(result.chunks is None for result in results) else set()
     hidden |= {"rejected", "right of the rest"} if all(result.rejected is None for result in results) else set()
     lines = [HEADER] + [result.cells() for result in results]
     return aligned([[cell for name, cell in zip(HEADER, line, strict=True) if name not in hidden] for line in lines])

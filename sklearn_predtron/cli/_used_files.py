@@ -48,6 +48,8 @@ def uses_of(job: Job) -> Iterator[Use]:
         if job.cache and path != STANDARD:
             yield Use("cache", f"the cache of {said}={path!r}", f"{path}.cache", True)
     data += [(option(name), path) for name in ("costs", "test_costs") if (path := getattr(job, name))]
+    if job.template:
+        data.append(("--template", job.template))
     for said, path in data:
         yield Use("data", said, 0 if path == STANDARD else path, False)
     if job.load:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from os import PathLike
 from typing import Any
 
@@ -79,16 +79,29 @@ def read_conll(
 def read_lines(lines: Iterable[str]) -> tuple[list[list[str]], NDArray]:
     """Return the columns of each token, and the number of its sequence."""
     rows: list[list[str]] = []
-    sid: list[int] = []
-    number, begun = 0, False
-    for i, line in enumerate(lines, 1):
+    sizes: list[int] = []
+    for first, tokens in sequences_of_lines(lines):
+        width = len(rows[0] if rows else tokens[0])
+        for i, columns in enumerate(tokens, first):
+            if len(columns) != width:
+                raise ValueError(
+                    f"line {i} has {len(columns)} columns, and the first token has {width}: {shortened(' '.join(columns))}."
+                )
+        rows += tokens
+        sizes.append(len(tokens))
+    return rows, np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)
+
+
+def sequences_of_lines(lines: Iterable[str]) -> Iterator[tuple[int, list[list[str]]]]:
+    """Yield each sequence as the number of its first line, from 1, and the columns of its tokens."""
+    tokens: list[list[str]] = []
+    number = 0
+    for number, line in enumerate(lines, 1):
         columns = line.split()
-        if not columns or columns[0] == DOCUMENT:
-            number, begun = number + begun, False
-            continue
-        if rows and len(columns) != len(rows[0]):
-            raise ValueError(f"line {i} has {len(columns)} columns, and the first token has {len(rows[0])}: {shortened(line)}.")
-        rows.append(columns)
-        sid.append(number)
-        begun = True
-    return rows, np.array(sid, dtype=np.int64)
+        if columns and columns[0] != DOCUMENT:
+            tokens.append(columns)
+        elif tokens:
+            yield number - len(tokens), tokens
+            tokens = []
+    if tokens:
+        yield number + 1 - len(tokens), tokens

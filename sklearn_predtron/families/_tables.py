@@ -18,6 +18,8 @@ from sklearn_predtron.features import ROWS_OF_STREAMS, FeatureMap
 from sklearn_predtron.features._columns import chosen_categories, numbers_of, opened
 from sklearn_predtron.features._table import Gathered, check_values
 
+MADE_AFTER = ROWS_OF_STREAMS  # rows of a stream, which make its map
+
 
 def map_of(features: Any) -> FeatureMap | None:
     """Return the map that the parameter `features` stands for."""

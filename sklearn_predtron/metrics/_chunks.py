@@ -126,6 +126,22 @@ def chunk_precision_recall_fscore_support(
         raise ValueError(f"average={average!r} is not known; accepted are None and 'micro'.")
     if isinstance(labels, str):
         raise ValueError(f"labels={labels!r} is one type; accepted is a list of types.")
+    types, found, predictions, support = count_found(y_true, y_pred, sid, sample_weight)
+    chosen = [types.get(name, len(types)) for name in (sorted(types) if labels is None else labels)]
+    found, predictions, support = (np.append(counts, 0.0)[chosen] for counts in (found, predictions, support))
+    if average is None:
+        return share(found, predictions), share(found, support), share(2 * found, predictions + support), support
+    a, p, t = (float(counts.sum()) for counts in (found, predictions, support))
+    return a / p if p else 0.0, a / t if t else 0.0, f1_of(a, p, t), t
+
+
+def f1_of(found: float, predicted: float, true: float) -> float:
+    """Return the F1 score of chunks that are found, of those predicted and of the true ones."""
+    return 2 * found / (predicted + true) if predicted + true else 0.0
+
+
+def count_found(y_true: Any, y_pred: Any, sid: Any, sample_weight: Any) -> tuple[dict[str, int], NDArray, NDArray, NDArray]:
+    """Return the number of each type, and by it how many chunks are found, predicted and true."""
     true, predicted = read_labels(y_true, "y_true"), read_labels(y_pred, "y_pred")
     if len(true) != len(predicted):
         raise ValueError(f"y_pred has {len(predicted)} labels and y_true has {len(true)}; accepted are as many.")
@@ -134,16 +150,9 @@ def chunk_precision_recall_fscore_support(
     types: dict[str, int] = {}
     of_true, of_predicted = (find_chunks(read_tags(tokens, types), sequences) for tokens in (true, predicted))
     same = (of_true.kind == of_predicted.kind) & (of_true.end == of_predicted.end)
-    found, predictions, support = (
-        count_chunks(kind, len(types), weight)
-        for kind in (np.where(same, of_true.kind, OUTSIDE), of_predicted.kind, of_true.kind)
-    )
-    chosen = [types.get(name, len(types)) for name in (sorted(types) if labels is None else labels)]
-    found, predictions, support = (np.append(counts, 0.0)[chosen] for counts in (found, predictions, support))
-    if average is None:
-        return share(found, predictions), share(found, support), share(2 * found, predictions + support), support
-    a, p, t = (float(counts.sum()) for counts in (found, predictions, support))
-    return a / p if p else 0.0, a / t if t else 0.0, 2 * a / (p + t) if p + t else 0.0, t
+    kinds = (np.where(same, of_true.kind, OUTSIDE), of_predicted.kind, of_true.kind)
+    found, predictions, support = (count_chunks(kind, len(types), weight) for kind in kinds)
+    return types, found, predictions, support
 
 
 def read_weights(sample_weight: Any, labels: list[Any], sequences: Queries) -> NDArray | None:

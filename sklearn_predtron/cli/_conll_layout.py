@@ -1,0 +1,95 @@
+"""Files of tokens in columns, sequences with empty lines between them; the last column is the label."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from sklearn_predtron.cli._console import UsageError
+from sklearn_predtron.cli._growing import counted
+from sklearn_predtron.cli._layout import Layout, Record
+from sklearn_predtron.cli._template import Template
+from sklearn_predtron.cli._text_lines import Lines
+from sklearn_predtron.datasets import token_features
+from sklearn_predtron.datasets._conll import sequences_of_lines
+
+WIDTH = 2**20  # features, unless another number is asked for
+
+
+class ConllLayout(Layout):
+    """Tokens in columns.
+
+    Parameters
+    ----------
+    width : int
+        Features that items are hashed to.
+    template : list of tuples or None
+        Items, as `token_features` takes them.
+    columns : int or None
+        Columns beside the label, if they are known.
+    """
+
+    name, task, sequences = "conll", "sequence", True
+
+    def __init__(self, width: int, template: Template | None, columns: int | None = None):
+        self.width: int = width
+        self.template, self.columns = template, columns
+
+    def look(self, lines: Lines) -> bool | None:
+        for first, tokens in sequences_of_lines(bounded(lines)):
+            n = len(tokens[0])
+            if self.columns is None:
+                self._take_columns(n - 1, lines, first)
+            return self._has_label(n, lines, first)
+        return None
+
+    def _take_columns(self, n: int, lines: Lines, first: int) -> None:
+        """Have so many columns beside the label, of which the template makes features."""
+        if n < 1:
+            raise lines.broken("there is one column; the last one is the label, and others are needed", first)
+        try:
+            token_features([[""] * n], template=self.template, n_features=1)
+        except ValueError as error:
+            raise UsageError(f"--{error}") from None
+        self.columns = n
+
+    def _has_label(self, n: int, lines: Lines, line: int) -> bool:
+        """Return whether a token with so many columns has a label."""
+        wanted = self.columns or 0
+        if n not in (wanted, wanted + 1):
+            said = f"accepted are {wanted + 1}, of which the last is the label, or {wanted} without labels"
+            raise lines.broken(f"the token has {counted(n, 'column')}; {said}", line)
+        return n > wanted
+
+    def records(self, lines: Lines) -> Iterator[Record]:
+        labelled = None
+        for first, tokens in sequences_of_lines(bounded(lines)):
+            if labelled is None:
+                labelled = self._has_label(len(tokens[0]), lines, first)
+            n = (self.columns or 0) + labelled
+            for i, columns in enumerate(tokens, first):
+                if len(columns) != n:
+                    raise lines.broken(f"the token has {counted(len(columns), 'column')}, and those before it have {n}", i)
+            labels: list[str | float] | None = [columns.pop() for columns in tokens] if labelled else None
+            yield Record(first, labels, tokens)
+
+    def rows(self, records: Sequence[Record]) -> Any:
+        tokens = [columns for record in records for columns in record.content]
+        sid = np.repeat(np.arange(len(records)), [len(record.content) for record in records])
+        return token_features(tokens, sid, template=self.template, n_features=self.width)
+
+    def state(self) -> dict[str, Any]:
+        return {"format": self.name, "template": self.template, "columns": self.columns}
+
+
+def bounded(lines: Lines) -> Iterator[str]:
+    """Yield the lines; a sequence that would fill the memory is refused."""
+    first = begun = 0
+    for line in lines:
+        if line.isspace():
+            first, begun = lines.number, lines.n_bytes
+        elif lines.n_bytes - begun > lines.longest:
+            raise lines.broken(f"the sequence from line {first + 1} on is longer than chunk_bytes={lines.longest}")
+        yield line

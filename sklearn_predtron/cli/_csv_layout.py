@@ -1,0 +1,295 @@
+"""Tables as text: rows with commas, semicolons or tabs between their columns, which the first line may name."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from math import isfinite
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sklearn_predtron._support.queries import shortened
+from sklearn_predtron.cli._console import UsageError
+from sklearn_predtron.cli._growing import counted
+from sklearn_predtron.cli._job import Job
+from sklearn_predtron.cli._layout import Layout, Record
+from sklearn_predtron.cli._one_hot import OneHotBaseline
+from sklearn_predtron.cli._text_lines import Lines
+from sklearn_predtron.families._tables import map_of
+
+MISSING = frozenset(["", "NA", "N/A", "NaN", "nan", "null", "NULL", "?"])
+FIRST, LAST = "first", "last"
+NUMBER, CATEGORY = "number", "category"
+MOST_CATEGORIES = 1000  # of a column, for the learner beside
+
+
+class Plan(NamedTuple):
+    """Where a file has what: the label, if it is there, the features in their order, and how many columns there are."""
+
+    label: int | None
+    order: list[int]
+    n: int
+
+
+def numbers_of(cells: list[str]) -> list[float] | None:
+    """Return cells as numbers, if all of them clearly are."""
+    try:
+        found = list(map(float, cells))
+    except ValueError:
+        return None
+    return found if isfinite(sum(found)) and "_" not in "".join(cells) else None
+
+
+def value_of(cell: str) -> float | str | None:
+    """Return a cell as a number, a word, or None, which is missing."""
+    if cell in MISSING:
+        return None
+    try:
+        return cell if "_" in cell else float(cell)
+    except ValueError:
+        return cell
+
+
+class CsvLayout(Layout):
+    """A table as text.
+
+    Parameters
+    ----------
+    features : str, FeatureMap or None
+        The map that makes features of the columns, by which cells may be missing, or words.
+    label : str or None
+        The column of the labels, as the user says it; None is the last one, or the one that a model does not know.
+    header : bool or None
+        Whether the first line has the names of the columns; None is what the first two lines show.
+    names : list of str or None
+        The columns of the features by name, if they have names.
+    kinds : list of str or None
+        Of each whether it holds numbers or categories, if that is known.
+    place : int or None
+        The column of the labels in files without names, if it is known.
+    """
+
+    name, of_tables = "csv", True
+
+    def __init__(
+        self,
+        *,
+        features: Any,
+        label: str | None,
+        header: bool | None,
+        names: list[str] | None = None,
+        kinds: list[str] | None = None,
+        place: int | None = None,
+    ):
+        self.label, self.header = label, header
+        self.missing, self.words = taken_by(features)  # what cells may be beside numbers
+        self.names, self.kinds, self.place = names, kinds, place
+        self.width = None if kinds is None else len(kinds)
+        self._seen: list[dict[str, int]] = []  # of each column, the words that the first pass has seen
+
+    @classmethod
+    def new(cls, job: Job, loaded: Any) -> CsvLayout:
+        """Return the layout of files to learn from first, or those of the table that a model of Python's has learned."""
+        if loaded is None:
+            return cls(features=job.parameters.get("features"), label=job.label, header=job.header)
+        names = getattr(loaded, "feature_names_in_", None)
+        known: dict[str, Any] = {"names": None if names is None else names.tolist(), "kinds": [NUMBER] * loaded.n_features_in_}
+        return cls(features=loaded.features, label=job.label, header=job.header, **known)
+
+    @classmethod
+    def loaded(cls, job: Job, loaded: Any, state: dict[str, Any]) -> CsvLayout:
+        """Return the layout of files like those that a saved model has learned."""
+        known = {name: state[name] for name in ("label", "names", "kinds", "place")}
+        if len(known["kinds"]) != loaded.n_features_in_:
+            raise ValueError("kinds")
+        return cls(features=loaded.features, header=job.header, **known)
+
+    def state(self) -> dict[str, Any]:
+        known = {"label": self.label, "names": self.names, "kinds": self.kinds, "place": self.place}
+        return {"format": self.name, **known}
+
+    @property
+    def is_known(self) -> bool:
+        return self.kinds is not None
+
+    # ------------------------------------------------------------------------------------------------------------ the columns
+
+    def look(self, lines: Lines) -> bool | None:
+        begun = self._start(lines)
+        return None if begun is None or next(begun[1], None) is None else begun[0].label is not None
+
+    def _start(self, lines: Lines) -> tuple[Plan, Iterator[tuple[int, list[str]]]] | None:
+        """Return where a file has what, and its rows with the lines in which they begin; None if it is empty."""
+        rows = rows_of(lines)
+        first = next(rows, None)
+        if first is None:
+            return None
+        line, cells = first[0], [cell.strip() for cell in first[1]]
+        named = self._is_known_header(cells)
+        if named is None:
+            second = next(rows, None)
+            named = is_header(cells, [] if second is None else second[1])
+            rows = rows if second is None else chain([second], rows)
+        plan = self._plan([cell or f"column {i}" for i, cell in enumerate(cells, 1)] if named else None, len(cells), lines, line)
+        return plan, rows if named else chain([first], rows)
+
+    def _is_known_header(self, cells: list[str]) -> bool | None:
+        """Return whether the first row has the names of the columns; None where the second row shows that."""
+        if self.header is not None:
+            return self.header
+        if self.place is not None and self.names is None:  # nor had what was learned
+            return False
+        return True if self.names is not None and set(self.names) <= set(cells) else None
+
+    def _plan(self, names: list[str] | None, n: int, lines: Lines, line: int) -> Plan:
+        """Return where a file of so many columns, with these names, has what."""
+        if names is not None and len(set(names)) < n:
+            twice = next(name for name in names if names.count(name) > 1)
+            raise lines.broken(f"the column {shortened(twice)} is there twice", line)
+        if self.width is None:
+            return self._new_plan(names, n, lines, line)
+        if names is not None and self.names is not None:
+            return self._plan_by_names(names, lines, line)
+        if n not in (self.width, self.width + 1):
+            said = f"accepted are {self.width + 1} with the label, or {self.width} without it"
+            raise lines.broken(f"the first row has {counted(n, 'column')}; {said}", line)
+        place = None if n == self.width else n - 1 if self.place is None else self.place
+        return Plan(place, [i for i in range(n) if i != place], n)
+
+    def _new_plan(self, names: list[str] | None, n: int, lines: Lines, line: int) -> Plan:
+        """Return where the first file has what, and know its columns from now on."""
+        if n < 2:
+            raise lines.broken("there is one column; a label and a feature are needed", line)
+        known = [str(i) for i in range(1, n + 1)] if names is None else names
+        label = LAST if self.label is None else self.label
+        if label not in known and label not in (FIRST, LAST):
+            accepted = ", ".join([*map(shortened, known[:10]), *(["..."] if n > 10 else []), FIRST, LAST])
+            raise UsageError(f"--label={label!r} is no column of {lines.path}; accepted are {accepted}")
+        place = known.index(label) if label in known else 0 if label == FIRST else n - 1
+        order = [i for i in range(n) if i != place]
+        self.width, self.place = n - 1, place
+        self._seen = [{} for _ in order]
+        if names is not None:
+            self.label, self.names = names[place], [names[i] for i in order]
+        return Plan(place, order, n)
+
+    def _plan_by_names(self, names: list[str], lines: Lines, line: int) -> Plan:
+        """Return where a file has what, by the names of its columns."""
+        wanted = self.names or []
+        for name in wanted:
+            if name not in names:
+                raise lines.broken(f"there is no column {shortened(name)}, which was learned", line)
+        others = [name for name in names if name not in wanted]
+        label = others[0] if self.label is None and len(others) == 1 else self.label
+        for name in others:
+            if name != label:
+                raise lines.broken(f"the column {shortened(name)} is none of those that were learned, nor the label", line)
+        return Plan(names.index(label) if label in others else None, [names.index(name) for name in wanted], len(names))
+
+    # --------------------------------------------------------------------------------------------------------------- the rows
+
+    def records(self, lines: Lines) -> Iterator[Record]:
+        begun = self._start(lines)
+        if begun is None:
+            return
+        plan, rows = begun
+        for line, cells in rows:
+            if len(cells) != plan.n:
+                raise lines.broken(f"the row has {counted(len(cells), 'column')}, and the first one has {plan.n}", line)
+            labels: list[str | float] | None = None if plan.label is None else [cells[plan.label].strip()]
+            content: list[Any] = [cells[i] for i in plan.order]
+            if labels and labels[0] in MISSING:
+                raise lines.broken("the label is missing", line)
+            yield Record(line, labels, content if self.kinds is None else self._values(content, lines, line))
+
+    def _values(self, cells: list[str], lines: Lines, line: int) -> list[Any]:
+        """Return the numbers and words of a row."""
+        kinds = self.kinds or []
+        if CATEGORY not in kinds:
+            found = numbers_of(cells)
+            if found is not None:
+                return found
+        return [self._value(j, cell.strip(), kind, lines, line) for j, (cell, kind) in enumerate(zip(cells, kinds, strict=True))]
+
+    def _value(self, j: int, cell: str, kind: str, lines: Lines, line: int) -> Any:
+        """Return the number or word of a cell."""
+        value = value_of(cell)
+        if value is None and self.missing:
+            return None if kind == CATEGORY else np.nan
+        if value is not None and kind == CATEGORY:
+            return cell
+        if not isinstance(value, float) or not np.isfinite(value):
+            raise lines.broken(f"the column {self._said(j)} has {shortened(cell)}, which is no finite number", line)
+        return value
+
+    def _said(self, j: int) -> str:
+        """Return how messages call a column."""
+        return shortened(self.names[j]) if self.names is not None else str(j + 1 + (self.place is not None and j >= self.place))
+
+    def note(self, record: Record) -> None:
+        if not any(self._seen) and numbers_of(record.content) is not None:
+            return
+        for j, (given, seen) in enumerate(zip(record.content, self._seen, strict=True)):
+            cell = given.strip()
+            value = value_of(cell)
+            if (value is None and not self.missing) or (isinstance(value, str) and not self.words):
+                hint = "--features piecewise or auto takes words, and cells that are missing"
+                raise UsageError(f"line {record.line} has {shortened(cell)} in the column {self._said(j)}; {hint}")
+            if (isinstance(value, str) or (seen and value is not None)) and len(seen) < MOST_CATEGORIES:
+                seen.setdefault(cell, len(seen))
+
+    def finish_pass(self) -> None:
+        self.kinds = [CATEGORY if words else NUMBER for words in self._seen]
+
+    def rows(self, records: Sequence[Record]) -> Any:
+        if CATEGORY not in (self.kinds or []):
+            return np.array([record.content for record in records], dtype=np.float64)
+        found = np.empty((len(records), self.width or 0), dtype=object)
+        found[:] = [record.content for record in records]
+        return found
+
+    def beside(self, baseline: Any) -> Any:
+        return OneHotBaseline(baseline, self._seen) if self.missing else baseline
+
+
+def taken_by(features: Any) -> tuple[bool, bool]:
+    """Return whether a map takes missing cells, and words."""
+    made = map_of(features)
+    if made is None:
+        return False, False
+    tags = made.__sklearn_tags__().input_tags
+    return tags.allow_nan, tags.string
+
+
+def is_header(cells: list[str], second: list[str]) -> bool:
+    """Return whether the first of two rows has names: words above numbers, or no number at all."""
+    values, below = [value_of(cell) for cell in cells], [value_of(cell.strip()) for cell in second]
+    above = any(isinstance(name, str) and isinstance(value, float) for name, value in zip(values, below, strict=False))
+    return above or not any(isinstance(value, float) for value in values)
+
+
+def rows_of(lines: Lines) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line in which each row begins, and its cells; blank lines are left out."""
+    head = next((line for line in lines if not line.isspace()), None)
+    if head is None:
+        return
+    first = lines.number
+    rows = csv.reader(chain([head], lines), delimiter=delimiter_of(head), skipinitialspace=True, strict=True)
+    while True:
+        try:
+            cells = next(rows, None)
+        except csv.Error as error:
+            raise lines.broken(f"the row cannot be read: {error}", first) from None
+        if cells is None:
+            return
+        if cells:
+            yield first, cells
+        first = lines.number + 1
+
+
+def delimiter_of(line: str) -> str:
+    """Return what stands between columns: tabs if there are any, else commas or semicolons, of which the line has more."""
+    bare = "".join(line.split('"')[::2])  # without what is quoted
+    return "\t" if "\t" in bare else max(",;", key=bare.count)

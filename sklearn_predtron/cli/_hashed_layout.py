@@ -1,0 +1,136 @@
+"""Rows of features with names, which are hashed: an object of JSON a line."""
+
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+from sklearn.feature_extraction import FeatureHasher
+
+from sklearn_predtron._support.queries import shortened
+from sklearn_predtron.cli._layout import Layout, Record, number_of
+from sklearn_predtron.cli._text_lines import Lines
+
+HASHED = 2**18  # features, unless another number is asked for
+LABEL = "label"
+
+
+class HashedLayout(Layout):
+    """Base of rows of features with names, a line each.
+
+    Parameters
+    ----------
+    width : int
+        Features that names are hashed to.
+    """
+
+    def __init__(self, width: int):
+        self.width: int = width
+
+    def look(self, lines: Lines) -> bool | None:
+        record = next(self.records(lines), None)
+        return None if record is None else record.labels is not None
+
+    def records(self, lines: Lines) -> Iterator[Record]:
+        labelled = None
+        for line in lines:
+            if line.isspace():
+                continue
+            record = self._record(line, lines)
+            labelled = record.labels is not None if labelled is None else labelled
+            if record.labels is not None and not labelled:
+                raise lines.broken("the row has a label, and those before it have none")
+            yield record
+
+    @abstractmethod
+    def _record(self, line: str, lines: Lines) -> Record:
+        """Return the row of a line."""
+
+    def rows(self, records: Sequence[Record]) -> Any:
+        hasher = FeatureHasher(self.width, input_type="pair", alternate_sign=False, dtype=np.float64)
+        return hasher.transform(record.content for record in records)
+
+    def state(self) -> dict[str, Any]:
+        return {"format": self.name}
+
+
+class JsonLayout(HashedLayout):
+    """An object a line.
+
+    Parameters
+    ----------
+    width : int
+        Features that names are hashed to.
+    label : str
+        The name of the label.
+    """
+
+    name = "json"
+
+    def __init__(self, width: int, label: str):
+        super().__init__(width)
+        self.label = label
+
+    @property
+    def without_label(self) -> str:
+        return f"; the label is {self.label!r} unless --label says another name"
+
+    def _record(self, line: str, lines: Lines) -> Record:
+        try:
+            found = json.loads(line.strip(), object_pairs_hook=Members, parse_constant=refuse_constant)
+        except json.JSONDecodeError as error:
+            raise lines.broken(f"the line is no JSON: {error.msg}, at place {error.pos + 1}") from None
+        except (ValueError, RecursionError) as error:
+            raise lines.broken(f"the line is no JSON: {error}") from None
+        if not isinstance(found, Members):
+            raise lines.broken(f"the line is {shortened(found)}; accepted are objects, of features by name")
+        if len({name for name, _ in found}) < len(found):
+            raise lines.broken("a name is there twice")
+        pairs = [(name, feature_of(name, value, lines)) for name, value in found if name != self.label and value is not None]
+        return Record(lines.number, self._labels(dict(found).get(self.label), lines), pairs)
+
+    def _labels(self, label: Any, lines: Lines) -> list[str | float] | None:
+        """Return the label in a list, if there is one."""
+        if isinstance(label, list):
+            raise lines.broken(f"the label {self.label!r} is a list or an object; accepted are numbers and strings")
+        if isinstance(label, str):
+            check_text(label, lines)
+        elif label is not None and number_of(label) is None:
+            raise lines.broken(f"the label {self.label!r} is too large a number")
+        return None if label is None else [str(label).lower() if isinstance(label, bool) else label]
+
+    def state(self) -> dict[str, Any]:
+        return {**super().state(), "label": self.label}
+
+
+class Members(list[tuple[str, Any]]):
+    """The members of an object, in their order."""
+
+
+def feature_of(name: str, value: Any, lines: Lines) -> float | str:
+    """Return the value of a feature: a number, or a string, which is hashed with the name."""
+    if isinstance(value, list):
+        raise lines.broken(f"{name!r} is a list or an object; accepted are numbers, strings, true, false and null")
+    if isinstance(value, str):
+        check_text(value, lines)
+    check_text(name, lines)
+    number = value if isinstance(value, str) else number_of(value)
+    if number is None:
+        raise lines.broken(f"the number of {name!r} is too large")
+    return number
+
+
+def check_text(text: str, lines: Lines) -> None:
+    """Refuse what an escape may have made of half a letter, which has no hash."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise lines.broken(f"{text!r} is no text in Unicode") from None
+
+
+def refuse_constant(name: str) -> NoReturn:
+    """Refuse what JSON does not have, and Python reads."""
+    raise ValueError(f"{name} is no number of JSON")

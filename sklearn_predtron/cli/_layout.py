@@ -1,0 +1,76 @@
+"""Layouts of text files other than svmlight: what a record is, and what rows are made of records."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from math import isfinite
+from typing import Any, ClassVar, NamedTuple
+
+from sklearn_predtron.cli._text_lines import Lines
+
+
+class Record(NamedTuple):
+    """A row, or the tokens of a sequence: where it begins, its labels, if it has any, and what features are made of."""
+
+    line: int
+    labels: list[str | float] | None
+    content: Any
+    weight: float = 1.0
+
+
+def number_of(label: str | float) -> float | None:
+    """Return a label, or a text, as a number, if it is a finite one."""
+    if isinstance(label, str) and "_" in label:  # which Python reads as a separator of digits
+        return None
+    try:
+        value = float(label)
+    except (ValueError, OverflowError):
+        return None
+    return value if isfinite(value) else None
+
+
+class Layout(ABC):
+    """Base of how a text file is read, record by record."""
+
+    name: ClassVar[str]
+    task: ClassVar[str | None] = None  # the only one that it is for
+    sequences: ClassVar[bool] = False  # whether a record is one, whose tokens have a line each
+    of_tables: ClassVar[bool] = False  # of whose columns features can be made
+    width: int | None  # of the rows, once it is known
+
+    @property
+    def without_label(self) -> str:
+        """Return what a message says of files without labels, too."""
+        return ""
+
+    @property
+    def is_known(self) -> bool:
+        """Return whether records can be made rows without a first pass."""
+        return self.width is not None
+
+    @abstractmethod
+    def look(self, lines: Lines) -> bool | None:
+        """Return whether the rows of a file have labels, by its first lines; None if it has no rows."""
+
+    @abstractmethod
+    def records(self, lines: Lines) -> Iterator[Record]:
+        """Yield the records of a file."""
+
+    def note(self, record: Record) -> None:  # noqa: B027
+        """Take notice of a record in the first pass."""
+
+    def finish_pass(self) -> None:  # noqa: B027
+        """Know from now on what the first pass has shown."""
+
+    @abstractmethod
+    def rows(self, records: Sequence[Record]) -> Any:
+        """Return the rows of features of some records."""
+
+    @abstractmethod
+    def state(self) -> dict[str, Any]:
+        """Return what a saved model tells of its files."""
+
+    def beside(self, baseline: Any) -> Any:
+        """Return the learner of scikit-learn's that takes such rows."""
+        return baseline

@@ -1,0 +1,134 @@
+"""Which layout the files of the job have: by the options, the saved model, or the names of the files."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from sklearn_predtron._support.queries import shortened
+from sklearn_predtron.cli._conll_layout import WIDTH, ConllLayout
+from sklearn_predtron.cli._console import UsageError
+from sklearn_predtron.cli._csv_layout import CsvLayout
+from sklearn_predtron.cli._hashed_layout import HASHED, LABEL, JsonLayout
+from sklearn_predtron.cli._job import Job, option
+from sklearn_predtron.cli._labels import is_number
+from sklearn_predtron.cli._layout import Layout
+from sklearn_predtron.cli._tasks import TASKS
+from sklearn_predtron.cli._template import read_template_file
+from sklearn_predtron.cli._vw_layout import VwLayout
+
+SVMLIGHT = "svmlight"
+LAYOUTS: dict[str, type[Layout]] = {kind.name: kind for kind in (CsvLayout, ConllLayout, JsonLayout, VwLayout)}
+ENDINGS = {".csv": "csv", ".tsv": "csv", ".conll": "conll", ".jsonl": "json", ".ndjson": "json", ".vw": "vw"}
+OPTIONS = {"label": ("csv", "json"), "header": ("csv",), "template": ("conll",)}
+OF_SVMLIGHT = ["grow", "jobs", "cluster", "cache", "zero_based"]  # options that others do not have
+OF_ROWS = ["binary", "multiclass", "ordinal", "bipartite"]  # tasks of rows with a label each
+PAIR = re.compile(rb"\d+:[-+.\deE]+")
+
+
+def format_like(fields: list[bytes]) -> str | None:
+    """Return which other format the fields of a first row look like, if they look like any."""
+    if fields[0].startswith(b"{"):
+        return JsonLayout.name
+    if any(field.startswith(b"|") for field in fields):
+        return VwLayout.name
+    if any(PAIR.fullmatch(field) for field in fields[1:]):
+        return None
+    line = b" ".join(fields)
+    if b"," in line or b";" in line:
+        return CsvLayout.name
+    if len(fields) < 2:
+        return None
+    return CsvLayout.name if all(is_number(field) for field in fields) else ConllLayout.name
+
+
+def hint_of(fields: list[bytes]) -> str:
+    """Return what a message says of a file whose first row has these fields."""
+    name = format_like(fields)
+    return "" if name is None else f"; the file looks like {name}, which --format {name} reads"
+
+
+def layout_of(job: Job, loaded: Any) -> Layout | None:
+    """Return the layout of the files; None is svmlight."""
+    state = getattr(loaded, "file_format_", None)
+    name = (job.format or format_of_names(job) or SVMLIGHT) if state is None else name_in(job, state)
+    if state is not None and job.label is not None:
+        raise UsageError("--label is fixed by the estimator of --load")
+    if state is not None and job.format not in (None, name):
+        raise UsageError(f"--format={job.format} is not for --load={job.load!r}, which has learned {name} files")
+    for given, known in OPTIONS.items():
+        if given in job.given and name not in known:
+            raise UsageError(f"{option(given)} is for --format {' and '.join(known)}, and the files are {name}")
+    if name == SVMLIGHT:
+        return None
+    check_layout(job, name, loaded)
+    return new_layout(job, name, loaded) if state is None else loaded_layout(job, loaded, state)
+
+
+def format_of_names(job: Job) -> str | None:
+    """Return the format that the names of the files end in, if any does."""
+    found: dict[str, str] = {}
+    for path in [*job.train, *([job.test] if job.test else [])]:
+        stem = path.lower().removesuffix(".gz").removesuffix(".bz2")
+        for ending, name in ENDINGS.items():
+            if stem.endswith(ending):
+                found.setdefault(name, path)
+    if len(found) > 1:
+        first, second = list(found.values())[:2]
+        raise UsageError(f"{first!r} and {second!r} have names of two formats; accepted are files of one, or --format")
+    return next(iter(found), None)
+
+
+def check_layout(job: Job, name: str, loaded: Any) -> None:
+    """Refuse options, and models, that are not for files of another format than svmlight."""
+    kind = LAYOUTS[name]
+    for given in OF_SVMLIGHT:
+        if job.asks_for(given):
+            raise UsageError(f"{option(given)} is for svmlight files, and the files are {name}")
+    tasks = [kind.task] if kind.task else OF_ROWS
+    if job.task not in (None, *tasks):
+        raise UsageError(f"--task {job.task} is not for {name} files; accepted is --task {', '.join(tasks)}")
+    if loaded is not None and type(loaded) not in [TASKS[task].estimator for task in tasks]:
+        raise UsageError(f"--load={job.load!r} holds a {type(loaded).__name__}, which is not for {name} files")
+    if name == VwLayout.name and job.costs:
+        raise UsageError("--costs is not for vw files, whose rows have an importance; accepted is --test-costs")
+    if "features" in job.parameters and not kind.of_tables:
+        raise UsageError(f"--features={job.parameters['features']} is not for {name} files; accepted is a number of features")
+
+
+def new_layout(job: Job, name: str, loaded: Any) -> Layout:
+    """Return the layout of files that no saved model knows; one that Python has fitted knows its columns."""
+    if name == ConllLayout.name and loaded is None:
+        return ConllLayout(job.features or WIDTH, read_template_file(job.template))
+    if name == CsvLayout.name:
+        return CsvLayout.new(job, loaded)
+    width = (job.features or HASHED) if loaded is None else loaded.n_features_in_
+    if name == JsonLayout.name:
+        return JsonLayout(width, job.label or LABEL)
+    if name == VwLayout.name:
+        return VwLayout(width)
+    raise UsageError(f"--load={job.load!r} holds a {type(loaded).__name__} that has learned no {name} files")
+
+
+def name_in(job: Job, state: Any) -> str:
+    """Return the format that a saved model has learned."""
+    if not isinstance(state, dict) or state.get("format") not in LAYOUTS:
+        raise unknown(job, state)
+    return state["format"]
+
+
+def loaded_layout(job: Job, loaded: Any, state: dict[str, Any]) -> Layout:
+    """Return the layout of the files that a saved model has learned."""
+    try:
+        if state["format"] == ConllLayout.name:
+            return ConllLayout(loaded.n_features_in_, state["template"], int(state["columns"]))
+        if state["format"] == JsonLayout.name:
+            return JsonLayout(loaded.n_features_in_, state["label"])
+        return VwLayout(loaded.n_features_in_) if state["format"] == VwLayout.name else CsvLayout.loaded(job, loaded, state)
+    except (KeyError, TypeError, ValueError):
+        raise unknown(job, state) from None
+
+
+def unknown(job: Job, state: Any) -> UsageError:
+    """Return the error of a model that has not been saved by the job."""
+    return UsageError(f"--load={job.load!r} says of its files {shortened(state)}; accepted are models that --save wrote")

@@ -1,0 +1,237 @@
+"""Files of other layouts than svmlight: what a first pass finds, and chunks of rows for the learners."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sklearn_predtron._support.queries import shortened
+from sklearn_predtron.cli._console import UsageError
+from sklearn_predtron.cli._data_files import DataFile, Room
+from sklearn_predtron.cli._growing import MOST_CLASSES, check_number
+from sklearn_predtron.cli._job import Job
+from sklearn_predtron.cli._labels import are_words, shortened_labels
+from sklearn_predtron.cli._layout import Layout, Record, number_of
+from sklearn_predtron.cli._lines import is_line
+from sklearn_predtron.cli._progress import Bar
+from sklearn_predtron.cli._text_lines import Lines
+from sklearn_predtron.datasets import BrokenLineError
+from sklearn_predtron.datasets._compressed import decompressed
+
+OBJECT = 8  # times the size of its address, about
+BETWEEN = 1000  # records from one look at the progress to the next
+
+
+@dataclass
+class RecordFormat:
+    """How files of a layout are read, in the place of `FileFormat`."""
+
+    layout: Layout
+    classes: Any  # numbers, or words in the order of their ranks
+    chunk_rows: int
+    chunk_bytes: int
+    n_rows: int | None = None  # of TRAIN, if a first pass has come to its end
+    room: Room | None = None  # for what is learned again
+    multilabel, query_id = False, False
+    _known: dict[str | float, Any] = field(default_factory=dict)  # labels that files have had, as the classes are
+
+    @property
+    def n_features(self) -> int | None:
+        """Return the width of the rows."""
+        return self.layout.width
+
+    def reader(self, file: DataFile, *, learned: bool) -> RecordReader:
+        """Return a reader of a file."""
+        return RecordReader(file, self, self.room if learned else None)
+
+    def label_of(self, label: str | float) -> Any:
+        """Return a label as the classes are; None if it is none of them."""
+        if label not in self._known:
+            words = are_words(self.classes)
+            found = label if words and isinstance(label, str) else None if words else number_of(label)
+            if found not in self.classes.tolist():
+                return None
+            self._known[label] = found
+        return self._known[label]
+
+    def mark(self, model: Any) -> None:
+        """Let a model that is saved know how its files are read."""
+        model.file_format_ = self.layout.state()
+
+    def beside(self, baseline: Any) -> Any:
+        """Return the learner of scikit-learn's that takes the rows."""
+        return self.layout.beside(baseline)
+
+    @property
+    def spaced(self) -> bool:
+        """Return whether empty lines are between the predictions of sequences, as between the sequences."""
+        return self.layout.sequences
+
+
+class RecordReader:
+    """A pass over a file: chunks of rows, with their labels, and the line in which each begins, or each of its sequences."""
+
+    query_id = False
+
+    def __init__(self, file: DataFile, form: RecordFormat, room: Room | None):
+        self._file, self._form, self._room = file, form, room
+        self.path, self.sequence_id = file.name, form.layout.sequences
+        self.fraction_read: float | None = None
+        self.weights: NDArray | None = None  # of the rows of the present chunk, if they are not all 1
+
+    def __iter__(self) -> Iterator[tuple[Any, Any, Any]]:
+        if self._file.parsed is not None:
+            for i, (chunk, weights) in enumerate(self._file.parsed, 1):
+                self.weights, self.fraction_read = weights, i / len(self._file.parsed)
+                yield chunk
+            return
+        kept: list[Any] = []
+        room, taken = 0 if self._room is None else self._room.left, 0
+        for chunk in self._parsed():
+            taken += size_of(chunk[0])
+            if taken <= room:
+                kept.append((chunk, self.weights))
+            else:
+                kept.clear()
+            yield chunk
+        if self._room is not None and taken <= room:
+            self._room.left -= taken
+            self._file.parsed = kept
+
+    def _parsed(self) -> Iterator[tuple[Any, Any, Any]]:
+        """Yield the chunks as they are read."""
+        for records in self._chunks():
+            y = np.array([label for _, labels in records for label in labels or []]) if self._file.labelled else None
+            lines = np.array([record.line for record, _ in records])
+            weights = np.array([record.weight for record, _ in records])
+            self.weights = None if (weights == 1).all() else weights
+            X = self._form.layout.rows([record for record, _ in records])
+            sizes = [len(record.content) for record, _ in records] if self.sequence_id else 1
+            yield X, y, np.repeat(lines, sizes) if self.sequence_id else lines[0]
+
+    def where(self, found: Any) -> str:
+        """Return where a chunk begins."""
+        return f"{self.path}, line {found[0] if self.sequence_id else found}: in the chunk that begins here"
+
+    def _chunks(self) -> Iterator[list[tuple[Record, list[Any] | None]]]:
+        """Yield the records of each chunk with their labels, up to the first that cannot be read, and raise what is wrong."""
+        found: list[tuple[Record, list[Any] | None]] = []
+        n = begun = 0
+        with opened(self._file, self._form.chunk_bytes) as (lines, fraction):
+            try:
+                for record in self._form.layout.records(lines):
+                    found.append((record, self._labels(record, lines)))
+                    n += len(record.content) if self.sequence_id else 1
+                    if n >= self._form.chunk_rows or lines.n_bytes - begun >= self._form.chunk_bytes:
+                        self.fraction_read = fraction()
+                        yield found
+                        found, n, begun = [], 0, lines.n_bytes
+            except BrokenLineError:
+                if found:
+                    yield found
+                raise
+            if found:
+                self.fraction_read = fraction()
+                yield found
+
+    def _labels(self, record: Record, lines: Lines) -> list[Any] | None:
+        """Return the labels of a record as the classes are."""
+        if record.labels is None:
+            if self._file.labelled:
+                raise lines.broken("the row has no label", record.line)
+            return None
+        found = [self._form.label_of(label) for label in record.labels]
+        if None in found:
+            at, known = found.index(None), shortened_labels(self._form.classes)
+            label = record.labels[at]
+            said = shortened(label) if isinstance(label, str) else f"{label:g}"
+            raise lines.broken(f"the label {said} is not one of the classes {known}", record.line + at)
+        return found
+
+
+def size_of(X: Any) -> int:
+    """Return about how many bytes rows take."""
+    if sparse.issparse(X):
+        return X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
+    return X.nbytes * (OBJECT if X.dtype == object else 1)
+
+
+@contextmanager
+def opened(file: DataFile, longest: int, *, to_look: bool = False) -> Iterator[tuple[Lines, Callable[[], float | None]]]:
+    """Yield the lines of a file, and what tells how much of it is read."""
+    with file.open(to_look=to_look) as raw, decompressed(raw, file.path) as text:
+        size = 0 if file.is_pipe else os.fstat(raw.fileno()).st_size
+        yield Lines(text, file.name, longest), lambda: min(1.0, raw.tell() / size) if size else None
+
+
+# --------------------------------------------------------------------------------------------------------------- first pass
+
+
+def find_records(job: Job, layout: Layout, train: list[DataFile], classes: Any, *, ranks: bool, bar: Bar) -> RecordFormat:
+    """Return how the files of the job are read, after a first pass over TRAIN for what is not known."""
+    form = RecordFormat(layout, classes, job.chunk_rows, job.chunk_bytes, room=Room() if job.epochs > 1 else None)
+    if classes is not None and layout.is_known:
+        return form
+    labels: dict[str | float, None] = {}
+    rows, error = 0, None
+    for file in train:
+        file.keep(bar)
+        with opened(file, job.chunk_bytes) as (lines, fraction):
+            try:
+                for record in layout.records(lines):
+                    rows += 1
+                    layout.note(record)
+                    labels.update(dict.fromkeys(record.labels or []))
+                    if classes is None and len(labels) > (job.max_classes or MOST_CLASSES):
+                        refuse_too_many(len(labels), job.max_classes)
+                    if rows % BETWEEN == 0:
+                        bar("first pass", fraction())
+            except BrokenLineError as broken:
+                error = broken
+                break
+    name = "TRAIN=" + ", ".join(repr(file.path) for file in train)
+    if not rows:
+        raise error or UsageError(f"{name} has no rows")
+    layout.finish_pass()
+    form.n_rows = rows if error is None else None
+    if classes is None:
+        form.classes = classes_of(list(labels), ranks=ranks, name=name)
+    if len(form.classes) < 2:
+        raise error or UsageError(
+            f"{name} has the labels {shortened_labels(form.classes)}; at least two are needed, or --classes"
+        )
+    return form
+
+
+def refuse_too_many(n: int, most: int | None) -> None:
+    """Refuse more labels than there may be."""
+    try:
+        check_number(n, most)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
+def classes_of(labels: list[str | float], *, ranks: bool, name: str) -> NDArray:
+    """Return the labels of a first pass, sorted: numbers if all of them are."""
+    numbers = [number_of(label) for label in labels]
+    if None not in numbers:
+        return np.unique(np.array(numbers, dtype=np.float64))
+    words = [label for label in labels if isinstance(label, str)]
+    word = next(label for label in words if number_of(label) is None)
+    if ranks:
+        raise UsageError(
+            f"{name} has the label {shortened(word)}; ranks that are words need --classes, which gives them in their order"
+        )
+    if len(words) < len(labels):
+        raise UsageError(f"{name} has the label {shortened(word)} beside numbers; accepted are numbers, or words alone")
+    for label in words:
+        if not label or not is_line(label):
+            raise UsageError(f"{name} has the label {label!r}, which a line of predictions cannot hold")
+    return np.unique(words)

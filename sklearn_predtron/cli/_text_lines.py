@@ -1,0 +1,58 @@
+"""Lines of text, with their numbers; what is no text is refused."""
+
+from __future__ import annotations
+
+import zlib
+from typing import IO
+
+from sklearn_predtron.cli._labels import BYTE_ORDER_MARK
+from sklearn_predtron.datasets import BrokenLineError
+
+
+class Lines:
+    """The lines of a file, as text with their ends.
+
+    Parameters
+    ----------
+    file : binary file
+        What is read.
+    path : str
+        Its name in errors.
+    longest : int
+        How many bytes a line may have.
+    """
+
+    def __init__(self, file: IO[bytes], path: str, longest: int):
+        self._file, self.path, self.longest = file, path, longest
+        self.number = 0  # of the last line
+        self.n_bytes = 0  # up to its end
+
+    def __iter__(self) -> Lines:
+        return self
+
+    def __next__(self) -> str:
+        self.number += 1
+        try:
+            line = self._file.readline(self.longest + 1)
+        except (EOFError, OSError, zlib.error) as error:
+            raise self.broken(str(error)) from None
+        if not line:
+            self.number -= 1
+            raise StopIteration
+        if len(line) > self.longest:
+            raise self.broken(f"the line is longer than chunk_bytes={self.longest}")
+        self.n_bytes += len(line)
+        return self._as_text(line)
+
+    def _as_text(self, line: bytes) -> str:
+        """Return a line as text."""
+        if b"\0" in line:
+            raise self.broken("the line has a NUL byte, which text has not")
+        try:
+            return (line.removeprefix(BYTE_ORDER_MARK) if self.number == 1 else line).decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise self.broken(f"the line is no text in UTF-8: byte {line[error.start]:#04x} at place {error.start + 1}") from None
+
+    def broken(self, reason: str, number: int | None = None) -> BrokenLineError:
+        """Return the error of a line, the last one unless its number is given."""
+        return BrokenLineError(self.path, self.number if number is None else number, reason)

@@ -1,0 +1,258 @@
+"""Files of tokens in columns: what is learned of them is what `read_conll` and `token_features` give the tagger."""
+
+import bz2
+import gzip
+import json
+
+import joblib
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from sklearn_predtron import PredtronSequenceTagger
+from sklearn_predtron.datasets import read_conll, token_features
+from sklearn_predtron.metrics import chunk_f1_score
+from tests.cli_cases import run, usage_error
+
+WIDTH = 4096
+TEMPLATE = [(("0", 0),), (("0", -1), ("0", 0)), (("0:suffix2", 0),), (("1", 1),)]
+MACROS = "# what a token is\nU0:%x[0,0]\nU1:%x[-1,0]/%x[ 0 , 0 ]\n\nU:%x[0,0:suffix2]\nU3:%x[+1,1]\nB\n"
+NAMES, VERBS, PLACES = ["Ada", "Bob", "Zoë", "Dmitri"], ["sees", "likes", "meets"], ["Paris", "Rome", "dogs"]
+
+
+def sentences(n, seed):
+    """Sentences of names of one or two words, a verb, and a place or something else."""
+    rng = np.random.default_rng(seed)
+    for _ in range(n):
+        tokens = [
+            (rng.choice(NAMES), "NNP", "B-PER"),
+            *[("Braun", "NNP", "I-PER")] * rng.integers(2),
+            (rng.choice(VERBS), "VBZ", "O"),
+        ]
+        last = rng.choice(PLACES)
+        yield [*tokens, (last, "NN", "O" if last == "dogs" or rng.random() < 0.2 else "B-LOC")]
+
+
+def text_of(found, columns=3):
+    return "-DOCSTART- -X- O\n\n" + "".join("".join(" ".join(token[:columns]) + "\n" for token in one) + "\n" for one in found)
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory):
+    """Files to learn from and to test on, the second also without labels, and a template."""
+    folder = tmp_path_factory.mktemp("conll")
+    for name, n in (("train", 60), ("test", 30)):
+        (folder / f"{name}.conll").write_text(text_of(sentences(n, len(name))), encoding="utf-8")
+    (folder / "bare.conll").write_text(text_of(sentences(30, 4), 2), encoding="utf-8")
+    (folder / "template").write_text(MACROS)
+    return folder
+
+
+def read(path, template=None, width=WIDTH):
+    tokens, y, sid = read_conll(path)
+    return token_features(tokens, sid, template=template, n_features=width), y, sid
+
+
+def fitted(path, template=None, width=WIDTH):
+    X, y, sid = read(path, template, width)
+    return PredtronSequenceTagger(norm="l2").partial_fit(X, y, sid=sid, classes=np.unique(y))
+
+
+def spaced(predicted, sid):
+    """A line a token, and an empty one after each sequence."""
+    return "".join("".join(f"{label}\n" for label in predicted[sid == i]) + "\n" for i in range(sid[-1] + 1))
+
+
+# --------------------------------------------------------------------------------------------------------------- learning
+
+
+@pytest.mark.parametrize("template", [None, "words", "file"])
+@pytest.mark.parametrize("chunk", [1, 50, 10_000])
+def test_tokens_are_learned_as_their_features(capsys, texts, tmp_path, template, chunk):
+    options = [] if template is None else ["--template", texts / "template" if template == "file" else template]
+    options += ["--features", WIDTH, "--chunk", chunk, "--no-shuffle", "--save", tmp_path / "m", "--predictions", tmp_path / "p"]
+    code, out, err = run(capsys, texts / "train.conll", "--test", texts / "test.conll", "--json", *options)
+    items = TEMPLATE if template == "file" else None
+    model, (X, y, sid) = fitted(texts / "train.conll", items), read(texts / "test.conll", items)
+    ours, beside = json.loads(out)["results"]
+    assert (code, err) == (0, "") and ours["rounds"] == beside["rounds"] == 60
+    assert_array_equal(joblib.load(tmp_path / "m").coef_, model.coef_)
+    predicted = model.predict(X, sid=sid)
+    assert (tmp_path / "p").read_text() == spaced(predicted, sid)
+    assert ours["held_out_score"] == pytest.approx(np.mean(predicted == y)) and ours["tested"] == len(y)
+    assert ours["held_out_chunk_f1"] == pytest.approx(chunk_f1_score(y, predicted, sid))
+    assert 0 < ours["held_out_chunk_f1"] < 1 and 0 < beside["held_out_chunk_f1"] < 1
+    assert joblib.load(tmp_path / "m").file_format_ == {"format": "conll", "template": items, "columns": 2}
+
+
+def test_the_table_has_the_score_of_chunks(capsys, texts):
+    _, out, _ = run(capsys, texts / "train.conll", "--test", texts / "test.conll", "--no-compare")
+    header, _, line, _ = out.splitlines()
+    model, (X, y, sid) = fitted(texts / "train.conll", width=2**20), read(texts / "test.conll", width=2**20)
+    assert "F1 of chunks" in header
+    shuffled = run(capsys, texts / "train.conll", "--test", texts / "test.conll", "--no-compare", "--no-shuffle")[1]
+    assert shuffled.splitlines()[2].endswith(f"  {chunk_f1_score(y, model.predict(X, sid=sid), sid):.4f}")
+    assert line.startswith("train.conll  PredtronSequenceTagger")
+
+
+def test_labels_that_are_of_no_chunks_have_no_such_score(capsys, tmp_path):
+    for labels in (["N", "V"], ["1", "2"]):
+        path = tmp_path / "tags.conll"
+        path.write_text(f"a x {labels[0]}\nb y {labels[1]}\n\n" * 20)
+        code, out, _ = run(capsys, path, "--test", path, "--json", "--save", tmp_path / "m", "--predictions", tmp_path / "p")
+        assert code == 0 and "held_out_chunk_f1" not in out and json.loads(out)["results"][0]["held_out_score"] == 1
+        assert (tmp_path / "p").read_text() == f"{labels[0]}\n{labels[1]}\n\n" * 20
+    assert joblib.load(tmp_path / "m").classes_.tolist() == [1.0, 2.0]
+
+
+def test_epochs_and_several_files(capsys, texts, tmp_path):
+    found = list(sentences(60, 5))
+    for name, part in (("one", found[:25]), ("two", found[25:])):
+        (tmp_path / f"{name}.conll").write_text(text_of(part), encoding="utf-8")
+    options = ["--features", WIDTH, "--epochs", 3, "--no-shuffle", "--save", tmp_path / "m"]
+    assert run(capsys, tmp_path / "one.conll", tmp_path / "two.conll", *options)[0] == 0
+    X, y, sid = read(texts / "train.conll")
+    model = PredtronSequenceTagger(norm="l2")
+    for _ in range(3):
+        model.partial_fit(X, y, sid=sid, classes=np.unique(y))
+    assert_array_equal(joblib.load(tmp_path / "m").coef_, model.coef_)
+
+
+def test_compressed_files_and_standard_input(capsys, texts, tmp_path, standard_input):
+    text = (texts / "train.conll").read_bytes()
+    (tmp_path / "a.conll.gz").write_bytes(gzip.compress(text))
+    (tmp_path / "a.bz2").write_bytes(bz2.compress(text))
+    standard_input(text.replace(b"\n", b"\r\n"))
+    expected = fitted(texts / "train.conll")
+    for train in ([tmp_path / "a.conll.gz"], [tmp_path / "a.bz2", "--format", "conll"], ["-", "--format", "conll"]):
+        assert run(capsys, *train, "--features", WIDTH, "--no-shuffle", "--save", tmp_path / "m")[0] == 0
+        assert_array_equal(joblib.load(tmp_path / "m").coef_, expected.coef_)
+
+
+# ------------------------------------------------------------------------------------------------------------- saved models
+
+
+def test_a_saved_model_predicts_and_goes_on(capsys, texts, tmp_path, standard_input):
+    options = ["--template", texts / "template", "--features", WIDTH, "--no-shuffle", "--no-compare"]
+    assert run(capsys, texts / "train.conll", *options, "--save", tmp_path / "m")[0] == 0
+    model, (X, _, sid) = joblib.load(tmp_path / "m"), read(texts / "test.conll", TEMPLATE)
+    lines = spaced(model.predict(X, sid=sid), sid)
+    (tmp_path / "bare").write_bytes((texts / "bare.conll").read_bytes())
+    assert run(capsys, "--load", tmp_path / "m", tmp_path / "bare") == (0, lines, "")
+    assert run(capsys, "--load", tmp_path / "m", "--test", texts / "bare.conll", "--chunk", 1) == (0, lines, "")
+    standard_input((texts / "bare.conll").read_bytes())
+    assert run(capsys, "--load", tmp_path / "m", "-") == (0, lines, "")
+    code, out, _ = run(capsys, "--load", tmp_path / "m", texts / "bare.conll", "--scores")
+    assert code == 0 and [len(line.split()) for line in out.split("\n\n")[0].splitlines()] == [4] * int(np.sum(sid == 0))
+    assert run(capsys, "--load", tmp_path / "m", texts / "test.conll", "--no-shuffle", "--save", tmp_path / "on")[0] == 0
+    X, y, sid = read(texts / "test.conll", TEMPLATE)
+    assert_array_equal(joblib.load(tmp_path / "on").coef_, model.partial_fit(X, y, sid=sid).coef_)
+
+
+def test_what_a_saved_model_fixes(capsys, texts, tmp_path):
+    run(capsys, texts / "train.conll", "--features", WIDTH, "--save", tmp_path / "m")
+    load = [texts / "test.conll", "--load", tmp_path / "m"]
+    assert "--template is fixed by the estimator of --load" in usage_error(capsys, *load, "--template", "words")
+    assert "--format=csv is not for --load=" in usage_error(capsys, *load, "--format", "csv")
+    joblib.dump(fitted(texts / "train.conll"), tmp_path / "python")
+    message = usage_error(capsys, "--load", tmp_path / "python", texts / "test.conll")
+    assert "holds a PredtronSequenceTagger that has learned no conll files" in message
+    model = joblib.load(tmp_path / "m")
+    for state in ({"format": "conll"}, {"format": "other"}, [], {"format": "conll", "template": None, "columns": "x"}):
+        model.file_format_ = state
+        joblib.dump(model, tmp_path / "odd")
+        assert "says of its files" in usage_error(capsys, "--load", tmp_path / "odd", texts / "test.conll")
+
+
+# ------------------------------------------------------------------------------------------------------------- what is wrong
+
+
+@pytest.mark.parametrize(
+    ("lines", "line", "reason"),
+    [
+        ("a x O\nb x B-P\n\nc O\n", 4, "the token has 2 columns, and those before it have 3"),
+        ("a x O\nb x y B-P\n", 2, "the token has 4 columns, and those before it have 3"),
+        ("a\nb\n", 1, "there is one column; the last one is the label, and others are needed"),
+        ("a x O\nb \xff B-P\n", 2, "the line is no text in UTF-8: byte 0xff at place 3"),
+        ("a x O\nb \0 B-P\n", 2, "the line has a NUL byte, which text has not"),
+    ],
+)
+def test_broken_lines(capsys, tmp_path, lines, line, reason):
+    path = tmp_path / "a.conll"
+    path.write_bytes(lines.encode("latin-1"))
+    code, out, err = run(capsys, path, "--classes", "O", "B-P", "--save", tmp_path / "m", "--quiet")
+    kept = f"the 1 rounds before it are kept, in {tmp_path / 'm'}" if "\n\n" in lines else "nothing was learned before it"
+    assert (code, out, err) == (1, "", f"error: {path}, line {line}: {reason}; {kept}\n")
+
+
+def test_a_broken_line_after_the_first_pass(capsys, texts, tmp_path):
+    whole = (texts / "train.conll").read_text(encoding="utf-8")
+    path = tmp_path / "a.conll"
+    path.write_text(whole + "a b\n", encoding="utf-8")
+    code, _, err = run(capsys, path, "--features", WIDTH, "--no-shuffle", "--save", tmp_path / "m")
+    assert code == 1 and f"line {whole.count(chr(10)) + 1}: the token has 2 columns" in err and "the 60 rounds before it" in err
+    assert_array_equal(joblib.load(tmp_path / "m").coef_, fitted(texts / "train.conll").coef_)
+
+
+def test_truncated_and_binary_files(capsys, texts, tmp_path):
+    packed = gzip.compress((texts / "train.conll").read_bytes() * 50)
+    (tmp_path / "a.conll.gz").write_bytes(packed[: len(packed) // 2])
+    code, _, err = run(capsys, tmp_path / "a.conll.gz", "--features", WIDTH)
+    assert code == 1 and "Compressed file ended before" in err and err.count("\n") == 1
+    (tmp_path / "b.conll").write_bytes(np.random.default_rng(0).bytes(5000))
+    code, _, err = run(capsys, tmp_path / "b.conll")
+    assert code == 1 and "b.conll, line 1: the line" in err and err.count("\n") == 1
+    (tmp_path / "c.conll").write_text("a b O\n" * 1000)
+    code, _, err = run(capsys, tmp_path / "c.conll", "--chunk-bytes", 100)
+    assert code == 1 and "the sequence from line 1 on is longer than chunk_bytes=100" in err
+
+
+def test_labels_and_columns_that_the_model_does_not_know(capsys, texts, tmp_path):
+    run(capsys, texts / "train.conll", "--features", WIDTH, "--save", tmp_path / "m")
+    (tmp_path / "label").write_text("Ada NNP B-PER\n\nBob NNP\tB-ORG\n")
+    code, _, err = run(capsys, "--load", tmp_path / "m", "--test", tmp_path / "label")
+    assert code == 1 and "line 3: the label 'B-ORG' is not one of the classes [B-LOC, B-PER, I-PER, O]" in err
+    (tmp_path / "columns").write_text("Ada NNP x y\n")
+    code, _, err = run(capsys, "--load", tmp_path / "m", "--test", tmp_path / "columns")
+    assert code == 1 and "line 1: the token has 4 columns; accepted are 3, of which the last is the label, or 2 without" in err
+    (tmp_path / "bare").write_text("Ada NNP\nBob NNP B-PER\n")
+    code, _, err = run(capsys, "--load", tmp_path / "m", tmp_path / "bare")
+    assert code == 1 and "line 2: the token has 3 columns, and those before it have 2" in err
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("U0:%x[0,7]\n", "--template has the attribute '7'; accepted are the columns '0', '1'"),
+        ("U0:%x[0,0:stem]\n", "--template has the attribute '0:stem'"),
+        ("\nU0:%x[0]\n", "line 2: 'U0:%x[0]' is no item; accepted are lines as U01:%x[-1,0]/%x[0,0]"),
+        ("U0:%x[0,0]/%x[a,1]\n", "line 1: 'U0:%x[0,0]/%x[a,1]' is no item"),
+        ("B1:%x[0,0]\n", "line 1: 'B1:%x[0,0]' is no item"),
+        ("# nothing\nB\n", "has no items"),
+    ],
+)
+def test_templates_that_are_none(capsys, texts, tmp_path, text, reason):
+    (tmp_path / "t").write_text(text)
+    assert reason in usage_error(capsys, texts / "train.conll", "--template", tmp_path / "t")
+
+
+def test_usage_errors(capsys, texts, tmp_path):
+    train = texts / "train.conll"
+    assert "--template='none' is not a file that can be read" in usage_error(capsys, train, "--template", "none")
+    assert "--save and --template are the same file" in usage_error(
+        capsys, train, "--template", texts / "template", "--save", texts / "template"
+    )
+    assert "--task binary is not for conll files; accepted is --task sequence" in usage_error(capsys, train, "--task", "binary")
+    assert "--features=piecewise is not for conll files" in usage_error(capsys, train, "--features", "piecewise")
+    for option in (["--grow"], ["--jobs", 2], ["--cache"], ["--zero-based"]):
+        assert f"{option[0]} is for svmlight files, and the files are conll" in usage_error(capsys, train, *option)
+    assert "--template is for --format conll, and the files are svmlight" in usage_error(
+        capsys, texts / "template", "--template", "words"
+    )
+    (tmp_path / "empty.conll").write_text("-DOCSTART- O\n\n")
+    assert "has no rows" in usage_error(capsys, tmp_path / "empty.conll")
+    (tmp_path / "one.conll").write_text("a O\nb O\n")
+    assert "[O]; at least two are needed, or --classes" in usage_error(capsys, tmp_path / "one.conll")
+    assert "--max-classes is 3" in usage_error(capsys, train, "--max-classes", 3)
+    (tmp_path / "a.csv").write_text("a,b\n")
+    assert "have names of two formats" in usage_error(capsys, train, "--test", tmp_path / "a.csv")

@@ -1,0 +1,352 @@
+"""Tables as text: what is learned of them is what estimators learn of the same table from pandas."""
+
+import gzip
+import io
+import json
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier
+from sklearn_predtron.cli._csv_layout import CsvLayout
+from sklearn_predtron.cli._text_lines import Lines
+from tests.cli_cases import run, usage_error
+
+N, TESTED = 600, 200
+CHUNK = 200
+
+
+def table(seed=0):
+    """Numbers, some missing, words, some missing, and labels of two kinds."""
+    rng, n = np.random.default_rng(seed), N + TESTED
+    frame = pd.DataFrame(
+        {"age": rng.integers(18, 80, n).astype(float), "job": rng.choice(["clerk", "smith, black", 'the "cook"'], n)}
+    )
+    frame["pay"] = rng.random(n).round(3)
+    frame["group"] = (frame.age > 50) * 1 + (frame.pay > 0.5)
+    frame["buys"] = np.where((frame.age > 45) ^ (frame.job == "clerk"), "yes", "no")
+    frame.loc[::7, "age"] = np.nan
+    frame.loc[::11, "job"] = None
+    return frame
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    """Files of numbers (n) and of numbers, words and what is missing (w), to learn from and to test on, by options of pandas."""
+    folder, frame = tmp_path_factory.mktemp("tables"), table()
+    numbers = pd.DataFrame({"pay": frame.pay, "age": frame.age.fillna(0), "group": frame.group})
+    for name, rows in (("train", slice(0, N)), ("test", slice(N, None))):
+        frame[["age", "job", "pay", "buys"]][rows].to_csv(
+            folder / f"{name}-w.csv", index=False, na_rep="" if name == "train" else "NA"
+        )
+        numbers[rows].to_csv(folder / f"{name}-n.csv", index=False)
+    return folder
+
+
+def learned(model, X, y):
+    for i in range(0, len(X), CHUNK):
+        model.partial_fit(X[i : i + CHUNK], y[i : i + CHUNK], classes=np.unique(y))
+    return model
+
+
+def split(tables, name, label):
+    found = [pd.read_csv(tables / f"{part}-{name}.csv") for part in ("train", "test")]
+    return [(part.drop(columns=label), part[label].to_numpy()) for part in found]
+
+
+OPTIONS = ["--no-shuffle", "--chunk", CHUNK, "--json"]
+
+
+# ---------------------------------------------------------------------------------------------------------------- learning
+
+
+def test_numbers_are_learned_as_those_of_an_array(capsys, tables, tmp_path):
+    (X, y), (T, z) = split(tables, "n", "group")
+    saved = ["--save", tmp_path / "m", "--predictions", tmp_path / "p"]
+    code, out, err = run(capsys, tables / "train-n.csv", "--test", tables / "test-n.csv", *OPTIONS, *saved)
+    model = learned(PredtronClassifier(), X.to_numpy(), y)
+    ours, beside = json.loads(out)["results"]
+    assert (code, err) == (0, "") and ours["rounds"] == beside["rounds"] == N and beside["learner"] == "Perceptron"
+    assert_array_equal(joblib.load(tmp_path / "m").coef_, model.coef_)
+    assert ours["held_out_score"] == pytest.approx(model.score(T.to_numpy(), z))
+    assert_array_equal(np.loadtxt(tmp_path / "p"), model.predict(T.to_numpy()))
+
+
+@pytest.mark.parametrize("features", ["piecewise", "auto"])
+def test_words_and_missing_cells_are_learned_as_those_of_a_frame(capsys, tables, tmp_path, features):
+    (X, y), (T, z) = split(tables, "w", "buys")
+    options = ["--features", features, "--save", tmp_path / "m", "--predictions", tmp_path / "p", *OPTIONS]
+    code, out, err = run(capsys, tables / "train-w.csv", "--test", tables / "test-w.csv", *options)
+    model = learned(PredtronBinaryClassifier(features=features), X, y)
+    ours, beside = json.loads(out)["results"]
+    assert (code, err) == (0, "") and beside["tested"] == TESTED
+    assert_array_equal(joblib.load(tmp_path / "m").coef_, model.coef_)
+    assert ours["held_out_score"] == pytest.approx(model.score(T, z)) and ours["held_out_score"] > 0.7
+    assert (tmp_path / "p").read_text().split() == model.predict(T).tolist()
+
+
+def test_the_learner_beside_gets_a_column_for_each_category(capsys, tmp_path):
+    """Of a label that is a word's, which no order of words gives away, it learns all there is."""
+    words = np.random.default_rng(0).choice(["a", "b", "c"], 600)
+    pd.DataFrame({"word": words, "y": np.isin(words, "b") * 1}).to_csv(tmp_path / "a.csv", index=False)
+    _, out, _ = run(capsys, tmp_path / "a.csv", "--test", tmp_path / "a.csv", "--features", "piecewise", "--json")
+    assert [row["held_out_score"] for row in json.loads(out)["results"]] == [1, 1]
+
+
+def test_costs_of_rows(capsys, tables, tmp_path):
+    amounts = 1 + table().pay[:N]
+    (tmp_path / "costs").write_text("yes:no no:yes\n" + "".join(f"{amount} 1\n" for amount in amounts))
+    options = ["--features", "piecewise", "--costs", tmp_path / "costs", "--json", "--epochs", 2]
+    code, out, err = run(capsys, tables / "train-w.csv", *options)
+    ours, beside = json.loads(out)["results"]
+    assert (code, err) == (0, "") and 0 < ours["progressive_cost"] < beside["progressive_cost"] < 1
+
+
+def test_ranks_that_are_words(capsys, tables, tmp_path):
+    text = (tables / "train-n.csv").read_text()
+    for i, name in enumerate(["low", "mid", "top"]):
+        text = text.replace(f",{i}\n", f",{name}\n")
+    (tmp_path / "a.csv").write_text(text)
+    (X, y), _ = split(tables, "n", "group")
+    how = [tmp_path / "a.csv", "--task", "ordinal", "--save", tmp_path / "m", *OPTIONS]
+    assert "ranks that are words need --classes" in usage_error(capsys, *how)
+    assert run(capsys, *how, "--classes", "low", "mid", "top")[0] == 0
+    assert_array_equal(joblib.load(tmp_path / "m").coef_, learned(PredtronOrdinalClassifier(), X.to_numpy(), y).coef_)
+
+
+@pytest.mark.parametrize("epochs", [1, 3])
+def test_several_files_and_epochs(capsys, tables, tmp_path, epochs):
+    """Of which the second has its columns in another order, and the third no names."""
+    frame = pd.read_csv(tables / "train-n.csv")
+    frame[:CHUNK].to_csv(tmp_path / "a.csv", index=False)
+    frame[CHUNK : 2 * CHUNK][["group", "age", "pay"]].to_csv(tmp_path / "b.csv", index=False)
+    frame[2 * CHUNK :].to_csv(tmp_path / "c.csv", index=False, header=False)
+    files = [tmp_path / f"{name}.csv" for name in "abc"]
+    assert run(capsys, *files, "--epochs", epochs, "--save", tmp_path / "m", *OPTIONS)[0] == 0
+    model, (X, y) = PredtronClassifier(), split(tables, "n", "group")[0]
+    for _ in range(epochs):
+        learned(model, X.to_numpy(), y)
+    assert_array_equal(joblib.load(tmp_path / "m").coef_, model.coef_)
+
+
+# ------------------------------------------------------------------------------------------------------------ what files are
+
+
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        ("a.csv", {"sep": ";"}),
+        ("a.tsv", {"sep": "\t"}),
+        ("a.csv", {"header": False}),
+        ("a.csv", {"quoting": 1}),
+        ("a.csv", {"lineterminator": "\r\n"}),
+        ("a.CSV", {"encoding": "utf-8-sig"}),
+        ("a", {}),
+        ("a.csv.gz", {}),
+    ],
+    ids=str,
+)
+def test_ways_to_write_a_table(capsys, tables, tmp_path, name, form):
+    (X, y), _ = split(tables, "n", "group")
+    pd.read_csv(tables / "train-n.csv").to_csv(tmp_path / name, index=False, **form)
+    options = [*OPTIONS, *([] if "." in name else ["--format", "csv"])]
+    code, *_ = run(capsys, tmp_path / name, "--save", tmp_path / "m", *options)
+    assert code == 0
+    assert_array_equal(joblib.load(tmp_path / "m").coef_, learned(PredtronClassifier(), X.to_numpy(), y).coef_)
+
+
+def test_the_column_of_the_labels(capsys, tmp_path):
+    frame = pd.DataFrame({"y": [0, 1] * 30, "a": np.arange(60.0), "first": [1, 2, 3] * 20, "b": [5, 6] * 30})
+    for header in (True, False):
+        frame.to_csv(tmp_path / "a.csv", index=False, header=header)
+        for label, column in (
+            ("b" if header else "4", 3),
+            ("first", 2 if header else 0),
+            ("last", 3),
+            ("y" if header else "1", 0),
+        ):
+            code, *_ = run(capsys, tmp_path / "a.csv", "--label", label, "--save", tmp_path / "m", *OPTIONS)
+            y = frame.iloc[:, column].to_numpy()
+            X = frame.drop(columns=frame.columns[column]).to_numpy(dtype=float)
+            kind = PredtronClassifier if len(np.unique(y)) > 2 else PredtronBinaryClassifier
+            assert code == 0
+            assert_array_equal(joblib.load(tmp_path / "m").coef_, learned(kind(), X, y).coef_)
+    message = usage_error(capsys, tmp_path / "a.csv", "--label", "z")
+    assert f"--label='z' is no column of {tmp_path / 'a.csv'}; accepted are '1', '2', '3', '4', first, last" in message
+
+
+@pytest.mark.parametrize(
+    ("text", "option", "rows"),
+    [
+        ("a,b\n1,x\n2,y\n", [], 2),
+        ("1,x\n2,y\n", [], 2),
+        ("a,1\nx,5\ny,6\n", ["--features", "auto", "--label", "first"], 3),  # a label, and 1 may be a number
+        ("a,1\nx,5\ny,6\n", ["--features", "auto", "--label", "first", "--header"], 2),
+        ("7,1\n3,5\n4,6\n", ["--header"], 2),
+        ("x,a\ny,b\nz,a\n", ["--features", "auto", "--no-header"], 3),
+        ("x,a\ny,b\nz,a\n", ["--features", "auto"], 2),
+        ("?,a\n1,b\n2,a\n", ["--features", "auto", "--no-header"], 3),
+        (",y,1\n1,y,1\n2,z,0\n", ["--features", "auto"], 3),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:features='auto' are made of the first 500 rows")
+def test_names_in_the_first_line(capsys, tmp_path, text, option, rows):
+    (tmp_path / "a.csv").write_text(text)
+    code, out, err = run(capsys, tmp_path / "a.csv", *option, "--json", "--no-compare")
+    assert (code, err) == (0, "") and json.loads(out)["results"][0]["rounds"] == rows
+
+
+@pytest.mark.filterwarnings("default:features='piecewise' are made of the first 500 rows")
+def test_tables_of_few_rows(capsys, tmp_path):
+    """Of which no features are made; what repeats them is learned."""
+    words = np.random.default_rng(0).choice(["a", "b", "c"], 300)
+    pd.DataFrame({"word": words, "y": np.isin(words, "b") * 1}).to_csv(tmp_path / "a.csv", index=False)
+    how = [tmp_path / "a.csv", "--test", tmp_path / "a.csv", "--features", "piecewise", "--json", "--no-compare"]
+    code, _, err = run(capsys, *how)
+    assert code == 0 and err.startswith(
+        "warning: features='piecewise' are made of the first 500 rows that are learned, and TRAIN"
+    )
+    _, out, err = run(capsys, *how, "--epochs", 2)
+    assert err == "" and json.loads(out)["results"][0]["held_out_score"] == 1
+
+
+# -------------------------------------------------------------------------------------------------------------- saved models
+
+
+def test_a_saved_model_predicts_and_goes_on(capsys, tables, tmp_path, standard_input):
+    (X, y), (T, z) = split(tables, "w", "buys")
+    run(capsys, tables / "train-w.csv", "--features", "piecewise", "--save", tmp_path / "m", *OPTIONS)
+    model = learned(PredtronBinaryClassifier(features="piecewise"), X, y)
+    bare, lines = T.to_csv(index=False), "".join(f"{label}\n" for label in model.predict(T))
+    T[["pay", "age", "job"]].to_csv(tmp_path / "bare", index=False)
+    assert run(capsys, "--load", tmp_path / "m", tmp_path / "bare") == (0, lines, "")
+    (tmp_path / "bare").write_text(bare.partition("\n")[2])
+    assert run(capsys, "--load", tmp_path / "m", "--no-header", "--chunk", 1, "--test", tmp_path / "bare") == (0, lines, "")
+    standard_input(bare.encode())
+    code, out, _ = run(capsys, "--load", tmp_path / "m", "-", "--proba")
+    assert code == 0
+    assert_allclose([list(map(float, line.split())) for line in out.splitlines()], model.predict_proba(T), atol=1e-6)
+    code, out, _ = run(capsys, "--load", tmp_path / "m", "--test", tables / "test-w.csv", "--json")
+    assert json.loads(out)["results"][0]["held_out_score"] == pytest.approx(model.score(T, z))
+    run(capsys, "--load", tmp_path / "m", tables / "test-w.csv", "--save", tmp_path / "on", *OPTIONS)
+    assert_array_equal(joblib.load(tmp_path / "on").coef_, learned(model, T, z).coef_)
+
+
+@pytest.mark.parametrize("names", [True, False])
+def test_rows_of_a_pipe_are_read_one_by_one(names):
+    """With a model the first row is there before the second one has come."""
+    text = ("a,b\n" * names + "1,2\n3,4\n").encode()
+    known = {"names": ["a", "b"] if names else None, "kinds": ["number"] * 2, "place": 2}
+    layout = CsvLayout(features=None, label="y" if names else None, header=None, **known)
+    lines = Lines(io.BytesIO(text), "pipe", 1000)
+    for n, record in enumerate(layout.records(lines), 1):
+        assert record.content == [2.0 * n - 1, 2.0 * n] and record.labels is None
+        assert record.line == lines.number == n + names
+
+
+def test_a_model_of_pythons_reads_tables(capsys, tables, tmp_path):
+    (X, y), (T, z) = split(tables, "n", "group")
+    for frame, features in ((X, None), (X, "piecewise"), (X.to_numpy(), None)):
+        model = PredtronClassifier(features=features, cv=0).fit(frame, y)
+        joblib.dump(model, tmp_path / "m")
+        code, out, err = run(capsys, "--load", tmp_path / "m", "--test", tables / "test-n.csv", "--json")
+        expected = model.score(T if hasattr(frame, "columns") else T.to_numpy(), z)
+        assert code == 0 and json.loads(out)["results"][0]["held_out_score"] == pytest.approx(expected)
+        assert "feature names" not in err
+
+
+def test_what_a_saved_model_fixes(capsys, tables, tmp_path):
+    run(capsys, tables / "train-n.csv", "--save", tmp_path / "m")
+    load = ["--load", tmp_path / "m", "--test"]
+    assert "--label is fixed by the estimator of --load" in usage_error(capsys, *load, tables / "test-n.csv", "--label", "pay")
+    for text, reason in [
+        ("pay,group\n1,2\n", "line 1: there is no column 'age', which was learned"),
+        ("pay,age,id,group\n1,2,3,1\n", "line 1: the column 'id' is none of those that were learned, nor the label"),
+        ("1\n", "line 1: the first row has 1 column; accepted are 3 with the label, or 2 without it"),
+        ("pay,age,group\n1,2,7\n", "line 2: the label '7' is not one of the classes [0, 1, 2]"),
+        ("pay,age,group\n1,2,1\n1,x,1\n", "line 3: the column 'age' has 'x', which is no finite number"),
+        ("pay,age,group\n1,,1\n", "line 2: the column 'age' has '', which is no finite number"),
+    ]:
+        (tmp_path / "a.csv").write_text(text)
+        code, _, err = run(capsys, *load, tmp_path / "a.csv")
+        assert code == 1 and reason in err and err.count("\n") == 1
+    joblib.load(tmp_path / "m")
+    broken = joblib.load(tmp_path / "m")
+    broken.file_format_ = {**broken.file_format_, "kinds": ["number"]}
+    joblib.dump(broken, tmp_path / "odd")
+    assert "says of its files" in usage_error(capsys, "--load", tmp_path / "odd", tables / "test-n.csv")
+
+
+# ------------------------------------------------------------------------------------------------------------ what is wrong
+
+
+def test_words_and_missing_cells_need_features(capsys, tables):
+    message = usage_error(capsys, tables / "train-w.csv")
+    assert "line 2 has '' in the column 'age'; --features piecewise or auto takes words, and cells that are missing" in message
+    message = usage_error(capsys, tables / "train-w.csv", "--features", "fourier")
+    assert "in the column 'job'; --features piecewise or auto takes words" in message
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "reason", "kept"),
+    [
+        ("a,y\n1,0\n2,1\n3\n", 4, "the row has 1 column, and the first one has 2", 2),
+        ("a,y\n1,0\n2,1\n\n3,0,0\n", 5, "the row has 3 columns, and the first one has 2", 2),
+        ('a,y\n1,0\n2,1\n"3,0\n4,1\n', 4, "the row cannot be read: unexpected end of data", 2),
+        ('a,y\n1,0\n2,1\n"3"4,0\n', 4, "the row cannot be read: ',' expected after '\"'", 2),
+        ("a,y\n1,0\n2,1\ninf,0\n", 4, "the column 'a' has 'inf', which is no finite number", 2),
+        ("a,y\n1,0\n2,1\n3,\n", 4, "the label is missing", 2),
+        ("a,y\n1,0\n2,1\n3,\xff\n", 4, "the line is no text in UTF-8: byte 0xff at place 3", 2),
+        ("a,y\n1,0\n2,1\n3,\0\n", 4, "the line has a NUL byte, which text has not", 2),
+        ("a\n1\n2\n", 1, "there is one column; a label and a feature are needed", 0),
+        ("1\n2\n", 1, "there is one column; a label and a feature are needed", 0),
+        ("a,b,a\n1,2,3\n", 1, "the column 'a' is there twice", 0),
+    ],
+)
+def test_broken_lines(capsys, tmp_path, text, line, reason, kept):
+    path = tmp_path / "a.csv"
+    path.write_bytes(text.encode("latin-1"))
+    code, out, err = run(capsys, path, "--save", tmp_path / "m", "--quiet")
+    rest = f"the {kept} rounds before it are kept, in {tmp_path / 'm'}" if kept else "nothing was learned before it"
+    assert (code, out, err) == (1, "", f"error: {path}, line {line}: {reason}; {rest}\n")
+
+
+def test_truncated_and_binary_files(capsys, tables, tmp_path):
+    packed = gzip.compress((tables / "train-n.csv").read_bytes())
+    (tmp_path / "a.csv.gz").write_bytes(packed[: len(packed) // 2])
+    (tmp_path / "b.csv").write_bytes(np.random.default_rng(0).bytes(5000))
+    (tmp_path / "c.csv").write_text("a,y\n" + "1" * 200 + ",0\n")
+    for name, reason in (
+        ("a.csv.gz", "Compressed file ended"),
+        ("b.csv", "line 1: the line"),
+        ("c.csv", "longer than chunk_bytes=100"),
+    ):
+        options = ["--chunk-bytes", 100] if name == "c.csv" else []
+        code, _, err = run(capsys, tmp_path / name, *options)
+        assert code == 1 and reason in err and err.count("\n") == 1
+
+
+def test_usage_errors(capsys, tables, tmp_path):
+    train = tables / "train-n.csv"
+    for task in ("rank", "sequence", "multilabel"):
+        assert f"--task {task} is not for csv files" in usage_error(capsys, train, "--task", task)
+    for option in (["--grow"], ["--jobs", 2], ["--cache"], ["--zero-based"]):
+        assert f"{option[0]} is for svmlight files, and the files are csv" in usage_error(capsys, train, *option)
+    assert "--template is for --format conll, and the files are csv" in usage_error(capsys, train, "--template", "words")
+    for text in ("", "\n\n", "pay,age,group\n"):
+        (tmp_path / "a.csv").write_text(text)
+        assert "has no rows" in usage_error(capsys, tmp_path / "a.csv")
+        assert "has no rows" in usage_error(capsys, train, "--test", tmp_path / "a.csv")
+    (tmp_path / "a.csv").write_text("a,y\n1,0\n2,0\n")
+    assert "has the labels [0]; at least two are needed" in usage_error(capsys, tmp_path / "a.csv")
+    (tmp_path / "a.csv").write_text("a,y\n1,x\n2,0\n")
+    assert run(capsys, tmp_path / "a.csv", "--save", tmp_path / "m")[0] == 0
+    assert joblib.load(tmp_path / "m").classes_.tolist() == ["0", "x"]
+    assert "--max-classes is 2" in usage_error(capsys, train, "--max-classes", 2)
+    (tmp_path / "bare.csv").write_text("pay,age\n1,2\n")
+    message = usage_error(capsys, train, tmp_path / "bare.csv")
+    assert "bare.csv' has no label in its first row; without --load there is no model" in message
+    assert run(capsys, train, "--test", tmp_path / "bare.csv")[1].count("\n") == 1

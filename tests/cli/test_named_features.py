@@ -1,0 +1,245 @@
+"""Rows of features with names, in JSON and in Vowpal Wabbit's lines: they are what scikit-learn's FeatureHasher makes."""
+
+import json
+
+import joblib
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.datasets import dump_svmlight_file
+from sklearn.feature_extraction import FeatureHasher
+from sklearn.linear_model import Perceptron
+
+from sklearn_predtron import PredtronBinaryClassifier, PredtronBipartiteClassifier, PredtronClassifier, PredtronOrdinalClassifier
+from tests.cli_cases import run, usage_error
+
+N, WIDTH = 120, 2**18
+WORDS = ["red", "green", "blue"]
+OPTIONS = ["--no-shuffle", "--json"]
+
+
+def things(n=N, seed=0):
+    """Numbers, words, truths and what is missing, by name, and labels."""
+    rng = np.random.default_rng(seed)
+    for _ in range(n):
+        size, colour, old = rng.standard_normal(), WORDS[rng.integers(3)], bool(rng.integers(2))
+        label = "yes" if (size > 0) ^ (colour == "red") else "no"
+        yield {"size": round(size, 3), "colour": colour, "old": old, "gone": None, "ä b": 2}, label
+
+
+def hashed(rows, width=WIDTH):
+    pairs = [[(name, value) for name, value in row.items() if value is not None] for row in rows]
+    return FeatureHasher(width, input_type="pair", alternate_sign=False).transform(pairs)
+
+
+def write(path, lines):
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def learned(model, X, y, **given):
+    return model.partial_fit(X, y, classes=np.unique(y), **given)
+
+
+# --------------------------------------------------------------------------------------------------------------------- JSON
+
+
+@pytest.fixture
+def objects(tmp_path):
+    found = list(things(N + 30))
+    lines = [json.dumps({**row, "label": label}) for row, label in found]
+    write(tmp_path / "train.jsonl", lines[:N]), write(tmp_path / "test.jsonl", lines[N:])
+    write(tmp_path / "bare.jsonl", [json.dumps(row, ensure_ascii=False) for row, _ in found[N:]])
+    rows, labels = [row for row, _ in found], np.array([label for _, label in found])
+    return tmp_path, (hashed(rows[:N]), labels[:N]), (hashed(rows[N:]), labels[N:])
+
+
+def test_objects_are_learned_as_they_are_hashed(capsys, objects, standard_input):
+    folder, (X, y), (T, z) = objects
+    saved = ["--save", folder / "m", "--predictions", folder / "p"]
+    code, out, err = run(capsys, folder / "train.jsonl", "--test", folder / "test.jsonl", *OPTIONS, *saved)
+    model, (ours, beside) = learned(PredtronBinaryClassifier(norm="l2"), X, y), json.loads(out)["results"]
+    assert (code, err) == (0, "") and ours["held_out_score"] == pytest.approx(model.score(T, z))
+    assert_array_equal(joblib.load(folder / "m").coef_, model.coef_)
+    assert beside["held_out_score"] == Perceptron(shuffle=False).partial_fit(X, y, classes=["no", "yes"]).score(T, z)
+    lines = "".join(f"{label}\n" for label in model.predict(T))
+    assert (folder / "p").read_text() == lines
+    assert run(capsys, "--load", folder / "m", folder / "bare.jsonl") == (0, lines, "")
+    standard_input((folder / "bare.jsonl").read_bytes())
+    assert run(capsys, "--load", folder / "m", "-", "--chunk", 1) == (0, lines, "")
+    run(capsys, "--load", folder / "m", folder / "test.jsonl", "--save", folder / "on", *OPTIONS)
+    assert_array_equal(joblib.load(folder / "on").coef_, model.partial_fit(T, z).coef_)
+
+
+def test_labels_of_objects(capsys, tmp_path):
+    """They may have any name, and be numbers or truths."""
+    for values, classes in (
+        ([0, 1], [0.0, 1.0]),
+        ([True, False], ["false", "true"]),
+        (["0", 1], [0.0, 1.0]),
+        ([1, 2, -3], [-3, 1, 2]),
+    ):
+        rows = [{"a": i, "kind": values[i % len(values)]} for i in range(12)]
+        write(tmp_path / "a", [json.dumps(row) for row in rows])
+        options = ["--format", "json", "--label", "kind", "--features", 16, "--save", tmp_path / "m"]
+        assert run(capsys, tmp_path / "a", *options)[0] == 0
+        model = joblib.load(tmp_path / "m")
+        assert model.classes_.tolist() == classes and model.n_features_in_ == 16
+        assert model.file_format_ == {"format": "json", "label": "kind"}
+        code, out, _ = run(capsys, "--load", tmp_path / "m", write(tmp_path / "b", ['{"a": 1}', '{"kind": null, "b": 3}']))
+        assert code == 0 and len(out.splitlines()) == 2
+    message = usage_error(capsys, tmp_path / "a", "--format", "json")
+    assert "has no label in its first row" in message and "; the label is 'label' unless --label says another name" in message
+    write(tmp_path / "a", ['{"a": 1, "label": 1}', '{"a": 1, "label": "x"}'] * 3)
+    assert "has the label 'x' beside numbers" in usage_error(capsys, tmp_path / "a", "--format", "json")
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ('{"a": 1', "the line is no JSON: Expecting ',' delimiter, at place 8"),
+        ('{"a": NaN, "label": 0}', "the line is no JSON: NaN is no number of JSON"),
+        ("[" * 100_000, "the line is no JSON: "),
+        ("[1, 2]", "the line is [1, 2]; accepted are objects, of features by name"),
+        ("3", "the line is 3; accepted are objects"),
+        ('{"a": 1, "a": 2, "label": 0}', "a name is there twice"),
+        ('{"a": [1], "label": 0}', "'a' is a list or an object; accepted are numbers, strings, true, false and null"),
+        ('{"a": {"b": 1}, "label": 0}', "'a' is a list or an object"),
+        ('{"label": [0]}', "the label 'label' is a list or an object; accepted are numbers and strings"),
+        ('{"label": 7}', "the label 7 is not one of the classes [0, 1]"),
+        ('{"a": 1}', "the row has no label"),
+        ('{"a": 1' + "0" * 400 + ', "label": 0}', "the number of 'a' is too large"),
+        ('{"a": -1e999, "label": 0}', "the number of 'a' is too large"),
+        ('{"label": "\\udc80"}', "'\\udc80' is no text in Unicode"),
+        ('{"label": 1e999}', "the label 'label' is too large a number"),
+        ('{"a": "\\ud800", "label": 0}', "'\\ud800' is no text in Unicode"),
+        ('{"a": "\0", "label": 0}', "the line has a NUL byte, which text has not"),
+    ],
+)
+def test_lines_that_are_no_rows(capsys, tmp_path, line, reason):
+    path = write(tmp_path / "a.jsonl", ['{"a": 1, "label": 0}', '{"b": 2, "label": 1}', "", line])
+    code, _, err = run(capsys, path, "--classes", 0, 1, "--save", tmp_path / "m")
+    assert code == 1 and err.startswith(f"error: {path}, line 4: {reason}") and err.count("\n") == 1
+    assert err.endswith(f"the 2 rounds before it are kept, in {tmp_path / 'm'}\n")
+
+
+def test_a_label_among_rows_without(capsys, objects):
+    folder, *_ = objects
+    run(capsys, folder / "train.jsonl", "--save", folder / "m", *OPTIONS)
+    write(folder / "mixed", ['{"size": 1}', '{"size": 2, "label": "no"}'])
+    code, out, err = run(capsys, "--load", folder / "m", folder / "mixed")
+    assert code == 1 and out.count("\n") == 1 and "line 2: the row has a label, and those before it have none" in err
+
+
+# ------------------------------------------------------------------------------------------------------------ Vowpal Wabbit
+
+EXAMPLES = {  # what becomes of the features of a line
+    "1 | a b:0.5 c": {"a": 1, "b": 0.5, "c": 1},
+    "-1 2.5 |f a b:-2 |g a": {"f^a": 1, "f^b": -2, "g^a": 1},
+    "1 1|f:0.5 a b:4": None,  # where 1 is a tag
+    "1 0.5 |f:0.5 a b:4 | a:1e2": {"f^a": 0.5, "f^b": 2, "a": 100},
+    "-1 |f": {},
+    "1|f a": None,
+    "-1.0 | ö 7:3 a a": {"ö": 1, "7": 3, "a": 2},
+}
+
+
+def examples():
+    """Lines that are read, their hashed rows, labels and weights."""
+    known = {line: features for line, features in EXAMPLES.items() if features is not None}
+    heads = [line.partition("|")[0].split() for line in known]
+    weights = np.array([float(head[1]) if len(head) > 1 else 1.0 for head in heads])
+    return list(known), hashed(known.values()), np.array([float(head[0]) for head in heads]), weights
+
+
+@pytest.mark.parametrize("epochs", [1, 2])
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        (PredtronBinaryClassifier, []),
+        (PredtronClassifier, ["--task", "multiclass"]),
+        (PredtronOrdinalClassifier, ["--task", "ordinal"]),
+        (PredtronBipartiteClassifier, ["--task", "bipartite", "--chunk", 2]),
+    ],
+)
+def test_lines_are_learned_with_their_importance(capsys, tmp_path, kind, options, epochs):
+    lines, X, y, weights = examples()
+    write(tmp_path / "a.vw", lines)
+    assert run(capsys, tmp_path / "a.vw", *options, *OPTIONS, "--epochs", epochs, "--save", tmp_path / "m")[0] == 0
+    weighted, plain = kind(norm="l2"), kind(norm="l2")
+    for _ in range(epochs):
+        for rows in (slice(i, i + 2) for i in range(0, len(y), 2)):
+            weighted.partial_fit(X[rows], y[rows], sample_weight=weights[rows], classes=[-1, 1])
+            plain.partial_fit(X[rows], y[rows], classes=[-1, 1])
+    assert_array_equal(joblib.load(tmp_path / "m").coef_, weighted.coef_)
+    assert not np.array_equal(weighted.coef_, plain.coef_)
+
+
+@pytest.mark.parametrize("chunk", [1, 1000])
+def test_the_learner_beside_learns_with_importance(capsys, tmp_path, chunk):
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 9, (2, 80))
+    y, w = (a - b > rng.integers(-2, 3, 80)) * 2 - 1, rng.integers(0, 3, 80)
+    write(tmp_path / "a.vw", [f"{y[i]} {w[i]} | a:{a[i]} b:{b[i]}" for i in range(80)])
+    _, out, _ = run(capsys, tmp_path / "a.vw", "--test", tmp_path / "a.vw", "--chunk", chunk, *OPTIONS)
+    X = hashed([{"a": a[i], "b": b[i]} for i in range(80)])
+    ours, beside = json.loads(out)["results"]
+    expected = Perceptron(shuffle=False).partial_fit(X, y, classes=[-1, 1], sample_weight=w)
+    assert beside["held_out_score"] == expected.score(X, y) and ours["rounds"] == np.sum(w > 0)
+    assert ours["held_out_score"] == learned(PredtronBinaryClassifier(norm="l2"), X, y, sample_weight=w).score(X, y)
+
+
+def test_lines_without_labels_are_predicted(capsys, tmp_path):
+    lines, X, *_ = examples()
+    write(tmp_path / "a.vw", lines), write(tmp_path / "bare", ["|" + line.partition("|")[2] for line in lines])
+    run(capsys, tmp_path / "a.vw", *OPTIONS, "--save", tmp_path / "m")
+    predicted = joblib.load(tmp_path / "m").predict(X)
+    assert run(capsys, "--load", tmp_path / "m", tmp_path / "bare") == (0, "".join(f"{label:g}\n" for label in predicted), "")
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("1 2 3 | a", "at '3': initial predictions are not read; accepted before | are a number, which is the label"),
+        ("1 'tag | a", "at \"'tag\": what is a tag, by its ' or because no space is before |, is not read"),
+        ("1 1|f a", "at '1': what is a tag"),
+        ("1| a", "at '1': what is a tag"),
+        ("1:0.5 2:1 | a", "at '1:0.5': costs of labels are not read"),
+        ("0:1:0.5 | a", "at '0:1:0.5': costs of labels are not read"),
+        ("shared | a", "at 'shared': it is no number"),
+        ("1 -2 | a", "at '-2': the importance is negative"),
+        ("1 a b", "there is no |, behind which features are"),
+        ("1 | a:b", "at 'a:b': expected NAME or NAME:VALUE, with a finite number"),
+        ("1 | a:1:2", "at 'a:1:2': expected NAME or NAME:VALUE"),
+        ("1 | a:nan", "at 'a:nan': expected NAME"),
+        ("1 | :3", "at ':3': expected NAME"),
+        ("1 |f:x a", "at 'f:x': expected NAME"),
+        ("| a", "the row has no label"),
+        ("2 | a", "the label 2 is not one of the classes [-1, 1]"),
+    ],
+)
+def test_what_is_no_line_of_rows(capsys, tmp_path, line, reason):
+    path = write(tmp_path / "a.vw", ["1 | a", "-1 | b", "", line])
+    code, _, err = run(capsys, path, "--classes", -1, 1, "--save", tmp_path / "m")
+    assert code == 1 and err.startswith(f"error: {path}, line 4: {reason}") and err.count("\n") == 1
+    assert err.endswith(f"the 2 rounds before it are kept, in {tmp_path / 'm'}\n")
+
+
+def test_usage_errors(capsys, tmp_path):
+    path = write(tmp_path / "a.vw", ["1 | a", "-1 | b"])
+    assert "--label is for --format csv and json, and the files are vw" in usage_error(capsys, path, "--label", "a")
+    assert "--features=auto is not for vw files; accepted is a number of features" in usage_error(
+        capsys, path, "--features", "auto"
+    )
+    dump_svmlight_file(np.eye(4), [0, 1, 1, 0], str(tmp_path / "ranked"), query_id=[0, 0, 1, 1])
+    run(capsys, tmp_path / "ranked", "--save", tmp_path / "ranker")
+    message = usage_error(capsys, path, "--load", tmp_path / "ranker")
+    assert "holds a PredtronRanker, which is not for vw files" in message
+    (tmp_path / "costs").write_text("1:-1\n1\n1\n")
+    assert "--costs is not for vw files" in usage_error(capsys, path, "--costs", tmp_path / "costs")
+    for ending in ("vw", "jsonl"):
+        (tmp_path / f"empty.{ending}").write_text("\n")
+        assert "has no rows" in usage_error(capsys, tmp_path / f"empty.{ending}")
+        (tmp_path / f"binary.{ending}").write_bytes(np.random.default_rng(0).bytes(3000))
+        code, _, err = run(capsys, tmp_path / f"binary.{ending}")
+        assert code == 1 and "line 1" in err and err.count("\n") == 1
