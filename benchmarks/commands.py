@@ -3,10 +3,10 @@
 import argparse
 from collections.abc import Sequence
 
-from benchmarks import run, summary
+from benchmarks import check, run, summary
 from benchmarks.compare import command as compare
 
-COMMANDS = {"run": run, "compare": compare, "report": summary}
+COMMANDS = {"run": run, "check": check, "compare": compare, "report": summary}
 
 
 def main(argv: Sequence[str] | None = None) -> None:
