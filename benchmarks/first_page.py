@@ -7,15 +7,23 @@ from dataclasses import dataclass
 from math import exp, log
 from pathlib import Path
 from statistics import mean
+from typing import Any
 
 from benchmarks.headlines import HEADLINES, OURS, Headline, rest
 from benchmarks.record import RESULTS, Record
 from benchmarks.report import Table, replace
+from benchmarks.suites import paid
 
 PAGE = Path(__file__).parents[1] / "README.md"
-PICTURE = RESULTS / "peers.svg"
+PICTURE, PAID = RESULTS / "peers.svg", RESULTS / "paid.svg"
 COLUMNS = ["you predict", "compared with", "measured by", "error, ours / theirs", "time, ours / theirs"]
 COLORS = {"error": "#d55e00", "time": "#3c9dd0"}
+WAYS = {
+    paid.USUAL: ("as usual: the most probable class", "#999999"),
+    paid.DECIDED: ("logistic regression, least expected cost", "#3c9dd0"),
+    paid.OURS: ("ours, told what mistakes cost", "#d55e00"),
+    paid.ASKING: ("ours, or to ask for 0.5", "#e69f00"),
+}
 TICKS = {
     "error": {"1/4": 0.25, "1/2": 0.5, "equal": 1, "2": 2},
     "time": {"1/100": 0.01, "1/10": 0.1, "equal": 1, "10": 10},
@@ -149,14 +157,42 @@ def results() -> str:
     return Table("Results", COLUMNS, [comparison.cells() for comparison in COMPARISONS]).lines()
 
 
-def draw(path: Path) -> None:
-    """Draw each comparison's mean and extremes: errors and times beside each other, on logarithmic axes."""
+def pyplot() -> Any:
+    """Return matplotlib's interface, for pictures that are the same in each run and are read on light and dark pages."""
     import matplotlib
 
     matplotlib.use("Agg")
     matplotlib.rcParams.update({"svg.hashsalt": "peers", "svg.fonttype": "none", "text.color": "gray", "font.size": 11})
     import matplotlib.pyplot as plt
 
+    return plt
+
+
+def draw_paid(path: Path) -> None:
+    """Draw what a row costs, in units of what it costs by the most probable class."""
+    plt = pyplot()
+    table = Record.last("paid").table(paid.TITLE)
+    assert table is not None
+    figure, ax = plt.subplots(figsize=(9.5, 3.4), layout="constrained")
+    usual = table.columns.index(paid.USUAL)
+    for place, (way, (words, color)) in enumerate(WAYS.items()):
+        heights = [row[table.columns.index(way)] / row[usual] for row in table.rows]
+        at = [number + 0.2 * place for number in range(len(heights))]
+        ax.bar(at, heights, width=0.19, color=color, label=words)
+    ax.set_xticks([number + 0.3 for number in range(len(table.rows))], [row[0] for row in table.rows])
+    ax.set_title("what a row costs, where a miss costs 20 false alarms; as usual = 1", color="gray", fontsize=11)
+    ax.legend(frameon=False, labelcolor="gray", ncols=2, loc="upper right", bbox_to_anchor=(1, 0.98))
+    ax.set_ylim(0, 1.35)
+    ax.tick_params(colors="gray", length=0)
+    ax.grid(axis="y", alpha=0.3)
+    ax.spines[:].set_visible(False)
+    figure.savefig(path, transparent=True, metadata={"Date": None, "Creator": None})
+    plt.close(figure)
+
+
+def draw(path: Path) -> None:
+    """Draw each comparison's mean and extremes: errors and times beside each other, on logarithmic axes."""
+    plt = pyplot()
     figure, axes = plt.subplots(1, 2, figsize=(9.5, 5), sharey=True, layout="constrained")
     names = [f"{comparison.predicted}: {comparison.peer.replace('`', '')}" for comparison in COMPARISONS]
     axes[0].set_yticks(range(len(names)), names)
@@ -188,4 +224,5 @@ def greatest(side: str) -> float:
 def write() -> None:
     """Put the table on the first page and draw the picture."""
     PAGE.write_text(replace(PAGE.read_text(), "results", results()))
+    draw_paid(PAID)
     draw(PICTURE)
