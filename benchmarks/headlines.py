@@ -258,6 +258,11 @@ HEADLINES = [
         "scaled, raw (ratio)",
         {"data": "geometric mean"},
     ),
+    *(
+        Headline("sequences", what, peer, "Taggers by default", column, {"learner": OURS}, {"learner": peer})
+        for what, column in (("error of tokens", "token error"), ("time of a fit", "fit, seconds"))
+        for peer in ("CRFsuite ap", "CRFsuite pa", "CRFsuite lbfgs")
+    ),
     Headline("sequences", "error of handwritten letters", CRF, "Handwritten words", f"to {PEER} (ratio)"),
     *(
         Headline(
