@@ -27,15 +27,15 @@ from sklearn_predtron.representations import Pairwise, RankingRepresentation
 from sklearn_predtron.updates import MMP, PRank, Update
 
 EPILOG = (
-    "Without files the job learns data that scikit-learn bundles, words of its digits, and generated queries and rows. "
+    "Without files the job learns data that scikit-learn bundles, and generated ones, beside its usual learners.  "
     "Files are read in chunks, so that memory does not grow with them; a first pass over TRAIN finds width and labels unless "
     "--load, --grow, or --features and --classes (for rankings --features) give them.  A pipe is copied to a temporary file "
     "(TMPDIR names its folder) if it must be read more than once: for the first pass, and for several epochs.  Features of TEST "
     "that training did not have are left out.  A line that cannot be read ends the job; what was learned before it is kept, "
     "scored and saved.  Exit codes: 0 all was done; 1 a file, a line or a disk ended a part of it early; 2 the arguments do not "
     "fit, or TRAIN has no rows; 130 Ctrl-C; 141 nobody reads the output; 143 SIGTERM, which keeps what was learned as Ctrl-C "
-    "does.  The table: rounds/s is of learning alone; progressive loss is of what predicted before each update, in the first "
-    "epoch; last iterate is that of the last weights alone."
+    "does.  The table of files: rounds/s is of learning alone; progressive loss is of what predicted before each update, in the "
+    "first epoch; last iterate is that of the last weights alone."
 )
 
 
@@ -173,6 +173,11 @@ def build_parser() -> Parser:
         "label to be there",
     )
     parser.add_argument("--json", action="store_true", default=None, help="write the results as JSON in the place of the table")
+    parser.add_argument(
+        "--plot",
+        metavar="FILE",
+        help="without TRAIN: draw losses and times, ours / theirs, to a .png, .svg or .pdf (extra plot)",
+    )
     parser.add_argument("--quiet", action="store_true", default=None, help="show neither table nor progress")
     learner = parser.add_argument_group("the learner")
     learner.add_argument(

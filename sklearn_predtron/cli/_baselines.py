@@ -278,19 +278,3 @@ class BatchesBaseline(Baseline):
 
     def _score(self, predicted: NDArray, y: Any) -> None:
         self.result.count_batch(self.loss, encode(predicted, self.classes), encode(y.values, self.classes))
-
-
-class LogisticBaseline(BatchesBaseline):
-    """scikit-learn's logistic regression, in which the classes weigh the same, of all rows at once."""
-
-    name = "LogisticRegression"
-
-    def __init__(self, classes: NDArray, loss: Any, result: ResultRow, batch_size: int = 200):
-        super().__init__(classes, loss, result, batch_size)
-        self.estimator = linear("LogisticRegression", class_weight="balanced")
-
-    def learn(self, X: Any, y: Any, *, progressive: bool) -> None:
-        super().learn(X, y, progressive=False)
-
-    def _fit(self, estimator: Any, X: Any, y: Any) -> None:
-        estimator.fit(X.values, y.values)

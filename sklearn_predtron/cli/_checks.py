@@ -8,10 +8,11 @@ from sklearn_predtron.cli._job import Job, option
 from sklearn_predtron.cli._learner import RANKING_UPDATES
 from sklearn_predtron.cli._mixing import check_mixing
 from sklearn_predtron.cli._paths import can_be_read, can_be_written, same_pipe
+from sklearn_predtron.cli._picture import check_picture
 from sklearn_predtron.cli._template import USUAL
 from sklearn_predtron.cli._used_files import check_uses
 
-DEMO_OPTIONS = ["update", "norm", "average", "seed", "compare", "json", "quiet"]
+DEMO_OPTIONS = ["update", "norm", "average", "seed", "compare", "json", "quiet", "plot"]
 
 
 def check_job(job: Job) -> None:
@@ -47,6 +48,7 @@ def check_job(job: Job) -> None:
     if job.classes is not None and len(set(job.classes.tolist())) < 2:
         raise UsageError(f"--classes has the labels {job.classes.tolist()}; at least two are needed")
     check_mixing(job)
+    check_picture(job)
     check_files(job)
 
 
@@ -54,16 +56,17 @@ def check_files(job: Job) -> None:
     """Refuse files that cannot be read or written, and one file for two things."""
     paths = {
         name: [getattr(job, name)] if getattr(job, name) else []
-        for name in ("test", "costs", "test_costs", "load", "save", "predictions", "checkpoint")
+        for name in ("test", "costs", "test_costs", "load", "save", "predictions", "plot", "checkpoint")
     }
     paths["train"] = list(job.train)
     for name in ("train", "test", "costs", "test_costs", "load"):
         for path in paths[name]:
             if not can_be_read(path, standard=name != "load"):
                 raise UsageError(f"{option(name)}={path!r} is not a file that can be read")
-    for name in ("save", "predictions", "checkpoint"):
+    for name in ("save", "predictions", "plot", "checkpoint"):
         for path in paths[name]:
-            if not (name == "predictions" and path == STANDARD) and not can_be_written(path, replaced=name != "predictions"):
+            standard, replaced = name == "predictions" and path == STANDARD, name in ("save", "checkpoint")
+            if not standard and not can_be_written(path, replaced=replaced):
                 raise UsageError(f"{option(name)}={path!r} is not a file that can be written")
     if job.template and job.template != USUAL and not can_be_read(job.template, standard=False):
         raise UsageError(f"--template={job.template!r} is not a file that can be read; accepted are files, and {USUAL}")

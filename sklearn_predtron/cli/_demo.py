@@ -1,151 +1,119 @@
-"""The main job without files: it learns bundled and generated data."""
+"""The main job without files: it learns bundled and generated data beside scikit-learn's usual learners."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+import json
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_wine, make_classification
-from sklearn.model_selection import train_test_split
-from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits  # which scikit-learn requires
 
-from sklearn_predtron.cli._baselines import Baseline, LogisticBaseline
-from sklearn_predtron.cli._compare import ByQuery, ResultRow
-from sklearn_predtron.cli._console import UsageError, report
-from sklearn_predtron.cli._growing import LeftOut
+from sklearn_predtron.cli._console import UsageError, complain, report
+from sklearn_predtron.cli._contests import CONTESTS, Contest, Result, better, warm_up
 from sklearn_predtron.cli._job import Job
+from sklearn_predtron.cli._picture import Ratios, draw
 from sklearn_predtron.cli._progress import Bar
-from sklearn_predtron.cli._report import as_json, legend, table
-from sklearn_predtron.cli._tasks import TASKS, start_comparison, start_lines
-from sklearn_predtron.datasets import make_ranking_queries
-from sklearn_predtron.losses import Reject
+from sklearn_predtron.cli._report import aligned
+
+HEADER = ["data", "loss", "ours", "theirs", "ours / theirs", "time", "theirs is"]
+LEFT = (0, 1, 6)  # the columns of words
+MEANS = "Losses: means of rows that were not learned."
+LEGEND = (
+    "Lower is better everywhere.  ours / theirs below 1: we lost less; time, also ours / theirs, below 1: we learned faster.\n"
+    "theirs: what lost least of scikit-learn's usual learners for the data.  " + MEANS
+)
+Results = Sequence[tuple[Contest, list[Result]]]
 
 
-@dataclass(frozen=True)
-class Demo:
-    """A data set, the task it is for, the parameters of the estimator, and what is learned, from the target."""
-
-    name: str
-    load: Callable[..., Any]
-    task: str
-    parameters: dict[str, Any]
-    labels: Callable[[NDArray], NDArray] = np.asarray
-    beside: tuple[type[Baseline], ...] = ()  # that learn no streams
-
-    @property
-    def baselines(self) -> tuple[type[Baseline], ...]:
-        """Return the learners beside the estimator."""
-        return (TASKS[self.task].baseline, *self.beside)
-
-    def draw(self, seed: int) -> tuple[Any, Any, Any, Any, Any]:
-        """Return X and y to learn and to test, the rows to learn first, and the labels."""
-        if TASKS[self.task].rank or TASKS[self.task].sequence:
-            X, y = self.load(random_state=seed)
-            cut = 3 * len(y) // 4
-            return X[:cut], X[cut:], y[:cut], y[cut:], None if TASKS[self.task].rank else np.unique(y.values)
-        X, y = self.load()
-        y = self.labels(y)
-        labels = np.unique(y) if y.ndim == 1 else np.arange(y.shape[1])
-        X, X_test, y, y_test = train_test_split(X, y, test_size=0.25, random_state=seed, stratify=y)
-        scaler = StandardScaler().fit(X)
-        return scaler.transform(X), scaler.transform(X_test), y, y_test, labels
+def learn_all(contests: Sequence[Contest], asked: dict[str, Any], *, seed: int, compare: bool, bar: Bar) -> Results:
+    """Return what came of each contest."""
+    warm_up()
+    found = []
+    for i, contest in enumerate(contests):
+        bar(contest.name, i / len(contests))
+        found.append((contest, contest.learn(asked, seed=seed, compare=compare)))
+    return found
 
 
-ATTRIBUTES = {
-    "odd": [1, 3, 5, 7, 9],
-    "above 4": [5, 6, 7, 8, 9],
-    "has a loop": [0, 6, 8, 9],
-    "prime": [2, 3, 5, 7],
-    "multiple of 3": [0, 3, 6, 9],
-    "square": [0, 1, 4, 9],
-}
+def ratio(ours: float, theirs: float) -> float | None:
+    """Return ours / theirs, if there is such a number."""
+    return ours / theirs if theirs else None
 
 
-def attributes(digits: NDArray) -> NDArray:
-    """Return which of the attributes a digit has, a column each."""
-    return np.column_stack([np.isin(digits, having) for having in ATTRIBUTES.values()]).astype(np.int64)
+def shown_ratio(value: float | None) -> str:
+    """Return two decimals, or one digit of what is less than that."""
+    return "-" if value is None else f"{value:.2f}" if value >= 0.095 else f"{value:.1g}"
 
 
-def fifths(target: NDArray) -> NDArray:
-    """Return ranks from 0 to 4, each of a fifth of the rows."""
-    return np.searchsorted(np.quantile(target, [0.2, 0.4, 0.6, 0.8]), target)
+def cells(contest: Contest, results: list[Result]) -> list[str]:
+    """Return a line of the table."""
+    ours, theirs = results[0], better(results)
+    line = [contest.name, contest.loss, f"{ours.loss:.3f}"]
+    if theirs is None:
+        return line
+    ratios = ratio(ours.loss, theirs.loss), ratio(ours.seconds, theirs.seconds)
+    return [*line, f"{theirs.loss:.3f}", *map(shown_ratio, ratios), theirs.learner]
 
 
-def generated_queries(random_state: int) -> tuple[ByQuery, ByQuery]:
-    """Return documents and relevances of the simulation of Jain et al. (2015), section 6."""
-    X, y, qid = make_ranking_queries(400, random_state=random_state)
-    return ByQuery.of(X, qid), ByQuery.of(y.astype(np.float64), qid)
+def as_json(found: Results) -> str:
+    """Return all results, also of what lost more than the better of the usual learners, as one JSON object."""
+    lines = [
+        {
+            "data": contest.name,
+            "loss": contest.loss,
+            "splits": contest.splits,
+            "learners": [
+                {"learner": result.learner, "loss": result.loss, "losses": result.losses, "seconds": result.seconds}
+                for result in results
+            ],
+        }
+        for contest, results in found
+    ]
+    return json.dumps({"results": lines}) + "\n"
 
 
-def words_of_digits(random_state: int) -> tuple[ByQuery, ByQuery]:
-    """Return noisy pictures of digits, each one more than the last or the same; the last quarter of words has its own."""
-    random, n = np.random.default_rng(random_state), 400
-    pictures, digits = load_digits(return_X_y=True)
-    word = np.repeat(np.arange(n), random.integers(3, 9, n))
-    y = np.cumsum(random.random(len(word)) < 0.8) % 10
-    half, held_out = random.random(len(digits)) < 0.5, word >= 3 * n // 4
-    drawn = np.empty(len(y), dtype=np.intp)
-    for digit, part in np.ndindex(10, 2):
-        there = (y == digit) & (held_out == part)
-        drawn[there] = random.choice(np.flatnonzero((digits == digit) & (half == part)), there.sum())
-    X = (pictures[drawn] + 4 * random.standard_normal((len(y), 64))) / 16
-    return ByQuery.of(X, word), ByQuery.of(y, word)
+def as_text(found: Results, asked: dict[str, Any], *, compare: bool) -> str:
+    """Return the table, what is not in it, and the legend."""
+    header = HEADER if compare else HEADER[:3]
+    lines = [header, *(cells(contest, results) for contest, results in found)]
+    left_out = [
+        f"Left out: {contest.name} (norm={asked['norm']!r} is not for {contest.described}).\n"
+        for contest in CONTESTS
+        if not contest.takes(asked)
+    ]
+    legend = LEGEND if compare else f"Lower is better everywhere.  {MEANS}"
+    return f"{aligned(lines, LEFT)}\n{''.join(left_out)}{legend}\n"
 
 
-# 5 rows of a hundred are positive, and one in fifty is labelled at random.
-RARE = {"n_samples": 20_000, "n_informative": 8, "weights": [0.95], "class_sep": 0.7, "flip_y": 0.02, "random_state": 0}
-DEMOS = [
-    Demo("digits", partial(load_digits, return_X_y=True), "multiclass", {}),
-    Demo("breast cancer, reject", partial(load_breast_cancer, return_X_y=True), "binary", {"reject": Reject(0.1, -1)}),
-    Demo("wine", partial(load_wine, return_X_y=True), "multiclass", {}),
-    Demo("diabetes, 5 ranks", partial(load_diabetes, return_X_y=True), "ordinal", {}, fifths),
-    Demo("digits' attributes", partial(load_digits, return_X_y=True), "multilabel", {}, attributes),
-    Demo("generated queries", generated_queries, "rank", {}),
-    Demo("words of digits", words_of_digits, "sequence", {}),
-    Demo("a rare class", partial(make_classification, **RARE), "bipartite", {"loss": "balanced"}, beside=(LogisticBaseline,)),
-]
-ORDERS = 5
-
-
-def demos_for(parameters: dict[str, Any]) -> list[Demo]:
-    """Return the data sets of the tasks that can be learned with these parameters."""
-    return [demo for demo in DEMOS if TASKS[demo.task].takes(parameters)]
-
-
-def learn_demos(parameters: dict[str, Any], *, seed: int, compare: bool, bar: Bar) -> list[ResultRow]:
-    """Learn each bundled data set in several row orders, each time from scratch and in one pass."""
-    results = []
-    for demo in demos_for(parameters):
-        X, X_test, y, y_test, labels = demo.draw(seed)
-        task, random = TASKS[demo.task], np.random.default_rng(seed)
-        baselines = demo.baselines if compare else ()
-        lines = start_lines(demo.name, task.estimator, baselines)
-        results += lines
-        for i in range(ORDERS):
-            bar(demo.name, i / ORDERS, lines[0])
-            order = random.permutation(len(y))
-            comparison = start_comparison(task, task.estimator(**demo.parameters, **parameters), baselines, labels, lines)
-            comparison.learn(X[order], y[order])
-            comparison.test(X_test, y_test)
-    return results
+def ratios_of(found: Results) -> Iterator[Ratios]:
+    """Yield what is drawn of each data set."""
+    for contest, results in found:
+        ours, theirs = results[0], better(results)
+        assert theirs is not None
+        losses, times = ratio(ours.loss, theirs.loss), ratio(ours.seconds, theirs.seconds)
+        yield Ratios(f"{contest.name}, {contest.loss}: {theirs.learner}", losses, times)
 
 
 def run_demo(job: Job, bar: Bar) -> int:
     """Learn the bundled and generated data and print the table."""
-    parameters = job.learner_parameters()
+    asked, compare = job.learner_parameters(), job.compare is not False
+    contests = [contest for contest in CONTESTS if contest.takes(asked)]
     try:
-        results = learn_demos(parameters, seed=job.seed, compare=job.compare is not False, bar=bar)
+        with threadpool_limits(1):  # where cores are shared, threads that wait for one another take many times as long
+            found = learn_all(contests, asked, seed=job.seed, compare=compare, bar=bar)
     except ValueError as error:
         raise UsageError(str(error)) from None
     bar.clear()
-    if job.json or job.quiet:
-        return report(as_json(results, LeftOut()) if job.json else "")
-    demos = demos_for(parameters)
-    others = [demo for demo in DEMOS if demo not in demos]
-    left_out = [f"Left out: {demo.name} (norm={parameters['norm']!r} is not for the task {demo.task}).\n" for demo in others]
-    tasks = [TASKS[demo.task] for demo in demos]
-    return report(f"{table(results)}\n{''.join(left_out)}{legend(tasks)}\n")
+    code = report(as_json(found) if job.json else "" if job.quiet else as_text(found, asked, compare=compare))
+    return max(code, write_picture(found, job.plot))
+
+
+def write_picture(found: Results, path: str | None) -> int:
+    """Write the picture, if it is asked for, and return the exit code."""
+    if path is None:
+        return 0
+    try:
+        draw(list(ratios_of(found)), path)
+    except OSError as error:
+        return complain(f"--plot={path!r}: {error.strerror}")
+    return 0

@@ -33,6 +33,7 @@ class Job:
     costs: str | None  # of the rows of TRAIN
     test_costs: str | None
     predictions: str | None
+    plot: str | None
     written: str  # of rows: "predictions", "scores" or "probabilities"
     json: bool
     quiet: bool
@@ -68,7 +69,7 @@ class Job:
             raise UsageError("--scores and --proba are two things to write in the place of predictions; accepted is one of them")
         same = ["test", "save", "load", "predictions", "task", "reject_cost", "reject_label", "compare", "costs", "test_costs"]
         same += ["jobs", "cluster", "checkpoint", "features", "max_classes", "zero_based"]
-        same += ["format", "label", "header", "template"]
+        same += ["format", "label", "header", "template", "plot"]
         switches = {name: bool(values[name]) for name in ("json", "quiet", "grow", "cache")}
         maps = {"features": args.features} if isinstance(args.features, str) else {}
         return cls(

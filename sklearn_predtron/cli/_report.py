@@ -51,14 +51,14 @@ def paid_table(results: Sequence[ResultRow]) -> str:
     return "\n" + aligned([["learner", "rows", "mean cost", "best constant", "savings"], *lines]) + "\n\n" if lines else ""
 
 
-def aligned(lines: list[list[str]]) -> str:
-    """Return cells as text, the first two of a line to the left; the first line is the header."""
+def aligned(lines: list[list[str]], left: Sequence[int] = (0, 1)) -> str:
+    """Return cells as text, those of some columns to the left; the first line is the header."""
     lines = [[one_line(cell, LONGEST_NAME) for cell in line] for line in lines]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     lines = [lines[0], ["-" * width for width in widths], *lines[1:]]
     return "\n".join(
         "  ".join(
-            cell.ljust(w) if i < 2 else cell.rjust(w) for i, (cell, w) in enumerate(zip(line, widths, strict=True))
+            cell.ljust(w) if i in left else cell.rjust(w) for i, (cell, w) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in lines
     )

@@ -40,7 +40,7 @@ def check_uses(job: Job) -> None:
 def uses_of(job: Job) -> Iterator[Use]:
     """Yield what is written, then what is read."""
     yield Use("output", "standard output", 1, True)
-    for name in ("checkpoint", "predictions", "save"):
+    for name in ("checkpoint", "predictions", "plot", "save"):
         if getattr(job, name) and getattr(job, name) != STANDARD:
             yield Use(name, f"--{name}", getattr(job, name), True)
     data = [("TRAIN", path) for path in job.train] + [("--test", path) for path in [job.test] if path]

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import dump_svmlight_file, make_classification
-from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.linear_model import SGDClassifier
 from sklearn.metrics import balanced_accuracy_score, f1_score, jaccard_score
 from sklearn.utils.class_weight import compute_sample_weight
 
 from sklearn_predtron import PredtronBipartiteClassifier
 from sklearn_predtron._support.parts import kinds
-from sklearn_predtron.cli._baselines import BatchesBaseline, LogisticBaseline, blocks
+from sklearn_predtron.cli._baselines import BatchesBaseline, blocks
 from sklearn_predtron.cli._compare import ResultRow
 from sklearn_predtron.losses import AtK, FBeta, SubsetLoss
 from sklearn_predtron.norms import Norm
@@ -95,17 +95,6 @@ def test_peer_predicts_before_it_learns(data):
     assert_array_equal(contestant.estimator.coef_, model.coef_)
     assert result.score / result.tested == pytest.approx(balanced_accuracy_score(y_test, model.predict(X_test)))
     assert result.tested == 500
-
-
-def test_logistic_regression_learns_all_rows_at_once(data):
-    contestant = LogisticBaseline(LABELS, "f1", ResultRow("", ""))
-    contestant.learn(*data["a"], progressive=True)
-    contestant.test(*data["test"])
-    model = LogisticRegression(class_weight="balanced").fit(*data["a"])
-    X, y = data["test"]
-    result = contestant.result
-    assert result.score / result.tested == pytest.approx(f1_score(y, model.predict(X), pos_label=3.0))
-    assert result.rounds == 5 and result.progressive_rounds == 0
 
 
 @pytest.mark.parametrize("norm", kinds(Norm), ids=lambda norm: norm.alias)

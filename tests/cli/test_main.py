@@ -3,8 +3,6 @@
 import io
 import re
 import signal
-import subprocess
-import sys
 
 import joblib
 import numpy as np
@@ -23,15 +21,12 @@ from sklearn_predtron import (
     PredtronMultilabelClassifier,
     PredtronOrdinalClassifier,
 )
-from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.cli import main
 from sklearn_predtron.cli._baselines import PerceptronBaseline, PerceptronsBaseline, RanksPerceptronBaseline, blocks
 from sklearn_predtron.cli._compare import ResultRow
-from sklearn_predtron.cli._learner import RANKING_UPDATES
 from sklearn_predtron.cli._progress import Bar
 from sklearn_predtron.datasets import SvmlightReader
-from sklearn_predtron.norms import Norm
-from sklearn_predtron.updates import MMP, LossDriven, PRank, Update
+from sklearn_predtron.updates import LossDriven
 
 
 @pytest.fixture(scope="module")
@@ -80,57 +75,6 @@ def usage_error(capsys, *argv):
     out, err = capsys.readouterr()
     assert stop.value.code == 2 and out == "" and err.count("\n") == 1
     return err
-
-
-def test_demo_as_a_program():
-    done = subprocess.run([sys.executable, "-m", "sklearn_predtron"], capture_output=True, text=True, timeout=120, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    rows = figures(done.stdout)
-    logistic = rows.pop()
-    assert (logistic["learner"], logistic["progressive loss"], logistic["rounds"]) == ("LogisticRegression", "-", "375")
-    assert float(rows[-2]["held-out score"]) > float(logistic["held-out score"]) - 0.005
-    data = ["digits", "breast cancer, reject", "wine", "diabetes, 5 ranks", "digits' attributes", "generated queries"]
-    data += ["words of digits", "a rare class"]
-    assert [row["data"] for row in rows[::2]] == data and not any(row["data"] for row in rows[1::2])
-    least, most = [0.93, 0.93, 0.93, 0.8, 0.9, 0.99, 0.95, 0.76], [0.2, 0.2, 0.2, 1.1, 0.15, 0.02, 1.5, 0.3]
-    for ours, baseline, score, loss in zip(rows[::2], rows[1::2], least, most, strict=True):
-        assert baseline["learner"].startswith(("Perceptron", "SGD")) and ours["rounds"] == baseline["rounds"]
-        right = ours["right of the rest"] if ours["rejected"] != "-" else ours["held-out score"]
-        assert float(right) > max(score, float(baseline["held-out score"]) - 0.01)
-        assert 0 < float(ours["last iterate"]) < loss
-        assert 0 < float(ours["progressive loss"]) < loss
-    assert [row["rejected"] != "-" for row in rows] == [i == 2 for i in range(16)]
-    assert len(done.stdout.splitlines()) == 2 + 17 + 1 and "held-out loss" not in done.stdout
-    assert done.stdout.splitlines()[-1].startswith("rounds/s: of learning alone; progressive loss: ")
-
-
-OFFERED = [kind.alias for kind in kinds(Update) if kind not in (PRank, MMP)]
-
-
-@pytest.mark.parametrize("update", [alias for alias in OFFERED if alias not in RANKING_UPDATES])
-def test_demo_options(capsys, update):
-    code, rows, _ = run(capsys, "--average", "none", "--no-compare", "--update", update, "--norm", "l2", "--seed", 3)
-    assert code == 0 and len(rows) == 8
-    assert all(0 < float(row["held-out score"]) <= 1 for row in rows)
-
-
-@pytest.mark.parametrize("norm", kinds(Norm), ids=lambda norm: norm.alias)
-def test_demo_norms(capsys, norm):
-    code = main(["--no-compare", "--norm", norm.alias, "--seed", "3"])
-    text = capsys.readouterr().out
-    rows = figures(text)
-    assert code == 0 and len(rows) == 7 + norm.of_sequences
-    assert all(0 < float(row["held-out score"]) <= 1 for row in rows)
-    left_out = f"Left out: words of digits (norm={norm.alias!r} is not for the task sequence)."
-    assert (left_out in text) == (not norm.of_sequences)
-
-
-def test_demo_has_the_updates_of_all_families(capsys):
-    for update in ("prank", "mmp"):
-        assert f"invalid choice: '{update}'" in usage_error(capsys, "--update", update)
-    assert set(RANKING_UPDATES) == {"slam", "max_pair", "listnet"} < set(OFFERED)
-    for update in RANKING_UPDATES:
-        assert f"--update {update} is for rankings only" in usage_error(capsys, "--update", update)
 
 
 def test_one_pass_is_partial_fit(capsys, files, tmp_path):

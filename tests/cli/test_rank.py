@@ -18,11 +18,11 @@ from scipy import sparse
 from sklearn.linear_model import SGDRegressor
 
 from sklearn_predtron import PredtronClassifier, PredtronLabelRanker, PredtronRanker
-from sklearn_predtron.cli import _demo, _progress
 from sklearn_predtron.cli import _main as job
+from sklearn_predtron.cli import _progress
 from sklearn_predtron.cli._baselines import RelevanceBaseline, blocks
 from sklearn_predtron.cli._compare import ByQuery, ResultRow
-from sklearn_predtron.datasets import SvmlightReader, make_ranking_queries
+from sklearn_predtron.datasets import SvmlightReader
 from sklearn_predtron.losses import NDCG
 from sklearn_predtron.metrics import ndcg
 
@@ -487,7 +487,7 @@ def test_usage_errors(capsys, files, tmp_path):
     assert "--loss is not for PredtronRanker" in usage_error(capsys, a, "--load", tmp_path / "model", "--loss", "f1")
 
 
-# ------------------------------------------------------------------------------------------------------ memory, bar, demo
+# ------------------------------------------------------------------------------------------------------------- memory, bar
 
 
 JOB = """
@@ -531,24 +531,3 @@ def test_bar(capsys, files, monkeypatch):
     text = terminal.getvalue()
     assert "first pass [" in text and re.search(r"epoch 1/1 \[#+ *\] +\d+%  \d+ rounds, loss 0\.\d{4}", text)
     assert "100%  50 rounds" in text and "test [" in text and text.endswith("\r\x1b[K")
-
-
-def test_demo_learns_queries(monkeypatch):
-    demo = next(demo for demo in _demo.DEMOS if demo.task == "rank")
-    monkeypatch.setattr(_demo, "DEMOS", [demo])
-    results = _demo.learn_demos({}, seed=1, compare=True, bar=_progress.Bar(io.StringIO()))
-    X, y, qid = make_ranking_queries(400, random_state=1)
-    random, loss, last, score = np.random.default_rng(1), 0.0, 0.0, 0.0
-    for _ in range(_demo.ORDERS):
-        model = PredtronRanker(norm="scaled")
-        for i in random.permutation(300):
-            model.partial_fit(X[qid == i], y[qid == i])
-        loss += model.progressive_loss_ / _demo.ORDERS
-        last += model.cumulative_loss_ / 300 / _demo.ORDERS
-        score += model.score(X[3000:], y[3000:], qid=qid[3000:]) / _demo.ORDERS
-    assert [result.learner for result in results] == LEARNERS
-    assert results[0].rounds == results[1].rounds == 300 * _demo.ORDERS and results[0].tested == 100 * _demo.ORDERS
-    rounds = results[0].progressive_rounds
-    found = results[0].loss / rounds, results[0].last_loss / rounds, results[0].score / results[0].tested
-    assert_allclose(found, [loss, last, score])
-    assert 0.98 < results[1].score / results[1].tested < 1

@@ -1,6 +1,5 @@
 """The main job on sequences, end to end."""
 
-import io
 import itertools
 import re
 
@@ -11,9 +10,8 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.linear_model import Perceptron
 
-from sklearn_predtron import PredtronClassifier, PredtronSequenceTagger
+from sklearn_predtron import PredtronSequenceTagger
 from sklearn_predtron._support.parts import kinds
-from sklearn_predtron.cli import _demo
 from sklearn_predtron.cli import _main as job
 from sklearn_predtron.cli._baselines import TokensPerceptronBaseline, blocks
 from sklearn_predtron.cli._compare import ByQuery, ResultRow
@@ -262,31 +260,3 @@ def test_usage_errors(capsys, files, tmp_path):
     X = np.zeros((4, 1))
     joblib.dump(PredtronSequenceTagger().fit(X, [True, False] * 2, sid=[0, 0, 1, 1]), tmp_path / "truths")
     assert "with numbers or words as labels" in usage_error(capsys, a[0], "--load", tmp_path / "truths")
-
-
-# -------------------------------------------------------------------------------------------------------------------- demo
-
-
-def test_demo_learns_words(monkeypatch):
-    """Pictures that were not learned are in the words to read, and transitions lower the error of what reads one by one."""
-    demo = next(demo for demo in _demo.DEMOS if demo.task == "sequence")
-    monkeypatch.setattr(_demo, "DEMOS", [demo])
-    ours, baseline = _demo.learn_demos({}, seed=1, compare=True, bar=_demo.Bar(io.StringIO()))
-    X, X_test, y, y_test, labels = demo.draw(1)
-    random, scores, losses, by_token = np.random.default_rng(1), [], [], []
-    for _ in range(_demo.ORDERS):
-        order = random.permutation(300)
-        model, alone = PredtronSequenceTagger(norm="scaled"), PredtronClassifier()
-        for i in order:
-            tokens, true = X.values[X.query == i], y.values[y.query == i]
-            model.partial_fit(tokens, true, classes=labels)
-            alone.partial_fit(tokens, true, classes=labels)
-        scores.append(model.score(X_test.values, y_test.values, sid=X_test.query))
-        losses.append(model.progressive_loss_)
-        by_token.append(alone.score(X_test.values, y_test.values))
-    assert [ours.learner, baseline.learner] == LEARNERS and ours.rounds == baseline.rounds == 300 * _demo.ORDERS
-    assert ours.tested == baseline.tested == len(y_test.values) * _demo.ORDERS
-    assert ours.score / ours.tested == pytest.approx(np.mean(scores))
-    assert ours.loss / ours.progressive_rounds == pytest.approx(np.mean(losses))
-    error = 1 - np.mean(scores)
-    assert error < 0.05 < 0.12 < min(1 - np.mean(by_token), 1 - baseline.score / baseline.tested)

@@ -1,0 +1,262 @@
+"""What the main job without files learns: data sets, the loss that counts in each, and the learners beside one another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import f1_score
+from sklearn.preprocessing import StandardScaler
+
+from sklearn_predtron._support.encoding import encode
+from sklearn_predtron._support.parts import resolve
+from sklearn_predtron.cli._demo_data import (
+    Split,
+    breast_cancer,
+    diabetes_ranks,
+    digit_attributes,
+    digits,
+    generated_queries,
+    rare_class,
+    stream_of_digits,
+    table_with_gaps,
+    words_of_digits,
+)
+from sklearn_predtron.cli._usual import (
+    LOGISTIC,
+    OF_QUERIES,
+    OF_RANKS,
+    OF_RARE,
+    OF_SETS,
+    OF_STREAMS,
+    OF_TABLES,
+    OF_TOKENS,
+    Learner,
+    fit,
+    of_costs,
+    predict,
+    predict_ahead,
+    predicted_ahead,
+    seeded,
+)
+from sklearn_predtron.families.classification import PredtronBinaryClassifier, PredtronClassifier
+from sklearn_predtron.families.multilabel import PredtronMultilabelClassifier
+from sklearn_predtron.families.ordinal import PredtronOrdinalClassifier
+from sklearn_predtron.families.ranking import PredtronRanker
+from sklearn_predtron.families.sequences import PredtronSequenceTagger
+from sklearn_predtron.losses import Reject
+from sklearn_predtron.metrics import ndcg
+from sklearn_predtron.norms import RKHS, Norm
+
+# Of a malignant tumour (0) and a benign one (1): what it costs to say 0, to say 1, and to ask.
+MISSED, ALARM, ASKED = 5.0, 1.0, 0.2
+COSTS, ANSWERS = np.array([[0, MISSED, ASKED], [ALARM, 0, ASKED]]), np.array([0, 1, -1])
+
+
+def paid(split: Split, predicted: NDArray) -> float:
+    """Return what the answers of 100 rows cost."""
+    answers = np.argsort(ANSWERS)[encode(predicted, np.sort(ANSWERS))]
+    return 100 * float(COSTS[split.y_test, answers].mean())
+
+
+def error(split: Split, predicted: NDArray) -> float:
+    """Return the share of rows (tokens, labels of rows) that are wrong."""
+    return float(np.mean(predicted != split.y_test))
+
+
+def distance(split: Split, predicted: NDArray) -> float:
+    """Return the mean absolute error."""
+    return float(np.mean(np.abs(predicted - split.y_test)))
+
+
+def ndcg_loss(split: Split, predicted: NDArray) -> float:
+    """Return 1 - the mean NDCG of the first 10 documents."""
+    return 1 - float(ndcg(split.y_test, predicted, split.ids_test, k=10).mean())
+
+
+def f1_loss(split: Split, predicted: NDArray) -> float:
+    """Return 1 - F1 of the class 1."""
+    return 1 - float(f1_score(split.y_test, predicted, zero_division=0.0))
+
+
+@dataclass
+class Result:
+    """What a learner has lost in each split, and how long it has learned."""
+
+    learner: str
+    losses: list[float] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)
+
+    @property
+    def loss(self) -> float:
+        """The mean loss."""
+        return float(np.mean(self.losses))
+
+    @property
+    def seconds(self) -> float:
+        """The least time, which other processes have disturbed least."""
+        return min(self.times)
+
+
+@dataclass(frozen=True)
+class Contest:
+    """A data set, the loss that counts there, the estimator with its parameters, and the usual learners."""
+
+    name: str
+    loss: str
+    draw: Callable[[int], Split]
+    evaluate: Callable[[Split, NDArray], float]
+    estimator: type
+    parameters: dict[str, Any]
+    usual: tuple[Learner, ...]
+    splits: int
+    fits: Callable[[Any, Split], Any] = fit
+    predicts: Callable[[Any, Split], NDArray] = predict
+
+    @property
+    def described(self) -> str:
+        """The estimator and its features, if they are made."""
+        made = self.parameters.get("features")
+        return self.estimator.__name__ + (f" with features={made!r}" if made else "")
+
+    def takes(self, asked: dict[str, Any]) -> bool:
+        """Return whether the estimator learns under the norm that is asked for, if there is one."""
+        norm = resolve(Norm, asked.get("norm", "l2"), "norm")
+        if self.estimator is PredtronSequenceTagger:
+            return norm.of_sequences
+        return not (isinstance(norm, RKHS) and "features" in self.parameters)
+
+    def ours(self, asked: dict[str, Any]) -> Learner:
+        """Return this package's learner, under the parameters that are asked for."""
+        make = seeded(self.estimator, **self.parameters, **asked)
+        return Learner(self.estimator.__name__, make, self.fits, self.predicts)
+
+    def learn(self, asked: dict[str, Any], *, seed: int, compare: bool) -> list[Result]:
+        """Let all learn each split from scratch; the first result is this package's."""
+        learners = [self.ours(asked), *(self.usual if compare else ())]
+        results = [Result(learner.name) for learner in learners]
+        for random_state in ((seed + i) % 2**32 for i in range(self.splits)):
+            split = self.draw(random_state)
+            for learner, result in zip(learners, results, strict=True):
+                estimator = learner.make(random_state)
+                start = perf_counter()
+                learned = learner.learn(estimator, split)
+                result.times.append(perf_counter() - start)
+                result.losses.append(self.evaluate(split, learner.predict(learned, split)))
+        return results
+
+
+def fit_with(ids: str, estimator: Any, split: Split) -> Any:
+    """Learn documents or tokens."""
+    return estimator.fit(split.X, split.y, **{ids: split.ids})
+
+
+def predict_sequences(estimator: Any, split: Split) -> NDArray:
+    """Predict tokens."""
+    return estimator.predict(split.X_test, sid=split.ids_test)
+
+
+def warm_up() -> None:
+    """Let the first validation in a process look for data frame plug-ins, which is no learner's time."""
+    StandardScaler().fit(np.zeros((1, 1)))
+
+
+def better(results: Sequence[Result]) -> Result | None:
+    """Return the one of the usual learners that has lost least, if there is any."""
+    return min(results[1:], key=lambda result: result.loss, default=None)
+
+
+COSTING = {"loss": {(0, 1): MISSED}, "reject": Reject(ASKED, -1)}
+CONTESTS = (
+    Contest(
+        "breast cancer, may ask",
+        "cost of 100 rows",
+        breast_cancer,
+        paid,
+        PredtronBinaryClassifier,
+        COSTING,
+        of_costs(COSTS, ANSWERS),
+        splits=5,
+    ),
+    Contest("digits", "error", digits, error, PredtronClassifier, {}, (LOGISTIC,), splits=2),
+    Contest(
+        "diabetes, 5 ranks",
+        "absolute error",
+        diabetes_ranks,
+        distance,
+        PredtronOrdinalClassifier,
+        {},
+        OF_RANKS,
+        splits=5,
+    ),
+    Contest(
+        "digits' attributes",
+        "Hamming loss",
+        digit_attributes,
+        error,
+        PredtronMultilabelClassifier,
+        {},
+        OF_SETS,
+        splits=2,
+    ),
+    Contest(
+        "generated queries",
+        "1 - NDCG@10",
+        generated_queries,
+        ndcg_loss,
+        PredtronRanker,
+        {},
+        OF_QUERIES,
+        splits=2,
+        fits=partial(fit_with, "qid"),
+    ),
+    Contest(
+        "words of digits",
+        "error of tokens",
+        words_of_digits,
+        error,
+        PredtronSequenceTagger,
+        {},
+        OF_TOKENS,
+        splits=2,
+        fits=partial(fit_with, "sid"),
+        predicts=predict_sequences,
+    ),
+    Contest(
+        "a rare class",
+        "1 - F1",
+        rare_class,
+        f1_loss,
+        PredtronBinaryClassifier,
+        {"decision": "f1"},
+        OF_RARE,
+        splits=2,
+    ),
+    Contest(
+        "a table with gaps",
+        "error",
+        table_with_gaps,
+        error,
+        PredtronBinaryClassifier,
+        {"features": "piecewise"},
+        OF_TABLES,
+        splits=2,
+    ),
+    Contest(
+        "a stream of digits",
+        "error beforehand",
+        stream_of_digits,
+        error,
+        PredtronClassifier,
+        {},
+        OF_STREAMS,
+        splits=1,
+        fits=predict_ahead,
+        predicts=predicted_ahead,
+    ),
+)

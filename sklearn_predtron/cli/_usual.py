@@ -1,0 +1,153 @@
+"""scikit-learn's usual learners for each task of the main job without files, and how their answers are found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.linear_model import LogisticRegression, Perceptron, Ridge, SGDClassifier
+from sklearn.metrics import precision_recall_curve
+from sklearn.model_selection import cross_val_predict
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sklearn_predtron.cli._demo_data import BLOCK, Split
+
+
+def fit(estimator: Any, split: Split) -> Any:
+    """Learn rows."""
+    return estimator.fit(split.X, split.y)
+
+
+def predict(estimator: Any, split: Split) -> NDArray:
+    """Predict rows."""
+    return estimator.predict(split.X_test)
+
+
+def predict_ahead(estimator: Any, split: Split) -> NDArray:
+    """Learn a stream and return the predictions of each block but the first, made before it is learned."""
+    found: list[NDArray] = []
+    for start in range(0, len(split.y), BLOCK):
+        X, y = split.X[start : start + BLOCK], split.y[start : start + BLOCK]
+        if start:
+            found.append(estimator.predict(X))
+        estimator.partial_fit(X, y, **({} if start else {"classes": np.unique(split.y)}))
+    return np.concatenate(found)
+
+
+def predicted_ahead(predictions: NDArray, split: Split) -> NDArray:
+    """Return what was predicted while the stream was learned."""
+    return predictions
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A learner of a data set: its name, how it is made of a seed, how it learns, and how what has learned predicts."""
+
+    name: str
+    make: Callable[[int], Any]
+    learn: Callable[[Any, Split], Any] = fit
+    predict: Callable[[Any, Split], NDArray] = predict
+
+
+def in_units(kind: type, **parameters: Any) -> Callable[[int], Any]:
+    """Return what makes a linear model of columns in units of their deviation."""
+    return lambda seed: make_pipeline(StandardScaler(), kind(**parameters))
+
+
+def seeded(kind: type, **parameters: Any) -> Callable[[int], Any]:
+    """Return what makes a learner that draws."""
+    return lambda seed: kind(**parameters, random_state=seed)
+
+
+# ----------------------------------------------------------------------------------------------- what is made of probabilities
+
+
+def cheapest(costs: NDArray, answers: NDArray, estimator: Any, split: Split) -> NDArray:
+    """Return the answers (columns) of least expected cost, by the cost of each where a class (row) is true: Chow's rule."""
+    return answers[(estimator.predict_proba(split.X_test) @ costs).argmin(axis=1)]
+
+
+def medians(estimator: Any, split: Split) -> NDArray:
+    """Return the ranks from which on half of the probability is, which minimise the expected distance."""
+    return estimator.classes_[(estimator.predict_proba(split.X_test).cumsum(axis=1) < 0.5).sum(axis=1)]
+
+
+def rounded(estimator: Any, split: Split) -> NDArray:
+    """Return the ranks next to a regression of them."""
+    return np.clip(np.rint(estimator.predict(split.X_test)), split.y.min(), split.y.max()).astype(np.int64)
+
+
+def fit_and_cut(estimator: Any, split: Split) -> tuple[Any, float]:
+    """Learn rows, and the cut by which F1 is largest on folds that were not learned."""
+    ahead = cross_val_predict(estimator, split.X, split.y, method="predict_proba")[:, 1]
+    precision, recall, cuts = precision_recall_curve(split.y, ahead)
+    f1 = 2 * precision * recall / np.maximum(precision + recall, 1e-12)
+    return fit(estimator, split), cuts[f1[:-1].argmax()]
+
+
+def above_cut(learned: tuple[Any, float], split: Split) -> NDArray:
+    """Return the rows whose probability is at least the cut."""
+    estimator, cut = learned
+    return (estimator.predict_proba(split.X_test)[:, 1] >= cut).astype(np.int64)
+
+
+# -------------------------------------------------------------------------------------------------------------- tokens in windows
+
+
+def windows(X: NDArray, ids: NDArray) -> NDArray:
+    """Return each token with the one before it and the one after it, zeros at the ends of sequences."""
+    ends = ids[1:] != ids[:-1]
+    before, after = np.zeros_like(X), np.zeros_like(X)
+    before[1:], after[:-1] = X[:-1], X[1:]
+    before[1:][ends], after[:-1][ends] = 0, 0
+    return np.hstack([before, X, after])
+
+
+def fit_windows(estimator: Any, split: Split) -> Any:
+    """Learn the windows of tokens."""
+    assert split.ids is not None
+    return estimator.fit(windows(split.X, split.ids), split.y)
+
+
+def predict_windows(estimator: Any, split: Split) -> NDArray:
+    """Predict the windows of tokens."""
+    assert split.ids_test is not None
+    return estimator.predict(windows(split.X_test, split.ids_test))
+
+
+# --------------------------------------------------------------------------------------------------------------------- learners
+
+LOGISTIC = Learner("LogisticRegression", in_units(LogisticRegression))
+TREES = "HistGradientBoosting"
+OF_RANKS = (
+    Learner("LogisticRegression, median", LOGISTIC.make, predict=medians),
+    Learner("Ridge, rounded", in_units(Ridge), predict=rounded),
+)
+OF_SETS = (
+    Learner(
+        "LogisticRegression per label", lambda seed: make_pipeline(StandardScaler(), MultiOutputClassifier(LogisticRegression()))
+    ),
+)
+OF_QUERIES = (Learner("Ridge", in_units(Ridge)), Learner(TREES, seeded(HistGradientBoostingRegressor)))
+OF_TOKENS = (LOGISTIC, Learner("LogisticRegression, window", LOGISTIC.make, fit_windows, predict_windows))
+OF_RARE = (
+    Learner("LogisticRegression, balanced", in_units(LogisticRegression, class_weight="balanced")),
+    Learner("LogisticRegression, tuned cut", LOGISTIC.make, fit_and_cut, above_cut),
+)
+OF_TABLES = (Learner(TREES, seeded(HistGradientBoostingClassifier)),)
+OF_STREAMS = (
+    Learner("Perceptron", seeded(Perceptron), predict_ahead, predicted_ahead),
+    Learner("SGDClassifier", seeded(SGDClassifier), predict_ahead, predicted_ahead),
+)
+
+
+def of_costs(costs: NDArray, answers: NDArray) -> tuple[Learner, ...]:
+    """Return what answers at least expected cost."""
+    return (Learner("LogisticRegression, Chow", LOGISTIC.make, predict=partial(cheapest, costs, answers)),)
