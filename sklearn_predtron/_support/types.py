@@ -72,6 +72,46 @@ BatchDecisionName = Literal["fitted", "learned"]
 ConstraintName = Literal["bio", "observed"]
 
 
+# ------------------------------------------------------------------------------------------------------------- of parts
+
+TheoryName = Literal["theory"]
+StepOfRankingName = Literal["theory", "invsqrt"]
+FadingStepName = Literal["invsqrt"]
+PegasosName = Literal["pegasos"]
+VariantName = Literal["pa", "pa1", "pa2"]
+CompetitorName = Literal["augmented", "predicted"]
+TargetName = Literal["loss", "constant"]
+LabelCostName = Literal["is_error", "error_set", "normalised"]
+PairWeightsName = Literal["uniform", "max", "random"]
+KernelName = Literal[
+    "additive_chi2",
+    "chi2",
+    "cosine",
+    "laplacian",
+    "linear",
+    "poly",
+    "polynomial",
+    "precomputed",
+    "rbf",
+    "sigmoid",
+]
+GainName = Literal["exponential", "linear"]
+DiscountName = Literal["log"]
+AtLeastName = Literal["exactly", "at_least"]
+AtMostName = Literal["exactly", "at_most"]
+RejectRuleName = Literal["online", "margin", "code"]
+CutName = Literal["f1", "balanced", "macro_f1", "micro_f1", "fitted"]
+
+# ------------------------------------------------------------------------------------------------------- of functions
+
+SchemeName = Literal["bio", "iob", "bioes"]
+DrawnRowsName = Literal["gaussian", "uniform"]
+LengthName = Literal["l2", "l1"]
+MarginNormName = Literal["l2", "l1", "max"]
+AgainstName = Literal["threshold", "ratio"]
+LossCurveName = Literal["cumulative", "mean", "rolling"]
+
+
 def keeping_type(decorator: Any) -> Callable[[Method], Method]:
     """Return a decorator as one whose methods have the type that they had without it."""
     return decorator

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_predtron._support import types
 from sklearn_predtron._support.names import refuse_class
 from sklearn_predtron._support.parts import LARGEST_LOSS, Part, as_numbers, real_number
 
@@ -73,7 +74,7 @@ class Reject(Part):
         self,
         cost: Any = None,
         label: Any = None,
-        rule: str | None = None,
+        rule: types.RejectRuleName | None = None,
         *,
         risk: float | None = None,
         confidence: float = 0.95,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 import sklearn_predtron.problems._at_k as at_k
 import sklearn_predtron.problems._counts as counts
 import sklearn_predtron.problems._label_sets as subset
+from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import Interval, StrOptions
 from sklearn_predtron._support.parts import LARGEST_LOSS, Part, real_numbers, resolve
 from sklearn_predtron._support.queries import shortened
@@ -457,7 +458,7 @@ class PrecisionAtK(AtK):
     _recall = False
     _parameter_constraints = {**AtK._parameter_constraints, "rule": [StrOptions({"exactly", "at_least"})]}
 
-    def __init__(self, k: float = 1, rule: str = "exactly"):
+    def __init__(self, k: float = 1, rule: types.AtLeastName = "exactly"):
         self.k = k
         self.rule = rule
 
@@ -495,7 +496,7 @@ class RecallAtK(AtK):
     _recall = True
     _parameter_constraints = {**AtK._parameter_constraints, "rule": [StrOptions({"exactly", "at_most"})]}
 
-    def __init__(self, k: float = 1, rule: str = "exactly"):
+    def __init__(self, k: float = 1, rule: types.AtMostName = "exactly"):
         self.k = k
         self.rule = rule
 
