@@ -125,7 +125,10 @@ class TwoClasses(Classes):
         """Refuse more classes than two, as scikit-learn does."""
         super().check(ordered=ordered)
         if len(self.classes) > 2:
-            raise ValueError("Only binary classification is supported. The type of the target is multiclass.")
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is multiclass: the classes are "
+                f"{shortened_list(self.classes.tolist())}; PredtronClassifier takes more than two."
+            )
 
     def extended(self, classes: Any) -> tuple[Codec, list[int]]:
         """Refuse more classes."""
