@@ -19,7 +19,7 @@ from sklearn_predtron._core.weights import euclidean_length
 from sklearn_predtron._support.compat import check_sample_weight
 from sklearn_predtron._support.dicts import refuse_dicts
 from sklearn_predtron._support.padding import padded
-from sklearn_predtron._support.queries import Ids, Queries, queries_of_positive_weight, split_ids, warn_of_one_query
+from sklearn_predtron._support.queries import Ids, Queries, queries_of_positive_weight, split_ids, unknown_ids, warn_of_one_query
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.decisions._recent_scores import label_values
 from sklearn_predtron.families._stream import LabelReader, plain_rows
@@ -326,7 +326,7 @@ class BlockReader(RowReader):
 def refuse_unknown(given: dict[str, Any], ids: Any) -> None:
     """Refuse what is given by another name than that of the ids, as Python does."""
     for name in given.keys() - {ids.name}:
-        raise TypeError(f"fit() got an unexpected keyword argument {name!r}")
+        raise TypeError(unknown_ids("fit", name, ids))
 
 
 # ------------------------------------------------------------------------------------------------------------------- rows

@@ -18,7 +18,7 @@ from sklearn_predtron._core.rows import QueryRows
 from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import Interval, StrOptions, with_callbacks
 from sklearn_predtron._support.parts import checked_build, resolve
-from sklearn_predtron._support.queries import Queries
+from sklearn_predtron._support.queries import GROUPS, Queries, with_ids
 from sklearn_predtron.decisions._base import PLAIN, UNSEEN, Decision, Decoded
 from sklearn_predtron.decisions._calibration import Calibration, OfColumn, calibration_of
 from sklearn_predtron.decisions._cut import best_cut, best_cut_of_groups
@@ -269,6 +269,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
 
     # --------------------------------------------------------------------------------------------------------- learning
 
+    @types.keeping_type(with_ids(GROUPS))
     @types.keeping_type(with_callbacks)
     def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Self:  # type: ignore[override]
         """Learn from groups, or from batches that are drawn anew for each epoch.

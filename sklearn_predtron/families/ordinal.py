@@ -187,7 +187,9 @@ class PredtronOrdinalClassifier(TableClassifier):
     def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, Codes]:
         given = self._given_order(y)
         if known is None:
-            return Ranks.first(y, classes, partial=partial, given=given)
+            codec, labels = Ranks.first(y, classes, partial=partial, given=given)
+            self._warn_of_reject(codec.classes)
+            return codec, labels
         known.check_same(classes)
         if given is not None:
             known.check_order(given, whole=self.categories is not None)

@@ -12,7 +12,7 @@ from sklearn_predtron._core.intercept import Intercept
 from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import linear_regressors, with_callbacks
-from sklearn_predtron._support.queries import ONE, QID, check_qid, is_one, read_document_relevances, split_ids
+from sklearn_predtron._support.queries import ONE, QID, check_qid, is_one, read_document_relevances, split_ids, with_ids
 from sklearn_predtron.families import _linear
 from sklearn_predtron.families._attributes import learned
 from sklearn_predtron.families._bounds import loss_bound
@@ -162,6 +162,7 @@ class PredtronRanker(BasePredtron):
 
     # --------------------------------------------------------------------------------------------------------- learning
 
+    @types.keeping_type(with_ids(QID))
     @types.keeping_type(with_callbacks)
     def fit(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> Self:  # type: ignore[override]
         """Learn from queries in shuffled epochs.

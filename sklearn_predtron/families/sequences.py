@@ -14,7 +14,7 @@ from sklearn_predtron._core.intercept import Intercept
 from sklearn_predtron._support import types
 from sklearn_predtron._support.chunks import wrong_chunks
 from sklearn_predtron._support.compat import Interval, StrOptions, with_callbacks
-from sklearn_predtron._support.queries import ONE, is_one
+from sklearn_predtron._support.queries import ONE, SID, is_one, with_ids
 from sklearn_predtron.families import _token_probabilities
 from sklearn_predtron.families._attributes import learned
 from sklearn_predtron.families._bounds import loss_bound, unit_margin_bound
@@ -201,6 +201,7 @@ class PredtronSequenceTagger(BasePredtron):
 
     # --------------------------------------------------------------------------------------------------------- learning
 
+    @types.keeping_type(with_ids(SID))
     @types.keeping_type(with_callbacks)
     def fit(self, X: Any, y: Any, sid: Any = None, sample_weight: Any = None) -> Self:  # type: ignore[override]
         """Learn from sequences in shuffled epochs.

@@ -595,8 +595,11 @@ class CountLoss(SubsetLoss):
         return counts.TabulatedSetLoss(m, self.function, c_L, C_L)
 
 
+OF_FUNCTIONS = "functions of the true positives, false positives, false negatives and true negatives of a set"
+
+
 def subset_loss(value: Any, build: Callable[[SubsetLoss], Any] | None = None) -> SubsetLoss:
     """The loss on sets that the parameter `loss` of an estimator stands for; `build` tries what a message may name."""
     if callable(value) and not isinstance(value, (type, SubsetLoss)):
         return CountLoss(value)
-    return resolve(SubsetLoss, value, "loss", build)
+    return resolve(SubsetLoss, value, "loss", build, also=OF_FUNCTIONS)

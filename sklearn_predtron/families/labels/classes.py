@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from sklearn_predtron._support.types import Self
 
 
+COLLECTIONS = (set, frozenset, list, tuple)
+ONE_LABEL = (
+    "one label for each row.  PredtronMultilabelClassifier takes sets of labels as an indicator matrix, which "
+    "sklearn.preprocessing.MultiLabelBinarizer makes of them"
+)
+
+
 class MissingClasses(ValueError):
     """Says that a stream must be told all labels."""
 
@@ -165,9 +172,25 @@ def are_texts(classes: NDArray) -> bool:
     return all(isinstance(label, str) for label in classes.tolist())
 
 
-def one_dimensional(y: Any) -> NDArray:
+def one_dimensional(y: Any, accepted: str = ONE_LABEL) -> NDArray:
     """Return the labels as an array of shape (n,); what already is one passes."""
-    return y if type(y) is np.ndarray and y.ndim == 1 else column_or_1d(y, warn=True)
+    if type(y) is np.ndarray and y.ndim == 1:
+        return y
+    try:
+        return column_or_1d(y, warn=True)
+    except ValueError:
+        refuse_collections(y, accepted)
+        raise
+
+
+def refuse_collections(y: Any, accepted: str) -> None:
+    """Refuse labels among which there are sets or lists of them, by what is accepted; pass others, which have another fault."""
+    values = y if isinstance(y, (list, tuple)) or getattr(getattr(y, "dtype", None), "kind", "") == "O" else ()
+    found = next((value for value in values if isinstance(value, COLLECTIONS)), None) if np.ndim(values) == 1 else None
+    if found is not None:
+        raise ValueError(
+            f"y holds a {type(found).__name__} for a row, such as {shortened(found)}; accepted is {accepted}."
+        ) from None
 
 
 def class_list(classes: Any) -> NDArray:
@@ -183,7 +206,7 @@ def class_list(classes: Any) -> NDArray:
     return found
 
 
-def find_classes(y: NDArray, *, targets: bool = True) -> tuple[NDArray, NDArray]:
+def find_classes(y: NDArray, *, targets: bool = True, accepted: str = ONE_LABEL) -> tuple[NDArray, NDArray]:
     """Return the sorted distinct labels, and the number of each row's; without a sort of all rows.
 
     y may be a list of classes in place of the targets of rows.
@@ -191,8 +214,12 @@ def find_classes(y: NDArray, *, targets: bool = True) -> tuple[NDArray, NDArray]
     if len(y) == 0:
         raise ValueError("y is empty; it must have a label for each row of X.")
     if y.dtype.kind not in "iub":
-        with np.errstate(invalid="ignore"):  # nan, which is refused
-            check_classification_targets(y if targets else np.repeat(y, 3))  # no label twice: no regression
+        try:
+            with np.errstate(invalid="ignore"):  # nan, which is refused
+                check_classification_targets(y if targets else np.repeat(y, 3))  # no label twice: no regression
+        except ValueError:
+            refuse_collections(y, accepted)
+            raise
     if y.dtype.kind in "OUST":
         return _find_hashed(y)
     lowest, highest = y.min(), y.max()

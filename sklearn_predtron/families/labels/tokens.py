@@ -27,6 +27,7 @@ OF_ROWS = {INTERCEPT: LENGTH, TRANSITIONS: 0.1}
 OF_ONES = {INTERCEPT: 1.0, TRANSITIONS: 1.0}  # as long as features of text, which are there or not
 LOSSES = "hamming", "zero_one"
 AUTO, USUAL = "auto", {**OF_ROWS, LOSS: LOSSES[0]}
+ONE_A_TOKEN = "one label for each token, and its sequence in sid; datasets.stack_sequences makes both of lists"
 
 
 class Tokens(Codec):
@@ -50,7 +51,7 @@ class Tokens(Codec):
     def first(cls, y: Any, classes: Any, *, partial: bool) -> tuple[Tokens, NDArray]:
         """Return the codec of the first labels, and the numbers of these."""
         if not partial:
-            found, codes = find_classes(one_dimensional(y))
+            found, codes = find_classes(one_dimensional(y, ONE_A_TOKEN), accepted=ONE_A_TOKEN)
             return cls(found), codes
         if classes is None:
             raise MissingClasses()
