@@ -74,8 +74,8 @@ def with_ids(ids: Ids) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 def unknown_ids(method: str, name: str, ids: Ids) -> str:
     """Return the message about ids that are given by another name than their own."""
     return (
-        f"{method}() got an unexpected keyword argument {name!r}; the {ids.group} of each row is given as {ids.name}=, which of "
-        f"the sizes of {ids.groups} is {OF_SIZES}."
+        f"{method}() got an unexpected keyword argument {name!r}; accepted is {ids.name}=, the {ids.group} of each row, which "
+        f"{OF_SIZES} makes of the sizes of {ids.groups}."
     )
 
 
@@ -205,7 +205,7 @@ def check_qid(qid: Any, n: int, ids: Ids = QID) -> NDArray:
         raise ValueError(f"{name} has shape {qid.shape}; {meaning}, shape ({n},).")
     if len(qid) != n:
         sizes = qid.dtype.kind in "iu" and qid.sum() == n
-        how = f"; of the sizes of {ids.groups} that is {OF_SIZES}" if sizes else ""
+        how = f", which {OF_SIZES} makes of the sizes of {ids.groups}" if sizes else ""
         raise ValueError(f"{name} has {len(qid)} entries and X has {n} rows; {meaning}{how}.")
     return qid
 

@@ -43,7 +43,7 @@ class ClassReader(CodeReader):
 
     def read_any(self, y: Any) -> Codes:
         """Return the numbers of labels in any form; refuse what is no class."""
-        return Codes(encode(one_dimensional(y), self.classes))
+        return Codes(numbers_of(y, self.classes))
 
 
 class Classes(Codec):
@@ -183,14 +183,24 @@ def one_dimensional(y: Any, accepted: str = ONE_LABEL) -> NDArray:
         raise
 
 
+def numbers_of(y: Any, classes: NDArray, accepted: str = ONE_LABEL) -> NDArray:
+    """Return the number of each label among known classes."""
+    found = one_dimensional(y, accepted)
+    try:
+        return encode(found, classes)
+    except TypeError:  # a set has no hash
+        refuse_collections(found, accepted)
+        raise
+
+
 def refuse_collections(y: Any, accepted: str) -> None:
     """Refuse labels among which there are sets or lists of them, by what is accepted; pass others, which have another fault."""
-    values = y if isinstance(y, (list, tuple)) or getattr(getattr(y, "dtype", None), "kind", "") == "O" else ()
-    found = next((value for value in values if isinstance(value, COLLECTIONS)), None) if np.ndim(values) == 1 else None
+    of_objects = getattr(getattr(y, "dtype", None), "kind", "") == "O" and y.ndim == 1
+    values = y if of_objects or isinstance(y, (list, tuple)) else ()
+    found = next((value for value in values if isinstance(value, COLLECTIONS)), None)
     if found is not None:
-        raise ValueError(
-            f"y holds a {type(found).__name__} for a row, such as {shortened(found)}; accepted is {accepted}."
-        ) from None
+        what = f"a {type(found).__name__} for a row, such as {shortened(found)}"
+        raise ValueError(f"y holds {what}; accepted is {accepted}.") from None
 
 
 def class_list(classes: Any) -> NDArray:

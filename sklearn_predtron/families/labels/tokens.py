@@ -7,7 +7,6 @@ from typing import Any
 from numpy.typing import NDArray
 
 from sklearn_predtron._support.chunks import are_chunks
-from sklearn_predtron._support.encoding import encode
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.families._stream import TokenReader
 from sklearn_predtron.families.labels._codec import Codec
@@ -16,6 +15,7 @@ from sklearn_predtron.families.labels.classes import (
     check_same_set,
     class_list,
     find_classes,
+    numbers_of,
     one_dimensional,
     with_more,
 )
@@ -104,7 +104,7 @@ class Tokens(Codec):
 
     def encode(self, y: Any) -> NDArray:
         """Return the numbers of labels; refuse what is no class."""
-        return encode(one_dimensional(y), self.classes)
+        return numbers_of(y, self.classes, ONE_A_TOKEN)
 
     def decode(self, predicted: NDArray) -> NDArray:
         """Return the labels of these numbers."""
