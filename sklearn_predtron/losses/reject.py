@@ -26,7 +26,8 @@ class Reject(Part):
     ----------
     cost : float or array-like of shape (k,), default=None
         Cost beta of a rejected row, above 0 and at most the largest loss (with the rules "online" and "margin" half of it); an
-        array has one for each true class.  Exactly one of a cost, a `risk` and a `rate` must be given.
+        array has one for each true class.  Above what a guess costs, 1 - 1/k of k classes under the 0-1 loss, nothing is
+        rejected, as a warning says.  Exactly one of a cost, a `risk` and a `rate` must be given.
     label : label, default=None
         What a rejected row is predicted as: a label of the type of the classes, not one of them.  None is -1 where classes are
         numbers, and "reject" where they are texts.  Boolean classes leave none; make y integers, or strings.
