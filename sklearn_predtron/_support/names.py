@@ -30,9 +30,9 @@ def meant(kinds: Iterable[Any], name: str) -> str | None:
     return spellings[close[0]] if close else None
 
 
-def unknown(parameter: str, value: Any, kinds: Sequence[Any], base: type) -> str:
-    """Return the message about a value that is no part, where some kinds of parts would do."""
-    names = ", ".join(repr(kind.alias) for kind in kinds)
+def unknown(parameter: str, value: Any, kinds: Sequence[Any], base: type, also: str = "") -> str:
+    """Return the message about a value that is no part, where some kinds of parts would do, and something else `also`."""
+    names = ", ".join([*(repr(kind.alias) for kind in kinds), *filter(None, [also])])
     message = f"{parameter}={value!r} is not known; accepted are {names} and instances of {base.__name__}."
     advice = meant(kinds, value) if isinstance(value, str) else None
     return message if advice is None else f"{message}  Did you mean {advice}?"

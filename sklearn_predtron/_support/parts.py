@@ -117,15 +117,18 @@ def checked_build(part: Any, problem: Any, kind: type, method: str = "build", **
     )
 
 
-def resolve(base: type[P], value: Any, parameter: str, build: Callable[[P], Any] | None = None) -> P:
-    """The part that `value`, an alias or an instance, stands for; of others a message names those that `build` takes."""
+def resolve(base: type[P], value: Any, parameter: str, build: Callable[[P], Any] | None = None, also: str = "") -> P:
+    """The part that `value`, an alias or an instance, stands for; of others a message names those that `build` takes.
+
+    It names what is accepted beside parts as well, `also`.
+    """
     if isinstance(value, base):
         return value
     if isinstance(value, str) and value in known(base):
         return known(base)[value]()
     refuse_class(parameter, value)
     fitting = [kind for kind in known(base).values() if build is None or can_build(kind, build)]
-    raise ValueError(unknown(parameter, value, fitting, base))
+    raise ValueError(unknown(parameter, value, fitting, base, also))
 
 
 def can_build(kind: type[P], build: Callable[[P], Any]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Iterable
 from itertools import islice
@@ -28,6 +29,7 @@ def read_document_relevances(y: Any) -> NDArray:
 
 
 ONE = "one"
+OF_SIZES = "np.repeat(np.arange(len(sizes)), sizes)"
 
 
 class Ids(NamedTuple):
@@ -45,6 +47,36 @@ def ids_taken(method: Callable[..., Any]) -> Ids | None:
     """The ids that a method takes beside rows, if any."""
     known = inspect.signature(method).parameters
     return next((ids for ids in (QID, SID, GROUPS) if ids.name in known), None)
+
+
+# By what names other libraries take the ids of rows, or the sizes of groups.
+OTHER_NAMES = ("group", "groups", "group_id", "lengths", "qid", "query", "query_id", "sid")
+
+
+def with_ids(ids: Ids) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator of methods, which say by what name they take ids that are given by that of another library."""
+
+    def decorate(method: Callable[..., Any]) -> Callable[..., Any]:
+        known = inspect.signature(method).parameters
+
+        @functools.wraps(method)
+        def call(self: Any, *args: Any, **given: Any) -> Any:
+            for name in given:
+                if name in OTHER_NAMES and name not in known:
+                    raise TypeError(unknown_ids(f"{type(self).__name__}.{method.__name__}", name, ids))
+            return method(self, *args, **given)
+
+        return call
+
+    return decorate
+
+
+def unknown_ids(method: str, name: str, ids: Ids) -> str:
+    """Return the message about ids that are given by another name than their own."""
+    return (
+        f"{method}() got an unexpected keyword argument {name!r}; accepted is {ids.name}=, the {ids.group} of each row, which "
+        f"{OF_SIZES} makes of the sizes of {ids.groups}."
+    )
 
 
 class Queries:
@@ -172,7 +204,9 @@ def check_qid(qid: Any, n: int, ids: Ids = QID) -> NDArray:
     if qid.ndim != 1:
         raise ValueError(f"{name} has shape {qid.shape}; {meaning}, shape ({n},).")
     if len(qid) != n:
-        raise ValueError(f"{name} has {len(qid)} entries and X has {n} rows; {meaning}.")
+        sizes = qid.dtype.kind in "iu" and qid.sum() == n
+        how = f", which {OF_SIZES} makes of the sizes of {ids.groups}" if sizes else ""
+        raise ValueError(f"{name} has {len(qid)} entries and X has {n} rows; {meaning}{how}.")
     return qid
 
 

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_predtron._support import types
 from sklearn_predtron._support.chunks import OUTSIDE, find_chunks, read_labels, read_tags
 from sklearn_predtron._support.queries import sequences_of
 
 SCHEMES = ("bio", "iob", "bioes")
 
 
-def chunk_labels(y: ArrayLike, sid: ArrayLike | None = None, *, scheme: str = "bio") -> NDArray:
+def chunk_labels(y: ArrayLike, sid: ArrayLike | None = None, *, scheme: types.SchemeName = "bio") -> NDArray:
     """Write the chunks that labels tell of in a scheme, whatever scheme they are in.
 
     Chunks are read as CoNLL's evaluation reads them (Tjong Kim Sang and Buchholz 2000): I-x begins a chunk after O and after a

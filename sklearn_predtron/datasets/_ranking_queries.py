@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtri_exp
 from sklearn.utils import check_random_state
 
+from sklearn_predtron._support import types
 from sklearn_predtron.datasets._counts import check_counts
 
 
@@ -21,9 +22,9 @@ def make_ranking_queries(
     n_features: int = 20,
     *,
     n_informative: int | None = None,
-    rows: str = "gaussian",
+    rows: types.DrawnRowsName = "gaussian",
     std: float = 1.0,
-    norm: str | None = "l2",
+    norm: types.LengthName | None = "l2",
     return_coef: bool = False,
     random_state: Any = None,
 ) -> tuple[NDArray, ...]:

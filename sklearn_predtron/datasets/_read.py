@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from sklearn_predtron._support import types
 from sklearn_predtron.datasets._blocks import MOST_BYTES
 from sklearn_predtron.datasets._reader import SvmlightReader
 from sklearn_predtron.datasets._rows import Chunk, RowLabels
@@ -19,7 +20,7 @@ def read_svmlight(
     path: str | os.PathLike[str],
     *,
     n_features: int | None = None,
-    zero_based: bool | str = "auto",
+    zero_based: bool | types.AutoName = "auto",
     classes: ArrayLike | None = None,
     multilabel: bool = False,
     dtype: Any = np.float64,

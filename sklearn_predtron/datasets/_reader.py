@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from sklearn_predtron._support import types
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.datasets._blocks import MOST_BYTES, Block, BlockCutter
 from sklearn_predtron.datasets._broken_lines import BrokenLineError, LineRules
@@ -182,7 +183,7 @@ class SvmlightReader:
         path: str | os.PathLike[str],
         *,
         n_features: int | None = None,
-        zero_based: bool | str = "auto",
+        zero_based: bool | types.AutoName = "auto",
         classes: ArrayLike | None = None,
         multilabel: bool = False,
         chunk_rows: int = 2_000,

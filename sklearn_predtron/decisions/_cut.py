@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn_predtron._core.learner import Learner, Observer
 from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._support.names import refuse_class
-from sklearn_predtron._support.parts import real_number
+from sklearn_predtron._support.parts import real_number, real_numbers
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._base import UNSEEN, Decision, HeldOut
 from sklearn_predtron.decisions._score_histogram import PLACES, ClassScores, LabelScores, ScoreHistogram
@@ -266,3 +266,11 @@ def cut_between(t: NDArray, between: NDArray, losses: NDArray) -> float:
     cuts[0], cuts[-1] = max(cuts[0], 0.0), min(cuts[-1], 0.0)  # where no score is, 0 does as well
     best = np.flatnonzero(losses == losses.min())
     return float(cuts[best[np.abs(cuts[best]).argmin()]])
+
+
+def given_cuts(at: Any, m: int) -> NDArray:
+    """Return the cut of each of m labels that are given."""
+    cuts = real_numbers(at)
+    if cuts is None or not np.isfinite(cuts).all() or cuts.shape not in ((), (m,)):
+        raise ValueError(f"decision=Cut({shortened(at)}) must hold a finite number, or one for each of the {m} labels.")
+    return np.broadcast_to(cuts, m)

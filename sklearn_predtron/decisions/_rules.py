@@ -7,12 +7,15 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import Interval
 from sklearn_predtron._support.names import refuse_class
 from sklearn_predtron._support.parts import Part, real_numbers
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._calibration import SMOOTHING
+from sklearn_predtron.losses.subset import SubsetLoss
 
 
 class DecisionRule(Part):
@@ -131,8 +134,8 @@ class Cut(DecisionRule):
     0.84
     """
 
-    def __init__(self, at: Any):
-        self.at = at
+    def __init__(self, at: types.CutName | types.OfCounts | SubsetLoss | float | Sequence[float] | NDArray):
+        self.at: Any = at
 
 
 NAMED = {"learned": Learned, "expected_cost": ExpectedCost}
@@ -154,7 +157,7 @@ def decision_rule(value: Any, cuts: Sequence[str], *, numbers: bool, costs: bool
         if value in NAMED:
             return NAMED[value]()
         if value in cuts:
-            return Cut(value)
+            return Cut(value)  # type: ignore[arg-type]
     elif numbers and is_number(value):
         return Cut(value)
     accepted = ["None", *map(repr, [*(name for name in NAMED if costs or name == "learned"), *cuts])]

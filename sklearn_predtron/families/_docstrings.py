@@ -134,6 +134,8 @@ feature_names_in_ : ndarray of shape (n_features_in_,)
     Names of the features, if X had them.
 """
 PARAGRAPHS = {text.partition(" ")[0].rstrip(","): text for text in SHARED.strip().split("\n\n")}
+PARAGRAPHS["in_order"] = """Parameters come in this order: what is predicted, at what cost; from `features` on, how it is learned;
+and from `tol` on, what few change."""
 PARAGRAPHS["decision_of_two"] = PARAGRAPHS["decision_of_two"].replace("decision_of_two", "decision", 1)
 UPDATES = '"adaptive", "predtron", "loss_driven", "perceptron", "passive_aggressive", "subgradient"'
 DEFAULTS = {

@@ -229,9 +229,8 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Inputs.  C-contiguous float32 and float64 arrays and CSR matrices are read where they lie, whatever the order of the
-            entries; CSR rows that hold a feature twice are summed in a copy.  A row is zeros or of a length from 1e-140 to
-            1e140; others are an error.
+            Inputs.  C-contiguous float32 and float64 arrays and CSR matrices are read where they lie; CSR rows that hold a
+            feature twice are summed in a copy.  A row is zeros or of a length from 1e-140 to 1e140; others are an error.
         y : array-like of shape (n_samples,), or {array-like, sparse matrix} of shape (n_samples, n_labels)
             Labels; sets of labels as an indicator matrix of zeros and ones, relevances as numbers of at least 0.
         sample_weight : array-like of shape (n_samples,), default=None

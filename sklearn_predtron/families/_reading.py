@@ -19,12 +19,12 @@ from sklearn_predtron._core.weights import euclidean_length
 from sklearn_predtron._support.compat import check_sample_weight
 from sklearn_predtron._support.dicts import refuse_dicts
 from sklearn_predtron._support.padding import padded
-from sklearn_predtron._support.queries import Ids, Queries, queries_of_positive_weight, split_ids, warn_of_one_query
+from sklearn_predtron._support.queries import Ids, Queries, queries_of_positive_weight, split_ids, unknown_ids, warn_of_one_query
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.decisions._recent_scores import label_values
 from sklearn_predtron.families._stream import LabelReader, plain_rows
 from sklearn_predtron.families.labels._codec import Codec
-from sklearn_predtron.features._columns import refuse_lazy
+from sklearn_predtron.features._columns import refuse_columns, refuse_lazy
 
 BY_COSTS = "costs"  # what is noted of rows that weighed by costs of their own
 FORMATS = {False: "dense", True: "CSR"}
@@ -37,6 +37,7 @@ NO_IDS = (
     "is given groups={name}.  If the rows are one {group}, say so by {name}='one'."
 )
 
+OF_NAMES = ("The feature names", "X has")  # as scikit-learn begins to speak of other columns than the first rows had
 LabelsOf = Callable[..., tuple[Codec, Any]]  # the codec and what it makes of labels, given y, classes and the codec so far
 
 
@@ -325,7 +326,7 @@ class BlockReader(RowReader):
 def refuse_unknown(given: dict[str, Any], ids: Any) -> None:
     """Refuse what is given by another name than that of the ids, as Python does."""
     for name in given.keys() - {ids.name}:
-        raise TypeError(f"fit() got an unexpected keyword argument {name!r}")
+        raise TypeError(unknown_ids("fit", name, ids))
 
 
 # ------------------------------------------------------------------------------------------------------------------- rows
@@ -348,16 +349,14 @@ def read_rows(X: Any, columns: Columns | None, name: str) -> tuple[Any, Rows, Co
         return X, rows, columns
     refuse_dicts(X)
     given = columns if columns is None or columns.first is None else columns_given(X, columns)
-    witness = witness_of(given, name)
-    X = validate_data(
-        witness,
-        X,
-        reset=columns is None,
-        accept_sparse="csr",
-        dtype=[np.float64, np.float32],
-        order="C",
-        ensure_all_finite=False,
-    )
+    witness, first = witness_of(given, name), columns is None
+    how: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C", "ensure_all_finite": False}
+    try:
+        X = validate_data(witness, X, reset=first, **how)
+    except (TypeError, ValueError) as error:
+        if not str(error).startswith(OF_NAMES):
+            refuse_columns(X)
+        raise
     if columns is not None and columns is not given:
         X = padded(X, columns.n)
     return X, as_rows(X), columns or Columns(witness.n_features_in_, getattr(witness, "feature_names_in_", None))

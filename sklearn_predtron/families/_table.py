@@ -42,7 +42,7 @@ from sklearn_predtron.losses import (
     table_loss,
 )
 from sklearn_predtron.losses._by_row import costs_by_row, expected_costs
-from sklearn_predtron.losses.reject import checked_reject, costs_by_class, label_of_reject, reject_code
+from sklearn_predtron.losses.reject import checked_reject, costs_by_class, label_of_reject, reject_code, warn_if_never_paid
 from sklearn_predtron.problems._finite import FiniteProblem
 from sklearn_predtron.representations import CodeRepresentation, table_representation
 
@@ -88,7 +88,9 @@ class TableClassifier(ClassifierMixin, BasePredtron):
 
     def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, Codes]:
         if known is None:
-            return self._codec.first(y, classes, partial=partial)
+            codec, labels = self._codec.first(y, classes, partial=partial)
+            self._warn_of_reject(codec.classes)
+            return codec, labels
         known.check_same(classes)
         return known, known.encode(y)
 
@@ -188,6 +190,12 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             return reject
         learned = isinstance(decision_rule(self.decision, self._cuts, numbers=bool(self._cuts)), Learned)
         return Reject(reject.cost, reject.label, "online") if learned else reject
+
+    def _warn_of_reject(self, classes: NDArray) -> None:
+        """Warn of a cost of a rejection by which no row is ever rejected."""
+        reject = self._reject()
+        if reject is not None and reject.cost is not None and isinstance(self._rule(classes), ExpectedCost):
+            warn_if_never_paid(reject, self._costs(classes))
 
     def _weights_of_classes(self, labels: Any) -> NDArray | None:
         """Return what classes weigh in learning, None if they have no weights."""

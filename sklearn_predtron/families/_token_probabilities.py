@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._tempered import MOST_TOKENS, Tempered, fitted
+from sklearn_predtron.families._attributes import learned, read_only
 from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._scored_sequences import scored_sequences
 from sklearn_predtron.families.labels.transitions import check_labels_allowed, possible
@@ -25,6 +26,18 @@ def is_calibrated(tagger: Any) -> bool:
     """Return True; raise NotFittedError, which is an AttributeError, where nothing says what scores mean."""
     tempered(tagger._model)
     return True
+
+
+@learned
+def temperature_(tagger: Any) -> float:
+    """What `fit` or `calibrate` has found that scores are divided by."""
+    return tempered(tagger._model).temperature
+
+
+@learned
+def biases_(tagger: Any) -> NDArray:
+    """What `fit` or `calibrate` has found that is added to the scores of labels before, of shape (n_classes,)."""
+    return read_only(tempered(tagger._model).biases)
 
 
 def calibrate(tagger: Any, X: Any, y: Any, sid: Any) -> None:

@@ -15,10 +15,10 @@ from sklearn_predtron._core.intercept import Intercept
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.problem import Labels, Problem
 from sklearn_predtron._core.rows import QueryRows
+from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import Interval, StrOptions, with_callbacks
 from sklearn_predtron._support.parts import checked_build, resolve
-from sklearn_predtron._support.queries import Queries
-from sklearn_predtron._support.types import keeping_type
+from sklearn_predtron._support.queries import GROUPS, Queries, with_ids
 from sklearn_predtron.decisions._base import PLAIN, UNSEEN, Decision, Decoded
 from sklearn_predtron.decisions._calibration import Calibration, OfColumn, calibration_of
 from sklearn_predtron.decisions._cut import best_cut, best_cut_of_groups
@@ -34,6 +34,7 @@ from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._true_costs import true_codes
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import TwoClasses
+from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.losses import (
     AtK,
     AveragePrecision,
@@ -46,6 +47,7 @@ from sklearn_predtron.losses import (
     subset_loss,
 )
 from sklearn_predtron.metrics._means import mean_loss
+from sklearn_predtron.norms import Norm
 from sklearn_predtron.problems._label_sets import IndicatorBlocks, LabelSets
 from sklearn_predtron.problems._ranking import RankingProblem
 from sklearn_predtron.problems._relevance import Relevances
@@ -134,6 +136,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
 
     A round is a batch, or a group of rows (those of a query, a day, a customer), which are predicted together and lose by the
     counts of right and wrong ones.
+    {in_order}
 
     Parameters
     ----------
@@ -152,16 +155,16 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         streams); "learned" at 0, or at a number.  None is "learned" for "balanced" and "g_mean" with a `balance` of 1, and
         "fitted" for others.  At k nothing is cut.  But for "learned" given here, `fit` holds rows, or groups, out for
         `predict_proba`, in three folds or, of more than 10,000, a part.
-    {norm}
     {features}
+    {norm}
     {update}
     {average}
-    {intercept_scaling}
     {max_iter}
+    {random_state}
     {tol}
     {shuffle}
-    {random_state}
     {warm_start}
+    {intercept_scaling}
 
     Attributes
     ----------
@@ -229,35 +232,35 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
     def __init__(
         self,
         *,
-        loss: Any = "f1",
-        balance: Any = "auto",
+        loss: types.BatchLossName | types.OfCounts | SubsetLoss | SwappedPairs | AveragePrecision = "f1",
+        balance: types.AutoName | float = "auto",
         batch_size: int = 200,
-        decision: DecisionRule | str | float | None = None,
-        norm: Any = "auto",
-        features: Any = None,
-        update: Any = "adaptive",
-        average: Any = None,
-        intercept_scaling: Any = "auto",
+        decision: types.BatchDecisionName | DecisionRule | float | None = None,
+        features: types.FeaturesName | FeatureMap | None = None,
+        norm: types.NormName | Norm = "auto",
+        update: types.UpdateName | Update = "adaptive",
+        average: types.AverageName | float | None = None,
         max_iter: int | None = None,
+        random_state: Any = None,
         tol: Patience | float | None = None,
         shuffle: bool = True,
-        random_state: Any = None,
         warm_start: bool = False,
+        intercept_scaling: types.AutoName | float = "auto",
     ):
         self.loss = loss
         self.balance = balance
         self.batch_size = batch_size
         self.decision = decision
-        self.norm = norm
         self.features = features
+        self.norm = norm
         self.update = update
         self.average = average
-        self.intercept_scaling = intercept_scaling
         self.max_iter = max_iter
+        self.random_state = random_state
         self.tol = tol
         self.shuffle = shuffle
-        self.random_state = random_state
         self.warm_start = warm_start
+        self.intercept_scaling = intercept_scaling
 
     @learned
     def classes_(self) -> NDArray:
@@ -266,7 +269,8 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
 
     # --------------------------------------------------------------------------------------------------------- learning
 
-    @keeping_type(with_callbacks)
+    @types.keeping_type(with_ids(GROUPS))
+    @types.keeping_type(with_callbacks)
     def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Self:  # type: ignore[override]
         """Learn from groups, or from batches that are drawn anew for each epoch.
 
@@ -412,7 +416,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         model = self._fitted_model()
         return model.scores(X, model.decision_of(self._decision))[:, 0]
 
-    @keeping_type(available_if(check_has_probabilities))
+    @types.keeping_type(available_if(check_has_probabilities))
     def predict_proba(self, X: Any) -> NDArray:
         """Compute the probabilities of both classes, by a map of scores of rows that were not learned.
 
@@ -434,7 +438,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         model = self._fitted_model()
         return model.decoded(X, calibration_of(model.decision_of(self._decision)))
 
-    @keeping_type(available_if(check_has_probabilities))
+    @types.keeping_type(available_if(check_has_probabilities))
     def predict_log_proba(self, X: Any) -> NDArray:
         """Compute the logarithms of `predict_proba`.
 

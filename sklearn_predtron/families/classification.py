@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._core.problem import Codes
+from sklearn_predtron._support import types
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.decisions._cut import CutAt
@@ -19,7 +20,11 @@ from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._table import TableClassifier
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import TwoClasses
-from sklearn_predtron.losses import Reject
+from sklearn_predtron.features import FeatureMap
+from sklearn_predtron.losses import CostTableLoss, Reject
+from sklearn_predtron.norms import Norm
+from sklearn_predtron.representations import CodeRepresentation
+from sklearn_predtron.updates import Update
 
 __all__ = ["PredtronBinaryClassifier", "PredtronClassifier"]
 
@@ -30,29 +35,31 @@ EPOCHS = "10, or min(n / 100, 100000 / n) if that is more, for n rows of positiv
 class PredtronClassifier(TableClassifier):
     """Multiclass classifier.
 
+    {in_order}
+
     Parameters
     ----------
     loss : "zero_one", "absolute", "squared", array-like of shape (k, k), dict or CostTableLoss, default="zero_one"
         L(sigma, y).  A cost matrix is in the order of `classes_`, rows = true, columns = predicted; a dict is
         {(true, predicted): cost}, with cost 1 for the pairs left out.  A class may be missing, from a fold of a search for
         instance, where `CostMatrix(costs, labels=[...])` declares them all.
-    representation : {representations}, array-like of shape (k, d) or CodeRepresentation, default="onehot"
-        rep(sigma), one unit vector a class.
-    {norm}
-    {features}
-    {update}
-    {average}
-    {fit_intercept}
-    {intercept_scaling}
-    {max_iter}
-    {tol}
-    {shuffle}
-    {random_state}
-    {warm_start}
     {class_weight}
     {reject}
     {decision}
+    {features}
+    {norm}
+    {update}
+    representation : {representations}, array-like of shape (k, d) or CodeRepresentation, default="onehot"
+        rep(sigma), one unit vector a class.
+    {average}
     {cv}
+    {max_iter}
+    {random_state}
+    {tol}
+    {shuffle}
+    {warm_start}
+    {fit_intercept}
+    {intercept_scaling}
 
     Attributes
     ----------
@@ -105,41 +112,41 @@ class PredtronClassifier(TableClassifier):
     def __init__(
         self,
         *,
-        loss: Any = "zero_one",
-        representation: Any = "onehot",
-        norm: Any = "auto",
-        features: Any = None,
-        update: Any = "adaptive",
-        average: Any = None,
-        fit_intercept: bool = True,
-        intercept_scaling: Any = "auto",
+        loss: types.TableLossName | types.Costs | CostTableLoss = "zero_one",
+        class_weight: types.ClassWeightName | dict[Any, Any] | None = None,
+        reject: Reject | float | None = None,
+        decision: types.DecisionName | DecisionRule | None = None,
+        features: types.FeaturesName | FeatureMap | None = None,
+        norm: types.NormName | Norm = "auto",
+        update: types.UpdateName | Update = "adaptive",
+        representation: types.CodeName | types.Numbers | CodeRepresentation = "onehot",
+        average: types.AverageName | float | None = None,
+        cv: Any = None,
         max_iter: int | None = None,
+        random_state: Any = None,
         tol: Patience | float | None = None,
         shuffle: bool = True,
-        random_state: Any = None,
         warm_start: bool = False,
-        class_weight: Any = None,
-        reject: Reject | float | None = None,
-        decision: DecisionRule | str | None = None,
-        cv: Any = None,
+        fit_intercept: bool = True,
+        intercept_scaling: types.AutoName | float = "auto",
     ):
         self.loss = loss
-        self.representation = representation
-        self.norm = norm
-        self.features = features
-        self.update = update
-        self.average = average
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.warm_start = warm_start
         self.class_weight = class_weight
         self.reject = reject
         self.decision = decision
+        self.features = features
+        self.norm = norm
+        self.update = update
+        self.representation = representation
+        self.average = average
         self.cv = cv
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.tol = tol
+        self.shuffle = shuffle
+        self.warm_start = warm_start
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
 
     def top_k(self, X: Any, k: int = 5) -> NDArray:
         """Predict the k most probable classes of each row, the first ones first.
@@ -183,29 +190,31 @@ class PredtronClassifier(TableClassifier):
 class PredtronBinaryClassifier(TableClassifier):
     """Binary classifier, with asymmetric costs and a reject option.
 
+    {in_order}
+
     Parameters
     ----------
     loss : "zero_one", "absolute", "squared", array-like of shape (2, 2), dict or CostTableLoss, default="zero_one"
         L(sigma, y).  A cost matrix is in the order of `classes_`, rows = true, columns = predicted; a dict is
         {(true, predicted): cost}, with cost 1 for the pairs left out.  A class may be missing, from a fold of a search for
         instance, where `CostMatrix(costs, labels=[...])` declares them all.
-    representation : {representations}, array-like of shape (2, d) or CodeRepresentation, default="sign"
-        rep(sigma): -1 and +1 with one row of weights, or any two unit vectors.
-    {norm}
-    {features}
-    {update}
-    {average}
-    {fit_intercept}
-    {intercept_scaling}
-    {max_iter}
-    {tol}
-    {shuffle}
-    {random_state}
-    {warm_start}
     {class_weight}
     {reject}
     {decision_of_two}
+    {features}
+    {norm}
+    {update}
+    representation : {representations}, array-like of shape (2, d) or CodeRepresentation, default="sign"
+        rep(sigma): -1 and +1 with one row of weights, or any two unit vectors.
+    {average}
     {cv}
+    {max_iter}
+    {random_state}
+    {tol}
+    {shuffle}
+    {warm_start}
+    {fit_intercept}
+    {intercept_scaling}
 
     Attributes
     ----------
@@ -264,41 +273,41 @@ class PredtronBinaryClassifier(TableClassifier):
     def __init__(
         self,
         *,
-        loss: Any = "zero_one",
-        representation: Any = "sign",
-        norm: Any = "auto",
-        features: Any = None,
-        update: Any = "adaptive",
-        average: Any = None,
-        fit_intercept: bool = True,
-        intercept_scaling: Any = "auto",
+        loss: types.TableLossName | types.Costs | CostTableLoss = "zero_one",
+        class_weight: types.ClassWeightName | dict[Any, Any] | None = None,
+        reject: Reject | float | None = None,
+        decision: types.BinaryDecisionName | DecisionRule | float | None = None,
+        features: types.FeaturesName | FeatureMap | None = None,
+        norm: types.NormName | Norm = "auto",
+        update: types.UpdateName | Update = "adaptive",
+        representation: types.BinaryCodeName | types.Numbers | CodeRepresentation = "sign",
+        average: types.AverageName | float | None = None,
+        cv: Any = None,
         max_iter: int | None = None,
+        random_state: Any = None,
         tol: Patience | float | None = None,
         shuffle: bool = True,
-        random_state: Any = None,
         warm_start: bool = False,
-        class_weight: Any = None,
-        reject: Reject | float | None = None,
-        decision: DecisionRule | str | float | None = None,
-        cv: Any = None,
+        fit_intercept: bool = True,
+        intercept_scaling: types.AutoName | float = "auto",
     ):
         self.loss = loss
-        self.representation = representation
-        self.norm = norm
-        self.features = features
-        self.update = update
-        self.average = average
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.warm_start = warm_start
         self.class_weight = class_weight
         self.reject = reject
         self.decision = decision
+        self.features = features
+        self.norm = norm
+        self.update = update
+        self.representation = representation
+        self.average = average
         self.cv = cv
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.tol = tol
+        self.shuffle = shuffle
+        self.warm_start = warm_start
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
 
     def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, Codes]:
         codec, labels = super()._read_labels(y, classes, known, partial=partial)

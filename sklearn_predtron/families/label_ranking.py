@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from sklearn_predtron._core.problem import Problem
+from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import linear_regressors
 from sklearn_predtron.families import _linear
 from sklearn_predtron.families._attributes import learned, names_of, read_only
@@ -30,9 +31,13 @@ from sklearn_predtron.families._reading import check_labels_given, check_lengths
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import column_names
 from sklearn_predtron.families.labels.relevances import LabelRelevances, relevance_matrix
-from sklearn_predtron.losses import KendallTau, ranking_loss
+from sklearn_predtron.features import FeatureMap
+from sklearn_predtron.losses import KendallTau, RankingLoss, ranking_loss
 from sklearn_predtron.metrics import mean_over_queries, ndcg
+from sklearn_predtron.norms import Norm
 from sklearn_predtron.problems._relevance import Relevances
+from sklearn_predtron.representations import RankingRepresentation
+from sklearn_predtron.updates import Update
 
 if TYPE_CHECKING:
     from sklearn_predtron._support.types import Self
@@ -44,30 +49,32 @@ __all__ = ["PredtronLabelRanker"]
 class PredtronLabelRanker(BasePredtron):
     """Multilabel ranking: learns to rank a fixed set of m labels for each input.
 
+    {in_order}
+
     Parameters
     ----------
     loss : "ndcg", "ap", "swapped_pairs", "ranking_zero_one", "kendall_tau" or RankingLoss, default="ndcg"
         L(sigma, y) of rankings: "ndcg" for the top of the list, "kendall_tau" for the order of all labels.  `NDCG(k=10)` looks
         at the first 10 positions; "ap" is for relevances 0 and 1, "swapped_pairs" for two grades a row, "ranking_zero_one" asks
         for wholly right rankings.
+    {features}
+    {norm}
+    {update}
     representation : "auto", "log", "linear", "power", "reciprocal", "pairwise", callable or RankingRepresentation, default="auto"
         rep(sigma)_i = f(position of label i) / |f| by a strictly decreasing f of the positions 1, 2, ...;
         `PowerRank(alpha=2)` carries its parameter, a callable takes the positions as an array.  "pairwise", for
         ``loss="kendall_tau"``, has a score and a learner for each pair of labels, whose votes rank them.  "auto" is "log" but for
         that loss: where `fit` has folds (see `cv`) for the m (m - 1) / 2 scores of pairs as well, it learns both, and keeps the
         one whose mean loss of the rows that were held out is lower.
-    {norm}
-    {features}
-    {update}
     {average}
-    {fit_intercept}
-    {intercept_scaling}
+    {cv}
     {max_iter}
+    {random_state}
     {tol}
     {shuffle}
-    {random_state}
     {warm_start}
-    {cv}
+    {fit_intercept}
+    {intercept_scaling}
 
     Attributes
     ----------
@@ -133,35 +140,35 @@ class PredtronLabelRanker(BasePredtron):
     def __init__(
         self,
         *,
-        loss: Any = "ndcg",
-        representation: Any = "auto",
-        norm: Any = "auto",
-        features: Any = None,
-        update: Any = "adaptive",
-        average: Any = None,
-        fit_intercept: bool = True,
-        intercept_scaling: Any = "auto",
+        loss: types.RankingLossName | RankingLoss = "ndcg",
+        features: types.FeaturesName | FeatureMap | None = None,
+        norm: types.NormName | Norm = "auto",
+        update: types.LabelRankingUpdateName | Update = "adaptive",
+        representation: types.LabelPositionsName | types.OfPositions | RankingRepresentation = "auto",
+        average: types.AverageName | float | None = None,
+        cv: Any = None,
         max_iter: int | None = None,
+        random_state: Any = None,
         tol: Patience | float | None = None,
         shuffle: bool = True,
-        random_state: Any = None,
         warm_start: bool = False,
-        cv: Any = None,
+        fit_intercept: bool = True,
+        intercept_scaling: types.AutoName | float = "auto",
     ):
         self.loss = loss
-        self.representation = representation
-        self.norm = norm
         self.features = features
+        self.norm = norm
         self.update = update
+        self.representation = representation
         self.average = average
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
+        self.cv = cv
         self.max_iter = max_iter
+        self.random_state = random_state
         self.tol = tol
         self.shuffle = shuffle
-        self.random_state = random_state
         self.warm_start = warm_start
-        self.cv = cv
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
 
     @learned
     def label_names_(self) -> NDArray:

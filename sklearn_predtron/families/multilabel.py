@@ -13,14 +13,14 @@ from sklearn.multioutput import MultiOutputClassifier
 from sklearn.utils.metaestimators import available_if
 
 from sklearn_predtron._core.problem import Labels
+from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import linear_classifier, with_callbacks
 from sklearn_predtron._support.names import refuse_class
-from sklearn_predtron._support.parts import checked_build, real_numbers, resolve
+from sklearn_predtron._support.parts import checked_build, resolve
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded
 from sklearn_predtron.decisions._calibration import Calibration, OfLabels, calibration_of
-from sklearn_predtron.decisions._cut import CutAt, CutBy, Measure, OfEachLabel, number_or_measure
+from sklearn_predtron.decisions._cut import CutAt, CutBy, Measure, OfEachLabel, given_cuts, number_or_measure
 from sklearn_predtron.decisions._expected import BestOfTwo, LeastCostOfLabels, MostExpected, MostProbable
 from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule
 from sklearn_predtron.families import _linear
@@ -42,12 +42,15 @@ from sklearn_predtron.families._weighed import WeighedSets
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import column_names
 from sklearn_predtron.families.labels.sets import Sets, as_sets, check_label_numbers, is_one_label, values_of_one
+from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.losses import AtK, CountLoss, FBeta, Hamming, Jaccard, SubsetLoss, subset_loss
 from sklearn_predtron.losses._by_row import costs_of_labels, costs_of_sets, sets_of_least_cost
 from sklearn_predtron.losses.subset import separable_costs
 from sklearn_predtron.metrics._means import mean_loss
+from sklearn_predtron.norms import Norm
 from sklearn_predtron.problems._label_sets import LabelSets
 from sklearn_predtron.representations import SubsetRepresentation
+from sklearn_predtron.updates import Update
 
 if TYPE_CHECKING:
     from sklearn_predtron._support.types import Self
@@ -66,31 +69,33 @@ MEASURES = {"macro_f1": Measure("macro_f1", FBeta().of_counts), "micro_f1": Meas
 class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     """Multilabel classifier: learns all labels in one pass, for the measure that counts.
 
+    {in_order}
+
     Parameters
     ----------
     loss : {losses}, callable or SubsetLoss, default="hamming"
         L(sigma, y) of sets of labels.  A callable takes true positives, false positives, false negatives and true negatives
         of a row; `FBeta(beta=2.0)`, `PrecisionAtK(k=3)` and the others carry their parameters.
-    representation : "sign_vector" or SubsetRepresentation, default="sign_vector"
-        rep(sigma): signs / sqrt(m).
-    {norm}
-    {features}
-    {update}
-    {average}
-    {fit_intercept}
-    {intercept_scaling}
-    {max_iter}
-    {tol}
-    {shuffle}
-    {random_state}
-    {warm_start}
     decision : "learned", "expected_cost", "macro_f1", "micro_f1", float, DecisionRule or None, default=None
         What becomes of scores: "learned" decodes them, as the theorems have it; "expected_cost" predicts what costs least in
         expectation, by `predict_proba`, for losses b + 5 c, say, and has the greatest expected measure where the loss is F1, the
         index of Jaccard or one at k; others cut the scores (see `Cut`).  None is "expected_cost" for sums of unequal costs; for
         F1, Jaccard and at k whichever of both lost less on rows held out; and "learned" else.  But for "learned" given
         here, `fit` holds rows out (see `cv`).
+    {features}
+    {norm}
+    {update}
+    representation : "sign_vector" or SubsetRepresentation, default="sign_vector"
+        rep(sigma): signs / sqrt(m).
+    {average}
     {cv}
+    {max_iter}
+    {random_state}
+    {tol}
+    {shuffle}
+    {warm_start}
+    {fit_intercept}
+    {intercept_scaling}
 
     Attributes
     ----------
@@ -154,37 +159,37 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     def __init__(
         self,
         *,
-        loss: Any = "hamming",
-        representation: Any = "sign_vector",
-        norm: Any = "auto",
-        features: Any = None,
-        update: Any = "adaptive",
-        average: Any = None,
-        fit_intercept: bool = True,
-        intercept_scaling: Any = "auto",
+        loss: types.SetLossName | types.OfCounts | SubsetLoss = "hamming",
+        decision: types.SetDecisionName | DecisionRule | float | None = None,
+        features: types.FeaturesName | FeatureMap | None = None,
+        norm: types.NormName | Norm = "auto",
+        update: types.UpdateName | Update = "adaptive",
+        representation: types.SetRepresentationName | SubsetRepresentation = "sign_vector",
+        average: types.AverageName | float | None = None,
+        cv: Any = None,
         max_iter: int | None = None,
+        random_state: Any = None,
         tol: Patience | float | None = None,
         shuffle: bool = True,
-        random_state: Any = None,
         warm_start: bool = False,
-        decision: DecisionRule | str | float | None = None,
-        cv: Any = None,
+        fit_intercept: bool = True,
+        intercept_scaling: types.AutoName | float = "auto",
     ):
         self.loss = loss
-        self.representation = representation
-        self.norm = norm
+        self.decision = decision
         self.features = features
+        self.norm = norm
         self.update = update
+        self.representation = representation
         self.average = average
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
+        self.cv = cv
         self.max_iter = max_iter
+        self.random_state = random_state
         self.tol = tol
         self.shuffle = shuffle
-        self.random_state = random_state
         self.warm_start = warm_start
-        self.decision = decision
-        self.cv = cv
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
 
     # ------------------------------------------------------------------------------------------------- what it is made of
 
@@ -312,7 +317,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     __metadata_request__fit = {"costs": True}
     __metadata_request__partial_fit = {"costs": True}
 
-    @keeping_type(with_callbacks)
+    @types.keeping_type(with_callbacks)
     def fit(self, X: Any, y: Any, sample_weight: Any = None, costs: Any = None) -> Self:
         """Learn from a data set in shuffled epochs.
 
@@ -417,7 +422,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         table = self._costs_by_row(costs, model.labels, len(probabilities))
         return sets_of_least_cost(probabilities, table), table
 
-    @keeping_type(available_if(check_has_probabilities))
+    @types.keeping_type(available_if(check_has_probabilities))
     def predict_proba(self, X: Any) -> NDArray:
         """Compute the probability of each label, by a map of scores of rows that were not learned.
 
@@ -440,7 +445,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         found = model.decoded(X, calibration_of(model.decision_of(self._decision)))
         return found if model.labels.two is None else np.hstack([1 - found, found])
 
-    @keeping_type(available_if(check_has_probabilities))
+    @types.keeping_type(available_if(check_has_probabilities))
     def predict_log_proba(self, X: Any) -> NDArray:
         """Compute the logarithms of `predict_proba`.
 
@@ -564,14 +569,6 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = True
         return tags
-
-
-def given_cuts(at: Any, m: int) -> NDArray:
-    """Return the cut of each of m labels that are given."""
-    cuts = real_numbers(at)
-    if cuts is None or not np.isfinite(cuts).all() or cuts.shape not in ((), (m,)):
-        raise ValueError(f"decision=Cut({shortened(at)}) must hold a finite number, or one for each of the {m} labels.")
-    return np.broadcast_to(cuts, m)
 
 
 def by_map_of(loss: SubsetLoss, m: int) -> Decision | None:

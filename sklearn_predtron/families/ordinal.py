@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._core.problem import Codes
+from sklearn_predtron._support import types
 from sklearn_predtron._support.declared_order import declared_order
 from sklearn_predtron._support.encoding import encode
 from sklearn_predtron.decisions._rules import DecisionRule
@@ -21,8 +22,12 @@ from sklearn_predtron.families._true_costs import true_codes
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import check_same_set
 from sklearn_predtron.families.labels.ranks import Ranks, checked_categories
-from sklearn_predtron.losses import Absolute, Reject
+from sklearn_predtron.features import FeatureMap
+from sklearn_predtron.losses import Absolute, CostTableLoss, Reject
 from sklearn_predtron.metrics._means import mean_loss
+from sklearn_predtron.norms import Norm
+from sklearn_predtron.representations import CodeRepresentation
+from sklearn_predtron.updates import Update
 
 __all__ = ["PredtronOrdinalClassifier"]
 
@@ -36,34 +41,36 @@ __all__ = ["PredtronOrdinalClassifier"]
 class PredtronOrdinalClassifier(TableClassifier):
     """Ordinal regression: classification whose labels have an order, and whose mistakes cost more the further they go.
 
+    {in_order}
+
     Parameters
     ----------
     loss : "absolute", "zero_one", "squared", array-like of shape (r, r), dict or CostTableLoss, default="absolute"
         L(sigma, y) of ranks.  A cost matrix is in the order of `classes_`, rows = true, columns = predicted; a dict is
         {(true, predicted): cost}, with cost 1 for the pairs left out.  A rank may be missing, from a fold of a search for
         instance, where `categories` or `CostMatrix(costs, labels=[...])` declares them all.
-    representation : {representations}, array-like of shape (r, d) or CodeRepresentation, default="thermometer"
-        rep(k), one unit vector a rank.  "thermometer" (CuSum Rank) asks r - 1 questions, whether the rank is above each
-        threshold, each with its own weights; "shared" (PRank) has one direction and r - 1 ordered thresholds on it.
-    {norm}
-    {features}
-    update : {updates} or Update, default="adaptive"
-        When to change the weights, towards which competitor, and how far; "prank" is for representation="shared".
-    {average}
-    {fit_intercept}
-    {intercept_scaling}
-    {max_iter}
-    {tol}
-    {shuffle}
-    {random_state}
-    {warm_start}
-    {class_weight}
     categories : array-like of shape (r,), default=None
         The labels from the lowest rank to the highest.  None is the order that y declares, an ordered pandas Categorical, polars
         Enum or ordered Arrow dictionary; else that of the sorted labels, for strings the alphabet, and a warning says so.
+    {class_weight}
     {reject}
     {decision}
+    {features}
+    {norm}
+    update : {updates} or Update, default="adaptive"
+        When to change the weights, towards which competitor, and how far; "prank" is for representation="shared".
+    representation : {representations}, array-like of shape (r, d) or CodeRepresentation, default="thermometer"
+        rep(k), one unit vector a rank.  "thermometer" (CuSum Rank) asks r - 1 questions, whether the rank is above each
+        threshold, each with its own weights; "shared" (PRank) has one direction and r - 1 ordered thresholds on it.
+    {average}
     {cv}
+    {max_iter}
+    {random_state}
+    {tol}
+    {shuffle}
+    {warm_start}
+    {fit_intercept}
+    {intercept_scaling}
 
     Attributes
     ----------
@@ -129,43 +136,43 @@ class PredtronOrdinalClassifier(TableClassifier):
     def __init__(
         self,
         *,
-        loss: Any = "absolute",
-        representation: Any = "thermometer",
-        norm: Any = "auto",
-        features: Any = None,
-        update: Any = "adaptive",
-        average: Any = None,
-        fit_intercept: bool = True,
-        intercept_scaling: Any = "auto",
+        loss: types.TableLossName | types.Costs | CostTableLoss = "absolute",
+        categories: Any = None,
+        class_weight: types.ClassWeightName | dict[Any, Any] | None = None,
+        reject: Reject | float | None = None,
+        decision: types.DecisionName | DecisionRule | None = None,
+        features: types.FeaturesName | FeatureMap | None = None,
+        norm: types.NormName | Norm = "auto",
+        update: types.OrdinalUpdateName | Update = "adaptive",
+        representation: types.CodeName | types.Numbers | CodeRepresentation = "thermometer",
+        average: types.AverageName | float | None = None,
+        cv: Any = None,
         max_iter: int | None = None,
+        random_state: Any = None,
         tol: Patience | float | None = None,
         shuffle: bool = True,
-        random_state: Any = None,
         warm_start: bool = False,
-        class_weight: Any = None,
-        categories: Any = None,
-        reject: Reject | float | None = None,
-        decision: DecisionRule | str | None = None,
-        cv: Any = None,
+        fit_intercept: bool = True,
+        intercept_scaling: types.AutoName | float = "auto",
     ):
         self.loss = loss
-        self.representation = representation
-        self.norm = norm
-        self.features = features
-        self.update = update
-        self.average = average
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.class_weight = class_weight
         self.categories = categories
+        self.class_weight = class_weight
         self.reject = reject
         self.decision = decision
+        self.features = features
+        self.norm = norm
+        self.update = update
+        self.representation = representation
+        self.average = average
         self.cv = cv
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.tol = tol
+        self.shuffle = shuffle
+        self.warm_start = warm_start
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
 
     @learned
     def thresholds_(self) -> NDArray:
@@ -180,7 +187,9 @@ class PredtronOrdinalClassifier(TableClassifier):
     def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, Codes]:
         given = self._given_order(y)
         if known is None:
-            return Ranks.first(y, classes, partial=partial, given=given)
+            codec, labels = Ranks.first(y, classes, partial=partial, given=given)
+            self._warn_of_reject(codec.classes)
+            return codec, labels
         known.check_same(classes)
         if given is not None:
             known.check_order(given, whole=self.categories is not None)

@@ -10,9 +10,9 @@ from sklearn.base import is_classifier
 
 from sklearn_predtron._core.intercept import Intercept
 from sklearn_predtron._core.problem import Problem
+from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import linear_regressors, with_callbacks
-from sklearn_predtron._support.queries import ONE, QID, check_qid, is_one, read_document_relevances, split_ids
-from sklearn_predtron._support.types import keeping_type
+from sklearn_predtron._support.queries import ONE, QID, check_qid, is_one, read_document_relevances, split_ids, with_ids
 from sklearn_predtron.families import _linear
 from sklearn_predtron.families._attributes import learned
 from sklearn_predtron.families._bounds import loss_bound
@@ -26,8 +26,13 @@ from sklearn_predtron.families._ranked_lists import CONSTRAINTS, list_margins, r
 from sklearn_predtron.families._reading import BlockReader, check_labels_given, check_lengths
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.relevances import DocumentRelevances
+from sklearn_predtron.features import FeatureMap
+from sklearn_predtron.losses import RankingLoss
 from sklearn_predtron.metrics import mean_over_queries, ndcg
+from sklearn_predtron.norms import Norm
 from sklearn_predtron.problems._relevance import Relevances
+from sklearn_predtron.representations import RankingRepresentation
+from sklearn_predtron.updates import Update
 
 if TYPE_CHECKING:
     from sklearn_predtron._support.types import Self
@@ -43,25 +48,26 @@ class PredtronRanker(BasePredtron):
     """Subset ranking: learns from queries, whose documents are rows with a relevance each, to score documents.
 
     A round is a query: its documents are ranked by their scores t = X w, and compared with their relevances.
+    {in_order}
 
     Parameters
     ----------
     loss : "ndcg", "ap", "swapped_pairs", "ranking_zero_one", "kendall_tau" or RankingLoss, default="ndcg"
         L(sigma, y) of rankings.  `NDCG(k=10)` looks at the first 10 positions; "ap" is for relevances 0 and 1,
         "swapped_pairs" for two grades a query, "ranking_zero_one" asks for wholly right rankings.
+    {features}
+    {norm}
+    {update}
     representation : "log", "linear", "power", "reciprocal", callable or RankingRepresentation, default="log"
         rep(sigma)_i = f(position of i) / |f| by a strictly decreasing f of the positions 1, 2, ...; `PowerRank(alpha=2)`
         carries its parameter, a callable takes the positions as an array.
-    {norm}
-    {features}
-    {update}
     {average}
+    {cv}
     {max_iter}
+    {random_state}
     {tol}
     {shuffle}
-    {random_state}
     {warm_start}
-    {cv}
 
     Attributes
     ----------
@@ -128,35 +134,36 @@ class PredtronRanker(BasePredtron):
     def __init__(
         self,
         *,
-        loss: Any = "ndcg",
-        representation: Any = "log",
-        norm: Any = "auto",
-        features: Any = None,
-        update: Any = "adaptive",
-        average: Any = None,
+        loss: types.RankingLossName | RankingLoss = "ndcg",
+        features: types.FeaturesName | FeatureMap | None = None,
+        norm: types.NormName | Norm = "auto",
+        update: types.RankingUpdateName | Update = "adaptive",
+        representation: types.PositionsName | types.OfPositions | RankingRepresentation = "log",
+        average: types.AverageName | float | None = None,
+        cv: Any = None,
         max_iter: int | None = None,
+        random_state: Any = None,
         tol: Patience | float | None = None,
         shuffle: bool = True,
-        random_state: Any = None,
         warm_start: bool = False,
-        cv: Any = None,
     ):
         self.loss = loss
-        self.representation = representation
-        self.norm = norm
         self.features = features
+        self.norm = norm
         self.update = update
+        self.representation = representation
         self.average = average
+        self.cv = cv
         self.max_iter = max_iter
+        self.random_state = random_state
         self.tol = tol
         self.shuffle = shuffle
-        self.random_state = random_state
         self.warm_start = warm_start
-        self.cv = cv
 
     # --------------------------------------------------------------------------------------------------------- learning
 
-    @keeping_type(with_callbacks)
+    @types.keeping_type(with_ids(QID))
+    @types.keeping_type(with_callbacks)
     def fit(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> Self:  # type: ignore[override]
         """Learn from queries in shuffled epochs.
 

@@ -11,12 +11,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import column_or_1d
 
 from sklearn_predtron._core.intercept import Intercept
+from sklearn_predtron._support import types
 from sklearn_predtron._support.chunks import wrong_chunks
 from sklearn_predtron._support.compat import Interval, StrOptions, with_callbacks
-from sklearn_predtron._support.queries import ONE, is_one
-from sklearn_predtron._support.types import keeping_type
+from sklearn_predtron._support.queries import ONE, SID, is_one, with_ids
 from sklearn_predtron.families import _token_probabilities
-from sklearn_predtron.families._attributes import learned, read_only
+from sklearn_predtron.families._attributes import learned
 from sklearn_predtron.families._bounds import loss_bound, unit_margin_bound
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._estimator import BasePredtron
@@ -31,9 +31,12 @@ from sklearn_predtron.families._transitions import learned_scores
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.tokens import AUTO, INTERCEPT, LENGTH, LOSS, TRANSITIONS, USUAL, Tokens
 from sklearn_predtron.families.labels.transitions import allowed_transitions, possible
+from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.losses import SequenceLoss, sequence_loss
 from sklearn_predtron.metrics._means import mean_loss
+from sklearn_predtron.norms import Norm
 from sklearn_predtron.problems._chain import ChainProblem
+from sklearn_predtron.updates import Update
 
 if TYPE_CHECKING:
     from sklearn_predtron._support.types import Self
@@ -50,6 +53,7 @@ class PredtronSequenceTagger(BasePredtron):
     A row is a token, `sid` says of which sequence, and a round is a sequence.  The score S(y) of a sequence of labels is the sum
     of <w_k, x_t> + b_k over its tokens x_t with the labels k, of A_jk over its neighbouring labels j and k, and of the scores of
     its first and of its last label.  The best sequence is predicted, among equals the first in lexicographic order.
+    {in_order}
 
     Parameters
     ----------
@@ -61,29 +65,29 @@ class PredtronSequenceTagger(BasePredtron):
         Which label may follow which: others are never predicted, and refused in y.  "bio" is for the labels O, B-x and I-x, where
         I-x follows B-x and I-x only; "observed" allows what `fit` has seen; a boolean array says of each label, a row, which ones
         may follow, and in its last row which ones may be first.
+    {features}
     norm : "auto", "l2", "scaled" or Norm, default="auto"
         The norm of W, under which margins are measured.  "auto" is "scaled", for raw features of any unit, where the first rows
         are dense, and "l2" where they are CSR.  The transitions, which are counts, have the Euclidean norm.
-    {features}
     {update}
     {average}
-    transition_scaling : "auto" or float, default="auto"
-        Squared length of the feature of a transition relative to the intercept's: with more of it transitions are learned faster.
-        "auto" is 0.1, and 1 with an intercept that is chosen to be 1.
-    intercept_scaling : "auto", "length" or float, default="auto"
-        Length of the intercept's virtual feature.  "length" is the running geometric mean of the lengths of the tokens, which
-        follows the unit of X.  "auto" is what `fit` finds better (see `cv`), that or 1, as long as a feature of text; elsewhere
-        it is 1 where the first tokens are CSR, and "length" where they are dense.
-    {max_iter}
-    {tol}
-    {shuffle}
-    {random_state}
-    {warm_start}
     cv : int, splitter, iterable or None, default=None
         What `fit` chooses by: 10 or 25 epochs, or `max_iter`, and what "auto" is.  None sets a fifth of the sequences aside, at
         most 5,000, by which ways to learn the others are judged; the best then learns all.  Of fewer than 20 sequences, with a
         callback that chooses the epochs, ``average="auto"`` or `warm_start` it is 0: one learner of all, for 20 epochs.  A
         number or a splitter is for the mean of learners without a fold each, of 3, 10, 31 or 100 epochs.
+    {max_iter}
+    {random_state}
+    {tol}
+    {shuffle}
+    {warm_start}
+    intercept_scaling : "auto", "length" or float, default="auto"
+        Length of the intercept's virtual feature.  "length" is the running geometric mean of the lengths of the tokens, which
+        follows the unit of X.  "auto" is what `fit` finds better (see `cv`), that or 1, as long as a feature of text; elsewhere
+        it is 1 where the first tokens are CSR, and "length" where they are dense.
+    transition_scaling : "auto" or float, default="auto"
+        Squared length of the feature of a transition relative to the intercept's: with more of it transitions are learned faster.
+        "auto" is 0.1, and 1 with an intercept that is chosen to be 1.
 
     Attributes
     ----------
@@ -129,8 +133,7 @@ class PredtronSequenceTagger(BasePredtron):
     Notes
     -----
     Collins (2002) and Shalev-Shwartz and Ben-David (2014, section 17.3), with inference that is exact for both losses: the best
-    sequence that is not y costs one number a token beside the Viterbi recursion.  The loss is not divided by the length of the
-    sequence.  A round costs n_nonzero K + T K^2.
+    sequence that is not y costs one number a token beside the Viterbi recursion.  A round costs n_nonzero K + T K^2.
 
     With scikit-learn's metadata routing on, `sid` is requested as `groups` by `fit`, `partial_fit`, `predict`, `predict_proba`,
     `decision_function` and `score`, so that ``GridSearchCV(..., cv=GroupKFold()).fit(X, y, groups=sid)`` splits, learns and
@@ -160,47 +163,46 @@ class PredtronSequenceTagger(BasePredtron):
         "intercept_scaling": [StrOptions({"auto", "length"}), Interval(Real, 0, None, closed="neither")],
         "transition_scaling": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
     }
-    __metadata_request__fit = ROUTED
-    __metadata_request__partial_fit = ROUTED
-    __metadata_request__score = ROUTED
+    __metadata_request__fit = __metadata_request__partial_fit = __metadata_request__score = ROUTED
     __metadata_request__predict = __metadata_request__predict_proba = __metadata_request__decision_function = {"sid": "groups"}
 
     def __init__(
         self,
         *,
-        loss: Any = "auto",
-        constraint: Any = None,
-        norm: Any = "auto",
-        features: Any = None,
-        update: Any = "adaptive",
-        average: Any = None,
-        transition_scaling: Any = "auto",
-        intercept_scaling: Any = "auto",
+        loss: types.SequenceLossName | SequenceLoss = "auto",
+        constraint: types.ConstraintName | types.Numbers | None = None,
+        features: types.FeaturesName | FeatureMap | None = None,
+        norm: types.TaggerNormName | Norm = "auto",
+        update: types.UpdateName | Update = "adaptive",
+        average: types.AverageName | float | None = None,
+        cv: Any = None,
         max_iter: int | None = None,
+        random_state: Any = None,
         tol: Patience | float | None = None,
         shuffle: bool = True,
-        random_state: Any = None,
         warm_start: bool = False,
-        cv: Any = None,
+        intercept_scaling: types.TaggerScalingName | float = "auto",
+        transition_scaling: types.AutoName | float = "auto",
     ):
         self.loss = loss
         self.constraint = constraint
-        self.norm = norm
         self.features = features
+        self.norm = norm
         self.update = update
         self.average = average
-        self.transition_scaling = transition_scaling
-        self.intercept_scaling = intercept_scaling
+        self.cv = cv
         self.max_iter = max_iter
+        self.random_state = random_state
         self.tol = tol
         self.shuffle = shuffle
-        self.random_state = random_state
         self.warm_start = warm_start
-        self.cv = cv
+        self.intercept_scaling = intercept_scaling
+        self.transition_scaling = transition_scaling
 
     # --------------------------------------------------------------------------------------------------------- learning
 
-    @keeping_type(with_callbacks)
+    @types.keeping_type(with_ids(SID))
+    @types.keeping_type(with_callbacks)
     def fit(self, X: Any, y: Any, sid: Any = None, sample_weight: Any = None) -> Self:  # type: ignore[override]
         """Learn from sequences in shuffled epochs.
 
@@ -285,8 +287,7 @@ class PredtronSequenceTagger(BasePredtron):
         return labels, of_each_class(scores, 0.5)  # tokens always have offsets
 
     def _build_problem(self, labels: Any) -> ChainProblem:
-        transitions = float(self._by(labels, TRANSITIONS))
-        return sequence_loss(self._by(labels, LOSS)).build(transitions, labels.classes, labels.allowed)
+        return sequence_loss(self._by(labels, LOSS)).build(float(self._by(labels, TRANSITIONS)), labels.classes, labels.allowed)
 
     def _intercept(self, labels: Any) -> Intercept:
         scaling = self._by(labels, INTERCEPT)
@@ -389,7 +390,7 @@ class PredtronSequenceTagger(BasePredtron):
             _token_probabilities.calibrate(self, X, y, sid)
         return self
 
-    @keeping_type(available_if(_token_probabilities.is_calibrated))
+    @types.keeping_type(available_if(_token_probabilities.is_calibrated))
     def predict_proba(self, X: Any, sid: Any = None) -> NDArray:
         """Compute the probability of each label at each token, summed over all sequences of labels by forward-backward.
 
@@ -423,15 +424,7 @@ class PredtronSequenceTagger(BasePredtron):
         _, found, queries = _token_probabilities.token_probabilities(self, X, sid, "predict_proba")
         return queries.put_back(found)
 
-    @learned
-    def temperature_(self) -> float:
-        """What `calibrate` has found that scores are divided by."""
-        return _token_probabilities.tempered(self._model).temperature
-
-    @learned
-    def biases_(self) -> NDArray:
-        """What `calibrate` has found that is added to the scores of labels before, of shape (n_classes,)."""
-        return read_only(_token_probabilities.tempered(self._model).biases)
+    temperature_, biases_ = _token_probabilities.temperature_, _token_probabilities.biases_
 
     def decision_function(self, X: Any, sid: Any = None) -> NDArray:
         """Compute the max-marginals: the best score of a sequence with the label at the token, less that of the best sequence.
@@ -553,8 +546,7 @@ class PredtronSequenceTagger(BasePredtron):
 
     def _unit_margins(self, X: Any, y: Any, sid: Any = None) -> NDArray:
         """Return the margin of each sequence for a unit of loss, at unit norm."""
-        additive = sequence_loss(self.loss_).additive
-        return leads(self, X, y, sid, "leads_for_loss" if additive else "leads_of_sequences")
+        return leads(self, X, y, sid, "leads_for_loss" if sequence_loss(self.loss_).additive else "leads_of_sequences")
 
     def loss_bound(  # type: ignore[override]
         self,

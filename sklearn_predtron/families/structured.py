@@ -11,8 +11,8 @@ from sklearn.utils.metaestimators import available_if
 
 from sklearn_predtron._core.problem import Labels
 from sklearn_predtron._core.rows import Rows
+from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import HasMethods
-from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron.families import _joint
 from sklearn_predtron.families._attributes import read_only
 from sklearn_predtron.families._docstrings import documented
@@ -23,10 +23,13 @@ from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._reading import Columns, LabelsOf, Reading, RowReader, check_labels_given, check_lengths
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.objects import AnyLabels, labels_of
+from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.metrics._means import mean_loss
+from sklearn_predtron.norms import Norm
 from sklearn_predtron.norms._joint import ObjectRows
 from sklearn_predtron.problems._joint import PythonJointProblem
 from sklearn_predtron.problems._user import Objects, PythonProblem
+from sklearn_predtron.updates import Update
 
 __all__ = ["JointProblem", "Predtron", "Problem"]
 
@@ -157,22 +160,23 @@ class Predtron(BasePredtron):
 
     With a `JointProblem`, X is a sequence of objects of any kind, ``norm`` is "l2", and there is no intercept, whatever
     `fit_intercept` says: a feature of 1 cancels in the difference of two predictions.
+    {in_order}
 
     Parameters
     ----------
     problem : Problem or JointProblem
         The prediction space with its loss, its representation or joint features, and its decoders.
-    {norm}
     {features}
+    {norm}
     {update}
     {average}
-    {fit_intercept}
-    {intercept_scaling}
     {max_iter}
+    {random_state}
     {tol}
     {shuffle}
-    {random_state}
     {warm_start}
+    {fit_intercept}
+    {intercept_scaling}
 
     Attributes
     ----------
@@ -214,30 +218,30 @@ class Predtron(BasePredtron):
         self,
         problem: Any,
         *,
-        norm: Any = "auto",
-        features: Any = None,
-        update: Any = "adaptive",
-        average: Any = None,
-        fit_intercept: bool = True,
-        intercept_scaling: Any = "auto",
+        features: types.FeaturesName | FeatureMap | None = None,
+        norm: types.NormName | Norm = "auto",
+        update: types.UpdateName | Update = "adaptive",
+        average: types.AverageName | float | None = None,
         max_iter: int | None = None,
+        random_state: Any = None,
         tol: Patience | float | None = None,
         shuffle: bool = True,
-        random_state: Any = None,
         warm_start: bool = False,
+        fit_intercept: bool = True,
+        intercept_scaling: types.AutoName | float = "auto",
     ):
         self.problem = problem
-        self.norm = norm
         self.features = features
+        self.norm = norm
         self.update = update
         self.average = average
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
         self.max_iter = max_iter
+        self.random_state = random_state
         self.tol = tol
         self.shuffle = shuffle
-        self.random_state = random_state
         self.warm_start = warm_start
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
 
     def _reader(self) -> RowReader:
         return self._own_reader()
@@ -253,7 +257,7 @@ class Predtron(BasePredtron):
     def _build_problem(self, labels: Any) -> Any:
         return PythonJointProblem(self.problem) if is_joint(self.problem) else PythonProblem(self.problem)
 
-    @keeping_type(available_if(has_scores))
+    @types.keeping_type(available_if(has_scores))
     def decision_function(self, X: Any) -> NDArray:
         """Compute the scores t = W x + b; joint features have none.
 

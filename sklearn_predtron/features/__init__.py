@@ -11,6 +11,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
+from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import Interval
 from sklearn_predtron._support.parts import Part
 from sklearn_predtron.features._columns import Columns, categories_in, chosen_categories, opened
@@ -425,7 +426,7 @@ class PiecewiseLinear(FeatureMap):
         n_pairs: int = 100,
         pair_knots: int = 5,
         missing: bool = True,
-        categories: Any = "auto",
+        categories: types.AutoName | list[Any] | None = "auto",
     ):
         self.n_knots = n_knots
         self.n_pairs = n_pairs

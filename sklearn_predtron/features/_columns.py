@@ -20,10 +20,12 @@ from sklearn_predtron._support.dicts import refuse_dicts
 
 MOST_CATEGORIES = 256  # with a place of their own
 HASHED = 256  # places for the others of a column
+MADE_NUMBERS = ": make numbers of it, as the days since the first"
 
 OF_NUMBERS = re.compile(r"(u?int\d*|float\d*|double|halffloat|decimal.*|null|sparse\[(u?int|float).*)(\[pyarrow\])?$")
 OF_ENCODED = re.compile(r"(string|large_string|utf8|dictionary<values=(string|large_string|bool|u?int\d+))")  # of pyarrow
 OF_RANKED = re.compile(r"(string|str|utf8|categorical|enum)")  # of polars
+OF_DATES = re.compile(r"(date|time|duration|period)")
 OF_TEXTS = re.compile(r"(bool|sparse\[bool|object|str|large_string|string_view|utf8|categor|enum|dictionary)")
 
 
@@ -159,7 +161,7 @@ def opened(X: Any) -> Frame | Array:
         raise ValueError(f"X is a sparse {type(X).__name__}; features= takes dense rows and data frames.")
     refuse_lazy(X)
     refuse_dicts(X)
-    if (hasattr(X, "columns") or hasattr(X, "column_names")) and hasattr(X, "shape"):
+    if is_frame(X):
         frame = Frame(X)
         for size, what in ((frame.n, "sample"), (frame.p, "feature")):
             if size < 1:
@@ -173,6 +175,11 @@ def opened(X: Any) -> Frame | Array:
     kinds = None if of_texts else [np.float64, np.float32]
     found = check_array(given, dtype=kinds, order="C", ensure_all_finite=False, input_name="X")
     return Array(np.require(found, requirements=["C", "A"]))
+
+
+def is_frame(X: Any) -> bool:
+    """Whether it is a data frame of pandas or polars, or a table of pyarrow."""
+    return (hasattr(X, "columns") or hasattr(X, "column_names")) and hasattr(X, "shape")
 
 
 def refuse_lazy(X: Any) -> None:
@@ -196,6 +203,25 @@ def numbers_of(table: Columns, j: int) -> NDArray:
             f"X has values in column {table.name(j)}, of type {table.dtype(j)}, that are not numbers ({error}); name it in "
             "categories=, and pass it in a data frame or an array of objects."
         ) from None
+
+
+def refuse_columns(X: Any) -> None:
+    """Refuse a table without features= of which a column holds no numbers, by its name; pass what is no table, and all others."""
+    of_objects = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUST"
+    if not of_objects and not is_frame(X):
+        return
+    table = Array(X) if of_objects else Frame(X)
+    for j in range(table.p):
+        name, kind = table.name(j), table.dtype(j)
+        if OF_DATES.match(kind):
+            raise ValueError(f"X has a column {name} of type {kind}; accepted are numbers{MADE_NUMBERS}.")
+        try:
+            table.floats(j)
+        except (TypeError, ValueError) as error:
+            raise (TypeError if isinstance(error, TypeError) else ValueError)(
+                f"X has values in column {name}, of type {kind}, that are not numbers ({error}); features='piecewise' and 'auto' "
+                "take strings and categories as they are, or encode them before, as by sklearn.preprocessing.OneHotEncoder."
+            ) from None
 
 
 def text_of(value: Any) -> str | None:
@@ -271,7 +297,8 @@ def check_type(table: Columns, j: int) -> None:
     kind = table.dtype(j)
     if not (OF_NUMBERS.match(kind) or OF_TEXTS.match(kind)):
         raise ValueError(
-            f"X has a column {table.name(j)} of type {kind}; accepted are numbers, categories, strings and booleans."
+            f"X has a column {table.name(j)} of type {kind}; accepted are numbers, categories, strings and booleans"
+            f"{MADE_NUMBERS if OF_DATES.match(kind) else ''}."
         )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, column_or_1d
 
+from sklearn_predtron._support import types
 from sklearn_predtron._support.encoding import encode
 from sklearn_predtron._support.parts import real_numbers
 from sklearn_predtron._support.queries import shortened
@@ -86,7 +87,7 @@ class CostDisplay(Display):
         *,
         at: NDArray,
         cost: NDArray,
-        against: str,
+        against: types.AgainstName,
         constant: NDArray,
         best: NDArray,
         threshold: float | None = None,
@@ -108,7 +109,7 @@ class CostDisplay(Display):
         y: Any,
         *,
         costs: Any = None,
-        against: str = "threshold",
+        against: types.AgainstName = "threshold",
         sample_weight: Any = None,
         name: str | None = None,
         ax: Any = None,
@@ -163,7 +164,7 @@ class CostDisplay(Display):
         y_prob: Any,
         *,
         costs: Any = None,
-        against: str = "threshold",
+        against: types.AgainstName = "threshold",
         sample_weight: Any = None,
         name: str | None = None,
         ax: Any = None,

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
 
+from sklearn_predtron._support import types
 from sklearn_predtron._support.queries import shortened, split_ids
 from sklearn_predtron.inspection._display import Display, check_matplotlib, last_step
 from sklearn_predtron.metrics import ndcg
@@ -81,7 +82,7 @@ class NDCGDisplay(Display):
         qid: Any = None,
         *,
         k: int | None = None,
-        gain: str = "exponential",
+        gain: types.GainName = "exponential",
         name: str | None = None,
         ax: Any = None,
         **kwargs: Any,
@@ -133,7 +134,7 @@ class NDCGDisplay(Display):
         qid: Any = None,
         *,
         k: int | None = None,
-        gain: str = "exponential",
+        gain: types.GainName = "exponential",
         name: str | None = None,
         ax: Any = None,
         **kwargs: Any,

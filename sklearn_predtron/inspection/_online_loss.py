@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sklearn_predtron._support import types
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.callbacks import LossHistory, check_count
 from sklearn_predtron.inspection._display import Display, check_choice, check_matplotlib, last_step
@@ -109,7 +110,7 @@ class OnlineLossDisplay(Display):
         margin: float | None = None,
         radius: float | None = None,
         c_L: float | None = None,
-        kind: str = "cumulative",
+        kind: types.LossCurveName = "cumulative",
         window: int | None = None,
         name: str | None = None,
         ax: Any = None,
@@ -167,7 +168,7 @@ class OnlineLossDisplay(Display):
         loss: Callable | None = None,
         bound: float | None = None,
         bound_label: str | None = None,
-        kind: str = "cumulative",
+        kind: types.LossCurveName = "cumulative",
         window: int | None = None,
         name: str | None = None,
         ax: Any = None,
@@ -214,7 +215,13 @@ class OnlineLossDisplay(Display):
         return display.plot(ax, kind=kind, window=window, **kwargs)
 
     def plot(
-        self, ax: Any = None, *, kind: str = "cumulative", window: int | None = None, name: str | None = None, **kwargs: Any
+        self,
+        ax: Any = None,
+        *,
+        kind: types.LossCurveName = "cumulative",
+        window: int | None = None,
+        name: str | None = None,
+        **kwargs: Any,
     ) -> OnlineLossDisplay:
         """Draw the curve, and the bound if there is one; a bound of all rounds says nothing of the last ones.
 

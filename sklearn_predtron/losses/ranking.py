@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import sklearn_predtron.problems._ranking as core
+from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import Interval, StrOptions
 from sklearn_predtron._support.parts import ITEM_WEIGHTS, Part, real_numbers, resolve
 from sklearn_predtron._support.queries import shortened
@@ -217,7 +218,12 @@ class NDCG(RankingLoss):
         "discount": [StrOptions({"log"}), callable],
     }
 
-    def __init__(self, k: int | None = None, gain: Any = "exponential", discount: Any = "log"):
+    def __init__(
+        self,
+        k: int | None = None,
+        gain: types.GainName | Callable[[NDArray], Any] = "exponential",
+        discount: types.DiscountName | Callable[[NDArray], Any] = "log",
+    ):
         self.k = k
         self.gain = gain
         self.discount = discount

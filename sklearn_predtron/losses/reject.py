@@ -7,11 +7,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linprog
 
+from sklearn_predtron._support import types
 from sklearn_predtron._support.names import refuse_class
 from sklearn_predtron._support.parts import LARGEST_LOSS, Part, as_numbers, real_number
+from sklearn_predtron._support.queries import shortened
+from sklearn_predtron._support.warning import warn
 
 RULES = ("online", "margin", "code")
+LEAST_GAIN = 1e-9  # of the largest loss: what rounding may make of none
 
 
 class Reject(Part):
@@ -21,7 +26,8 @@ class Reject(Part):
     ----------
     cost : float or array-like of shape (k,), default=None
         Cost beta of a rejected row, above 0 and at most the largest loss (with the rules "online" and "margin" half of it); an
-        array has one for each true class.  Exactly one of a cost, a `risk` and a `rate` must be given.
+        array has one for each true class.  Above what a guess costs, 1 - 1/k of k classes under the 0-1 loss, nothing is
+        rejected, as a warning says.  Exactly one of a cost, a `risk` and a `rate` must be given.
     label : label, default=None
         What a rejected row is predicted as: a label of the type of the classes, not one of them.  None is -1 where classes are
         numbers, and "reject" where they are texts.  Boolean classes leave none; make y integers, or strings.
@@ -73,7 +79,7 @@ class Reject(Part):
         self,
         cost: Any = None,
         label: Any = None,
-        rule: str | None = None,
+        rule: types.RejectRuleName | None = None,
         *,
         risk: float | None = None,
         confidence: float = 0.95,
@@ -134,6 +140,30 @@ def costs_by_class(reject: Reject, k: int, largest: float) -> NDArray:
             f"{most:g}{rule}."
         )
     return np.broadcast_to(beta, (k,))
+
+
+def warn_if_never_paid(reject: Reject, costs: NDArray) -> None:
+    """Warn of a cost that no answer can be expected to exceed; the last column of the costs is that of a rejection."""
+    gain = largest_gain(costs)
+    if gain > -LEAST_GAIN * costs.max():
+        return
+    most = f" {gain + float(reject.cost):.3g} at most" if np.ndim(reject.cost) == 0 else " no more"
+    warn(
+        f"reject.cost={shortened(reject.cost)} is never paid: a guess is expected to cost{most}, whatever the probabilities of "
+        "the classes, so that no row is rejected; give less."
+    )
+
+
+def largest_gain(costs: NDArray) -> float:
+    """Return the most, over probabilities of the classes, by which the least expected cost of an answer exceeds a rejection's."""
+    gains = costs[:, :-1] - costs[:, -1:]
+    k, answers = gains.shape
+    even = float(gains.mean(axis=0).min())
+    if even > 0:  # so is the most
+        return even
+    objective, of_answers = np.append(np.zeros(k), -1.0), np.column_stack([-gains.T, np.ones(answers)])
+    adds_up, bounds = np.append(np.ones(k), 0.0)[None], [(0.0, None)] * k + [(None, None)]
+    return -float(linprog(objective, of_answers, np.zeros(answers), adds_up, [1.0], bounds).fun)
 
 
 def label_of_reject(reject: Reject, classes: NDArray) -> Any:

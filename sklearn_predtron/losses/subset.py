@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 import sklearn_predtron.problems._at_k as at_k
 import sklearn_predtron.problems._counts as counts
 import sklearn_predtron.problems._label_sets as subset
+from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import Interval, StrOptions
 from sklearn_predtron._support.parts import LARGEST_LOSS, Part, real_numbers, resolve
 from sklearn_predtron._support.queries import shortened
@@ -457,7 +458,7 @@ class PrecisionAtK(AtK):
     _recall = False
     _parameter_constraints = {**AtK._parameter_constraints, "rule": [StrOptions({"exactly", "at_least"})]}
 
-    def __init__(self, k: float = 1, rule: str = "exactly"):
+    def __init__(self, k: float = 1, rule: types.AtLeastName = "exactly"):
         self.k = k
         self.rule = rule
 
@@ -495,7 +496,7 @@ class RecallAtK(AtK):
     _recall = True
     _parameter_constraints = {**AtK._parameter_constraints, "rule": [StrOptions({"exactly", "at_most"})]}
 
-    def __init__(self, k: float = 1, rule: str = "exactly"):
+    def __init__(self, k: float = 1, rule: types.AtMostName = "exactly"):
         self.k = k
         self.rule = rule
 
@@ -594,8 +595,11 @@ class CountLoss(SubsetLoss):
         return counts.TabulatedSetLoss(m, self.function, c_L, C_L)
 
 
+OF_FUNCTIONS = "functions of the true positives, false positives, false negatives and true negatives of a set"
+
+
 def subset_loss(value: Any, build: Callable[[SubsetLoss], Any] | None = None) -> SubsetLoss:
     """The loss on sets that the parameter `loss` of an estimator stands for; `build` tries what a message may name."""
     if callable(value) and not isinstance(value, (type, SubsetLoss)):
         return CountLoss(value)
-    return resolve(SubsetLoss, value, "loss", build)
+    return resolve(SubsetLoss, value, "loss", build, also=OF_FUNCTIONS)

@@ -14,6 +14,8 @@ from sklearn_predtron._support.queries import shortened, shortened_list
 from sklearn_predtron.problems._finite import FiniteProblem
 from sklearn_predtron.representations import CodeRepresentation
 
+OF_COSTS = "a matrix of costs (rows = true, columns = predicted), a dict {(true, predicted): cost}"
+
 
 class CostTableLoss(Part):
     """Base of the losses L(sigma, y) that a k x k table gives.
@@ -367,7 +369,7 @@ def names_label(loss: CostTableLoss, label: Any) -> bool:
 def table_loss(value: Any) -> CostTableLoss:
     """The loss that the parameter `loss` of an estimator stands for."""
     if isinstance(value, (str, CostTableLoss)):
-        return resolve(CostTableLoss, value, "loss")
+        return resolve(CostTableLoss, value, "loss", also=OF_COSTS)
     if value is None:
         raise ValueError("loss=None is not known; accepted are a name, a cost matrix, a dict of costs and a CostTableLoss.")
     return CostMatrix(value)

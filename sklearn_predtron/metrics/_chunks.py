@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -72,7 +72,7 @@ def chunk_precision_recall_fscore_support(
     sid: ArrayLike | None = None,
     *,
     labels: Sequence[str] | None = None,
-    average: str | None = None,
+    average: Literal["micro"] | None = None,
     sample_weight: Any = None,
 ) -> tuple[Any, Any, Any, Any]:
     """Compute precision, recall and F1 of the chunks of BIO labels, of each type or of all.

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn import config_context
 from sklearn.metrics import make_scorer
 
+from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import Scorer, asked_of_any
 from sklearn_predtron._support.queries import ONE, split_ids
 from sklearn_predtron.metrics._means import mean_over_queries
@@ -107,7 +108,7 @@ class QueryScorer(Scorer):
         return super()._score(asked_of_any(method_caller), estimator, X, y_true, **kwargs)
 
 
-def ndcg_scorer(*, k: int | None = None, gain: str = "exponential", one_query: bool = False) -> Callable[..., float]:
+def ndcg_scorer(*, k: int | None = None, gain: types.GainName = "exponential", one_query: bool = False) -> Callable[..., float]:
     """Make a scorer of the mean `ndcg`; see `make_query_scorer`.
 
     Parameters

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklearn_predtron._support import types
 from sklearn_predtron.metrics._lists import (
     Floats,
     dcg,
@@ -29,7 +30,7 @@ def ndcg(
     qid: ArrayLike | None = None,
     *,
     k: int | None = None,
-    gain: str = "exponential",
+    gain: types.GainName = "exponential",
 ) -> Floats:
     """Compute the normalised discounted cumulative gain of each query.
 

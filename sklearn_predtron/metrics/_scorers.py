@@ -13,6 +13,7 @@ from sklearn.base import is_classifier
 from sklearn.metrics import make_scorer
 from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
 
+from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import Scorer
 from sklearn_predtron._support.declared_order import declared_order
 from sklearn_predtron._support.encoding import encode
@@ -134,7 +135,12 @@ def requesting(kind: type, scorer: Any, **requests: bool | str) -> Any:
         return scorer.set_score_request(**requests)
 
 
-def cost_scorer(costs: Any = None, *, labels: ArrayLike | None = None, reject_cost: Any = None) -> Callable[..., float]:
+def cost_scorer(
+    costs: types.TableLossName | types.Costs | CostTableLoss | None = None,
+    *,
+    labels: ArrayLike | None = None,
+    reject_cost: Any = None,
+) -> Callable[..., float]:
     """Make a scorer of the mean cost of predictions, with its sign reversed so that larger is better.
 
     `score` of a classifier is its accuracy whatever it was trained for; this compares estimators, thresholds and parameters by
@@ -192,7 +198,8 @@ def cost_scorer(costs: Any = None, *, labels: ArrayLike | None = None, reject_co
         if labels is not None or reject_cost is not None:
             raise ValueError("labels and reject_cost go with costs of all rows; accepted beside costs=None is None.")
         return requesting(RowCostScorer, make_scorer(mean_cost, greater_is_better=False), sample_weight=True, costs=True)
-    if hasattr(costs, "columns") or np.ndim(costs) == 3 or (isinstance(costs, Mapping) and any(map(np.ndim, costs.values()))):
+    given: Any = costs
+    if hasattr(given, "columns") or np.ndim(given) == 3 or (isinstance(given, Mapping) and any(map(np.ndim, given.values()))):
         raise ValueError(
             f"costs={shortened(costs)} are of rows; accepted here are a matrix, a dict of numbers and a loss, and costs of "
             "rows go to the scorer that cost_scorer() makes, as its argument `costs`."
@@ -254,7 +261,7 @@ def checked_reject_cost(cost: Any) -> NDArray | None:
     return costs
 
 
-def subset_scorer(loss: Any) -> Callable[..., float]:
+def subset_scorer(loss: types.SetLossName | types.OfCounts | SubsetLoss) -> Callable[..., float]:
     """Make a scorer of sets of labels: 1 - the mean of a loss over the rows.
 
     For ``"f1"`` it is the mean F1 of the rows, for ``"jaccard"`` their mean Jaccard index, for ``"subset_zero_one"`` the share

@@ -14,10 +14,10 @@ from joblib import hash as hash_of
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import check_random_state, get_tags
 
+from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import CallbackSupport, with_callbacks
 from sklearn_predtron._support.fingerprint import made_of
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.datasets._counts import check_counts
 from sklearn_predtron.families._estimator import BasePredtron
@@ -156,7 +156,7 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
 
     # --------------------------------------------------------------------------------------------------------- learning
 
-    @keeping_type(with_callbacks)
+    @types.keeping_type(with_callbacks)
     def fit(
         self,
         X: Any,
@@ -164,7 +164,7 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
         *,
         classes: Any = None,
         n_features: int | None = None,
-        zero_based: Any = "auto",
+        zero_based: bool | types.AutoName = "auto",
         **params: Any,
     ) -> Self:
         """Learn from a data set, or from shards, in rounds of mixing.
@@ -222,7 +222,7 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
         *,
         classes: Any = None,
         n_features: int | None = None,
-        zero_based: Any = "auto",
+        zero_based: bool | types.AutoName = "auto",
         **params: Any,
     ) -> Self:
         """Take one round of mixing over rows that were not learned from before.

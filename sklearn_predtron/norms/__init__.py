@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import floor, log
 from numbers import Integral, Real
 from typing import Any
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn_predtron._core.intercept import Intercept
 from sklearn_predtron._core.score_map import ScoreMap
 from sklearn_predtron._core.weights import Weights
+from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import Interval, StrOptions
 from sklearn_predtron._support.names import refuse_class, series
 from sklearn_predtron._support.parts import Part, kinds
@@ -334,7 +336,7 @@ class PNorm(PNormBase):
     alias = "l1"
     synonyms = ("p_norm", "lasso")
 
-    def __init__(self, q: float | str | None = None):
+    def __init__(self, q: types.TheoryName | float | None = None):
         self.q = q
 
 
@@ -367,7 +369,7 @@ class Group(PNormBase):
     alias = "group"
     synonyms = ("l21", "group_lasso")
 
-    def __init__(self, q: float | str | None = None):
+    def __init__(self, q: types.TheoryName | float | None = None):
         self.q = q
 
     def _sizes(self, W: NDArray) -> NDArray:
@@ -548,7 +550,7 @@ class RKHS(Norm):
 
     def __init__(
         self,
-        kernel: Any = "rbf",
+        kernel: types.KernelName | Callable[..., Any] = "rbf",
         gamma: float | None = None,
         degree: float = 3,
         coef0: float = 1,

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sklearn_predtron._core.rows import OVERFLOW
+from sklearn_predtron._support import types
 from sklearn_predtron.problems._leads import Leads
 from sklearn_predtron.theory._described import Described, describe
 from sklearn_predtron.theory._programme import Vectors
@@ -61,7 +62,9 @@ class LargestMargin(NamedTuple):
     loses: NDArray
 
 
-def largest_margin(estimator: Any, X: Any, y: Any, *, norm: str = "l2", qid: Any = None, classes: Any = None) -> LargestMargin:
+def largest_margin(
+    estimator: Any, X: Any, y: Any, *, norm: types.MarginNormName = "l2", qid: Any = None, classes: Any = None
+) -> LargestMargin:
     """The largest margin of any weights of length 1 on a small data set, and weights that have it.
 
     Maximise gamma over |W| <= 1, where <v, W> >= gamma for the vectors v = (rep(sigma_y) - rep(sigma)) x^T of the rows and the

@@ -10,6 +10,7 @@ import numpy as np
 import sklearn_predtron.updates._rules as core
 from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._core.rule import Rule
+from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import Interval, StrOptions
 from sklearn_predtron.updates._base import POSITIVE, Update
 from sklearn_predtron.updates._bound_formulas import (
@@ -64,8 +65,8 @@ class LossAugmented(Update):
     synonyms = ("predtron_la", "structured_perceptron")
     _parameter_constraints = {"eta": [POSITIVE, StrOptions({"theory"})]}
 
-    def __init__(self, eta: Any = 1.0):
-        self.eta = eta
+    def __init__(self, eta: types.TheoryName | float = 1.0):
+        self.eta: Any = eta
 
     def build(self, problem: Problem) -> Rule:
         self._validate_params()
@@ -131,8 +132,8 @@ class LossDriven(Update):
     synonyms = ("predtron_ld",)
     _parameter_constraints = {"eta": [POSITIVE, StrOptions({"theory"})]}
 
-    def __init__(self, eta: Any = 1.0):
-        self.eta = eta
+    def __init__(self, eta: types.TheoryName | float = 1.0):
+        self.eta: Any = eta
 
     def build(self, problem: Problem) -> Rule:
         self._validate_params()
@@ -268,9 +269,9 @@ class PassiveAggressive(Update):
     def __init__(
         self,
         C: float = np.inf,
-        variant: str = "pa1",
-        competitor: str = "augmented",
-        target: str = "loss",
+        variant: types.VariantName = "pa1",
+        competitor: types.CompetitorName = "augmented",
+        target: types.TargetName = "loss",
         delta: float = 1.0,
     ):
         self.C = C
@@ -403,9 +404,9 @@ class Subgradient(Update):
     synonyms = ("sgd", "pegasos", "hinge", "svm")
     _parameter_constraints = {"alpha": [Interval(Real, 0, None, closed="left")], "eta": [POSITIVE, StrOptions({"pegasos"})]}
 
-    def __init__(self, alpha: float = 1e-4, eta: Any = "pegasos"):
+    def __init__(self, alpha: float = 1e-4, eta: types.PegasosName | float = "pegasos"):
         self.alpha = alpha
-        self.eta = eta
+        self.eta: Any = eta
 
     def build(self, problem: Problem) -> Rule:
         self._validate_params()

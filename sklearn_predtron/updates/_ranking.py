@@ -8,6 +8,7 @@ import numpy as np
 
 from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._core.rule import Rule
+from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import StrOptions
 from sklearn_predtron._support.parts import ITEM_WEIGHTS, RANKED_LABELS, RANKINGS
 from sklearn_predtron.updates._base import POSITIVE, Update
@@ -62,8 +63,8 @@ class Slam(Update):
     pairwise = True
     _parameter_constraints = {"eta": [POSITIVE, StrOptions({"theory", "invsqrt"})]}
 
-    def __init__(self, eta: Any = "theory"):
-        self.eta = eta
+    def __init__(self, eta: types.StepOfRankingName | float = "theory"):
+        self.eta: Any = eta
 
     def build(self, problem: Problem) -> Rule:
         self._validate_params()
@@ -171,8 +172,8 @@ class ListNet(Update):
     needs = (RANKINGS,)
     _parameter_constraints = {"eta": [POSITIVE, StrOptions({"invsqrt"})]}
 
-    def __init__(self, eta: Any = "invsqrt"):
-        self.eta = eta
+    def __init__(self, eta: types.FadingStepName | float = "invsqrt"):
+        self.eta: Any = eta
 
     def build(self, problem: Problem) -> Rule:
         self._validate_params()
@@ -226,7 +227,7 @@ class MMP(Update):
         "eta": [POSITIVE],
     }
 
-    def __init__(self, cost: str = "is_error", weights: str = "uniform", eta: float = 1.0):
+    def __init__(self, cost: types.LabelCostName = "is_error", weights: types.PairWeightsName = "uniform", eta: float = 1.0):
         self.cost = cost
         self.weights = weights
         self.eta = eta

@@ -205,7 +205,7 @@ def test_costs_move_predictions():
         ({(0, 1): "dear"}, r"loss\[\(0, 1\)\]='dear' does not hold numbers"),
         ({(0, 0): 1}, r"loss must cost nothing on its diagonal, got \[1.0, 0.0, 0.0\]"),
         ({0: 1}, r"loss must have keys \(true label, predicted label\), got 0"),
-        ("hinge", "loss='hinge' is not known; accepted are 'zero_one', 'absolute', 'squared' and instances of CostTableLoss"),
+        ("hinge", "loss='hinge' is not known; accepted are 'zero_one', 'absolute', 'squared', a matrix"),
         (None, "The 'loss' parameter of PredtronClassifier must be .* Got None"),
     ],
 )

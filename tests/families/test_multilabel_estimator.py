@@ -351,7 +351,10 @@ def test_one_label_that_is_not_binary(labels, message):
         ({"loss": FBeta(beta=0)}, r"'beta' parameter of FBeta must be a float in the range \(0.0, inf\). Got 0"),
         ({"loss": FBeta(beta=-1.0)}, "'beta' parameter of FBeta must be .* Got -1.0"),
         ({"loss": FBeta(beta=np.nan)}, "'beta' parameter of FBeta must be .* Got nan"),
-        ({"loss": "f2"}, "loss='f2' is not known; accepted are 'hamming', .*'recall_at_k' and instances of SubsetLoss"),
+        (
+            {"loss": "f2"},
+            "loss='f2' is not known; accepted are 'hamming', .*, functions of .* and instances of SubsetLoss",
+        ),
         ({"loss": 3}, "'loss' parameter of PredtronMultilabelClassifier must be .* Got 3"),
         ({"loss": None}, "'loss' parameter of PredtronMultilabelClassifier must be .* Got None"),
         ({"representation": "onehot"}, "representation='onehot' is not known; accepted are 'sign_vector' and instances of"),

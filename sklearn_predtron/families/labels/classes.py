@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from sklearn_predtron._support.types import Self
 
 
+COLLECTIONS = (set, frozenset, list, tuple)
+ONE_LABEL = (
+    "one label for each row.  PredtronMultilabelClassifier takes sets of labels as an indicator matrix, which "
+    "sklearn.preprocessing.MultiLabelBinarizer makes of them"
+)
+
+
 class MissingClasses(ValueError):
     """Says that a stream must be told all labels."""
 
@@ -36,7 +43,7 @@ class ClassReader(CodeReader):
 
     def read_any(self, y: Any) -> Codes:
         """Return the numbers of labels in any form; refuse what is no class."""
-        return Codes(encode(one_dimensional(y), self.classes))
+        return Codes(numbers_of(y, self.classes))
 
 
 class Classes(Codec):
@@ -125,7 +132,10 @@ class TwoClasses(Classes):
         """Refuse more classes than two, as scikit-learn does."""
         super().check(ordered=ordered)
         if len(self.classes) > 2:
-            raise ValueError("Only binary classification is supported. The type of the target is multiclass.")
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is multiclass: the classes are "
+                f"{shortened_list(self.classes.tolist())}; PredtronClassifier takes more than two."
+            )
 
     def extended(self, classes: Any) -> tuple[Codec, list[int]]:
         """Refuse more classes."""
@@ -162,9 +172,35 @@ def are_texts(classes: NDArray) -> bool:
     return all(isinstance(label, str) for label in classes.tolist())
 
 
-def one_dimensional(y: Any) -> NDArray:
+def one_dimensional(y: Any, accepted: str = ONE_LABEL) -> NDArray:
     """Return the labels as an array of shape (n,); what already is one passes."""
-    return y if type(y) is np.ndarray and y.ndim == 1 else column_or_1d(y, warn=True)
+    if type(y) is np.ndarray and y.ndim == 1:
+        return y
+    try:
+        return column_or_1d(y, warn=True)
+    except ValueError:
+        refuse_collections(y, accepted)
+        raise
+
+
+def numbers_of(y: Any, classes: NDArray, accepted: str = ONE_LABEL) -> NDArray:
+    """Return the number of each label among known classes."""
+    found = one_dimensional(y, accepted)
+    try:
+        return encode(found, classes)
+    except TypeError:  # a set has no hash
+        refuse_collections(found, accepted)
+        raise
+
+
+def refuse_collections(y: Any, accepted: str) -> None:
+    """Refuse labels among which there are sets or lists of them, by what is accepted; pass others, which have another fault."""
+    of_objects = getattr(getattr(y, "dtype", None), "kind", "") == "O" and y.ndim == 1
+    values = y if of_objects or isinstance(y, (list, tuple)) else ()
+    found = next((value for value in values if isinstance(value, COLLECTIONS)), None)
+    if found is not None:
+        what = f"a {type(found).__name__} for a row, such as {shortened(found)}"
+        raise ValueError(f"y holds {what}; accepted is {accepted}.") from None
 
 
 def class_list(classes: Any) -> NDArray:
@@ -180,7 +216,7 @@ def class_list(classes: Any) -> NDArray:
     return found
 
 
-def find_classes(y: NDArray, *, targets: bool = True) -> tuple[NDArray, NDArray]:
+def find_classes(y: NDArray, *, targets: bool = True, accepted: str = ONE_LABEL) -> tuple[NDArray, NDArray]:
     """Return the sorted distinct labels, and the number of each row's; without a sort of all rows.
 
     y may be a list of classes in place of the targets of rows.
@@ -188,8 +224,12 @@ def find_classes(y: NDArray, *, targets: bool = True) -> tuple[NDArray, NDArray]
     if len(y) == 0:
         raise ValueError("y is empty; it must have a label for each row of X.")
     if y.dtype.kind not in "iub":
-        with np.errstate(invalid="ignore"):  # nan, which is refused
-            check_classification_targets(y if targets else np.repeat(y, 3))  # no label twice: no regression
+        try:
+            with np.errstate(invalid="ignore"):  # nan, which is refused
+                check_classification_targets(y if targets else np.repeat(y, 3))  # no label twice: no regression
+        except ValueError:
+            refuse_collections(y, accepted)
+            raise
     if y.dtype.kind in "OUST":
         return _find_hashed(y)
     lowest, highest = y.min(), y.max()

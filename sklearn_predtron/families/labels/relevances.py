@@ -12,8 +12,12 @@ from scipy import sparse
 from sklearn_predtron._support.queries import read_document_relevances, read_relevances
 from sklearn_predtron.families._stream import QueryReader, RelevanceReader
 from sklearn_predtron.families.labels._codec import Codec
-from sklearn_predtron.families.labels.classes import column_names
+from sklearn_predtron.families.labels.classes import column_names, refuse_collections
 from sklearn_predtron.problems._relevance import Relevances
+
+OF_EACH_LABEL = (
+    "a relevance for each label, of shape (n_samples, n_labels), which sklearn.preprocessing.MultiLabelBinarizer makes of sets"
+)
 
 
 class DocumentRelevances(Codec):
@@ -23,7 +27,11 @@ class DocumentRelevances(Codec):
 
     def encode(self, y: Any) -> NDArray:
         """Return the relevances of documents."""
-        return read_document_relevances(y)
+        try:
+            return read_document_relevances(y)
+        except (TypeError, ValueError):
+            refuse_collections(y, "one relevance for each document, and its query in qid")
+            raise
 
     def short(self) -> QueryReader:
         """Return the compiled reader of the documents of one query."""
@@ -84,7 +92,20 @@ class ListReader(RelevanceReader):
 
 def relevance_matrix(y: Any) -> NDArray:
     """Return relevances as an array of shape (n_samples, n_labels), checked."""
-    y = read_relevances(y.toarray() if sparse.issparse(y) else y)
+    try:
+        y = read_relevances(y.toarray() if sparse.issparse(y) else y)
+    except (TypeError, ValueError):
+        if not is_rectangular(y):
+            refuse_collections(y, OF_EACH_LABEL)
+        raise
     if y.ndim != 2 or y.shape[1] == 0:
         raise ValueError(f"y must have shape (n_samples, n_labels), a relevance for each label; got shape {y.shape}.")
     return y
+
+
+def is_rectangular(y: Any) -> bool:
+    """Return whether rows, none of them a set, are of one length, and hold no texts."""
+    try:
+        return np.asarray(y).ndim == 2 and np.asarray(y).dtype.kind not in "UST"
+    except ValueError:  # rows of different lengths
+        return False

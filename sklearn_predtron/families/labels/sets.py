@@ -18,6 +18,7 @@ from sklearn_predtron.families.labels.classes import ClassReader, MissingClasses
 from sklearn_predtron.problems._label_sets import Indicators, SparseIndicators
 
 MANY = 20_000  # rows
+INDICATORS = "an indicator matrix, which sklearn.preprocessing.MultiLabelBinarizer makes of sets of labels"
 
 
 class Sets(Codec):
@@ -51,7 +52,7 @@ class Sets(Codec):
             return cls(y.shape[1], names, None, kind, dtype)
         if partial and classes is None:
             raise MissingClasses(" where y is one label")
-        found = find_classes(classes if partial else flat(y, warn=False), targets=not partial)[0]
+        found = find_classes(classes if partial else flat(y, warn=False), targets=not partial, accepted=INDICATORS)[0]
         if len(found) != 2:
             what, where = "multiclass" if len(found) > 2 else "a single class", "classes" if partial else "y"
             raise ValueError(
@@ -177,7 +178,8 @@ class SetReader(IndicatorReader):
         y = as_array(y)
         rows = indicator_rows(y)
         if rows is None:
-            raise ValueError(f"y must hold zeros and ones, an indicator for each label; got {strange_values(y)}.")
+            how = f"; accepted is {INDICATORS}" if y.dtype.kind in "OUST" else ""
+            raise ValueError(f"y must hold zeros and ones, an indicator for each label; got {strange_values(y)}{how}.")
         return Indicators(rows)
 
 
@@ -188,9 +190,7 @@ def as_array(y: Any) -> NDArray:
     try:
         return np.asarray(y)
     except ValueError:
-        raise ValueError(
-            "y has rows of different lengths; it must be an indicator matrix (sklearn.preprocessing.MultiLabelBinarizer)."
-        ) from None
+        raise ValueError(f"y has rows of different lengths; accepted is {INDICATORS}.") from None
 
 
 def flat(y: Any, *, warn: bool) -> NDArray:

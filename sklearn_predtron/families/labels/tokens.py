@@ -7,7 +7,6 @@ from typing import Any
 from numpy.typing import NDArray
 
 from sklearn_predtron._support.chunks import are_chunks
-from sklearn_predtron._support.encoding import encode
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.families._stream import TokenReader
 from sklearn_predtron.families.labels._codec import Codec
@@ -16,6 +15,7 @@ from sklearn_predtron.families.labels.classes import (
     check_same_set,
     class_list,
     find_classes,
+    numbers_of,
     one_dimensional,
     with_more,
 )
@@ -27,6 +27,7 @@ OF_ROWS = {INTERCEPT: LENGTH, TRANSITIONS: 0.1}
 OF_ONES = {INTERCEPT: 1.0, TRANSITIONS: 1.0}  # as long as features of text, which are there or not
 LOSSES = "hamming", "zero_one"
 AUTO, USUAL = "auto", {**OF_ROWS, LOSS: LOSSES[0]}
+ONE_A_TOKEN = "one label for each token, and its sequence in sid; datasets.stack_sequences makes both of lists"
 
 
 class Tokens(Codec):
@@ -50,7 +51,7 @@ class Tokens(Codec):
     def first(cls, y: Any, classes: Any, *, partial: bool) -> tuple[Tokens, NDArray]:
         """Return the codec of the first labels, and the numbers of these."""
         if not partial:
-            found, codes = find_classes(one_dimensional(y))
+            found, codes = find_classes(one_dimensional(y, ONE_A_TOKEN), accepted=ONE_A_TOKEN)
             return cls(found), codes
         if classes is None:
             raise MissingClasses()
@@ -103,7 +104,7 @@ class Tokens(Codec):
 
     def encode(self, y: Any) -> NDArray:
         """Return the numbers of labels; refuse what is no class."""
-        return encode(one_dimensional(y), self.classes)
+        return numbers_of(y, self.classes, ONE_A_TOKEN)
 
     def decode(self, predicted: NDArray) -> NDArray:
         """Return the labels of these numbers."""
