@@ -15,6 +15,7 @@ from sklearn_predtron.families.labels.transitions import (
     check_transitions,
     observed_transitions,
 )
+from sklearn_predtron.norms import Auto, Norm, Scaled
 from sklearn_predtron.problems._chain import TokenCodes
 
 
@@ -29,11 +30,13 @@ class SequenceReader(BlockReader):
         The parameter of the tagger.
     automatic : tuple of str
         The parameters of the tagger that are "auto".
+    norm : Norm
+        The norm, which is not that of "auto" if weights have one.
     """
 
-    def __init__(self, name: str, constraint: Any, automatic: tuple[str, ...]):
+    def __init__(self, name: str, constraint: Any, automatic: tuple[str, ...], norm: Norm):
         super().__init__(name, SID, TokenCodes)
-        self.automatic = automatic
+        self.automatic, self.norm = automatic, norm
         self.constraint, self.observed = constraint, isinstance(constraint, str) and constraint == "observed"
 
     def weighed(self, ids: Any, weight: NDArray) -> tuple[Queries, NDArray]:
@@ -57,11 +60,12 @@ class SequenceReader(BlockReader):
         return sequences, reading._replace(labels=Tokens(classes, allowed, self.chosen(reading, known)))
 
     def chosen(self, reading: Reading, known: Any) -> dict[str, Any]:
-        """Return what "auto" stands for: what it did so far, or by the first rows."""
+        """Return what "auto" stands for: what it did so far, or by the norm, which rows may be standardised under."""
         if known is not None:
             return known.labels.chosen
-        of_ones = reading.batch.rows.sparse and reading.columns.features is None and INTERCEPT in self.automatic
-        usual = {**USUAL, **OF_ONES} if of_ones else USUAL
+        as_they_are = reading.batch.rows.sparse or reading.columns.features is not None
+        norm = self.norm.for_rows(sparse=as_they_are) if isinstance(self.norm, Auto) else self.norm
+        usual = USUAL if isinstance(norm, Scaled) or INTERCEPT not in self.automatic else {**USUAL, **OF_ONES}
         return {name: usual[name] for name in self.automatic}
 
     def short(self, codec: Any) -> Any:

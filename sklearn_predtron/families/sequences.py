@@ -84,7 +84,7 @@ class PredtronSequenceTagger(BasePredtron):
     intercept_scaling : "auto", "length" or float, default="auto"
         Length of the intercept's virtual feature.  "length" is the running geometric mean of the lengths of the tokens, which
         follows the unit of X.  "auto" is what `fit` finds better (see `cv`), that or 1, as long as a feature of text; elsewhere
-        it is 1 where the first tokens are CSR, and "length" where they are dense.
+        it is "length" under ``norm="scaled"``, and 1 under others.
     transition_scaling : "auto" or float, default="auto"
         Squared length of the feature of a transition relative to the intercept's: with more of it transitions are learned faster.
         "auto" is 0.1, and 1 with an intercept that is chosen to be 1.
@@ -261,7 +261,7 @@ class PredtronSequenceTagger(BasePredtron):
         return self._partial_fit(X, y, classes=classes, sid=sid, sample_weight=sample_weight)
 
     def _reader(self) -> SequenceReader:
-        return SequenceReader(type(self).__name__, self.constraint, self._automatic())
+        return SequenceReader(type(self).__name__, self.constraint, self._automatic(), self._norm_of_weights())
 
     def _automatic(self) -> tuple[str, ...]:
         """Return the names of the parameters that are "auto"."""

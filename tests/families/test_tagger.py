@@ -57,14 +57,14 @@ def test_iterates_are_those_of_the_list_of_all_sequences(update, loss):
     part = SequenceHamming(COSTS) if loss == "costs" else loss
     dense = [X, X.astype(np.float32)]
     forms = dense + [sparse.csr_array(form) for form in dense]
-    of_rows, given_one = (0.1, "linear", "length", "auto", forms), (0.5, "uniform", 1.5, 1.5, forms)
-    automatic = (0.1, False, "auto", "auto", dense), (1.0, "linear", "auto", 1.0, forms[2:])
-    for scaling, average, intercept, length, given in (of_rows, given_one, *automatic):
+    of_rows, of_ones = ("length", "auto"), ("auto", 1.0)
+    ways = [(0.1, "linear", *of_rows), (0.5, "uniform", 1.5, 1.5), (0.1, False, *of_rows), (1.0, "linear", *of_ones)]
+    for scaling, average, intercept, length in ways:
         parameters = {"kappa": None, **update.get_params()}
         reference = ChainReference(K, X.shape[1], update.alias, parameters, cost=cost, scaling=scaling, intercept=length)
         for i in dict.fromkeys(sid.tolist()):
             reference.learn_one(X[sid == i], y[sid == i])
-        for form in given:
+        for form in forms:
             how = {"norm": "l2", "loss": part, "update": update, "average": average, "intercept_scaling": intercept}
             if intercept != "auto":
                 how["transition_scaling"] = scaling
@@ -87,7 +87,8 @@ def test_constraints_in_the_list():
     reference = ChainReference(K, X.shape[1], "adaptive", Adaptive().get_params(), cost=1 - np.eye(K), allowed=allowed)
     for i in dict.fromkeys(sid.tolist()):
         reference.learn_one(X[sid == i], y[sid == i])
-    model = PredtronSequenceTagger(norm="l2", constraint=allowed, average="linear")
+    of_rows = {"intercept_scaling": "length", "transition_scaling": 0.1}
+    model = PredtronSequenceTagger(norm="l2", constraint=allowed, average="linear", **of_rows)
     model.partial_fit(X, y, classes=np.arange(K), sid=sid)
     assert_allclose(model.coef_, reference.mean("linear")[0], rtol=1e-8, atol=1e-8)
     assert_array_equal(np.isinf(model.transitions_), ~allowed[:K])
