@@ -333,6 +333,17 @@ HEADLINES = [
         {},
         limited=True,
     ),
+    *(
+        Headline(
+            "electricity",
+            "error on a stream that drifts",
+            name if name.startswith("river") else "`SGDClassifier`",
+            "Electricity: progressive error",
+            "error",
+            theirs={"learner": name},
+        )
+        for name in ("SGDClassifier", "river LogisticRegression", "river HoeffdingAdaptiveTreeClassifier")
+    ),
     Headline(
         "thresholds",
         "F1 of the rarer class",
