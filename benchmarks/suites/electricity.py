@@ -1,4 +1,4 @@
-"""Whether the price of electricity rises: learners with their defaults, one pass in order of time, beside whoever repeats the last label."""
+"""Whether electricity gets dearer: learners with their defaults, in order of time, beside whoever repeats the last label."""
 
 from functools import partial
 from typing import Any
@@ -31,9 +31,10 @@ def run(options: Options) -> list[Table]:
     table = Table(
         "Electricity: progressive error",
         ["columns", "learner", "error", *quarters],
-        note="Two classes, 45,312 half-hours in order of time, each predicted and then learned; six columns, as the set has them, or "
-        "standardised on the way, by the means and variances of the rows up to the one that is predicted, the same for all.  All "
-        "learners have their defaults.  Who repeats the last label needs no columns.  " + ("" if options.data else NO_DATA),
+        note="Two classes, 45,312 half-hours in order of time, each predicted and then learned; six columns, as the set has "
+        "them, or standardised on the way, by the means and variances of the rows up to the one that is predicted, the same "
+        "for all.  All learners have their defaults.  Who repeats the last label needs no columns.  "
+        + ("" if options.data else NO_DATA),
     )
     if options.data is None:
         return [table]
