@@ -35,7 +35,7 @@ learners = {
 }
 folds = StratifiedKFold(10, shuffle=True, random_state=0)
 figure, axes = plt.subplots(2, 3, figsize=(8.4, 5.6), layout="constrained")
-axes[1, 2].set_axis_off()
+axes[1, 2].remove()
 for ax, (name, learner) in zip(axes.flat[:5], learners.items(), strict=True):
     counts = confusion_matrix(y, cross_val_predict(learner, X, y, cv=folds))
     paid = (counts * costs).sum()
