@@ -334,6 +334,14 @@ HEADLINES = [
         limited=True,
     ),
     Headline(
+        "electricity",
+        "error on a stream that drifts",
+        "`SGDClassifier`, passive-aggressive",
+        "Electricity: progressive error",
+        "error",
+        theirs={"learner": "SGDClassifier, pa1"},
+    ),
+    Headline(
         "thresholds",
         "F1 of the rarer class",
         f"`{TUNED}`",

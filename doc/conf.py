@@ -59,6 +59,7 @@ sphinx_gallery_conf = {
     "backreferences_dir": "generated/backreferences",
     "doc_module": ("sklearn_predtron",),
     "reference_url": {"sklearn_predtron": None},
+    "thumbnail_size": (640, 448),
     "abort_on_example_error": True,
     "min_reported_time": 600,
     "show_memory": False,
@@ -71,7 +72,8 @@ sphinx_gallery_conf = {
 def guides(source):
     """Return, for each public name, the pages of the guide that link to it."""
     pages = {}
-    for path in [*sorted((source / "user_guide").glob("*.rst")), source / "theory.rst"]:
+    chapters = sorted(path for path in (source / "user_guide").glob("*.rst") if path.stem != "index")
+    for path in [*chapters, source / "theory.rst"]:
         page = "/" + path.relative_to(source).with_suffix("").as_posix()
         for name in re.findall(r":(?:class|func):`~(sklearn_predtron[\w.]*)`", path.read_text()):
             pages.setdefault(name, {})[page] = None

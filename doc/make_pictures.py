@@ -11,7 +11,7 @@ matplotlib.use("Agg")  # the documentation is built without a screen
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_wine
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_wine, make_classification
 from sklearn.model_selection import train_test_split
 
 from sklearn_predtron import (
@@ -92,6 +92,31 @@ def separable_labels(margin=0.08, n=2000, m=5, p=200, seed=0):
     random = np.random.default_rng(seed)
     y = random.permuted(np.tile(np.arange(m) < 2, (n, 1)), axis=1).astype(int)
     return rows_with_scores(unit(random.standard_normal((m, p))), margin * y, random), y
+
+
+# ------------------------------------------------------------------------------------------------------- the first page
+
+
+def costs_row_by_row(ax):
+    """What a stream costs, where a miss costs ten false alarms."""
+    X, y = make_classification(4000, n_informative=8, flip_y=0.05, random_state=0)
+    costs = np.array([[0, 1], [10, 0]])  # rows are true, columns predicted
+    learners = {
+        "loss={(1, 0): 10}": PredtronBinaryClassifier(loss=costs),
+        "all mistakes cost the same": PredtronBinaryClassifier(),
+    }
+    for name, model in learners.items():
+        paid = np.zeros(len(X))
+        for i in range(len(X)):
+            x, label = X[i : i + 1], y[i : i + 1]
+            paid[i] = costs[label[0], model.predict(x)[0]] if i else 0
+            model.partial_fit(x, label, classes=[0, 1])
+        ax.plot(np.arange(50, len(X)), np.cumsum(paid)[50:] / np.arange(50, len(X)), label=name)
+    ax.axhline(costs[y, 1].mean(), color="grey", linestyle="--", label="always an alarm")
+    ax.set(xlabel="rows, each predicted before it is learned", ylabel="mean cost of a row so far", ylim=(0, 1.2))
+    ax.legend()
+    ax.figure.set_size_inches(7.2, 3.8)
+    return []
 
 
 # ------------------------------------------------------------------------------------------------------------- theorems
@@ -292,7 +317,7 @@ def handwritten_words(ax):
 
 
 PICTURES = [
-    theorem_1, theorem_14, adaptive, norms, ordinal, rankings, labels, loss_on_digits, rolling_loss_on_digits,
+    costs_row_by_row, theorem_1, theorem_14, adaptive, norms, ordinal, rankings, labels, loss_on_digits, rolling_loss_on_digits,
     averages_in_a_stream, risk_on_tumours, margins_on_digits, coefficients_of_wine, effects_of_claims, ranks_of_diabetes,
     ndcg_of_queries, transitions_of_words, handwritten_words
 ]  # fmt: skip

@@ -3,6 +3,7 @@
 from benchmarks.suites import (
     averages,
     costs,
+    electricity,
     files,
     inference,
     joint,
@@ -43,6 +44,7 @@ SUITES = {
     "paid": paid,
     "costs": costs,
     "averages": averages,
+    "electricity": electricity,
     "reject": reject,
     "thresholds": thresholds,
     "measures": measures,

@@ -34,8 +34,9 @@ learners = {
     ),
 }
 folds = StratifiedKFold(10, shuffle=True, random_state=0)
-figure, axes = plt.subplots(1, 5, figsize=(14, 3.2), layout="constrained")
-for ax, (name, learner) in zip(axes.flat, learners.items(), strict=True):
+figure, axes = plt.subplots(2, 3, figsize=(8.4, 5.6), layout="constrained")
+axes[1, 2].remove()
+for ax, (name, learner) in zip(axes.flat[:5], learners.items(), strict=True):
     counts = confusion_matrix(y, cross_val_predict(learner, X, y, cv=folds))
     paid = (counts * costs).sum()
     print(f"{name:21} {counts[0, 1]:2} tumours missed, {counts[1, 0]:2} false alarms, cost {paid}")

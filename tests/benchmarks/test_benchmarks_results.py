@@ -95,7 +95,7 @@ def test_readme_has_the_summary_and_every_suite():
     text = README.read_text()
     assert summary.summary() in text
     assert all(f"`{name}`" in text for name in SUITES)
-    assert len(text.splitlines()) <= 150
+    assert len(text.splitlines()) <= 160
 
 
 def test_the_first_page_has_the_results():
