@@ -333,6 +333,10 @@ HEADLINES = [
         {},
         limited=True,
     ),
+    *(
+        Headline("paid", "what a row costs", peer, "What a row costs", "ours", {}, beside=column)
+        for peer, column in (("the most probable class", "usual"), ("the least expected cost", "least expected"))
+    ),
     Headline(
         "electricity",
         "error on a stream that drifts",
