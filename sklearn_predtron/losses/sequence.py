@@ -182,4 +182,4 @@ class SequenceZeroOne(SequenceLoss):
 
 def sequence_loss(value: Any) -> SequenceLoss:
     """The loss of sequences that the parameter `loss` of an estimator stands for."""
-    return resolve(SequenceLoss, value, "loss")
+    return resolve(SequenceLoss, value, "loss", also="'auto'")
