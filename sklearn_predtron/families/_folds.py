@@ -286,8 +286,9 @@ def under(view: Any, way: Way, features: Any) -> Way:
     columns = way.columns._replace(features=features)
     if features is not None:
         return way._replace(batch=way.batch._replace(rows=features.under(way.batch.rows)), columns=columns)
-    batch = way.batch._replace(rows=way.batch.rows.under(None))
-    return way._replace(batch=batch, columns=columns, norm=chosen_norm(view, sparse=False))
+    batch, norm = way.batch._replace(rows=way.batch.rows.under(None)), chosen_norm(view, sparse=False)
+    labels = way.labels if norm == way.norm else way.labels.standardised()
+    return Way(batch, labels, columns, norm)
 
 
 def is_worth_trying(view: Any, batch: Batch, n: int, labels: Codec) -> bool:

@@ -175,6 +175,19 @@ def test_labels_in_a_column(cv):
     assert model.held_out_loss_ == other.held_out_loss_
 
 
+@pytest.mark.parametrize("norm", ["auto", "l2"])
+def test_columns_as_they_are_have_the_lengths_of_their_norm(norm):
+    """What folds choose in the place of a map is learned as without one."""
+    X, y, sid = make_sequences(100, 4, 30, random_state=1)
+    model = PredtronSequenceTagger(features="auto", norm=norm, random_state=0, cv=3).fit(X, y, sid=sid)
+    assert model._model.columns.features is None
+    scaling = "length" if model.norm_ == "scaled" else 1.0
+    assert (scaling == "length") == (norm == "auto") and model._model.labels.chosen["intercept_scaling"] == scaling
+    told = {"intercept_scaling": scaling, "transition_scaling": 0.1 if scaling == "length" else 1.0}
+    told["max_iter"] = model.n_iter_
+    assert_array_equal(model.coef_, PredtronSequenceTagger(norm=norm, random_state=0, cv=3, **told).fit(X, y, sid=sid).coef_)
+
+
 @pytest.mark.parametrize(
     "damaged",
     [

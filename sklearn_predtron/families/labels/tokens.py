@@ -91,6 +91,10 @@ class Tokens(Codec):
         """Return the ways to learn these labels: of both lengths, by each loss."""
         return tuple(way for lengths in self.lengths() for way in lengths.losses())
 
+    def standardised(self) -> Tokens:
+        """Return a codec with lengths that follow those of rows, if they are chosen."""
+        return self._with([OF_ROWS] if INTERCEPT in self.chosen else [])[-1]
+
     def lengths(self) -> list[Tokens]:
         """Return codecs with these lengths of the features of the intercept and of transitions, and with the others."""
         return self._with([lengths for lengths in (OF_ROWS, OF_ONES) if INTERCEPT in self.chosen])
