@@ -37,6 +37,13 @@ class ConllLayout(Layout):
         self.width: int = width
         self.template, self.columns = template, columns
 
+    @classmethod
+    def loaded(cls, loaded: Any, state: dict[str, Any]) -> ConllLayout:
+        """Return the layout of files like those that a saved model has learned."""
+        template, columns = state["template"], int(state["columns"])
+        token_features([[""] * columns], template=template, n_features=1)  # refuses what makes no features
+        return cls(loaded.n_features_in_, template, columns)
+
     def look(self, lines: Lines) -> bool | None:
         for first, tokens in sequences_of_lines(bounded(lines)):
             n = len(tokens[0])

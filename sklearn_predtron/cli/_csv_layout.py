@@ -102,8 +102,9 @@ class CsvLayout(Layout):
     def loaded(cls, job: Job, loaded: Any, state: dict[str, Any]) -> CsvLayout:
         """Return the layout of files like those that a saved model has learned."""
         known = {name: state[name] for name in ("label", "names", "kinds", "place")}
-        if len(known["kinds"]) != loaded.n_features_in_:
-            raise ValueError("kinds")
+        for name in ("kinds", "names"):
+            if name == "kinds" or known[name] is not None:
+                check_texts(name, known[name], loaded.n_features_in_)
         return cls(features=loaded.features, header=job.header, **known)
 
     def state(self) -> dict[str, Any]:
@@ -228,7 +229,7 @@ class CsvLayout(Layout):
         """Return how messages call a column."""
         return shortened(self.names[j]) if self.names is not None else str(j + 1 + (self.place is not None and j >= self.place))
 
-    def note(self, record: Record) -> None:
+    def note(self, record: Record, lines: Lines) -> None:
         if not any(self._seen) and numbers_of(record.content) is not None:
             return
         for j, (given, seen) in enumerate(zip(record.content, self._seen, strict=True)):
@@ -236,7 +237,7 @@ class CsvLayout(Layout):
             value = value_of(cell)
             if (value is None and not self.missing) or (isinstance(value, str) and not self.words):
                 hint = "--features piecewise or auto takes words, and cells that are missing"
-                raise UsageError(f"line {record.line} has {shortened(cell)} in the column {self._said(j)}; {hint}")
+                raise UsageError(f"{lines.path}, line {record.line} has {shortened(cell)} in the column {self._said(j)}; {hint}")
             if (isinstance(value, str) or (seen and value is not None)) and len(seen) < MOST_CATEGORIES:
                 seen.setdefault(cell, len(seen))
 
@@ -252,6 +253,12 @@ class CsvLayout(Layout):
 
     def beside(self, baseline: Any) -> Any:
         return OneHotBaseline(baseline, self._seen) if self.missing else baseline
+
+
+def check_texts(name: str, found: Any, n: int) -> None:
+    """Refuse what is saved of columns if it is not a text for each."""
+    if not isinstance(found, list) or len(found) != n or not all(isinstance(text, str) for text in found):
+        raise ValueError(name)
 
 
 def taken_by(features: Any) -> tuple[bool, bool]:
@@ -284,7 +291,7 @@ def rows_of(lines: Lines) -> Iterator[tuple[int, list[str]]]:
             raise lines.broken(f"the row cannot be read: {error}", first) from None
         if cells is None:
             return
-        if cells:
+        if len(cells) > 1 or (cells and cells[0].strip()):
             yield first, cells
         first = lines.number + 1
 

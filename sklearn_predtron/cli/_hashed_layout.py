@@ -74,6 +74,13 @@ class JsonLayout(HashedLayout):
         super().__init__(width)
         self.label = label
 
+    @classmethod
+    def loaded(cls, loaded: Any, state: dict[str, Any]) -> JsonLayout:
+        """Return the layout of files like those that a saved model has learned."""
+        if not isinstance(state["label"], str):
+            raise ValueError("label")
+        return cls(loaded.n_features_in_, state["label"])
+
     @property
     def without_label(self) -> str:
         return f"; the label is {self.label!r} unless --label says another name"

@@ -57,7 +57,7 @@ class Layout(ABC):
     def records(self, lines: Lines) -> Iterator[Record]:
         """Yield the records of a file."""
 
-    def note(self, record: Record) -> None:  # noqa: B027
+    def note(self, record: Record, lines: Lines) -> None:  # noqa: B027
         """Take notice of a record in the first pass."""
 
     def finish_pass(self) -> None:  # noqa: B027

@@ -121,9 +121,9 @@ def loaded_layout(job: Job, loaded: Any, state: dict[str, Any]) -> Layout:
     """Return the layout of the files that a saved model has learned."""
     try:
         if state["format"] == ConllLayout.name:
-            return ConllLayout(loaded.n_features_in_, state["template"], int(state["columns"]))
+            return ConllLayout.loaded(loaded, state)
         if state["format"] == JsonLayout.name:
-            return JsonLayout(loaded.n_features_in_, state["label"])
+            return JsonLayout.loaded(loaded, state)
         return VwLayout(loaded.n_features_in_) if state["format"] == VwLayout.name else CsvLayout.loaded(job, loaded, state)
     except (KeyError, TypeError, ValueError):
         raise unknown(job, state) from None

@@ -187,7 +187,7 @@ def find_records(job: Job, layout: Layout, train: list[DataFile], classes: Any, 
             try:
                 for record in layout.records(lines):
                     rows += 1
-                    layout.note(record)
+                    layout.note(record, lines)
                     labels.update(dict.fromkeys(record.labels or []))
                     if classes is None and len(labels) > (job.max_classes or MOST_CLASSES):
                         refuse_too_many(len(labels), job.max_classes)

@@ -19,7 +19,7 @@ def read_template_file(path: str | None) -> Template | None:
     """Return the items of a template, as `token_features` takes them; None is the usual one."""
     if path is None or path == USUAL:
         return None
-    with named(f"--template={path!r}"), open(path, encoding="utf-8", errors="replace") as lines:
+    with named(f"--template={path!r}"), open(path, encoding="utf-8-sig", errors="replace") as lines:
         found = [read_item(path, i, line) for i, line in enumerate(lines, 1)]
     items = [item for item in found if item]
     if not items:

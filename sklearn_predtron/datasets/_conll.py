@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from os import PathLike
 from typing import Any
@@ -11,6 +12,8 @@ from numpy.typing import NDArray
 
 from sklearn_predtron._support.queries import shortened
 
+BYTE_ORDER_MARK = "\ufeff"
+COLUMN = re.compile(r"[^ \t\n\r\f\v]+")
 DOCUMENT = "-DOCSTART-"  # the first column of a line that begins a document
 
 
@@ -19,7 +22,8 @@ def read_conll(
 ) -> tuple[NDArray, NDArray | None, NDArray]:
     """Read tokens in columns, a line each, of sequences with empty lines between them.
 
-    Columns are separated by white space.  Lines that begin with "-DOCSTART-" separate sequences, too.
+    Columns are separated by white space of ASCII: other spaces, such as one that does not break, are parts of tokens.  Lines that
+    begin with "-DOCSTART-" separate sequences, too.
 
     Parameters
     ----------
@@ -97,7 +101,7 @@ def sequences_of_lines(lines: Iterable[str]) -> Iterator[tuple[int, list[list[st
     tokens: list[list[str]] = []
     number = 0
     for number, line in enumerate(lines, 1):
-        columns = line.split()
+        columns = columns_of(line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line)
         if columns and columns[0] != DOCUMENT:
             tokens.append(columns)
         elif tokens:
@@ -105,3 +109,8 @@ def sequences_of_lines(lines: Iterable[str]) -> Iterator[tuple[int, list[list[st
             tokens = []
     if tokens:
         yield number + 1 - len(tokens), tokens
+
+
+def columns_of(line: str) -> list[str]:
+    """Return the columns of a line; a space that is not ASCII, such as one that does not break, is a part of a column."""
+    return line.split() if line.isascii() or line.isspace() else COLUMN.findall(line)

@@ -117,7 +117,7 @@ class Pupil:
 
     def __init__(self, view: Any, batch: Batch, folds: Folds, number: int):
         self.model: Model = view._model
-        self.learner = fresh_learner(view, batch)
+        self.learner = fresh_learner(view, present_way(view, batch))
         learned = batch._replace(order=folds.units.numbers[folds.fold != number], labels=batch.labels.shared())
         self.rounds = epochs_of(view, learned, generator_of(folds.seed, OF_LEARNERS, number), self.learner)
         self.units = folds.units.numbers[folds.fold == number]
@@ -240,12 +240,16 @@ def learn_in_folds(
         model.learned_with = MEAN
     watched = Watched(view, estimator, folds.looks[-1] * len(contenders), X=batch.X, y=y, metadata=metadata)
     courses: list[Course] = []
-    history = copy.deepcopy(model.learner.history)
+    blank, history = model.learner, copy.deepcopy(model.learner.history)
     of_maps = len(contenders) > 1 and contenders[1].columns is not contenders[0].columns
     for way in contenders:
         beside = min(courses, key=lambda course: course.loss).looks if of_maps and courses else {}
         if courses:
-            begin_anew(view, way, copy.deepcopy(history))
+            try:
+                begin_anew(view, way, copy.deepcopy(history))
+            except Exception:
+                model.learner = blank  # so that the fit is undone
+                raise
         courses.append(course_of(view, way.batch, y, ids, folds, watched, beside))
         if courses[-1].stopped:
             break
@@ -264,7 +268,7 @@ def contenders_of(view: Any, batch: Batch, folds: Folds) -> list[Way]:
     model: Model = view._model
     labels, *others = model.labels.choices()
     model.labels = labels
-    usual = Way(batch, labels, model.columns, model.norm)
+    usual = present_way(view, batch)
     if shows_one_course(view):
         return [usual]
     if batch.costs is not None and model.decision_of(view._decision).calibration is not None:
@@ -282,8 +286,9 @@ def under(view: Any, way: Way, features: Any) -> Way:
     columns = way.columns._replace(features=features)
     if features is not None:
         return way._replace(batch=way.batch._replace(rows=features.under(way.batch.rows)), columns=columns)
-    batch = way.batch._replace(rows=way.batch.rows.under(None))
-    return way._replace(batch=batch, columns=columns, norm=chosen_norm(view, sparse=False))
+    batch, norm = way.batch._replace(rows=way.batch.rows.under(None)), chosen_norm(view, sparse=False)
+    labels = way.labels if norm == way.norm else way.labels.standardised()
+    return Way(batch, labels, columns, norm)
 
 
 def is_worth_trying(view: Any, batch: Batch, n: int, labels: Codec) -> bool:
@@ -300,12 +305,11 @@ def is_worth_trying(view: Any, batch: Batch, n: int, labels: Codec) -> bool:
 
 def begin_anew(view: Any, way: Way, history: Any) -> None:
     """Let the model have learned nothing, in another way."""
-    model: Model = view._model
-    model.labels, model.columns, model.norm = way.labels, way.columns, way.norm
-    model.fixed = fixed_parameters(view, way.norm)
-    model.learner = fresh_learner(view, way.batch)
+    model, fixed, learner = view._model, fixed_parameters(view, way.norm), fresh_learner(view, way)
     if history is not None:
-        model.learner.record(history)
+        learner.record(history)
+    # At once, for an interrupt leaves what was learned last, which must not be said to be of another way.
+    model.labels, model.columns, model.norm, model.fixed, model.learner = way.labels, way.columns, way.norm, fixed, learner
 
 
 def course_of(
@@ -345,10 +349,10 @@ def course_of(
         best = look
         if over or stopped or look.loss > beside.get(epochs, np.inf):
             break
-    if best is not None and best.meaning is not None:
-        model.settled = best.meaning()
     model.record["n_iter_"] = max(found, default=0, key=lambda epochs: -found[epochs])
     del losses[model.record["n_iter_"] :]
+    if best is not None and best.meaning is not None:
+        model.settled = best.meaning()
     paid = None
     if batch.costs is not None:
         model.record["cost_power_"] = batch.costs.power
@@ -448,19 +452,24 @@ def take(view: Any, batch: Batch, look: Look) -> None:
     model.settled, model.learner = settled, learner
 
 
-def fresh_learner(view: Any, batch: Batch) -> Learner:
-    """Return a learner that has learned nothing, with a problem of its own: learners learn side by side."""
+def present_way(view: Any, batch: Batch) -> Way:
+    """Return the way in which the model in progress learns."""
     model: Model = view._model
-    problem = view._build_problem(model.labels)
-    problem.prepare(batch.labels)
-    return new_learner(view, model.labels, problem, batch.rows, model.norm, None)
+    return Way(batch, model.labels, model.columns, model.norm)
+
+
+def fresh_learner(view: Any, way: Way) -> Learner:
+    """Return a learner that has learned nothing, with a problem of its own: learners learn side by side."""
+    problem = view._build_problem(way.labels)
+    problem.prepare(way.batch.labels)
+    return new_learner(view, way.labels, problem, way.batch.rows, way.norm, None)
 
 
 def mean_of(view: Any, batch: Batch, pupils: list[Pupil]) -> Learner:
     """Return a learner that predicts and goes on as the mean of several; the one alone goes on apart from it."""
     if len(pupils) == 1:
         return copy.deepcopy(pupils[0].learner)
-    mean = fresh_learner(view, batch)
+    mean = fresh_learner(view, present_way(view, batch))
     before = mean.export()
     learned = add(*(contribution(before, pupil.learner.export()) for pupil in pupils), in_place=True)
     mean.adopt(advance(before, learned), True)

@@ -492,13 +492,14 @@ class PredtronSequenceTagger(BasePredtron):
 
     def _judged(self, X: Any, y: Any, **ids: Any) -> NDArray:
         """Return the loss of each sequence that was held out, by which `fit` chooses."""
+        y = column_or_1d(y)  # of a column `fit` has warned
         if not self._model.labels.chooses_by_chunks:
             return self.sample_loss(X, y, **ids)
-        return wrong_chunks(list(y), self.predict(X, **ids).tolist(), self._reader().blocks(ids["sid"], len(y)))
+        return wrong_chunks(y.tolist(), self.predict(X, **ids).tolist(), self._reader().blocks(ids["sid"], len(y)))
 
     def _meaning_of_scores(self, X: Any, y: Any, sid: Any = None) -> Any:
         few = _token_probabilities.few_tokens(len(self.classes_))
-        return _token_probabilities.meaning_of_scores(self, X, y, sid, few)
+        return _token_probabilities.meaning_of_scores(self, X, column_or_1d(y), sid, few)
 
     def _raw_predict(self, X: Any) -> NDArray:
         """Return the numbers of the labels of one sequence."""

@@ -244,7 +244,8 @@ class RiverMultiLabelClassifier(FromDicts, base.MultiLabelClassifier):
     def _target(self, y: Any) -> Any:
         if not isinstance(y, dict):
             raise no_label(y, "a dict, whether each label is on")
-        return indicators(self._labels, y) if y.keys() <= self._labels.keys() else None
+        known = self.model is not None and y.keys() <= self._labels.keys()
+        return indicators(self._labels, y) if known else None
 
     def _labels_with(self, y: dict) -> dict[Any, int]:
         """Return the numbers of the labels known and of those of y."""

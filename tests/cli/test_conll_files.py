@@ -149,6 +149,14 @@ def test_a_saved_model_predicts_and_goes_on(capsys, texts, tmp_path, standard_in
     assert_array_equal(joblib.load(tmp_path / "on").coef_, model.partial_fit(X, y, sid=sid).coef_)
 
 
+def test_byte_order_marks(capsys, texts, tmp_path):
+    for name in ("train.conll", "template"):
+        (tmp_path / name).write_text((texts / name).read_text(encoding="utf-8"), encoding="utf-8-sig")
+    options = ["--template", tmp_path / "template", "--features", WIDTH, "--no-shuffle", "--no-compare"]
+    assert run(capsys, tmp_path / "train.conll", *options, "--save", tmp_path / "m")[0] == 0
+    assert_array_equal(joblib.load(tmp_path / "m").coef_, fitted(texts / "train.conll", TEMPLATE).coef_)
+
+
 def test_what_a_saved_model_fixes(capsys, texts, tmp_path):
     run(capsys, texts / "train.conll", "--features", WIDTH, "--save", tmp_path / "m")
     load = [texts / "test.conll", "--load", tmp_path / "m"]
@@ -158,7 +166,14 @@ def test_what_a_saved_model_fixes(capsys, texts, tmp_path):
     message = usage_error(capsys, "--load", tmp_path / "python", texts / "test.conll")
     assert "holds a PredtronSequenceTagger that has learned no conll files" in message
     model = joblib.load(tmp_path / "m")
-    for state in ({"format": "conll"}, {"format": "other"}, [], {"format": "conll", "template": None, "columns": "x"}):
+    templates = [{"format": "conll", "template": template, "columns": 2} for template in (5, "x", [5], [[("9", 0)]])]
+    for state in (
+        {"format": "conll"},
+        {"format": "other"},
+        [],
+        {"format": "conll", "template": None, "columns": "x"},
+        *templates,
+    ):
         model.file_format_ = state
         joblib.dump(model, tmp_path / "odd")
         assert "says of its files" in usage_error(capsys, "--load", tmp_path / "odd", texts / "test.conll")

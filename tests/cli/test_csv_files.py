@@ -275,19 +275,29 @@ def test_what_a_saved_model_fixes(capsys, tables, tmp_path):
         assert code == 1 and reason in err and err.count("\n") == 1
     joblib.load(tmp_path / "m")
     broken = joblib.load(tmp_path / "m")
-    broken.file_format_ = {**broken.file_format_, "kinds": ["number"]}
-    joblib.dump(broken, tmp_path / "odd")
-    assert "says of its files" in usage_error(capsys, "--load", tmp_path / "odd", tables / "test-n.csv")
+    known = broken.file_format_
+    for damaged in ({"kinds": ["number"]}, {"names": 5}, {"names": ["pay"]}, {"names": ["pay", 3]}):
+        broken.file_format_ = {**known, **damaged}
+        joblib.dump(broken, tmp_path / "odd")
+        assert "says of its files" in usage_error(capsys, "--load", tmp_path / "odd", tables / "test-n.csv")
 
 
 # ------------------------------------------------------------------------------------------------------------ what is wrong
 
 
 def test_words_and_missing_cells_need_features(capsys, tables):
-    message = usage_error(capsys, tables / "train-w.csv")
-    assert "line 2 has '' in the column 'age'; --features piecewise or auto takes words, and cells that are missing" in message
-    message = usage_error(capsys, tables / "train-w.csv", "--features", "fourier")
-    assert "in the column 'job'; --features piecewise or auto takes words" in message
+    path = tables / "train-w.csv"
+    hint = "; --features piecewise or auto takes words, and cells that are missing"
+    assert f"{path}, line 2 has '' in the column 'age'{hint}" in usage_error(capsys, path)
+    assert f"in the column 'job'{hint}" in usage_error(capsys, path, "--features", "fourier")
+
+
+def test_lines_of_spaces_are_left_out(capsys, tmp_path):
+    rows = "a,b,y\n1,2,0\n{}2,3,1\n{}4,5,0\n"
+    for name, blanks in (("bare", ("", "")), ("blank", ("   \n", "\n \t\n"))):
+        (tmp_path / f"{name}.csv").write_text(rows.format(*blanks))
+        assert run(capsys, tmp_path / f"{name}.csv", "--save", tmp_path / name, *OPTIONS)[0] == 0
+    assert_array_equal(joblib.load(tmp_path / "blank").coef_, joblib.load(tmp_path / "bare").coef_)
 
 
 @pytest.mark.parametrize(

@@ -160,6 +160,22 @@ def test_files(tmp_path):
     assert read_conll(["é B"])[0].tolist() == [["é"]]
 
 
+def test_a_byte_order_mark_is_no_part_of_a_token(tmp_path):
+    path = tmp_path / "text.conll"
+    for lines in (["U.N. NNP I-ORG\n"], ["-DOCSTART- -X- O\n", "\n", "U.N. NNP I-ORG\n"]):
+        path.write_text("".join(lines), encoding="utf-8-sig")
+        tokens, y, sid = read_conll(path)
+        assert tokens.tolist() == [["U.N.", "NNP"]] and y.tolist() == ["I-ORG"] and sid.tolist() == [0]
+
+
+def test_spaces_that_are_not_ascii_are_parts_of_tokens():
+    """Tokens of corpora that were made of web pages have some."""
+    for space in "\u00a0\u2009\u3000\u2028\x85":
+        tokens, y, sid = read_conll([f"10{space}km CD\tO\n", f"{space} NN O\r\n", f"{space}\n", "a DT O"])
+        assert tokens.tolist() == [[f"10{space}km", "CD"], [space, "NN"], ["a", "DT"]]
+        assert y.tolist() == ["O"] * 3 and sid.tolist() == [0, 0, 1]
+
+
 @pytest.mark.parametrize(
     ("lines", "how", "message"),
     [

@@ -52,7 +52,7 @@ FAMILIES = {
 }
 BLOCKS = {
     "queries": (PredtronRanker, Y, {"cv": None}, "qid"),
-    "sequences": (PredtronSequenceTagger, Y, {"cv": None}, "sid"),
+    "sequences": (PredtronSequenceTagger, Y, {"cv": None, "intercept_scaling": 1.0, "transition_scaling": 1.0}, "sid"),
 }
 families = pytest.mark.parametrize("name", FAMILIES)
 
@@ -132,7 +132,7 @@ def test_blocks_are_held_out_whole_and_judged_by_their_own_loss(name):
     losses, coefs = [], []
     for train, test in KFold(3).split(np.arange(N // 4)):
         train, test = np.isin(IDS, train), np.isin(IDS, test)
-        alone = kind(cv=0, **given).fit(X[train], y[train], **{ids: IDS[train]})
+        alone = kind(**{**own, "cv": 0}, **given).fit(X[train], y[train], **{ids: IDS[train]})
         losses.extend(alone.sample_loss(X[test], y[test], **{ids: IDS[test]}))
         coefs.append(alone.coef_)
     assert_allclose(model.coef_, np.mean(coefs, axis=0), rtol=1e-12, atol=1e-15)

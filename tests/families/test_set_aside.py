@@ -163,6 +163,97 @@ def test_folds_choose_among_the_same_ways():
     assert -np.log(P[np.arange(len(y)), np.searchsorted(model.classes_, y)]).mean() < np.log(5)
 
 
+@pytest.mark.parametrize("cv", [None, 3])
+def test_labels_in_a_column(cv):
+    """They are learned as others, with scikit-learn's warning, once."""
+    X, y, sid = text(60)
+    model = PredtronSequenceTagger(random_state=0, cv=cv).fit(X, y, sid=sid)
+    with pytest.warns(UserWarning, match="A column-vector y was passed") as noted:
+        other = PredtronSequenceTagger(random_state=0, cv=cv).fit(X, y[:, np.newaxis], sid=sid)
+    assert len(noted) == 1
+    assert_same(model, other)
+    assert model.held_out_loss_ == other.held_out_loss_
+
+
+@pytest.mark.parametrize("norm", ["auto", "l2"])
+def test_columns_as_they_are_have_the_lengths_of_their_norm(norm):
+    """What folds choose in the place of a map is learned as without one."""
+    X, y, sid = make_sequences(100, 4, 30, random_state=1)
+    model = PredtronSequenceTagger(features="auto", norm=norm, random_state=0, cv=3).fit(X, y, sid=sid)
+    assert model._model.columns.features is None
+    scaling = "length" if model.norm_ == "scaled" else 1.0
+    assert (scaling == "length") == (norm == "auto") and model._model.labels.chosen["intercept_scaling"] == scaling
+    told = {"intercept_scaling": scaling, "transition_scaling": 0.1 if scaling == "length" else 1.0}
+    told["max_iter"] = model.n_iter_
+    assert_array_equal(model.coef_, PredtronSequenceTagger(norm=norm, random_state=0, cv=3, **told).fit(X, y, sid=sid).coef_)
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        5,
+        "x",
+        [["loss", "hamming"]],
+        {"loss": "f1"},
+        {"loss": None},
+        {"loss": 1.0},
+        {"intercept_scaling": "wide"},
+        {"intercept_scaling": -1.0},
+        {"transition_scaling": "length"},
+        {"transition_scaling": np.nan},
+        {"unheard_of": 1.0},
+    ],
+    ids=str,
+)
+def test_a_saved_choice_that_cannot_be_is_refused(damaged):
+    X, y, sid = text(25)
+    model = PredtronSequenceTagger(random_state=0).fit(X, y, sid=sid)
+    state = model.__getstate__()
+    codec = next(part for part in state["_model"]["parts"] if part["kind"] == "Tokens")
+    codec["state"] = [[name, damaged if name == "chosen" else value] for name, value in codec["state"]]
+    with pytest.raises(ValueError, match="saved model is damaged: TypeError"):
+        model.__setstate__(state)
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_what_ends_between_two_ways_leaves_one_of_them(error):
+    """An error the one before the fit, and an interrupt the one that was learned last, not half of the next one."""
+
+    class Failing(SequenceHamming):
+        left = 10**6
+
+        def build(self, *given):
+            Failing.left -= 1
+            if Failing.left == 0:
+                raise error("no")
+            return super().build(*given)
+
+        def __copy__(self):
+            return self
+
+    X, y, sid = letters(40)
+    seen = set()
+    for calls in range(1, 100):
+        model = PredtronSequenceTagger(random_state=0, cv=0, max_iter=2).fit(X, y, sid=sid)
+        before, saved = model._model, pickle.dumps(model._model)
+        Failing.left = calls
+        try:
+            model.set_params(loss=Failing(), cv=3, max_iter=None).fit(X, y, sid=sid)
+        except error:
+            Failing.left = 10**6
+        else:
+            break
+        if error is RuntimeError or model._model is before:
+            assert pickle.dumps(model._model) == saved
+        else:
+            scaling = model._model.labels.chosen["intercept_scaling"]
+            told = {"intercept_scaling": scaling, "transition_scaling": 0.1 if scaling == "length" else 1.0, "cv": 3}
+            other = PredtronSequenceTagger(loss="hamming", random_state=0, max_iter=model.n_iter_, **told).fit(X, y, sid=sid)
+            assert_array_equal(model.coef_, other.coef_)
+            seen.add(scaling)
+    assert 1 < calls < 99 and seen == (set() if error is RuntimeError else {"length", 1.0})
+
+
 def test_a_fit_that_fails_leaves_the_tagger_as_it_was():
     class Failing(SequenceHamming):
         def evaluate(self, *given):

@@ -475,9 +475,11 @@ def test_what_cannot_grow_is_refused():
         learned(to_river(PredtronClassifier(norm="trace")), [*rows, *dicts()])
 
 
+@pytest.mark.parametrize("x", [{}, {"x": 1.0}])
 @pytest.mark.parametrize(
     ("y", "message"),
     [
+        ({}, "has fewer than two labels"),
         ({"only": True}, "has fewer than two labels"),
         ({"a": True, "b": 2}, "y has 'b': 2; accepted are True and False"),
         ({"a": pd.NA, "b": True}, "y has 'a': <NA>; accepted are True and False"),
@@ -486,8 +488,8 @@ def test_what_cannot_grow_is_refused():
         (["a", "b"], "is no label; accepted is a dict"),
     ],
 )
-def test_sets_are_checked(y, message):
+def test_sets_are_checked(y, message, x):
     model = to_river(PredtronMultilabelClassifier())
     with pytest.raises(ValueError, match=message):
-        model.learn_one({"x": 1.0}, y)
+        model.learn_one(x, y)
     assert model.model is None and model.label_names == [] and model.feature_names == []

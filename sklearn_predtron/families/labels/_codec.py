@@ -32,6 +32,10 @@ class Codec:
         """Return codecs of the same labels, each of one way to learn them, among which `fit` chooses; the first is the usual."""
         return (self,)
 
+    def standardised(self) -> Codec:
+        """Return a codec of the same labels for rows under another norm than the first one, which may standardise them."""
+        return self
+
     def strata(self, labels: Any, rows: NDArray) -> NDArray:
         """Return the number of the stratum of each of some rows, of which all folds have as many."""
         return np.zeros(len(rows), dtype=np.intp)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ LENGTH = "length"  # of the rows
 OF_ROWS = {INTERCEPT: LENGTH, TRANSITIONS: 0.1}
 OF_ONES = {INTERCEPT: 1.0, TRANSITIONS: 1.0}  # as long as features of text, which are there or not
 LOSSES = "hamming", "zero_one"
+WORDS = {INTERCEPT: (LENGTH,), LOSS: LOSSES}  # that may be chosen
 AUTO, USUAL = "auto", {**OF_ROWS, LOSS: LOSSES[0]}
 ONE_A_TOKEN = "one label for each token, and its sequence in sid; datasets.stack_sequences makes both of lists"
 
@@ -45,7 +47,7 @@ class Tokens(Codec):
 
     def __init__(self, classes: NDArray, allowed: NDArray | None = None, chosen: dict[str, Any] | None = None):
         self.classes, self.allowed = classes, allowed
-        self.chosen = {} if chosen is None else dict(chosen)
+        self.chosen = {} if chosen is None else checked_choice(chosen)
 
     @classmethod
     def first(cls, y: Any, classes: Any, *, partial: bool) -> tuple[Tokens, NDArray]:
@@ -89,6 +91,10 @@ class Tokens(Codec):
         """Return the ways to learn these labels: of both lengths, by each loss."""
         return tuple(way for lengths in self.lengths() for way in lengths.losses())
 
+    def standardised(self) -> Tokens:
+        """Return a codec with lengths that follow those of rows, if they are chosen."""
+        return self._with([OF_ROWS] if INTERCEPT in self.chosen else [])[-1]
+
     def lengths(self) -> list[Tokens]:
         """Return codecs with these lengths of the features of the intercept and of transitions, and with the others."""
         return self._with([lengths for lengths in (OF_ROWS, OF_ONES) if INTERCEPT in self.chosen])
@@ -113,3 +119,14 @@ class Tokens(Codec):
     def short(self) -> TokenReader:
         """Return the compiled reader of the tokens of one sequence."""
         return TokenReader({label: code for code, label in enumerate(self.classes.tolist())}, self.allowed)
+
+
+def checked_choice(chosen: Any) -> dict[str, Any]:
+    """Return what parameters of the tagger are chosen to be, of a saved model, too."""
+    if not isinstance(chosen, dict):
+        raise TypeError(f"where what is chosen is expected there is {shortened(chosen)}")
+    for name, value in chosen.items():
+        length = name in OF_ROWS and isinstance(value, (int, float)) and 0 < value < inf
+        if not length and not (isinstance(value, str) and value in WORDS.get(name, ())):
+            raise TypeError(f"{shortened(name)} cannot be chosen to be {shortened(value)}")
+    return dict(chosen)
