@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 WIDTH = 88
-DOCUMENTS = sorted([*(ROOT / "doc").glob("*.rst"), *(ROOT / "doc").glob("[!_g]*/*.rst"), *ROOT.glob("*.md")])
+DOCUMENTS = sorted([*(ROOT / "doc").glob("*.rst"), *(ROOT / "doc").glob("[!_g]*/**/*.rst"), *ROOT.glob("*.md")])
 pytestmark = pytest.mark.skipif(not (ROOT / "doc").exists(), reason="the tests do not run from a checkout")
 
 
