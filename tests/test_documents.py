@@ -70,7 +70,14 @@ def test_the_snippets_of_the_first_page_run():
     documents, relevance, query = make_ranking_queries(10, 4, random_state=0)
     tokens, parts_of_speech, sentence = make_sequences(10, 3, random_state=0)
     given = {"state": np.array(["well", "ill"])[tags[:, 0]], "classes": tags[:, 0] + tags[:, 1], "stars": tags.sum(axis=1)}
-    given |= {"costs": 1 - np.eye(3), "preferences": tags, "row": X[:1], "label": [0], "labels": range(3)}
+    given |= {
+        "by_row": np.ones((60, 2, 2)) - np.eye(2),
+        "costs": 1 - np.eye(3),
+        "preferences": tags,
+        "row": X[:1],
+        "label": [0],
+        "labels": range(3),
+    }
     block = re.search(r"<!-- snippets -->\n```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)[1]
     names = {**vars(sklearn_predtron), **vars(losses), **given, **locals()}
     learned = []

@@ -408,9 +408,16 @@ def as_rows(X: Any) -> Rows:
 
 def check_finite(X: Any, rows: Rows, name: str) -> None:
     """Refuse NaN and infinity."""
-    if not rows.finite():
-        with np.errstate(invalid="ignore"):  # it adds up all values first
-            assert_all_finite(X.data if sparse.issparse(X) else X, estimator_name=name, input_name="X")
+    if rows.finite():
+        return
+    values = X.data if sparse.issparse(X) else X
+    with np.errstate(invalid="ignore"):  # it adds up all values first
+        if np.isnan(values).any():
+            raise ValueError(
+                f"Input X contains NaN.  {name} learns missing values with features='piecewise' or 'auto', as of tables; else "
+                "accepted are finite numbers, as SimpleImputer makes them."
+            )
+        assert_all_finite(values, estimator_name=name, input_name="X")
 
 
 def why_length_refused(rows: Rows, row: int, norm: Any) -> str:

@@ -137,7 +137,7 @@ def costs_by_class(reject: Reject, k: int, largest: float) -> NDArray:
         rule = "" if reject.rule is None else f" (reject.rule={reject.rule!r})"
         raise ValueError(
             f"reject.cost={reject.cost!r} must be a number, or one for each of the {k} classes, above 0 and at most "
-            f"{most:g}{rule}."
+            f"{most:g}{rule}, as what mistakes cost by `loss`; where costs differ by row, give their mean as `loss`, too."
         )
     return np.broadcast_to(beta, (k,))
 

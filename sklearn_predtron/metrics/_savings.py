@@ -84,6 +84,8 @@ def savings_score(
             raise ValueError(f"{name} holds None or NaN; accepted are labels.")
     if np.ndim(reject_label) > 0 or (reject_label is not None and reject_label in y.tolist()):
         raise ValueError(f"reject_label={shortened(reject_label)} must be one label that is none of y_true, or None.")
+    if labels is None and reject_label is None:
+        refuse_other_answers(y, predicted, costs)
     rejected = np.zeros(len(y), dtype=bool) if reject_label is None else predicted == reject_label
     known = np.unique(np.concatenate([y, predicted[~rejected]])) if labels is None else column_or_1d(labels)
     if len(np.unique(known)) < len(known):
@@ -98,6 +100,20 @@ def savings_score(
     if constant == 0:
         return 1.0 if paid == 0 else -np.inf
     return float(1 - paid / constant)
+
+
+def refuse_other_answers(y: Any, predicted: Any, costs: Any) -> None:
+    """Refuse predictions that are no true label, and of which pairs of costs say nothing: they may be rejections."""
+    pairs = pairs_of(costs)
+    if pairs is None:
+        return
+    named = {label for pair, _ in pairs for label in pair}
+    strange = sorted(set(predicted.tolist()) - set(y.tolist()) - named, key=str)
+    if strange:
+        raise ValueError(
+            f"y_pred holds {shortened(strange[0])}, which is no label of y_true and of no pair of costs; if it is a rejection, "
+            "give reject_label= and pairs with what it costs, and if it is a label, labels=."
+        )
 
 
 def read_costs(costs: Any, labels: Any, answers: list[Any], n: int) -> Any:

@@ -68,3 +68,16 @@ def test_the_best_constant_answer_saves_nothing_and_the_truth_all():
 def test_what_is_refused(how, message):
     with pytest.raises(ValueError, match=message):
         savings_score(**{"y_true": Y, "y_pred": PREDICTED, "costs": COSTS, **how})
+
+
+def test_answers_that_costs_say_nothing_of():
+    """A rejection is no answer that costs 1: what it costs is to be said."""
+    costs = {("fraud", "ok"): 80.0, ("ok", "fraud"): 5.0}
+    with pytest.raises(
+        ValueError, match=r"^y_pred holds 'ask', which is no label of y_true and of no pair of costs; if it is a rej"
+    ):
+        savings_score(["ok", "fraud", "ok"], ["ok", "ask", "ok"], costs)
+    asked = {**costs, ("fraud", "ask"): 2.0, ("ok", "ask"): 2.0}
+    found = savings_score(["ok", "fraud", "ok"], ["ok", "ask", "ok"], asked, reject_label="ask")
+    assert found == pytest.approx(1 - 2 / 6)  # to ask always
+    assert savings_score(["ok", "ok"], ["ok", "fraud"], costs) == -np.inf  # a label of the costs

@@ -164,7 +164,14 @@ def check_same_set(classes: Any, known: NDArray, where: str) -> None:
         return
     found = class_list(classes).tolist()
     if set(found) != set(known.tolist()):
-        raise ValueError(f"classes={shortened_list(found)} is not the same as {where}: {shortened_list(known.tolist())}.")
+        more, fewer = (
+            [label for label in a if label not in set(b)] for a, b in ((found, known.tolist()), (known.tolist(), found))
+        )
+        new = f"  New are {shortened_list(more)}, which widen(classes=...) makes room for." if more else ""
+        missing = f"  It lacks {shortened_list(fewer)}." if fewer else ""
+        raise ValueError(
+            f"classes={shortened_list(found)} is not the same as {where}: {shortened_list(known.tolist())}.{new}{missing}"
+        )
 
 
 def are_texts(classes: NDArray) -> bool:
