@@ -6,6 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from sklearn_predtron._support.parts import resolve
 from sklearn_predtron._support.queries import SID, Queries, weights_of_sequences
 from sklearn_predtron.families._reading import BlockReader, LabelsOf, Reading
 from sklearn_predtron.families.labels.tokens import INTERCEPT, OF_ONES, USUAL, Tokens
@@ -15,7 +16,7 @@ from sklearn_predtron.families.labels.transitions import (
     check_transitions,
     observed_transitions,
 )
-from sklearn_predtron.norms import Auto, Norm, Scaled
+from sklearn_predtron.norms import Norm, Scaled
 from sklearn_predtron.problems._chain import TokenCodes
 
 
@@ -30,11 +31,11 @@ class SequenceReader(BlockReader):
         The parameter of the tagger.
     automatic : tuple of str
         The parameters of the tagger that are "auto".
-    norm : Norm
-        The norm, which is not that of "auto" if weights have one.
+    norm : object
+        The parameter of the tagger.
     """
 
-    def __init__(self, name: str, constraint: Any, automatic: tuple[str, ...], norm: Norm):
+    def __init__(self, name: str, constraint: Any, automatic: tuple[str, ...], norm: Any):
         super().__init__(name, SID, TokenCodes)
         self.automatic, self.norm = automatic, norm
         self.constraint, self.observed = constraint, isinstance(constraint, str) and constraint == "observed"
@@ -64,7 +65,7 @@ class SequenceReader(BlockReader):
         if known is not None:
             return known.labels.chosen
         as_they_are = reading.batch.rows.sparse or reading.columns.features is not None
-        norm = self.norm.for_rows(sparse=as_they_are) if isinstance(self.norm, Auto) else self.norm
+        norm = resolve(Norm, self.norm, "norm").for_rows(sparse=as_they_are)  # not that of weights, which begin anew
         usual = USUAL if isinstance(norm, Scaled) or INTERCEPT not in self.automatic else {**USUAL, **OF_ONES}
         return {name: usual[name] for name in self.automatic}
 

@@ -261,7 +261,7 @@ class PredtronSequenceTagger(BasePredtron):
         return self._partial_fit(X, y, classes=classes, sid=sid, sample_weight=sample_weight)
 
     def _reader(self) -> SequenceReader:
-        return SequenceReader(type(self).__name__, self.constraint, self._automatic(), self._norm_of_weights())
+        return SequenceReader(type(self).__name__, self.constraint, self._automatic(), self.norm)
 
     def _automatic(self) -> tuple[str, ...]:
         """Return the names of the parameters that are "auto"."""

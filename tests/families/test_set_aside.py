@@ -153,6 +153,25 @@ def test_what_is_chosen_lasts():
     assert model.loss_ == told.loss_
 
 
+@pytest.mark.parametrize("cv", [0, None])
+def test_a_fit_does_not_depend_on_the_one_before(cv):
+    X, y, sid = text(40)
+    for first, second in ((X, X.toarray()), (X.toarray(), X)):
+        model = PredtronSequenceTagger(random_state=0, cv=cv).fit(first, y, sid=sid).fit(second, y, sid=sid)
+        assert_same(model, PredtronSequenceTagger(random_state=0, cv=cv).fit(second, y, sid=sid))
+
+
+def test_predictions_are_those_of_what_was_learned():
+    """Whatever parameters have been set since."""
+    X, y, sid = text(40)
+    model = PredtronSequenceTagger(random_state=0).fit(X, y, sid=sid)
+    predicted = model.predict(X, sid=sid)
+    model.set_params(norm="none", intercept_scaling=-1)
+    assert_array_equal(model.predict(X, sid=sid), predicted)
+    with pytest.raises(ValueError, match="intercept_scaling"):
+        model.partial_fit(X, y, sid=sid)
+
+
 def test_folds_choose_among_the_same_ways():
     X, y, sid = text(60)
     model = PredtronSequenceTagger(random_state=0, cv=3).fit(X, y, sid=sid)
