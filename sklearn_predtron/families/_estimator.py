@@ -605,7 +605,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         """Mean loss of what predicted, each time before the round.
 
         With average="auto" it is of the rounds since that was set, but for later epochs of `fit`; with average=False, the last
-        iterate's in all rounds so far, whatever predicted in those before it was set.
+        iterate's in all rounds, whatever predicted before; with `features` the first 500 rows count as their map has them.
         """
         learner = self._model.learner
         with learner.lock.reading():
