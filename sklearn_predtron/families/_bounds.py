@@ -24,7 +24,10 @@ def theorem(estimator: Any) -> str:
     if weights.no_theorem_because is not None:
         raise ValueError(f"No loss bound is proven for {weights.no_theorem_because}.")
     if weights.intercept.automatic:
-        raise ValueError("No loss bound is proven for intercept_scaling='auto', whose feature moves; give a number and fit anew.")
+        raise ValueError(
+            "No loss bound is proven for intercept_scaling='auto' (of taggers 'length'), whose feature moves; give a number and "
+            "fit anew."
+        )
     update = resolve(Update, estimator.update, "update")
     rule = build_rule(update, problem)
     if weights.has_longer_steps and rule.bounds_steps:

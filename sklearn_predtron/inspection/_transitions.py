@@ -60,9 +60,9 @@ class TransitionDisplay(Display):
     >>> model = PredtronSequenceTagger(random_state=0).fit(X, y, sid=sid)
     >>> display = TransitionDisplay.from_estimator(model)
     >>> display.transitions.round(2)
-    array([[ 1.33,  0.27, -1.57],
-           [-1.63,  1.27,  0.31],
-           [ 0.22, -1.52,  1.32]])
+    array([[ 1.58,  0.46, -2.02],
+           [-2.15,  1.64,  0.5 ],
+           [ 0.36, -2.02,  1.66]])
     >>> plt.show()
     """
 

@@ -177,6 +177,6 @@ def test_what_is_refused():
     with pytest.raises(ValueError, match="Margins of given weights are not for sequences"):
         margin(model, X, y, model.coef_)
     with pytest.raises(ValueError, match="intercept_scaling='auto'"):
-        PredtronSequenceTagger().fit(X, y, sid=sid).loss_bound(1.0, 1.0)
+        PredtronSequenceTagger(intercept_scaling="length").fit(X, y, sid=sid).loss_bound(1.0, 1.0)
     with pytest.raises(ValueError, match="norm='scaled'"):
         PredtronSequenceTagger(norm="scaled", intercept_scaling=1.0).fit(X, y, sid=sid).loss_bound(1.0, 1.0)
