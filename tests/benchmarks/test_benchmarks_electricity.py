@@ -29,7 +29,7 @@ def test_errors_of_all_learners(market):
     assert table.rows[0][2] == np.mean(y[1:] != y[:-1])
     for row in table.rows[1:]:
         assert row[2] == pytest.approx(np.mean(row[3:]), abs=0.01)  # of quarters that are about as long
-        assert row[3] < 0.2 < row[5]  # the truth has turned
+        assert row[4] < row[5]  # the truth has turned
 
 
 def test_standardised_by_the_rows_so_far(market):
