@@ -20,6 +20,7 @@ from sklearn_predtron import (
     PredtronRanker,
     PredtronSequenceTagger,
 )
+from sklearn_predtron.datasets import token_features
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.losses.reject import largest_gain
 from sklearn_predtron.mixing import ParameterMixing
@@ -248,3 +249,16 @@ def test_a_search_over_costs_of_rejections_says_which_never_pay():
         warnings.simplefilter("always")
         search.fit(X, TWO)
     assert {str(warning.message).partition(" is never paid")[0] for warning in caught} == {"reject.cost=0.6"}
+
+
+def test_texts_and_sentences_are_no_rows():
+    """Texts in a list or an array, and lists of tokens: the message says what makes rows of them."""
+    texts = ["a good film", "a bad film"]
+    for X in (texts, np.array(texts), np.array(texts, dtype=object), tuple(texts)):
+        with pytest.raises(ValueError, match=r"^X holds texts; accepted are rows of numbers, which TfidfVectorizer and Hashing"):
+            PredtronClassifier().fit(X, [0, 1])
+    for X in ([["a", "b"], ["c"]], [[[1.0, 2.0], [2.0, 1.0]], [[1.0, 1.0]]]):
+        with pytest.raises(ValueError, match=r"^X holds lists of different lengths; .* datasets\.stack_sequences makes one list"):
+            PredtronSequenceTagger().fit(X, [0, 1], sid=[0, 1])
+    with pytest.raises(ValueError, match=r"accepted is text; datasets\.stack_sequences makes one list of a list of sentences\.$"):
+        token_features([["Ada", "sees"], ["Bob"]])

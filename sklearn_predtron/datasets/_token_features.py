@@ -111,7 +111,10 @@ def columns_of(tokens: Any, sid: Any) -> tuple[dict[str, list[str]], Any]:
         found = {str(j): table[:, j].tolist() for j in range(table.shape[1])}
     for name, values in found.items():
         for strange in (value for value in values if not isinstance(value, str)):
-            raise ValueError(f"tokens have {strange!r} in column {name!r}; accepted is text.")
+            advice = (
+                "; datasets.stack_sequences makes one list of a list of sentences" if isinstance(strange, (list, tuple)) else ""
+            )
+            raise ValueError(f"tokens have {strange!r} in column {name!r}; accepted is text{advice}.")
     if not found or not next(iter(found.values())):
         raise ValueError(f"tokens={shortened(tokens)} have no column of text, or no rows.")
     return found, sid

@@ -207,6 +207,7 @@ def numbers_of(table: Columns, j: int) -> NDArray:
 
 def refuse_columns(X: Any) -> None:
     """Refuse a table without features= of which a column holds no numbers, by its name; pass what is no table, and all others."""
+    refuse_texts(X)
     of_objects = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUST"
     if not of_objects and not is_frame(X):
         return
@@ -222,6 +223,21 @@ def refuse_columns(X: Any) -> None:
                 f"X has values in column {name}, of type {kind}, that are not numbers ({error}); features='piecewise' and 'auto' "
                 "take strings and categories as they are, or encode them before, as by sklearn.preprocessing.OneHotEncoder."
             ) from None
+
+
+def refuse_texts(X: Any) -> None:
+    """Refuse texts, and lists of as many tokens as there happen to be, in the place of rows; pass what else it may be."""
+    if not (isinstance(X, (list, tuple)) or (isinstance(X, np.ndarray) and X.ndim == 1)) or len(X) == 0:
+        return
+    if isinstance(X[0], str):
+        raise ValueError(
+            "X holds texts; accepted are rows of numbers, which TfidfVectorizer and HashingVectorizer make of texts."
+        )
+    if all(isinstance(row, (list, tuple)) for row in X) and len({len(row) for row in X}) > 1:
+        raise ValueError(
+            "X holds lists of different lengths; accepted are rows of as many numbers each.  Of a list of sentences, each a list "
+            "of tokens, datasets.stack_sequences makes one list of tokens, and sid."
+        )
 
 
 def text_of(value: Any) -> str | None:
