@@ -33,10 +33,12 @@ def new_model(estimator: Any, reading: Reading, *, partial: bool, sparse: bool |
     Where the format of new rows does not tell whether they are `sparse`, it is given.
     """
     rows, labels = reading.batch.rows, reading.labels
-    problem: Problem = estimator._build_problem(labels)
-    problem.prepare(reading.batch.labels)
     mapped = isinstance(reading.columns.features, FeatureMap)
     norm = chosen_norm(estimator, sparse=mapped or (rows.sparse if sparse is None else sparse))
+    if norm != chosen_norm(estimator, sparse=mapped or rows.sparse):
+        labels = labels.standardised()
+    problem: Problem = estimator._build_problem(labels)
+    problem.prepare(reading.batch.labels)
     if mapped:
         check_takes_features(estimator, norm)
     # Dense rows that a file stores as CSR are of both formats, and none is another.

@@ -8,6 +8,7 @@ import sys
 from contextlib import contextmanager
 
 import joblib
+import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
@@ -181,3 +182,21 @@ def test_a_checkpoint_of_other_rows_is_refused(capsys, files, tmp_path):
             f"is of a fit to other rows than shard 0, {str(tmp_path / 'a.svm')!r} has now" in said and "delete the file" in said
         )
         assert ((tmp_path / "m").read_bytes(), (tmp_path / "c").read_bytes()) == before
+
+
+def test_dense_sequences_side_by_side(capsys, tmp_path):
+    """Rows that store all of their columns are standardised, and the intercept has their length, as in one process."""
+    random = np.random.default_rng(0)
+    lines = [
+        f"{label} qid:{i} " + " ".join(f"{j + 1}:{value:.3f}" for j, value in enumerate(row))
+        for i in range(40)
+        for label, row in zip(random.integers(0, 3, 5), random.standard_normal((5, 4)), strict=True)
+    ]
+    path = tmp_path / "dense.svm"
+    path.write_text("\n".join(lines) + "\n")
+    chosen = []
+    for more in ([], ["--jobs", "2"]):
+        assert run(capsys, path, "--task", "sequence", "--save", tmp_path / "m", *more)[0] == 0
+        model = joblib.load(tmp_path / "m")
+        chosen.append((model.norm_, model._model.labels.chosen["intercept_scaling"]))
+    assert chosen == [("scaled", "length")] * 2
