@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.record import Record
+from benchmarks.record import Record, plain
 from benchmarks.report import Table
 from benchmarks.run import enough, suite
 from benchmarks.suites import SUITES
@@ -41,9 +41,7 @@ def execute(arguments: argparse.Namespace) -> None:
     """Run the suites, print what differs, and end with 1 if anything does."""
     found = 0
     for name in arguments.suites or MINUTES:
-        tables = Record.now(
-            name, SUITES[name].run(Options(repeats=arguments.repeats, data=arguments.data)), arguments.repeats
-        ).tables
+        tables = [plain(table) for table in SUITES[name].run(Options(repeats=arguments.repeats, data=arguments.data))]
         recorded = Record.last(name)
         differences = [one for table in tables if (kept := recorded.table(table.title)) for one in differing(kept, table)]
         for one in differences:

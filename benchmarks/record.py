@@ -32,7 +32,7 @@ class Record:
     @classmethod
     def now(cls, suite: str, tables: Sequence[Table], repeats: int) -> "Record":
         """What has just been measured."""
-        return cls(suite=suite, commit=commit(), repeats=repeats, tables=[_plain(table) for table in tables], **conditions())
+        return cls(suite=suite, commit=commit(), repeats=repeats, tables=[plain(table) for table in tables], **conditions())
 
     @classmethod
     def last(cls, suite: str) -> "Record":
@@ -74,7 +74,7 @@ def commit() -> str:
     return head.strip() + ("+" if changed else "")
 
 
-def _plain(table: Table) -> Table:
+def plain(table: Table) -> Table:
     """The table in types of Python's own, numbers no longer than they are worth."""
     return Table(table.title, table.columns, [[_value(cell) for cell in row] for row in table.rows], table.note.strip())
 

@@ -38,7 +38,8 @@ def test_what_differs(row, columns):
 
 def test_the_command(monkeypatch, capsys):
     """It ends with 1 where a figure is another, and with 0 where none is."""
-    monkeypatch.setattr(check.Record, "last", classmethod(lambda kind, name: Record.now(name, [RECORDED], 5)))
+    recorded = Record("joint", "2026-01-01", "0000000", "a processor", None, {}, 5, tables=[RECORDED])
+    monkeypatch.setattr(check.Record, "last", classmethod(lambda kind, name: recorded))
     for error, code in ((0.10, 0), (0.2, 1)):
         rows = [["iris", 150, "ours", error, 3.0, "4.0 (3.5-4.2)", True]]
         monkeypatch.setitem(check.SUITES, "joint", SimpleNamespace(run=lambda options, rows=rows: [table(*rows)]))
