@@ -414,8 +414,8 @@ def check_finite(X: Any, rows: Rows, name: str) -> None:
     with np.errstate(invalid="ignore"):  # it adds up all values first
         if np.isnan(values).any():
             raise ValueError(
-                f"Input X contains NaN.  {name} learns missing values with features='piecewise' or 'auto', as of tables; else "
-                "accepted are finite numbers, as SimpleImputer makes them."
+                f"Input X contains NaN.  Where {name} has the parameter features, 'piecewise' and 'auto' learn missing values, "
+                "as of tables; else accepted are finite numbers, as SimpleImputer makes them."
             )
         assert_all_finite(values, estimator_name=name, input_name="X")
 

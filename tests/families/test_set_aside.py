@@ -11,6 +11,7 @@ from sklearn_predtron import PredtronSequenceTagger
 from sklearn_predtron._support.chunks import are_chunks, wrong_chunks
 from sklearn_predtron._support.queries import sequences_of
 from sklearn_predtron.datasets import make_sequences
+from sklearn_predtron.families import _set_aside
 from sklearn_predtron.losses import SequenceHamming
 from sklearn_predtron.metrics import chunk_precision_recall_fscore_support
 
@@ -63,10 +64,29 @@ def test_what_is_tried_fits_the_data():
     assert chosen(other) == chosen(model)  # in whatever form
 
 
-def test_a_loss_is_chosen_for_chunks_alone():
+@pytest.mark.parametrize("seed", range(4))
+def test_the_best_of_what_is_tried_is_chosen(seed, monkeypatch):
+    """Of both lengths after ten epochs the better one, then its better look, then the better loss after as many epochs."""
+    looks, learn = [], _set_aside.Trial.learn
+
+    def noted(trial, epochs, **how):
+        learn(trial, epochs, **how)
+        looks.append((trial.labels.chosen, epochs, trial.losses[epochs]))
+        return trial
+
+    monkeypatch.setattr(_set_aside.Trial, "learn", noted)
     X, y, sid = text()
-    model = PredtronSequenceTagger(random_state=0).fit(X, y, sid=sid)
-    assert model.loss_ in ("hamming", "zero_one")
+    model = PredtronSequenceTagger(random_state=seed).fit(X, y, sid=sid)
+    one, other, further, by_loss = looks
+    assert [epochs for _, epochs, _ in looks[:3]] == [10, 10, 25] and one[0] != other[0]
+    lengths = min(one, other, key=lambda look: look[2])
+    assert further[0] == lengths[0]
+    best = min(lengths, further, key=lambda look: look[2])
+    assert by_loss[:2] == ({**lengths[0], "loss": "zero_one"}, best[1])
+    assert chosen(model) == {**min(best, by_loss, key=lambda look: look[2])[0], "max_iter": best[1]}
+
+
+def test_a_loss_is_chosen_for_chunks_alone():
     X, y, sid = letters()
     assert PredtronSequenceTagger(random_state=0).fit(X, y, sid=sid).loss_ == "hamming"
     costs = SequenceHamming(1 - np.eye(4))
@@ -175,7 +195,6 @@ def test_predictions_are_those_of_what_was_learned():
 def test_folds_choose_among_the_same_ways():
     X, y, sid = text(60)
     model = PredtronSequenceTagger(random_state=0, cv=3).fit(X, y, sid=sid)
-    assert model.loss_ in ("hamming", "zero_one") and chosen(model)["intercept_scaling"] in ("length", 1.0)
     assert min(model.held_out_loss_.values()) == model.held_out_loss_[model.n_iter_]
     P = model.predict_proba(X, sid=sid)
     assert_allclose(P.sum(axis=1), 1)

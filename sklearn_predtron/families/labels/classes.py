@@ -27,6 +27,9 @@ ONE_LABEL = (
 )
 
 
+TO_WIDEN = ", for which widen(classes=...) makes room where a family takes more classes"
+
+
 class MissingClasses(ValueError):
     """Says that a stream must be told all labels."""
 
@@ -95,7 +98,7 @@ class Classes(Codec):
 
     def check_same(self, classes: Any) -> None:
         """Refuse other classes than those of the first call."""
-        check_same_set(classes, self.classes, "on the first call")
+        check_same_set(classes, self.classes, "on the first call", TO_WIDEN)
 
     @cached_property
     def _reader(self) -> ClassReader:
@@ -158,8 +161,8 @@ def with_more(known: NDArray, classes: Any) -> tuple[NDArray, list[int]]:
     return found, encode(known, found).tolist()
 
 
-def check_same_set(classes: Any, known: NDArray, where: str) -> None:
-    """Refuse classes other than those known from somewhere."""
+def check_same_set(classes: Any, known: NDArray, where: str, remedy: str = "") -> None:
+    """Refuse classes other than those known from somewhere; of new ones the message has a remedy."""
     if classes is None:
         return
     found = class_list(classes).tolist()
@@ -167,7 +170,7 @@ def check_same_set(classes: Any, known: NDArray, where: str) -> None:
         more, fewer = (
             [label for label in a if label not in set(b)] for a, b in ((found, known.tolist()), (known.tolist(), found))
         )
-        new = f"  New are {shortened_list(more)}, which widen(classes=...) makes room for." if more else ""
+        new = f"  New are {shortened_list(more)}{remedy}." if more else ""
         missing = f"  It lacks {shortened_list(fewer)}." if fewer else ""
         raise ValueError(
             f"classes={shortened_list(found)} is not the same as {where}: {shortened_list(known.tolist())}.{new}{missing}"

@@ -12,6 +12,7 @@ from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.families._stream import TokenReader
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import (
+    TO_WIDEN,
     MissingClasses,
     check_same_set,
     class_list,
@@ -62,7 +63,7 @@ class Tokens(Codec):
 
     def check_same(self, classes: Any) -> None:
         """Refuse other classes than those of the first call."""
-        check_same_set(classes, self.classes, "on the first call")
+        check_same_set(classes, self.classes, "on the first call", TO_WIDEN)
 
     def with_more(self, classes: Any, constraint: Any) -> tuple[Tokens, list[int]]:
         """Return the codec of more labels under a constraint, and the new number of each of those so far."""
