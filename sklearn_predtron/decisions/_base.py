@@ -89,10 +89,6 @@ class Decision:
         """Return what is taken off the scores before anything is made of them, of shape (d,); None takes nothing off."""
         return None
 
-    def after_costs(self) -> Decision:
-        """Return what is decided in its place once rows have weighed by their own costs, to which scores then lean."""
-        return self
-
     def predict(self, problem: Any, scores: NDArray) -> Any:
         """Return predictions, given scores of shape (n_samples, d) that are shifted."""
         return problem.predict(scores)
@@ -107,16 +103,10 @@ class Decoded(Decision):
         What makes probabilities.
     holds_out : bool
         Whether a fit holds out rows for them; if not, they are those of streams alone.
-    by_map : Decision, default=None
-        What is decided in its place once rows have weighed by their own costs; None is the same.
     """
 
-    def __init__(self, calibration: Any, *, holds_out: bool, by_map: Decision | None = None):
-        self.calibration, self.asks_for, self.by_map = calibration, UNSEEN if holds_out else None, by_map
-
-    def after_costs(self) -> Decision:
-        """Return the decision by probabilities, which are of rows as they came, if there is one."""
-        return self if self.by_map is None else self.by_map
+    def __init__(self, calibration: Any, *, holds_out: bool):
+        self.calibration, self.asks_for = calibration, UNSEEN if holds_out else None
 
 
 PLAIN = Decision()

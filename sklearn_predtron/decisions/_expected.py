@@ -13,8 +13,8 @@ from sklearn_predtron.decisions._base import PLAIN, UNSEEN, Decision, HeldOut
 from sklearn_predtron.decisions._curves import least_expected, most_expected
 from sklearn_predtron.decisions._cut import CutAt, OfEachLabel
 from sklearn_predtron.decisions._cut import OfTwoClasses as CutOfTwoClasses
+from sklearn_predtron.decisions._maps import LARGEST_ODDS
 
-LARGEST_ODDS = 1e12  # by which a class is predicted though its mistakes cost nothing
 Loss = Callable[..., NDArray]
 
 
@@ -106,15 +106,15 @@ class LeastCostOfLabels(OfProbabilities):
     ----------
     calibration : Calibration
         What makes probabilities.
-    false, missed : float
-        What a false label costs, and one that is missed.
+    false, missed : float or ndarray of shape (m,)
+        The costs of a false label and of one that is missed.
     or_decoded : bool, default=False
         As for `OfProbabilities`.
     """
 
     shifts = True
 
-    def __init__(self, calibration: Any, false: float, missed: float, *, or_decoded: bool = False):
+    def __init__(self, calibration: Any, false: float | NDArray, missed: float | NDArray, *, or_decoded: bool = False):
         super().__init__(calibration, or_decoded=or_decoded)
         self.odds = odds(false, missed)
 
@@ -243,8 +243,7 @@ def counts(sets: NDArray, labels: NDArray) -> tuple[NDArray, ...]:
     return tuple(part.sum(axis=1) for part in (on & true, on & ~true, ~on & true, ~on & ~true))
 
 
-def odds(false: float, missed: float) -> float:
-    """Return the odds from which on it costs less to risk a false positive than to risk to miss one."""
-    if missed == 0:
-        return LARGEST_ODDS
-    return float(np.clip(false / missed, 1 / LARGEST_ODDS, LARGEST_ODDS))
+def odds(false: float | NDArray, missed: float | NDArray) -> NDArray:
+    """Return the odds above which the risk of a false positive costs less than the risk of a missed one."""
+    free = np.asarray(missed) == 0
+    return np.where(free, LARGEST_ODDS, np.clip(false / np.where(free, 1.0, missed), 1 / LARGEST_ODDS, LARGEST_ODDS))

@@ -19,6 +19,7 @@ RIDGE = np.array([0.001, 0.01, 1.0])  # of a curve's offset, its slope and the d
 OFFSETS, MATRIX, SLOPE = 0.01, 5.0, 0.001  # of classes: their ridges, in rows
 SHARED_SLOPE = 10.0  # the ridge of a label's slopes towards those of all labels, in rows
 LEAST_SLOPE = 1e-6
+LARGEST_ODDS = 1e12  # of a decision; a class is predicted at the largest even if its mistakes cost nothing
 FEW_CLASSES = 12  # that a matrix is fitted for
 POOLED = 20_000  # scores that the slopes of all labels are fitted to
 
@@ -32,19 +33,25 @@ class CurveMap(NamedTuple):
         What the scores are divided by.
     curves : ndarray of shape (m, 3)
         Of each column the offset, the slope, and half the difference of the slopes above 0 and below; slopes are positive.
+    floor : ndarray of shape (m,)
+        The least probability of both y = 1 and y = 0.
     """
 
     scale: NDArray
     curves: NDArray
+    floor: NDArray
 
     def probabilities(self, scores: NDArray) -> NDArray:
         """Return P(y = 1), of shape (n, m), of scores of that shape."""
-        return probabilities_of_curves(scores, self.curves, self.scale)
+        return self.floor + (1 - 2 * self.floor) * probabilities_of_curves(scores, self.curves, self.scale)
 
-    def cuts(self, odds: float) -> NDArray:
-        """Return the score of each column above which P(y = 1) / P(y = 0) exceeds the odds, of shape (m,)."""
+    def cuts(self, odds: float | NDArray) -> NDArray:
+        """Return the score of each column above which P(y = 1) / P(y = 0) exceeds the odds (of each column), of shape (m,)."""
         offset, slope, apart = self.curves.T
-        rest = np.log(odds) - offset
+        above, below = odds * (1 - self.floor) - self.floor, 1 - self.floor - odds * self.floor  # the odds of the curve itself
+        least, most = 1 / LARGEST_ODDS, LARGEST_ODDS  # of probabilities that are never as small, or as large
+        inner = np.where(above <= 0, least, np.where(below <= 0, most, above / np.where(below <= 0, 1.0, below)))
+        rest = np.log(np.clip(inner, least, most)) - offset
         return rest / np.where(rest > 0, slope + apart, slope - apart) * self.scale
 
 
@@ -61,18 +68,22 @@ class ClassMap(NamedTuple):
         Number of classes.
     parameters : ndarray of shape (1 + k + d * k,) or (1 + k,)
         a, b and, row by row, A, or no A.
+    floor : float
+        The least probability.
     """
 
     mean: NDArray
     scale: float
     k: int
     parameters: NDArray
+    floor: float
 
     def probabilities(self, scores: NDArray) -> NDArray:
         """Return the probabilities, of shape (n, k)."""
-        return probabilities_of_classes(
+        found = probabilities_of_classes(
             scores, self.parameters, self.mean, float(self.scale), int(self.k), len(self.mean) == self.k
         )
+        return self.floor + (1 - self.k * self.floor) * found
 
 
 class RankMap(NamedTuple):
@@ -123,6 +134,11 @@ def smoothed(on: NDArray, weight: NDArray, smoothing: float) -> tuple[NDArray, N
     return weight * target, weight * (1 - target)
 
 
+def floor_of(weight: NDArray, k: int, smoothing: float) -> float:
+    """Return the least probability that so many rows let one state of each of k classes, as Platt's targets do."""
+    return min(smoothing / ((float(weight.sum()) + 2) * (k - 1)), 0.5 / k)
+
+
 def rising_curve(s: NDArray, on: NDArray, off: NDArray, mean: NDArray, ridge: NDArray) -> tuple[float, float, float]:
     """Return the likeliest curve whose slopes are positive: with two, else with one, else with next to none."""
     found = fit_curve(s, on, off, mean, ridge, 3)
@@ -136,7 +152,8 @@ def rising_curve(s: NDArray, on: NDArray, off: NDArray, mean: NDArray, ridge: ND
 
 def fit_two(scores: NDArray, on: NDArray, weight: NDArray, smoothing: float) -> CurveMap:
     """Return the map of two classes, of scores of shape (n, 1) and whether rows are of the second."""
-    return CurveMap(*fit_thresholds(scores, on[:, None], weight, smoothing))
+    floor = floor_of(relative(weight), 2, smoothing)
+    return CurveMap(*fit_thresholds(scores, on[:, None], weight, smoothing), np.array([floor]))
 
 
 def fit_thresholds(scores: NDArray, on: NDArray, weight: NDArray, smoothing: float) -> tuple[NDArray, NDArray]:
@@ -154,6 +171,7 @@ def fit_binned(places: NDArray, seen: NDArray, smoothing: float) -> CurveMap:
     """Return the map of scores that were counted in bins: of each score seen[j, bin, side], side 1 being positive."""
     m = len(seen)
     scale, curves = np.empty(m), np.empty((m, 3))
+    floor = np.array([floor_of(weight, 2, smoothing) for weight in seen])
     for j, weight in enumerate(seen):
         total = weight.sum()
         scale[j] = np.sqrt((weight.sum(axis=1) * places**2).sum() / total) if total > 0 else 1.0
@@ -161,7 +179,7 @@ def fit_binned(places: NDArray, seen: NDArray, smoothing: float) -> CurveMap:
         of_on, of_off = smoothing / (n_on + 2), smoothing / (n_off + 2)
         on = weight[:, 1] * (1 - of_on) + weight[:, 0] * of_off
         curves[j] = rising_curve(s, on, weight.sum(axis=1) - on, np.zeros(3), RIDGE)
-    return CurveMap(np.where(scale > 0, scale, 1.0), curves)
+    return CurveMap(np.where(scale > 0, scale, 1.0), curves, floor)
 
 
 def fit_labels(scores: NDArray, on: NDArray, weight: NDArray, smoothing: float) -> CurveMap:
@@ -183,7 +201,7 @@ def fit_labels(scores: NDArray, on: NDArray, weight: NDArray, smoothing: float) 
     for j in range(m):
         targets = smoothed(on[:, j], weight, smoothing)
         curves[j] = rising_curve(np.ascontiguousarray(s[:, j]), *targets, np.append(0.0, common[1:]), ridge)
-    return CurveMap(np.full(m, scale), curves)
+    return CurveMap(np.full(m, scale), curves, np.full(m, floor_of(weight, 2, smoothing)))
 
 
 def fit_classes(scores: NDArray, y: NDArray, k: int, weight: NDArray, smoothing: float, *, matrix: bool) -> ClassMap:
@@ -197,12 +215,13 @@ def fit_classes(scores: NDArray, y: NDArray, k: int, weight: NDArray, smoothing:
     ridge = np.concatenate([[SLOPE], np.full(k, OFFSETS), np.full(d * k if matrix else 0, MATRIX)])
     start = np.zeros(len(ridge))
     start[0] = float(d == k)
+    floor = floor_of(weight, k, smoothing)
     if len(s) == 0:
-        return ClassMap(mean, scale, k, start)
+        return ClassMap(mean, scale, k, start, floor)
     soft = np.minimum(smoothing / (np.bincount(y, weights=weight, minlength=k) + 2), 0.5)
     arguments = s, y.astype(np.intp), weight, soft, ridge, d == k
     found = minimize(likelihood, start, args=arguments, jac=True, method="L-BFGS-B", options={"maxiter": 200, "ftol": 1e-5})
-    return ClassMap(mean, scale, k, found.x)
+    return ClassMap(mean, scale, k, found.x, floor)
 
 
 def fit_ranks(scores: NDArray, y: NDArray, r: int, weight: NDArray, smoothing: float, *, matrix: bool) -> RankMap:

@@ -31,11 +31,12 @@ def is_list(value: Any, n: int | None = None) -> bool:
 def checked_map(value: Any, problem: Any) -> Any:
     """Return the moment of a map, its smoothing, and what it is made of: curves, a map of classes, or both, of ranks."""
     parts = value[2] if is_list(value, 3) else ()
-    kind = len(parts) if is_list(parts) else 0
-    if kind not in KINDS:
+    n = len(parts) if is_list(parts) else 0
+    if n not in (3, 5):
         raise ValueError(f"where a map is expected there is {shown(parts)}")
+    checked = checked_classes if n == 5 else checked_ranks if is_list(parts[2]) else checked_curves
     moment, smoothing = accept(value[:2], (count, between(LEAST, 1)))
-    return moment, smoothing, KINDS[kind](parts, problem)
+    return moment, smoothing, checked(parts, problem)
 
 
 def checked_curves(parts: Any, problem: Any) -> Any:
@@ -43,7 +44,14 @@ def checked_curves(parts: Any, problem: Any) -> Any:
     m = length_of(parts, 0)
     if m not in (1, problem.d):
         raise ValueError(f"there are {m} curves, and {problem.d} scores")
-    return rising(accept(parts, (reals(m, least=LEAST), reals(m, 3))))
+    return with_floor(rising(accept(parts, (reals(m, least=LEAST), reals(m, 3), reals(m, least=0)))), 2)
+
+
+def with_floor(parts: Any, k: int) -> Any:
+    """Return a map of k probabilities whose last part is their floor; raise ValueError if they cannot all be as large."""
+    if not np.less_equal(parts[-1], 1 / k).all():
+        raise ValueError(f"the least of {k} probabilities is above {1 / k}")
+    return parts
 
 
 def rising(parts: Any) -> Any:
@@ -59,13 +67,14 @@ def checked_classes(parts: Any, problem: Any) -> Any:
     k, n = length_of(parts, 0), length_of(parts, 3)
     if k not in (most, most - 1) or n not in (1 + k, 1 + k + k * k):
         raise ValueError(f"a map of {k} classes has {n} numbers")
-    return accept(parts, (reals(k), between(LEAST, np.finfo(float).max), whole(k, k), reals(n)))
+    pattern = reals(k), between(LEAST, np.finfo(float).max), whole(k, k), reals(n), between(0, 1)
+    return with_floor(accept(parts, pattern), k)
 
 
 def checked_ranks(parts: Any, problem: Any) -> Any:
     """Return the map of ranks."""
     scale, curves, classes = parts
-    found = checked_classes(classes, problem) if is_list(classes, 4) else accept(classes, (real,) * 4)
+    found = checked_classes(classes, problem) if is_list(classes, 5) else accept(classes, (real,) * 5)
     n = found[2] - 1
     return *rising(accept((scale, curves), (reals(n, least=LEAST), reals(n, 3)))), found
 
@@ -121,4 +130,3 @@ CHECKS = {
     "first_epoch": checked_moment,
     "tempered": checked_tempered,
 }
-KINDS = {2: checked_curves, 3: checked_ranks, 4: checked_classes}

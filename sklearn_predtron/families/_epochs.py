@@ -72,7 +72,10 @@ class Epochs:
 
     def __init__(self, batch: Batch, random: np.random.Generator | None):
         self.batch, self.there, self.weight, self.random = batch, batch.order, batch.weight, random
-        self.rows = np.arange(batch.rows.n) if batch.order is None else batch.order
+        if batch.costs is not None and not batch.weight.all():
+            present = np.arange(batch.rows.n) if batch.order is None else batch.order
+            self.there = present[batch.weight[present] > 0]  # rows that cost something; the others are held out only
+        self.rows = np.arange(batch.rows.n) if self.there is None else self.there
         self.usual = 1.0  # what a round weighs where rows appear in proportion to their weights
         self.ends: NDArray | None = None
         self.by_costs = batch.costs is not None
@@ -113,7 +116,7 @@ class Epochs:
         if observed == "first":
             counts = first_appearances(order)
             if self.by_costs:
-                counts /= self.batch.costs.weights()[order]  # which do not stand for how frequent rows are
+                counts *= self.batch.as_they_came(order) / self.batch.weight[order]  # costs are no frequencies
             return {"order": order, "usual": self.usual, "counted_first": order, "counts": counts}
         # Drawn by row: among the first appearances of a whole epoch rows of large weight would be early, when little is learned.
         numbers, row = np.unique(order, return_inverse=True)

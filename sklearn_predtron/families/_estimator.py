@@ -92,8 +92,11 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         """Return what reads the rounds of a call."""
         return RowReader(type(self).__name__)
 
-    def _decision(self, labels: Any) -> Decision:
-        """Return what becomes of scores by the present parameters; where there are no labels yet, only refuse them."""
+    def _decision(self, labels: Any, noted: Any = None) -> Decision:
+        """Return the decision of the present parameters, given the labels and what the reader noted of the training rows.
+
+        Without labels it only validates the parameters.
+        """
         return PLAIN
 
     def _intercept(self, labels: Any) -> Intercept:

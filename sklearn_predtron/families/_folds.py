@@ -269,10 +269,11 @@ def contenders_of(view: Any, batch: Batch, folds: Folds) -> list[Way]:
     labels, *others = model.labels.choices()
     model.labels = labels
     usual = present_way(view, batch)
+    if batch.costs is not None and model.decision_of(view._decision).calibration is not None:
+        by_powers = [usual._replace(batch=batch.by_power(power)) for power in POWERS]
+        return by_powers[:1] if shows_one_course(view) else by_powers
     if shows_one_course(view):
         return [usual]
-    if batch.costs is not None and model.decision_of(view._decision).calibration is not None:
-        return [usual, *(usual._replace(batch=batch.by_power(power)) for power in POWERS[1:])]
     if model.columns.features is not None and len(maps := model.columns.features.choices()) > 1:
         return [usual, *(under(view, usual, other) for other in maps[1:])]
     if folds.n_learners == 1:

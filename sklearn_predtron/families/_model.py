@@ -19,8 +19,9 @@ from sklearn_predtron._support.parts import Part, resolve
 from sklearn_predtron._support.version import __version__
 from sklearn_predtron.decisions._base import PLAIN, Decision
 from sklearn_predtron.families import _saved
-from sklearn_predtron.families._reading import BY_COSTS, Columns, check_finite, read_rows, warn_of_format, why_length_refused
+from sklearn_predtron.families._reading import Columns, check_finite, read_rows, warn_of_format, why_length_refused
 from sklearn_predtron.families._stream import Stream
+from sklearn_predtron.losses._by_row import KnownCosts
 from sklearn_predtron.norms import Auto, Norm
 
 BLOCK = 1 << 16  # scores that stay near the processor until they are decoded
@@ -97,12 +98,11 @@ class Model:
         """Return the same model with a learner of its own, so that what it learns can be undone."""
         return replace(self, learner=self.learner.copied(), stream=None)
 
-    def decision_of(self, decide: Callable[[Any], Decision]) -> Decision:
-        """Return the decision by the present parameters, which is made of them and of the labels once."""
+    def decision_of(self, decide: Callable[[Any, Any], Decision]) -> Decision:
+        """Return the decision by the present parameters, which is made once of them, of the labels and of what was noted."""
         parameters, change, (decided_by, decided_at, decision) = self.parameters, Part.last_change, self.decided
         if decided_by is not parameters or decided_at is not change:
-            decision = decide(self.labels)
-            decision = decision.after_costs() if self.noted == BY_COSTS else decision
+            decision = decide(self.labels, self.noted)
             self.decided = parameters, change, decision
         return decision
 
@@ -115,7 +115,7 @@ class Model:
 
     def going_on(self, labels: Any, noted: Any) -> Model:
         """Return a model of the same parameters, and of what the reader now says of labels and calls."""
-        same = labels is self.labels and (noted == BY_COSTS) == (self.noted == BY_COSTS)
+        same = labels is self.labels and (noted is self.noted or not isinstance(noted, KnownCosts))
         decided = self.decided if same else (None, None, None)
         return replace(self, labels=labels, noted=noted, decided=decided)
 

@@ -26,7 +26,6 @@ from sklearn_predtron.families._stream import LabelReader, plain_rows
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.features._columns import refuse_columns, refuse_lazy
 
-BY_COSTS = "costs"  # what is noted of rows that weighed by costs of their own
 FORMATS = {False: "dense", True: "CSR"}
 DENSE = 0.05  # of the values of rows in a file: words are fewer, and the columns of a table, flags among them, are more
 FAR_APART = 1e3  # root mean squares of columns, the largest over the least, that a learner under "l2" suffers from
@@ -63,19 +62,21 @@ class Batch(NamedTuple):
     weight: NDArray | None
     order: NDArray | None  # the rows of positive weight; None is all
     frequency: NDArray | None = None  # the weights of rows of X that stand for how frequent they are, in learning or not
-    costs: Any = None  # what answers cost in each row, if rows differ in it, which `weight` is of as well
+    costs: Any = None  # the costs of the rows, if they differ from row to row
+    before_costs: NDArray | None = None  # the weights of rows without what follows from these costs; None is ones
 
-    def as_they_came(self, rows: NDArray | slice) -> NDArray:
-        """Return what some rows weigh without what they cost."""
-        assert self.weight is not None
-        return self.weight[rows] / self.costs.weights()[rows]
+    def weighted_by(self, costs: Any) -> Batch:
+        """Return the batch with rows that are weighted by their costs, too."""
+        weight, before = costs.weights(), self.weight if self.costs is None else self.before_costs
+        return self._replace(weight=weight if before is None else before * weight, costs=costs, before_costs=before)
+
+    def as_they_came(self, rows: NDArray) -> NDArray:
+        """Return the weights of some rows without what follows from their costs."""
+        return np.ones(len(rows)) if self.before_costs is None else self.before_costs[rows]
 
     def by_power(self, power: float) -> Batch:
-        """Return the batch with rows that weigh another power of what their mistakes cost."""
-        before, costs = self.costs.weights(), self.costs._replace(power=power)
-        assert self.weight is not None
-        weight = np.divide(self.weight, before, out=np.zeros_like(before), where=before > 0) * costs.weights()
-        return self._replace(weight=weight, costs=costs)
+        """Return the batch with rows that are weighted by another power of their costs."""
+        return self.weighted_by(self.costs._replace(power=power))
 
 
 class Reading(NamedTuple):

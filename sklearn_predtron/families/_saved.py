@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from sklearn_predtron._core.learner import Learner
-from sklearn_predtron._core.state import Captured
+from sklearn_predtron._core.state import Captured, accept, reals
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._settled import checked_settled
 from sklearn_predtron.families._reading import Columns
@@ -24,6 +24,7 @@ from sklearn_predtron.families.labels.relevances import DocumentRelevances, Labe
 from sklearn_predtron.families.labels.sets import Sets
 from sklearn_predtron.families.labels.tokens import Tokens
 from sklearn_predtron.features import Auto, FeatureMap, PiecewiseLinear, RandomFourier
+from sklearn_predtron.losses._by_row import KnownCosts
 from sklearn_predtron.norms._kernel_functions import Kernel, PrecomputedSupport, Support
 
 FORMAT = 1  # of the models that this version writes, and the only one that it reads
@@ -118,6 +119,7 @@ def unpack(saved: Any, kind: type[M]) -> M:
     if type(learner) is not Learner:
         raise ValueError(f"The saved model is damaged: where a learner is expected there is {type(learner).__name__}.")
     model.settled = checked_settled(model.settled, learner.problem)
+    model.noted = checked_noted(model.noted)
     return model
 
 
@@ -158,6 +160,19 @@ def checked_columns(n: Any, names: Any, features: Any, first: Any = None) -> Col
     if first is not None and not (type(first) is int and 0 < first < n):
         raise TypeError(f"where a number of columns below {n} is expected there is {shortened(first)}")
     return Columns(n, names, features, first)
+
+
+def checked_noted(noted: Any) -> Any:
+    """Return what the reader had noted; costs by class as `KnownCosts`, with their numbers checked."""
+    if not (isinstance(noted, tuple) and len(noted) == 3):
+        return noted
+    try:
+        shape = np.shape(noted[0])
+        weights = reals(shape[0], least=0)
+        pattern = reals(*shape, least=0), reals(*shape, least=0), lambda value: None if value is None else weights(value)
+        return KnownCosts(*accept(noted, pattern))
+    except (ValueError, IndexError) as error:
+        raise ValueError(f"The saved model is damaged: of its costs {error}.") from None
 
 
 def check_format(saved: Any) -> None:

@@ -95,7 +95,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return known, known.encode(y)
 
     def _reader(self) -> WeighedClasses:
-        return WeighedClasses(type(self).__name__, self.class_weight, self._known_weights_of_costs, self._costs_by_row)
+        return self._reader_of_weights(self._known_weights_of_costs)
 
     def _costs_by_row(self, costs: Any, classes: NDArray, n: int) -> NDArray:
         """Return what answers cost in each of n rows, of those that are given and of the others."""
@@ -121,7 +121,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         problem = checked_build(loss, loss.build(representation, classes), FiniteProblem, k=len(classes))
         return FiniteProblem(reject_code(len(classes)), costs) if reject is not None and reject.rule == "code" else problem
 
-    def _decision(self, labels: Any) -> Decision:
+    def _decision(self, labels: Any, noted: Any = None) -> Decision:
         rule, reject = decision_rule(self.decision, self._cuts, numbers=bool(self._cuts)), self._reject()
         measure = measure_of_cut(rule, self.reject, self._cuts) if isinstance(rule, Cut) else None
         _certified.check_goes_with(rule, reject)
@@ -135,11 +135,13 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         if isinstance(rule, ExpectedCost):
             calibration, by_costs = Calibration(of, rule.smoothing, weights), self._weights_of_costs(classes)
             if reject is not None and reject.rate is not None:
-                return Rated(calibration, self._costs_between(classes), float(reject.rate), by_costs)
+                return Rated(
+                    calibration, self._at_stake(self._costs_between(classes), labels, noted), float(reject.rate), by_costs
+                )
             if reject is not None and reject.risk is not None:
                 risk, confidence = float(reject.risk), float(reject.confidence)
                 return Certified(calibration, self._costs_below(reject, classes), risk, confidence, by_costs)
-            return LeastCost(calibration, self._costs(classes), by_costs)
+            return LeastCost(calibration, self._at_stake(self._costs(classes), labels, noted), by_costs)
         calibration = Calibration(of, class_weight=weights)
         if isinstance(rule, Cut):
             if measure is None:
@@ -147,20 +149,26 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             return CutBy(OfTwoClasses(), measure, rule.at, calibration)
         if reject is None:
             follows = held and not self._has_own_problem()
-            by_map = self._by_map(of, weights, classes) if follows else None
+            if follows and noted is not None and noted.rows.any():
+                return LeastCost(calibration, self._at_stake(self._costs(classes), labels, noted), or_decoded=True)
             agrees = follows and self.class_weight is None
-            return Decoded(Calibration(of, class_weight=weights, agrees=agrees), holds_out=held, by_map=by_map)
+            return Decoded(Calibration(of, class_weight=weights, agrees=agrees), holds_out=held)
         if reject.rule == "code":
             return AbstainByCode(len(classes), calibration)
         return MARGINS[str(reject.rule)](self._costs(classes), calibration)
 
-    def _by_map(self, of: Any, weights: NDArray | None, classes: NDArray) -> Decision | None:
-        """Return the decision by probabilities, as weights of classes have it, unless these follow from rows."""
+    def _at_stake(self, costs: NDArray, labels: Any, noted: Any) -> NDArray:
+        """Return the costs by which classes are decided where a call gives none, multiplied by the weights of the classes.
+
+        They are those of the loss or, where it is the unit loss and `fit` was given costs of rows, the means of those.
+        """
+        if noted is not None and self._is_unit_loss(labels.classes):
+            costs = noted.means(costs)
         if isinstance(self.class_weight, str):
-            return None
-        costs = self._costs(classes)
-        weighed = costs if weights is None else costs * weights[:, None]
-        return LeastCost(Calibration(of, class_weight=weights), weighed, or_decoded=True)
+            weight = None if noted is None else noted.class_weight
+        else:
+            weight = self._reader_of_weights(lambda classes: None).of_classes(labels)
+        return costs if weight is None else costs * weight[:, None]
 
     def _rule(self, classes: NDArray) -> DecisionRule:
         """Return the rule of the decision; where none is given the one of the loss and the reject option."""
@@ -199,8 +207,11 @@ class TableClassifier(ClassifierMixin, BasePredtron):
 
     def _weights_of_classes(self, labels: Any) -> NDArray | None:
         """Return what classes weigh in learning, None if they have no weights."""
-        reader = WeighedClasses(type(self).__name__, self.class_weight, self._weights_of_costs, self._costs_by_row)
-        return reader.of_classes(labels)
+        return self._reader_of_weights(self._weights_of_costs).of_classes(labels)
+
+    def _reader_of_weights(self, by_costs: Any) -> WeighedClasses:
+        """Return the reader of the parameter `class_weight`, beside weights that follow from costs of classes."""
+        return WeighedClasses(type(self).__name__, self.class_weight, by_costs, self._costs_by_row)
 
     def _known_weights_of_costs(self, classes: NDArray) -> NDArray | None:
         """Return the weights of classes that follow from their costs, as the decision knows them if there is one."""

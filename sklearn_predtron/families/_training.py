@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import is_classifier
@@ -230,7 +231,7 @@ def counts_of(learner: Learner, batch: Batch) -> NDArray | None:
     """Return what rounds count for an observer of rows as they came, where they weigh more for what they cost; else None."""
     if batch.costs is None or learner.observer is None or not learner.observer.as_given:
         return None
-    counts = batch.as_they_came(slice(None) if batch.order is None else batch.order)
+    counts = batch.as_they_came(np.arange(batch.rows.n) if batch.order is None else batch.order)
     return counts if len(counts) else None
 
 

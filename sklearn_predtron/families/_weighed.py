@@ -11,21 +11,30 @@ from numpy.typing import NDArray
 from sklearn_predtron._core.problem import Codes
 from sklearn_predtron._support.parts import as_numbers
 from sklearn_predtron._support.queries import shortened_list
-from sklearn_predtron.families._reading import BY_COSTS, LabelsOf, Reading, RowReader
+from sklearn_predtron.families._reading import LabelsOf, Reading, RowReader
 from sklearn_predtron.families._stream import LabelReader
 from sklearn_predtron.families.labels.classes import Classes, ClassReader
-from sklearn_predtron.losses._by_row import RowCosts, SetCosts
+from sklearn_predtron.losses._by_row import KnownCosts, RowCosts, SetCosts
 
 
 def weighed(reading: Reading, costs: RowCosts | SetCosts, *, partial: bool) -> Reading:
-    """Return what a call that learns was given, with rows that weigh what their mistakes cost."""
-    batch, by_costs = reading.batch, costs.weights()
-    weight = by_costs if batch.weight is None else product(batch.weight, by_costs)
-    if not weight.any() and not partial:
-        raise ValueError("costs has no row of positive weight in which a mistake costs something; at least one must.")
-    order = None if weight.all() else np.flatnonzero(weight)
-    noted = BY_COSTS if weight.any() else reading.noted
-    return reading._replace(batch=batch._replace(weight=weight, order=order, costs=costs), noted=noted)
+    """Return what a training call was given, with rows that are weighted by their costs.
+
+    A row in which no mistake costs anything has weight 0.  A stream leaves it out; `fit` does not train on it, and does count it
+    among the held-out rows that probabilities are fitted to.
+    """
+    batch = reading.batch.weighted_by(costs)
+    weight: Any = batch.weight
+    if not weight.any():
+        if not partial:
+            raise ValueError("costs has no row of positive weight in which a mistake costs something; at least one must.")
+        return reading._replace(batch=batch._replace(order=np.flatnonzero(weight)))
+    if partial and not weight.all():
+        batch = batch._replace(order=np.flatnonzero(weight))
+    known = reading.noted if reading.noted is not None else KnownCosts.none(costs.table.shape[1:])
+    if known.total.shape != costs.table.shape[1:]:  # there are more labels now, or a reject option
+        known = KnownCosts.none(costs.table.shape[1:], known.class_weight)
+    return reading._replace(batch=batch, noted=known.plus(costs.table, batch.frequency))
 
 
 class WeighedSets(RowReader):
@@ -102,10 +111,13 @@ class WeighedClasses(RowReader):
     ) -> Reading:
         """Return what a call that learns was given; rows weigh what their mistakes cost, if `costs` say so."""
         reading = super().read(X, y, labels_of, known, partial=partial, classes=classes, sample_weight=sample_weight)
-        if costs is None:
-            return reading
         codec: Any = reading.labels
         among, codes = codec.classes, reading.batch.labels.array
+        if isinstance(self.class_weight, str):
+            weights = self.balanced(codec, codes, reading.batch.frequency)
+            reading = reading._replace(noted=KnownCosts.none((len(among), len(among)), weights))
+        if costs is None:
+            return reading
         by_costs = self.by_costs(among)
         table = self.by_row(costs, among, len(codes))
         return weighed(reading, RowCosts(table, codes, None if by_costs is None else by_costs[codes]), partial=partial)
@@ -120,10 +132,13 @@ class WeighedClasses(RowReader):
             raise ValueError(
                 "class_weight 'balanced' is not supported for partial_fit, which sees a part of the data; pass a dict."
             )
-        relative = None if weight is None or not weight.any() else weight / weight.max()  # so that no sum overflows
+        return product(self.balanced(codec, codes, weight), self.by_costs(codec.classes))[codes]
+
+    def balanced(self, codec: Classes, codes: NDArray, frequency: NDArray | None) -> NDArray:
+        """Return the weights of the classes that make them equally frequent."""
+        relative = None if frequency is None or not frequency.any() else frequency / frequency.max()  # no sum overflows
         counts = np.bincount(codes, weights=relative, minlength=len(codec.classes))
-        balanced = counts.sum() / (len(counts) * np.where(counts > 0, counts, 1.0))
-        return product(balanced, self.by_costs(codec.classes))[codes]
+        return counts.sum() / (len(counts) * np.where(counts > 0, counts, 1.0))
 
     def of_classes(self, codec: Classes) -> NDArray | None:
         """Return the weight of each class, None if none has one; "balanced" ones are not known without rows."""

@@ -367,7 +367,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
 
     # --------------------------------------------------------------------------------------------------------- decision
 
-    def _decision(self, labels: Any) -> Decision:
+    def _decision(self, labels: Any, noted: Any = None) -> Decision:
         rule = decision_rule(self.decision, ("fitted",), numbers=True, costs=False)
         fitted = isinstance(rule, Cut) and isinstance(rule.at, str) and rule.at == "fitted"
         if isinstance(rule, ExpectedCost) or (isinstance(rule, Cut) and not fitted and not is_number(rule.at)):

@@ -262,7 +262,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         costs = None if own else separable_costs(loss, m)
         return None if rule is None and costs is not None and costs[0] == costs[1] else costs
 
-    def _decision(self, labels: Any) -> Decision:
+    def _decision(self, labels: Any, noted: Any = None) -> Decision:
         rule = decision_rule(self.decision, tuple(MEASURES), numbers=True)
         measure = self._measure_of_cut(rule) if isinstance(rule, Cut) else None
         if labels is None:
@@ -277,7 +277,8 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         loss = subset_loss(self.loss)
         costs, plug_in = self._costs(loss, labels.n_labels), plug_in_of(loss, labels.n_labels)
         if costs is not None:
-            return LeastCostOfLabels(calibration, *costs)
+            means = None if noted is None or costs[0] != costs[1] else noted.means(np.full((labels.n_labels, 2), costs[0]))
+            return LeastCostOfLabels(calibration, *(costs if means is None else means.T[::-1]))
         if isinstance(rule, ExpectedCost) and plug_in is None:
             raise ValueError(
                 f"decision={rule!r} does not go with loss={shortened(self.loss)}, which is no sum of costs of labels; accepted "
@@ -285,9 +286,11 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             )
         if plug_in is not None:
             return BestOfTwo(calibration, plug_in, loss.of_counts)
-        return Decoded(
-            Calibration(OfLabels(), agrees=isinstance(loss, Hamming)), holds_out=True, by_map=by_map_of(loss, labels.n_labels)
-        )
+        otherwise = None if noted is None else alike_costs(loss, labels.n_labels)
+        if otherwise is not None:
+            missed, false = noted.means(np.full((labels.n_labels, 2), otherwise)).T
+            return LeastCostOfLabels(Calibration(OfLabels()), false, missed, or_decoded=True)
+        return Decoded(Calibration(OfLabels(), agrees=isinstance(loss, Hamming)), holds_out=True)
 
     def _measure_of_cut(self, rule: Cut) -> Measure | None:
         """Return the measure by which scores are cut; None if it is at numbers; refuse what it cannot be."""
@@ -571,12 +574,13 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return tags
 
 
-def by_map_of(loss: SubsetLoss, m: int) -> Decision | None:
-    """Return the decision by probabilities of a loss of sets of m labels that is a sum of costs of labels, learned as such."""
+def alike_costs(loss: SubsetLoss, m: int) -> float | None:
+    """Return the cost of a false label if it is that of a missed one, whichever label it is; None for other losses."""
+    if isinstance(loss, Hamming):
+        return 1 / m
     own = type(loss).build not in (SubsetLoss.build, CountLoss.build)
-    alike = (1 / m, 1 / m) if isinstance(loss, Hamming) else None  # what is learned, whatever a subclass counts
-    costs = alike if own else separable_costs(loss, m)
-    return None if costs is None else LeastCostOfLabels(Calibration(OfLabels()), *costs, or_decoded=True)
+    costs = None if own else separable_costs(loss, m)
+    return costs[0] if costs is not None and costs[0] == costs[1] else None
 
 
 def plug_in_of(loss: SubsetLoss, m: int) -> Any:

@@ -21,7 +21,8 @@ FORMS_OF_SETS = (
     "and (label, 'false'), and a dict {(label, 'missed' or 'false'): a number or an array of shape (n_samples,)}"
 )
 
-POWERS = (0.5, 0.0, 1.0)  # of what a row's mistakes cost, which a row weighs in learning; the first is usual
+POWERS = (0.0, 0.5, 1.0)  # of a row's mean cost, by which the row is weighted in training; the others must beat the first
+STREAM_POWER = 0.5  # where there are no held-out rows to compare powers on
 MISSING = (
     "; where a class may be missing, as from a fold, let each have all (StratifiedKFold), or declare them: by `categories` of "
     "ranks, by `classes` of partial_fit"
@@ -29,35 +30,37 @@ MISSING = (
 
 
 class RowCosts(NamedTuple):
-    """What answers cost in the rows of a call that learns, and what the rows weigh in learning for it.
+    """The costs of predictions in the rows of a training call, and the weights of the rows that follow from them.
 
     Parameters
     ----------
     table : ndarray of shape (n, k, m)
-        What each answer costs.
+        The cost of each prediction for each true class.
     codes : ndarray of shape (n,)
         The numbers of the true classes.
     apart : ndarray of shape (n,) or None
-        Weights of classes by the costs of a loss, in the place of which these costs are; None is ones.
+        Weights of classes by the costs of a loss, which these costs replace; None is ones.
     power : float, default=0.5
-        Of what the mistakes of a row cost on average; rows whose mistakes cost nothing weigh 0.
+        The weight of a row is its mean cost of a mistake to this power.
     """
 
     table: NDArray
     codes: NDArray
     apart: NDArray | None
-    power: float = POWERS[0]
+    power: float = STREAM_POWER
 
     def mistakes(self) -> NDArray:
-        """Return what a mistake costs on average in each row, of those that a class makes in the place of another."""
-        rows, k = np.arange(len(self.codes)), self.table.shape[1]
-        wrong = self.table[rows, self.codes, :k].copy()
-        wrong[rows, self.codes] = 0
-        return wrong.sum(axis=1) / (k - 1)
+        """Return the mean cost of a mistake in each row, over all pairs of classes.
+
+        It does not depend on the true class: weights that do would change P(y | x) in a way that no calibration undoes.
+        """
+        k = self.table.shape[1]
+        between = self.table[:, :, :k].sum(axis=(1, 2)) - np.einsum("nii->n", self.table[:, :, :k])
+        return np.maximum(between, 0.0) / (k * (k - 1))
 
     def weights(self) -> NDArray:
-        """Return what each row weighs for its costs."""
-        weight = power_of(self.mistakes(), self.power)
+        """Return the weight of each row by its costs."""
+        weight = self.mistakes() ** self.power
         return weight if self.apart is None else weight / self.apart
 
     def paid(self, probabilities: NDArray, rows: NDArray) -> NDArray:
@@ -68,25 +71,25 @@ class RowCosts(NamedTuple):
 
 
 class SetCosts(NamedTuple):
-    """What the labels of sets cost in the rows of a call that learns, and what the rows weigh in learning for it.
+    """The costs of labels in the rows of a training call, and the weights of the rows that follow from them.
 
     Parameters
     ----------
     table : ndarray of shape (n, m, 2)
-        What each label costs where it is missed, and where it is false.
+        The cost of each label where it is missed, and where it is predicted falsely.
     on : ndarray of shape (n, m)
         The true labels.
     power : float, default=0.5
-        Of what the mistakes of a row cost on average; rows whose mistakes cost nothing weigh 0.
+        The weight of a row is the mean cost of its labels to this power.
     """
 
     table: NDArray
     on: NDArray
-    power: float = POWERS[0]
+    power: float = STREAM_POWER
 
     def weights(self) -> NDArray:
-        """Return what each row weighs for its costs."""
-        return power_of(np.where(self.on, self.table[:, :, 0], self.table[:, :, 1]).mean(axis=1), self.power)
+        """Return the weight of each row by its costs, which does not depend on its true labels."""
+        return self.table.mean(axis=(1, 2)) ** self.power
 
     def paid(self, probabilities: NDArray, rows: NDArray) -> NDArray:
         """Return what is paid for each of some rows, where what is predicted costs least by their probabilities."""
@@ -94,9 +97,40 @@ class SetCosts(NamedTuple):
         return costs_of_sets(predicted, self.on[rows], self.table[rows])
 
 
-def power_of(mistakes: NDArray, power: float) -> NDArray:
-    """Return what rows weigh, given what their mistakes cost."""
-    return np.where(mistakes > 0, mistakes**power, 0.0)
+class KnownCosts(NamedTuple):
+    """The costs of the training rows by pair of classes, or by label: decisions use their means where `predict` gets no costs.
+
+    Parameters
+    ----------
+    total : ndarray of shape (k, m) or (m, 2)
+        The sum of the costs, as frequent as the rows were.
+    rows : ndarray of that shape
+        The number of rows in each sum.
+    class_weight : ndarray of shape (k,) or None
+        The weights of ``class_weight="balanced"``.
+    """
+
+    total: NDArray
+    rows: NDArray
+    class_weight: NDArray | None = None
+
+    @classmethod
+    def none(cls, shape: tuple[int, ...], class_weight: NDArray | None = None) -> KnownCosts:
+        """Return the costs of no rows."""
+        return cls(np.zeros(shape), np.zeros(shape), class_weight)
+
+    def plus(self, table: NDArray, frequency: NDArray | None) -> KnownCosts:
+        """Return the costs with those of further rows, added one by one: the sums are the same for any split of a stream."""
+        weight = np.ones((len(table), 1, 1)) if frequency is None else frequency[:, None, None]
+        total = np.cumsum(np.concatenate([self.total[None], weight * table]), axis=0)[-1]
+        rows = np.cumsum(np.concatenate([self.rows[None], np.broadcast_to(weight, table.shape)]), axis=0)[-1]
+        return self._replace(total=total, rows=rows)
+
+    def means(self, otherwise: NDArray) -> NDArray:
+        """Return the mean costs; `otherwise` has those of pairs that no row had."""
+        if self.total.shape != otherwise.shape:
+            return otherwise
+        return np.where(self.rows > 0, self.total / np.where(self.rows > 0, self.rows, 1.0), otherwise)
 
 
 def sets_of_least_cost(probabilities: NDArray, table: NDArray) -> NDArray:

@@ -29,7 +29,7 @@ def decision_now(model: Any) -> Any:
 
 def of_columns(graph: Graph, calibrated: Calibrated, scores: str) -> str:
     """Return the probability of each column of scores."""
-    p = graph.sigmoid(draw_curves(graph, calibrated.map, scores))
+    p = above_floor(graph, graph.sigmoid(draw_curves(graph, calibrated.map, scores)), calibrated.map.floor, 2)
     return on_the_side_of(graph, scores, p) if calibrated.agrees else p
 
 
@@ -87,7 +87,14 @@ def of_classes(graph: Graph, found: ClassMap, scores: str) -> str:
     matrix = (slope * np.eye(d, found.k) if d == found.k else 0) + (matrix if len(matrix) else np.zeros((d, found.k)))
     s = graph.node("Sub", scores, graph.constant(found.mean, graph.real))
     s = graph.node("Div", s, graph.constant(found.scale, graph.real))
-    return graph.node("Softmax", graph.linear(s, matrix, offsets), axis=1)
+    return above_floor(graph, graph.node("Softmax", graph.linear(s, matrix, offsets), axis=1), found.floor, found.k)
+
+
+def above_floor(graph: Graph, p: str, floor: Any, k: int) -> str:
+    """Return k probabilities, none of which is below a floor."""
+    return graph.node(
+        "Add", graph.node("Mul", p, graph.constant(1 - k * np.asarray(floor), graph.real)), graph.constant(floor, graph.real)
+    )
 
 
 def of_ranks(graph: Graph, above: str, n: int) -> str:
@@ -111,11 +118,11 @@ def cheapest(graph: Graph, probabilities: str, costs: NDArray) -> str:
     return graph.node("Where", graph.node("IsNaN", graph.column(expected, 0)), other, best)
 
 
-def most_expected(graph: Graph, log_odds: str, m: int, measure: tuple[float, float, float]) -> str:
+def most_expected(graph: Graph, log_odds: str, floor: float, m: int, measure: tuple[float, float, float]) -> str:
     """Return which of m labels are on in the sets of greatest expected measure, as `MostExpected` has them."""
     hits, in_both, missed = measure
     odds, place = graph.node("TopK", log_odds, graph.constant([m], np.int64), n_outputs=2, axis=1)
-    p = graph.sigmoid(odds)
+    p = above_floor(graph, graph.sigmoid(odds), floor, 2)
     columns = [graph.node("Gather", p, graph.constant([j], np.int64), axis=1) for j in range(m)]
     none = graph.node("Add", graph.node("Mul", columns[0], graph.constant(0, graph.real)), graph.constant(1, graph.real))
     above = list(accumulate(columns, lambda counts, column: with_label(graph, counts, column), initial=none))

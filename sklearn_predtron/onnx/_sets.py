@@ -32,7 +32,8 @@ def draw_sets(graph: Graph, model: Any, X: str) -> list[str]:
     learned, m = model._model, model._model.labels.n_labels
     (scores, raw), decides = scores_and_raw(graph, model, X), decision_now(model)
     if isinstance(decides, BySets):
-        on = plugged_in(graph, decides.plug_in, draw_curves(graph, decides.map, raw), m)
+        log_odds = draw_curves(graph, decides.map, raw)
+        on = plugged_in(graph, decides.plug_in, log_odds, float(decides.map.floor[0]), m)
     elif is_at_k(learned.learner.problem):
         on = at_k(graph, scores, graph.constant([m], np.int64), learned.learner.problem, axis=1)
     else:
@@ -56,10 +57,10 @@ def draw_probabilities(graph: Graph, model: Any, raw: str) -> list[str]:
     return [] if calibrated is None else [of_columns(graph, calibrated, raw)]
 
 
-def plugged_in(graph: Graph, plug_in: Any, log_odds: str, m: int) -> str:
+def plugged_in(graph: Graph, plug_in: Any, log_odds: str, floor: float, m: int) -> str:
     """Return which of m labels are on by a rule for probabilities, which are in the order of their log-odds."""
     if isinstance(plug_in, MostExpected):
-        return most_expected(graph, log_odds, m, plug_in.measure)
+        return most_expected(graph, log_odds, floor, m, plug_in.measure)
     return graph.node("Less", graph.positions(log_odds, graph.constant([m], np.int64), 1), graph.constant([plug_in.k], np.int64))
 
 

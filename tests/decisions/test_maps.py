@@ -80,7 +80,9 @@ def test_the_map_of_two_classes_by_its_definition(weighted, scale):
         penalised, np.zeros(3), (s / unit, *targets(y, share), np.zeros(3), ridge), "BFGS", options={"gtol": 1e-8}
     )
     np.testing.assert_allclose(found.curves[0], expected.x, atol=1e-4)
-    assert abs(found.probabilities(s[:, None])[:, 0] @ share - targets(y, share)[0].sum()) < 0.01  # the constant is free
+    of_curve = (found.probabilities(s[:, None])[:, 0] - found.floor) / (1 - 2 * found.floor)
+    assert abs(of_curve @ share - targets(y, share)[0].sum()) < 0.01  # the constant is free
+    np.testing.assert_allclose(found.floor, SMOOTHING / (len(s) + 2))
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -102,7 +104,7 @@ def test_probabilities_rise_with_scores(seed):
 def test_the_cut_is_where_expected_costs_meet(seed):
     random = np.random.default_rng(seed)
     curves = np.column_stack([random.standard_normal(6), random.uniform(1, 2, 6), random.uniform(-0.9, 0.9, 6)])
-    found = _maps.CurveMap(random.uniform(0.1, 10, 6), curves)
+    found = _maps.CurveMap(random.uniform(0.1, 10, 6), curves, random.uniform(0, 1e-7, 6))
     for false, missed in [(1, 1), (1, 20), (20, 1), (1, 1e6), (0.3, 0.1)]:
         cuts = found.cuts(odds(false, missed))
         p = found.probabilities(cuts[None])[0]
@@ -111,9 +113,24 @@ def test_the_cut_is_where_expected_costs_meet(seed):
 
 def test_costs_of_nothing_have_cuts():
     """What cannot be missed is never predicted in reason, and what cannot be false always; the cut is a number."""
-    found = _maps.CurveMap(np.ones(1), np.array([[0.3, 1.0, 0.2]]))
-    low, high = found.cuts(odds(0, 1)), found.cuts(odds(1, 0))
-    assert -100 < low < -10 and 10 < high < 100
+    for floor in (0.0, 1e-3):
+        found = _maps.CurveMap(np.ones(1), np.array([[0.3, 1.0, 0.2]]), np.array([floor]))
+        low, high = found.cuts(odds(0, 1)), found.cuts(odds(1, 0))
+        assert -100 < low < -10 and 10 < high < 100
+
+
+def test_no_probability_is_below_the_floor_and_cuts_know_it():
+    """Odds beyond the floor are never met, or always."""
+    found = _maps.CurveMap(np.ones(1), np.array([[0.0, 1.0, 0.0]]), np.array([1e-3]))
+    scores = np.array([[-800.0], [-3.0], [0.0], [3.0], [800.0]])
+    p = found.probabilities(scores)[:, 0]
+    np.testing.assert_allclose(p, 1e-3 + (1 - 2e-3) * expit(scores[:, 0]))
+    for false, missed in [(1, 5000), (5000, 1), (1, 100), (3, 1)]:
+        np.testing.assert_array_equal(scores[1:4, 0] > found.cuts(odds(false, missed)), (p * missed > (1 - p) * false)[1:4])
+    of_classes = _maps.fit_classes(np.eye(3), np.arange(3), 3, np.ones(3), SMOOTHING, matrix=False)
+    far = of_classes.probabilities(np.array([[0.0, 1e4, -1e4]]))
+    np.testing.assert_allclose(far.sum(), 1)
+    np.testing.assert_allclose(far.min(), SMOOTHING / ((3 + 2) * 2))
 
 
 def test_probabilities_of_any_scores():
@@ -273,13 +290,10 @@ def test_the_map_of_ranks_is_the_mean_of_both(r):
     assert (p >= 0).all()
     np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-12)
     steps = np.diff(scores, axis=1)
-    above = np.column_stack(
-        [
-            _maps.fit_two(np.ascontiguousarray(steps[:, [j]]), y > j, np.ones(len(y)), SMOOTHING).probabilities(
-                np.ascontiguousarray(steps[:, [j]])
-            )
-            for j in range(r - 1)
-        ]
+    columns = [np.ascontiguousarray(steps[:, [j]]) for j in range(r - 1)]
+    curves = [_maps.fit_two(column, y > j, np.ones(len(y)), SMOOTHING) for j, column in enumerate(columns)]
+    above = np.hstack(
+        [probabilities_of_curves(column, one.curves, one.scale) for column, one in zip(columns, curves, strict=True)]
     )
     above = np.column_stack([np.ones(len(y)), np.minimum.accumulate(above, axis=1), np.zeros(len(y))])
     classes = _maps.fit_classes(scores, y, r, np.ones(len(y)), SMOOTHING, matrix=True)
