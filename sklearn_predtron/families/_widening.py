@@ -18,6 +18,7 @@ from sklearn_predtron.families._reading import Columns
 from sklearn_predtron.families._tables import FirstRows
 from sklearn_predtron.families._training import open_stream
 from sklearn_predtron.features import ROWS_OF_STREAMS
+from sklearn_predtron.losses._by_row import KnownCosts
 
 
 def widen(estimator: Any, n_features: Any, classes: Any) -> None:
@@ -41,6 +42,8 @@ def widen(estimator: Any, n_features: Any, classes: Any) -> None:
         rebuilt = estimator._build_problem(wider.labels)
         problem = problem if rebuilt.d == problem.d else rebuilt
         wider.settled = kept_of(model.settled) if problem is rebuilt else model.settled
+        if isinstance(model.noted, KnownCosts) and problem is rebuilt:
+            wider.noted = model.noted.widened(places, problem.d, of_sets=hasattr(wider.labels, "n_labels"))
     n, width = learner.weights.n_features, columns.n if model.columns.features is None else learner.weights.n_features
     check_constants(estimator, (learner.problem.d, n), (problem.d, width))
     room = learner.weights.room_for(width)

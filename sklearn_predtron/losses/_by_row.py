@@ -126,6 +126,14 @@ class KnownCosts(NamedTuple):
         rows = np.cumsum(np.concatenate([self.rows[None], np.broadcast_to(weight, table.shape)]), axis=0)[-1]
         return self._replace(total=total, rows=rows)
 
+    def widened(self, places: list[int], k: int, *, of_sets: bool) -> KnownCosts:
+        """Return the same for k classes or labels, of which those so far have some places; no row had the new ones."""
+        before, m = self.total.shape
+        columns = list(range(m)) if of_sets else [*places, *range(k, k + m - before)]  # a rejection stays the last column
+        total, rows = np.zeros((2, k, 2 if of_sets else k + m - before))
+        total[np.ix_(places, columns)], rows[np.ix_(places, columns)] = self.total, self.rows
+        return KnownCosts(total, rows)
+
     def means(self, otherwise: NDArray) -> NDArray:
         """Return the mean costs; `otherwise` has those of pairs that no row had."""
         if self.total.shape != otherwise.shape:

@@ -297,6 +297,17 @@ def test_class_weights_multiply_costs_under_every_decision_by_expected_cost():
             assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), missed * second > 1 - second)
 
 
+def test_mean_costs_of_classes_so_far_stay_when_classes_come():
+    X, y, costs = drawn(3, n=900)
+    costs[:, 2] *= 9
+    model = PredtronClassifier().partial_fit(X, y + 1, classes=[1, 2, 3], costs=costs).widen(classes=[0, 4])
+    model.partial_fit(X[:50], np.arange(50) % 5)
+    means = 1 - np.eye(5)
+    places = np.searchsorted(model.classes_, [1, 2, 3])
+    means[np.ix_(places, places)] = costs.mean(axis=0)
+    assert_array_equal(model.predict(X), model.classes_[(model.predict_proba(X) @ means).argmin(axis=1)])
+
+
 @pytest.mark.parametrize("shards", [1, 2])
 def test_mixtures_of_learners_take_costs_too(shards):
     """Of one shard, which folds are held out of, nothing is chosen: a round is a task."""
