@@ -154,6 +154,11 @@ class Certified(RejectAbove):
         answered = predicted < len(self.costs)
         return self.costs[codes[answered], predicted[answered]]
 
+    def answers(self, probabilities: NDArray, threshold: float) -> NDArray:
+        """Return the predictions of the rows that are answered."""
+        predicted = least_expected(np.ascontiguousarray(probabilities), self.with_rejects(threshold))
+        return predicted[predicted < len(self.costs)]
+
     def thresholds(self, learner: Learner, settled: Any, n: int) -> NDArray:
         """Return the thresholds in the order of their tests on n rows, by the scores that are on record."""
         observer: Any = learner.observer

@@ -72,8 +72,9 @@ class ExpectedCost(DecisionRule):
     Parameters
     ----------
     smoothing : float, default=0.1
-        The target of the n rows of a class is 1 - smoothing / (n + 2), and not 1: probabilities stay off 0 and 1.  Platt (1999)
-        has 1, which is too much where few rows are dear.
+        The target of the n rows of a class is 1 - smoothing / (n + 2) instead of 1, and no probability of k classes is below
+        smoothing / ((n + 2) (k - 1)), n being the number of all rows.  Platt (1999) has 1, which is too much where few rows
+        are costly.
 
     See Also
     --------

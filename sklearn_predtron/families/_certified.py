@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.decisions._asked_scores import AskedScores
 from sklearn_predtron.decisions._certified import Certificate, Certified
@@ -55,7 +57,15 @@ def certify(estimator: Any, X: Any, y: Any) -> None:
     codes = true_codes(model.labels, probabilities, y)
     settled = decision.certified(model.learner, model.settled, probabilities, codes)
     model.settled = {**(model.settled or {}), "certificate": settled}
-    if decision.found(model.learner, model.settled).n_answered == 0:
+    found = decision.found(model.learner, model.settled)
+    free = np.flatnonzero(decision.costs.max(axis=0) == 0)
+    if found.n_answered > 0 and np.isin(decision.answers(probabilities, found.threshold), free).all():
+        label = model.labels.classes[free[0]].tolist()
+        warn(
+            f"reject.risk={decision.risk:g} is kept by predicting {label!r} for all rows that are answered, a prediction that "
+            "never costs anything under `loss`: the certificate promises nothing about it.  Give that mistake a cost."
+        )
+    if found.n_answered == 0:
         warn(
             f"no share of the {len(codes)} rows was found to keep reject.risk={decision.risk:g}, and all are rejected: it takes "
             "more rows, or a larger risk."

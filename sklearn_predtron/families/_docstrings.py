@@ -55,6 +55,7 @@ warm_start : bool, default=False
 
 class_weight : dict, "balanced" or None, default=None
     Weights of the rows by class, 1 for those left out; "balanced" (in `fit` only) gives all classes the same total weight.
+    They count as costs: probabilities are those of the rows as they came, and expected costs are multiplied by them.
     A dict may name a label that is not among `classes_` (one missing from a fold) if it has a weight for each that is.
 
 reject : Reject, float or None, default=None

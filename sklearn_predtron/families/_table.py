@@ -109,7 +109,13 @@ class TableClassifier(ClassifierMixin, BasePredtron):
                 f"classes={shortened(classes)}: reject.rule='code' does not take more classes than it began with; accepted are "
                 "'online' and 'margin'."
             )
-        check_takes(classes, "loss", self.loss, table_loss(self.loss), "'zero_one' and dicts of costs")
+        check_takes(
+            classes,
+            "loss",
+            self.loss,
+            table_loss(self.loss),
+            "'zero_one', dicts of costs and CostMatrix(costs, labels=[all labels])",
+        )
         check_takes(classes, "representation", self.representation, table_representation(self.representation), "'onehot'")
         return labels.extended(classes)
 
@@ -297,10 +303,11 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             Weights, not negative, of which only ratios matter; a row of weight 0 is as if it were absent.  In shuffled epochs a
             row appears in proportion to its weight; in the given order the weight multiplies its step.
         costs : array-like of shape (n_samples, k, m), data frame or dict, default=None
-            What answers cost in each row, in the forms of `predict`.  A row weighs in learning, beside its `sample_weight`, the
-            root of what its mistakes cost on average; or nothing of it, or all, where that pays less on rows held out, by more
-            than a standard error (`cost_power_`).  A row whose mistakes cost nothing is as if it were absent.
-            Probabilities are of rows as they came.
+            Costs of the predictions in each row, in the forms of `predict`.  Rows are weighted in training by their mean cost
+            of a mistake, or by its square root, if that lowers the cost of the held-out rows by more than a standard error
+            (`cost_power_`); without held-out rows (``cv=0``) by the square root.  Probabilities are those of the rows as they
+            came, whatever their costs.  `predict` without ``costs`` then decides by the mean costs of these rows, unless
+            `loss` has costs of its own.
 
         Returns
         -------
@@ -331,8 +338,9 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             Weights, not negative; a row of weight 0 is as if it were absent.  A weight relative to the mean of those so far
             multiplies the cap of the step.
         costs : array-like of shape (n_samples, k, m), data frame or dict, default=None
-            What answers cost in each row, in the forms of `predict`: a row weighs in learning, beside its `sample_weight`, the
-            root of what its mistakes cost on average; one whose mistakes cost nothing is as if it were absent.
+            Costs of the predictions in each row, in the forms of `predict`.  Each row is weighted by the square root of its mean
+            cost of a mistake; a row in which no mistake costs anything is skipped.  `predict` without ``costs`` decides by the
+            mean costs so far, unless `loss` has costs of its own.
 
         Returns
         -------
@@ -430,7 +438,8 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             What answers cost in each row, in the place of `loss`: an array in the order of `classes_`, with a last column for
             ``reject.label`` if there is a reject option; a data frame whose columns are pairs (true, predicted); or
             {(true, predicted): a number or an array of shape (n_samples,)}.  Pairs left out cost what `loss` and `reject` say.
-            What is predicted costs least in expectation, by `predict_proba`, whatever the `decision`.
+            The prediction has the lowest expected cost under `predict_proba`, whatever the `decision`; `class_weight` does not
+            multiply these costs.  None decides by `decision` or, if `fit` was given costs, by their means (see there).
 
         Returns
         -------

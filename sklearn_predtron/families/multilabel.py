@@ -333,9 +333,10 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         sample_weight : array-like of shape (n_samples,), default=None
             Weights, not negative, of which only ratios matter; a row of weight 0 is as if it were absent.
         costs : array-like of shape (n_samples, m, 2), data frame or dict, default=None
-            What labels cost in each row, in the forms of `predict`.  A row weighs in learning, beside its `sample_weight`, the
-            root of what its mistakes cost on average; or nothing of it, or all, where that pays less on rows held out, by more
-            than a standard error (`cost_power_`).  A row whose mistakes cost nothing is as if it were absent.
+            Costs of the labels in each row, in the forms of `predict`.  Rows are weighted in training by the mean cost of their
+            labels, or by its square root, if that lowers the cost of the held-out rows by more than a standard error
+            (`cost_power_`); without held-out rows (``cv=0``) by the square root.  `predict` without ``costs`` then decides by
+            the mean costs of these rows, unless `loss` has costs of its own.
 
         Returns
         -------
@@ -360,7 +361,8 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         sample_weight : array-like of shape (n_samples,), default=None
             Weights, not negative; a row of weight 0 is as if it were absent.
         costs : array-like of shape (n_samples, m, 2), data frame or dict, default=None
-            What labels cost in each row, in the forms of `predict`: a row weighs the root of what its mistakes cost.
+            Costs of the labels in each row, in the forms of `predict`.  Each row is weighted by the square root of the mean cost
+            of its labels; a row in which no mistake costs anything is skipped.
 
         Returns
         -------

@@ -292,8 +292,8 @@ class PredtronRanker(BasePredtron):
         X : {array-like, sparse matrix} of shape (n_documents, n_features)
             Documents.
         qid : array-like of shape (n_documents,), default=None
-            The query of each document, here or in a column "qid" of X.  None is one query, of which more than one row warns
-            after a fit with several; "one" is one query.
+            The query of each document, here or in a column "qid" of X.  None is one query, and an error after a fit with
+            several; "one" is one query.
 
         Returns
         -------
@@ -301,7 +301,8 @@ class PredtronRanker(BasePredtron):
             Positions 1, 2, ... within the query; documents of equal scores in the order they are in.
         """
         model, reader = self._fitted_model(), self._reader()
-        X, qid = reader.apart_or_warned(X, qid) if model.noted else reader.apart(X, qid)
+        X, qid = reader.apart(X, qid)
+        reader.check_ids_given(qid, "rank", model)
         scores = self.predict(X)
         queries = reader.blocks(qid, len(scores))
         query = np.repeat(np.arange(queries.n), np.diff(queries.start))

@@ -169,7 +169,10 @@ def costs_of_labels(costs: Any, labels: list[Any], otherwise: NDArray, n: int) -
     if table is None:
         raise ValueError(f"costs={shortened(costs)} does not hold numbers; accepted are {FORMS_OF_SETS}.")
     if table.shape != shape:
-        raise ValueError(f"costs has shape {table.shape}; accepted here is {shape}, rows, labels, and missed and false.")
+        raise ValueError(
+            f"costs has shape {table.shape}; accepted here is {shape}, rows, labels, and missed and false"
+            f"{advice_on_numbers(table, n, (labels[0], 'missed'))}."
+        )
     for i, label in enumerate(labels):
         for j, side in enumerate(SIDES):
             check_column(table[:, i, j], (label, side), right_is_free=False)
@@ -210,7 +213,10 @@ def costs_by_row(costs: Any, classes: NDArray, answers: list[Any], otherwise: ND
     if found is None:
         raise ValueError(f"costs={shortened(costs)} does not hold numbers; accepted are {FORMS}.")
     if found.shape != shape:
-        raise ValueError(f"costs has shape {found.shape}; accepted here is {shape}, {described(classes, answers)}.")
+        raise ValueError(
+            f"costs has shape {found.shape}; accepted here is {shape}, {described(classes, answers)}"
+            f"{advice_on_numbers(found, n, (answers[-1 if len(answers) == len(classes) else -2], answers[0]))}."
+        )
     for i, true in enumerate(classes.tolist()):
         for j, answer in enumerate(answers):
             check_column(found[:, i, j], (true, answer), right_is_free=i == j)
@@ -279,6 +285,13 @@ def check_column(column: NDArray, pair: tuple[Any, Any], *, right_is_free: bool)
             f"costs has {column[row]:g} for the right answer {pair!r} in row {row}; accepted is 0, and where right answers do "
             "cost something, a data frame or a dict that names the pair."
         )
+
+
+def advice_on_numbers(costs: NDArray, n: int, pair: tuple[Any, Any]) -> str:
+    """Return the advice for one number a row, which does not say which mistake it is the cost of."""
+    if costs.shape not in ((n,), (n, 1)):
+        return ""
+    return f".  One number for each row is the cost of one mistake: name it in a dict, as {{{pair!r}: costs}}"
 
 
 def described(classes: NDArray, answers: list[Any]) -> str:

@@ -285,8 +285,8 @@ class CostMatrix(CostTableLoss):
 
     @property
     def takes_new_classes(self) -> bool:  # type: ignore[override]
-        """Whether the costs are of pairs of labels, and not a matrix."""
-        return isinstance(self.costs, Mapping)
+        """Whether the costs are of pairs of labels, or of a matrix that declares all labels."""
+        return isinstance(self.costs, Mapping) or self.labels is not None
 
     def matrix(self, classes: NDArray) -> NDArray:
         present = classes.tolist()

@@ -45,7 +45,11 @@ class RowCostScorer(Scorer):
     def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **kwargs: Any) -> float:
         costs, weight = kwargs.get("costs"), kwargs.get("sample_weight")
         if costs is None:
-            raise ValueError("costs=None: this scorer takes the costs of the rows it scores, `costs`; see cost_scorer.")
+            raise ValueError(
+                "costs=None: this scorer needs the costs of the rows that it scores, as its argument `costs`.  Searches and "
+                "cross-validation pass them after sklearn.set_config(enable_metadata_routing=True), if they are given "
+                "params={'costs': ...} (a search: fit(X, y, costs=...)), a data frame whose columns are pairs (true, predicted)."
+            )
         check_is_fitted(final(estimator))
         if not (is_classifier(estimator) and hasattr(estimator, "predict_proba")):
             raise ValueError(

@@ -180,3 +180,11 @@ def test_wrong_rows_leave_the_certificate(fitted, rows):
         model.predict(X, costs={(1, 0): 3.0})
     assert model.certificate_ == before
     assert not hasattr(PredtronBinaryClassifier(reject=0.1), "certify")
+
+
+def test_a_certificate_that_rests_on_a_free_mistake_warns():
+    """Where a false alarm costs nothing, alarms for all rows keep any risk."""
+    X, y = make_classification(600, class_sep=0.5, random_state=0)
+    model = PredtronBinaryClassifier(loss={(0, 1): 0}, reject=Reject(risk=0.05), random_state=0).fit(X[:300], y[:300])
+    with pytest.warns(UserWarning, match="by predicting 1 for all rows that are answered, a prediction that never costs"):
+        model.certify(X[300:], y[300:])

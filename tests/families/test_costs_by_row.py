@@ -181,7 +181,7 @@ def test_searches_cut_costs_into_folds_and_route_them(kind):
 def test_scorers_of_rows_need_costs():
     X, y, _ = drawn([0, 1])
     model = PredtronBinaryClassifier(random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match="costs=None: this scorer takes the costs of the rows"):
+    with pytest.raises(ValueError, match="costs=None: this scorer needs the costs of the rows"):
         cost_scorer()(model, X, y)
     with pytest.raises(ValueError, match="labels and reject_cost go with costs of all rows"):
         cost_scorer(labels=[0, 1])
@@ -217,3 +217,11 @@ def test_frames_whose_columns_have_texts_as_names_are_refused(package):
     for kind, labels in ((PredtronClassifier, y), (PredtronMultilabelClassifier, np.column_stack([y == "a", y == "b"]) * 1)):
         with pytest.raises(ValueError, match=f"costs is a {package} .*, whose columns cannot have pairs as names; .* a pandas"):
             kind(random_state=0).fit(X, labels).predict(X, costs=frame)
+
+
+def test_one_number_a_row_is_answered_with_the_dict_that_is_wanted():
+    X, y = np.eye(4), [0, 1, 0, 1]
+    with pytest.raises(ValueError, match=r"shape \(4,\).*One number for each row is the cost of one.*\{\(1, 0\): costs\}"):
+        PredtronBinaryClassifier().fit(X, y, costs=np.ones(4))
+    with pytest.raises(ValueError, match=r"\{\(0, 'missed'\): costs\}"):
+        PredtronMultilabelClassifier().fit(X, np.eye(4, 2), costs=np.ones(4))

@@ -60,11 +60,17 @@ def test_a_search_without_ids_is_warned():
 
 
 def test_what_is_taken_for_one_query_is_said():
+    with pytest.warns(UserWarning, match="qid=None: all 480 documents are one query") as caught:
+        mean_over_queries(ndcg, Y, X[:, 0])
+    assert caught[0].filename == __file__
+
+
+def test_rank_and_score_without_ids_after_several_queries_are_errors():
     model = ranker().fit(X, Y, qid=QID)
-    for call in (lambda: model.rank(X), lambda: mean_over_queries(ndcg, Y, X[:, 0])):
-        with pytest.warns(UserWarning, match="qid=None: all 480 (rows|documents) are one query") as caught:
-            call()
-        assert caught[0].filename == __file__
+    with pytest.raises(ValueError, match="rank was called without qid"):
+        model.rank(X)
+    with pytest.raises(ValueError, match="score was called without qid"):
+        model.score(X, Y)
 
 
 @pytest.mark.parametrize("kind", [PredtronRanker, PredtronSequenceTagger])

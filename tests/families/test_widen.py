@@ -25,7 +25,7 @@ from sklearn_predtron.decisions import Cut
 from sklearn_predtron.decisions._cut import CutBy
 from sklearn_predtron.families import _model, _widening
 from sklearn_predtron.families._model import Model
-from sklearn_predtron.losses import Reject
+from sklearn_predtron.losses import CostMatrix, Reject
 from sklearn_predtron.norms import L2, RKHS, Group, PNorm, Scaled, Trace
 from tests.inside import predicting_scores
 
@@ -576,3 +576,19 @@ def test_candidates_of_many_weights_are_charged_less_often():
 def test_only_what_has_learned_rows_is_widened():
     with pytest.raises(NotFittedError):
         PredtronClassifier().widen(3)
+
+
+def test_a_matrix_that_declares_all_labels_takes_new_classes():
+    X, costs = np.random.default_rng(0).standard_normal((60, 3)), np.array([[0, 1, 2], [3, 0, 1], [9, 5, 0]])
+    y, pairs = (
+        np.array(["a", "b", "c"] * 20),
+        {(t, p): costs["abc".index(t), "abc".index(p)] for t in "abc" for p in "abc" if t != p},
+    )
+    grown = []
+    for loss in (CostMatrix(costs, labels=["a", "b", "c"]), CostMatrix(pairs, labels=["a", "b", "c"])):
+        model = PredtronClassifier(loss=loss, decision="learned")
+        model.partial_fit(X[:40], np.array(["a", "b"] * 20), classes=["a", "b"]).widen(classes=["c"]).partial_fit(X, y)
+        grown.append(model)
+    np.testing.assert_array_equal(grown[0].coef_, grown[1].coef_)
+    with pytest.raises(ValueError, match="d"):
+        grown[0].widen(classes=["d"])
