@@ -1,7 +1,6 @@
 """Mistake-driven online learning for general prediction problems, as scikit-learn estimators."""
 
 from sklearn_predtron._support.version import __version__ as __version__
-from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families.bipartite import PredtronBipartiteClassifier
 from sklearn_predtron.families.classification import PredtronBinaryClassifier, PredtronClassifier
 from sklearn_predtron.families.label_ranking import PredtronLabelRanker
@@ -10,6 +9,7 @@ from sklearn_predtron.families.ordinal import PredtronOrdinalClassifier
 from sklearn_predtron.families.ranking import PredtronRanker
 from sklearn_predtron.families.sequences import PredtronSequenceTagger
 from sklearn_predtron.families.structured import JointProblem, Predtron, Problem
+from sklearn_predtron.families.training.patience import Patience
 
 __all__ = [
     "JointProblem",

@@ -42,6 +42,16 @@ class HeldOut(NamedTuple):
     learned_weight: NDArray | None
     map: Any = None
 
+    def some(self, most: int) -> HeldOut:
+        """Return at most so many of the rows, evenly spaced."""
+        n = len(self.scores)
+        if n <= most:
+            return self
+        rows = np.arange(most) * n // most
+        weight = None if self.weight is None else self.weight[rows]
+        rounds = self.rounds[rows] if len(self.rounds) == n else self.rounds
+        return self._replace(scores=self.scores[rows], values=self.values[rows], weight=weight, rounds=rounds)
+
     def show(self, learner: Learner) -> None:
         """Show the rows to the learner's observer, as it would have seen them in rounds."""
         weight = None if self.learned_weight is None else self.learned_weight / self.learned_weight.max()
@@ -72,6 +82,10 @@ class Decision:
     def judged(self, problem: Problem, held: HeldOut) -> tuple[float, HeldOut]:
         """Return the mean log loss of rows that were held out under their own map, and the rows with it."""
         return self.calibration.judged(problem, held)
+
+    def decoded(self, problem: Problem, held: HeldOut) -> Any:
+        """Return the predictions for held-out rows by their own map; None if they are those of a measure of all rows."""
+        return problem.predict(np.ascontiguousarray(held.scores))
 
     def after_fit(self, learner: Learner, held: HeldOut) -> dict[str, Any]:
         """Return what is settled, by rows that were held out."""

@@ -165,8 +165,9 @@ class Calibration(Decision):
         return {"map": self.fitted_to(learner.problem, held, observer.recorded)}
 
     def judged(self, problem: Any, held: HeldOut) -> tuple[float, HeldOut]:
-        """Return the mean log loss of rows that were held out under their own map, and the rows with it."""
-        found, scores = self.map_of(problem, held), self.of.scores(problem, held.scores)
+        """Return the mean log loss of held-out rows under a map of their own without a matrix, and the rows with it."""
+        scores, weight = self.of.scores(problem, held.scores), np.ones(len(held.scores)) if held.weight is None else held.weight
+        found = self.of.fitted(scores, held.values, weight, self.smoothing, stream=True)
         loss = self.of.log_losses(self.of.probabilities(found, scores), held.values)
         return float(np.average(loss, weights=held.weight)), held._replace(map=found)
 

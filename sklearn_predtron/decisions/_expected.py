@@ -49,6 +49,12 @@ class OfProbabilities(Decision):
         """Return the decision by a map."""
         return self
 
+    def decoded(self, problem: Any, held: HeldOut) -> NDArray:
+        """Return the predictions for held-out rows by their own map."""
+        decision = self.by(held.map)
+        shift = decision.shift(problem)
+        return decision.predict(problem, np.ascontiguousarray(held.scores if shift is None else held.scores - shift))
+
 
 class LeastCost(OfProbabilities):
     """Predict what costs least in expectation (Elkan 2001), or nothing where that costs less (Chow 1970).
@@ -146,6 +152,12 @@ class BestOfTwo(OfProbabilities):
         found = self.calibration.of.restored(settled["map"][2])
         chosen = self.is_better(learner.problem, found, held.scores, held.values, held.weight)
         return {**settled, "plug_in": (settled["map"][0], chosen)}
+
+    def decoded(self, problem: Any, held: HeldOut) -> NDArray:
+        """Return the predictions for held-out rows by the better rule."""
+        if self.is_better(problem, held.map, held.scores, held.values, held.weight):
+            return self.plug_in.sets(held.map.probabilities(held.scores))
+        return problem.predict(np.ascontiguousarray(held.scores))
 
     def now(self, learner: Learner, settled: Any) -> Decision:
         """Return the better one of this moment."""

@@ -17,14 +17,13 @@ from sklearn_predtron._support.parts import Part, resolve
 from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._reading import Reading, warn_of_scales
 from sklearn_predtron.families._tables import map_of
+from sklearn_predtron.families.training.intervals import evaluation_interval, set_recording_interval
 from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.norms import RKHS, Auto, Norm
 from sklearn_predtron.updates import Update, build_rule
 
 BEGAN, MEAN = "a model", "folds"  # what weights have learned with that began at a model, or are the mean of several
 FIXED_AVERAGES = {"linear": LinearAverage, "uniform": Average}
-FEW_WEIGHTS, FEW_OF_SEVERAL = 4096, 256
-RARELY, LEAST_OFTEN, WRITTEN_A_ROUND = 8, 64, 8192  # rounds between two charges at most, and weights written for them in a round
 
 
 def new_model(estimator: Any, reading: Reading, *, partial: bool, sparse: bool | None = None) -> Model:
@@ -49,7 +48,7 @@ def new_model(estimator: Any, reading: Reading, *, partial: bool, sparse: bool |
         warn_of_scales(rows.matrix())
     observer = observer_of(estimator, labels, problem, None, partial=partial)
     learner = new_learner(estimator, labels, problem, rows, norm, observer, partial=partial)
-    record_sparingly(learner, rows.p)
+    set_recording_interval(learner, rows.p)
     fixed, name = fixed_parameters(estimator, norm), type(estimator).__name__
     learned_with = fingerprint(problem, learner.update)
     loss = loss_of(estimator)
@@ -131,7 +130,7 @@ def build_average(estimator: Any, problem: Problem, rows: Rows, *, partial: bool
     if average is None:
         average = "auto" if partial else "linear"
     if average == "auto":
-        return ChoosingAverage(charged_every(problem, rows.p))
+        return ChoosingAverage(evaluation_interval(problem, rows.p))
     return FIXED_AVERAGES[average]() if isinstance(average, str) else Average(float(average))
 
 
@@ -180,31 +179,12 @@ def differs(model: Model, problem: Problem, update: Any) -> bool:
     return model.learned_with not in (None, MEAN, fingerprint(problem, update))
 
 
-def charged_every(problem: Problem, p: int) -> int:
-    """Return in every how many rounds the candidates of "auto" are scored and decoded: where that is most of a round, in some.
-
-    A query comes with rows enough to learn from that it never is; and a stream has fewer of them than of rows.
-    """
-    few = problem.d * p <= (FEW_WEIGHTS if problem.d == 1 else FEW_OF_SEVERAL)
-    costly = problem.in_python or (problem.score_map.of_blocks and not problem.score_map.offsets_cancel)
-    if not costly and (few or problem.score_map.offsets_cancel):
-        return 1
-    return min(max(8, problem.score_map.written_for_means(p) // WRITTEN_A_ROUND), LEAST_OFTEN)
-
-
 def observer_of(estimator: Any, labels: Any, problem: Problem, present: Observer | None, *, partial: bool) -> Observer | None:
     """Return what observes the rounds for the decision; nothing, if it can do without, where averages would be summed for it."""
     decision, choosing = estimator._decision(labels), estimator.average == "auto" or (partial and estimator.average is None)
     if decision.asks_for is None and not choosing and estimator.average is not False:
         return None
     return decision.observer(problem, present)
-
-
-def record_sparingly(learner: Learner, p: int) -> None:
-    """Let the observer record the rounds in which scores of what predicts are there, or cost little; p is the rows' width."""
-    if learner.observer is not None:
-        of_averages = learner.weights.averaging and not isinstance(learner.average, ChoosingAverage)
-        learner.observer.sparingly(max(RARELY if of_averages else 1, charged_every(learner.problem, p)))
 
 
 def kept_by(average: Average | None, weights: Weights) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -20,15 +21,16 @@ from sklearn_predtron._support.pairs import with_pairs, without_pairs
 from sklearn_predtron._support.parts import Part, kinds, resolve
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.types import keeping_type
-from sklearn_predtron.decisions._base import PLAIN, Decision
-from sklearn_predtron.families import _bounds, _first_rows, _linear, _sparse, _training, _widening
+from sklearn_predtron.decisions._base import PLAIN, Decision, HeldOut
+from sklearn_predtron.families import _bounds, _linear, _sparse, _widening
 from sklearn_predtron.families._attributes import absent, counted, fitted_map, learned, of_expansion, read_only, recorded
 from sklearn_predtron.families._explained import explain
 from sklearn_predtron.families._model import Model
-from sklearn_predtron.families._patience import Patience, checked_patience
 from sklearn_predtron.families._reading import RowReader
 from sklearn_predtron.families._tables import mark_tables
 from sklearn_predtron.families.labels._codec import Codec
+from sklearn_predtron.families.training import calls, first_rows
+from sklearn_predtron.families.training.patience import Patience, checked_patience
 from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.norms import L2, Auto, Norm, Scaled
 from sklearn_predtron.updates import Update
@@ -74,7 +76,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     _model: Any = None  # a Model, once there are weights
     _epochs = 10  # of fit, if max_iter does not say
     _more_epochs = False  # whether some thousand rows take more
-    _sets_aside = False  # whether fit chooses by a part, and then learns all
+    _refits = False  # whether fit chooses by a part, and then learns all
     _keeps_sparse = True  # whether weights may be kept sparse
     _linear_models = "linear classifiers of scikit-learn, and OneVsRestClassifier of them"
 
@@ -106,6 +108,18 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     def _fixed_parameters(self) -> dict[str, Any]:
         """Return what the weights are made of beside the norm."""
         return {"fit_intercept": bool(self.fit_intercept), "intercept_scaling": self._scaling()}
+
+    def _held_out_loss(self, model: Any, decision: Decision, held_out: HeldOut) -> float | None:
+        """Return the mean own loss of held-out rows, beside the log loss; None where that is the only one."""
+        return None
+
+    def _validation_loss(self, X: Any, y: Any, **ids: Any) -> NDArray:
+        """Return the losses by which `fit` evaluates held-out queries, sequences or label rankings."""
+        return self.sample_loss(X, y, **ids)
+
+    def _calibration_by(self, X: Any, y: Any, **ids: Any) -> Callable[[], dict[str, Any]] | None:
+        """Return what calibrates the scores by held-out data, if it is asked to; None where there is nothing to calibrate."""
+        return None
 
     def _read_linear(self, model: Any) -> tuple[Codec, Any]:
         """Return the codec of what a linear model predicts, and the scores by which it does."""
@@ -250,7 +264,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     def _fit(self, X: Any, y: Any, learn: Any = None, **given: Any) -> Self:
         """Fit, unless another call learns; `learn` takes the place of the epochs of one learner."""
         with self._lock, np.errstate(under="ignore"):  # 0 is what is meant where numbers underflow, and range is checked
-            _training.fit(self, X, y, given, learn)
+            calls.fit(self, X, y, given, learn)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -285,8 +299,8 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     def _partial_fit(self, X: Any, y: Any, learn: Any = None, **given: Any) -> Self:
         """Learn from a batch, unless another call learns."""
-        with self._lock, np.errstate(under="ignore"), _training.averages_begun(self):
-            _first_rows.partial_fit(self, X, y, given, learn)
+        with self._lock, np.errstate(under="ignore"), calls.averages_begun(self):
+            first_rows.partial_fit(self, X, y, given, learn)
         return self
 
     def widen(self, n_features: Any = None, classes: Any = None) -> Self:

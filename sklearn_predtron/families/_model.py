@@ -17,10 +17,11 @@ from sklearn_predtron._core.predictors import are_few
 from sklearn_predtron._core.rows import OVERFLOW, Rows
 from sklearn_predtron._support.parts import Part, resolve
 from sklearn_predtron._support.version import __version__
-from sklearn_predtron.decisions._base import PLAIN, Decision
+from sklearn_predtron.decisions._base import PLAIN, Decision, HeldOut
 from sklearn_predtron.families import _saved
-from sklearn_predtron.families._reading import Columns, check_finite, read_rows, warn_of_format, why_length_refused
+from sklearn_predtron.families._reading import Batch, Columns, check_finite, read_rows, warn_of_format, why_length_refused
 from sklearn_predtron.families._stream import Stream
+from sklearn_predtron.families.training.intervals import set_recording_interval
 from sklearn_predtron.losses._by_row import KnownCosts
 from sklearn_predtron.norms import Auto, Norm
 
@@ -228,6 +229,23 @@ class Model:
         """Return margins under weights that predict the same and have norm 1; nan where these are zero."""
         length = self.learner.read(lambda weights: weights.length())
         return margins / length if length > 0 else np.full(len(margins), np.nan)
+
+    # ------------------------------------------------------------------------------------------------------------- decisions
+
+    def fit_decision(self, decision: Decision, held_out: HeldOut | None, p: int) -> None:
+        """Fit a decision to the scores of held-out rows of p features; without them it observes the rows to come."""
+        problem, update, average, _ = self.learner.parts()
+        learner = self.learner.with_parts(problem, update, average, decision.observer(problem, None))
+        set_recording_interval(learner, p)
+        self.settled = None if held_out is None else decision.after_fit(learner, held_out)
+        self.learner = learner
+
+    def fit_decision_on_rows(self, decision: Decision, batch: Batch) -> None:
+        """Fit a decision that needs the scores of the training rows."""
+        if decision.on_rows:
+            X, rows = self.read_rows(batch.X)
+            scores = self.fill_scores(self.learner, X, rows, 0, np.empty((rows.n, self.learner.problem.d)))
+            self.settled = {**(self.settled or {}), **decision.after_rows(scores, batch)}
 
     # --------------------------------------------------------------------------------------------------------------- saving
 

@@ -13,7 +13,7 @@ from sklearn_predtron.families._attributes import unfitted
 from sklearn_predtron.families._composition import BEGAN, build_weights, check_fixed
 from sklearn_predtron.families._linear import empty_rows
 from sklearn_predtron.families._model import Model
-from sklearn_predtron.families._training import open_stream
+from sklearn_predtron.families.training.calls import open_stream
 from sklearn_predtron.norms import Auto, Norm
 from sklearn_predtron.norms._sparse import SparseWeights
 

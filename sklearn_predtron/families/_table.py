@@ -16,7 +16,7 @@ from sklearn_predtron._support.parts import checked_build
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron.decisions._abstain import AbstainByCode, AbstainByMargin, AbstainOnline, top_two
-from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded
+from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded, HeldOut
 from sklearn_predtron.decisions._calibration import Calibration, OfClasses, calibration_of
 from sklearn_predtron.decisions._calibration import OfTwoClasses as MapOfTwoClasses
 from sklearn_predtron.decisions._certified import Certificate, Certified
@@ -27,13 +27,13 @@ from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, L
 from sklearn_predtron.families import _certified, _linear
 from sklearn_predtron.families._attributes import check_has_probabilities, learned, recorded, shifted_intercept
 from sklearn_predtron.families._estimator import BasePredtron
-from sklearn_predtron.families._folds import ACCEPTED
 from sklearn_predtron.families._linear import Linear
 from sklearn_predtron.families._true_costs import costs_between, counts_mistakes, true_codes
 from sklearn_predtron.families._weighed import WeighedClasses
 from sklearn_predtron.families._widening import check_takes
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import Classes
+from sklearn_predtron.families.training.plan import ACCEPTED
 from sklearn_predtron.losses import (
     CostTableLoss,
     Reject,
@@ -261,6 +261,13 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         if reject is not None and names_label(table_loss(self.loss), label):
             raise ValueError(f"loss names reject.label={label!r}; what a rejected row costs is reject.cost.")
         return costs_between(self.loss, classes)
+
+    def _held_out_loss(self, model: Any, decision: Decision, held_out: HeldOut) -> float | None:
+        predicted = decision.decoded(model.learner.problem, held_out)
+        if predicted is None:
+            return None
+        losses = self._costs(model.labels.classes)[held_out.values[:, 0], predicted]
+        return float(np.average(losses, weights=held_out.weight))
 
     def _read_linear(self, model: Any) -> tuple[Codec, Linear]:
         scores = _linear.of_classes(self, model)

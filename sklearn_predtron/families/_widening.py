@@ -12,11 +12,12 @@ from sklearn_predtron._core.averages import Average, ChoosingAverage
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.families._composition import build_update, charged_every, differs, record_sparingly
+from sklearn_predtron.families._composition import build_update, differs
 from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._reading import Columns
 from sklearn_predtron.families._tables import FirstRows
-from sklearn_predtron.families._training import open_stream
+from sklearn_predtron.families.training.calls import open_stream
+from sklearn_predtron.families.training.intervals import evaluation_interval, set_recording_interval
 from sklearn_predtron.features import ROWS_OF_STREAMS
 from sklearn_predtron.losses._by_row import KnownCosts
 
@@ -52,7 +53,7 @@ def widen(estimator: Any, n_features: Any, classes: Any) -> None:
     average = average_of_width(learner.average, problem, width)
     if average is not learner.average:
         learner = learner.with_parts(problem, learner.update, average, learner.observer)
-    record_sparingly(learner, width)
+    set_recording_interval(learner, width)
     learner.widen(width)
     if learner is not model.learner:
         wider.learner = learner
@@ -149,6 +150,6 @@ def check_takes(classes: Any, name: str, value: Any, part: Any, accepted: str) -
 
 def average_of_width(average: Average, problem: Problem, width: Any) -> Average:
     """Return what goes on from an average: candidates of many weights are charged less often."""
-    if not isinstance(average, ChoosingAverage) or charged_every(problem, width) == average.every:
+    if not isinstance(average, ChoosingAverage) or evaluation_interval(problem, width) == average.every:
         return average
-    return average.charging(charged_every(problem, width))
+    return average.charging(evaluation_interval(problem, width))

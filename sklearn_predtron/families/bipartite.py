@@ -30,10 +30,10 @@ from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.families._linear import Linear
 from sklearn_predtron.families._model import Model
-from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._true_costs import true_codes
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import TwoClasses
+from sklearn_predtron.families.training.patience import Patience
 from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.losses import (
     AtK,

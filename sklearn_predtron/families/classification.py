@@ -16,10 +16,10 @@ from sklearn_predtron.decisions._cut import CutAt
 from sklearn_predtron.decisions._rules import Cut, DecisionRule
 from sklearn_predtron.families._attributes import learned
 from sklearn_predtron.families._docstrings import documented
-from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._table import TableClassifier
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import TwoClasses
+from sklearn_predtron.families.training.patience import Patience
 from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.losses import CostTableLoss, Reject
 from sklearn_predtron.norms import Norm

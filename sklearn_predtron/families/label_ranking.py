@@ -15,10 +15,8 @@ from sklearn_predtron.families import _linear
 from sklearn_predtron.families._attributes import learned, names_of, read_only
 from sklearn_predtron.families._docstrings import UPDATES, documented
 from sklearn_predtron.families._estimator import BasePredtron
-from sklearn_predtron.families._folds import ACCEPTED
 from sklearn_predtron.families._linear import Linear
 from sklearn_predtron.families._model import Model
-from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._ranked_lists import (
     CONSTRAINTS,
     list_margins,
@@ -31,6 +29,8 @@ from sklearn_predtron.families._reading import check_labels_given, check_lengths
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import column_names
 from sklearn_predtron.families.labels.relevances import LabelRelevances, relevance_matrix
+from sklearn_predtron.families.training.patience import Patience
+from sklearn_predtron.families.training.plan import ACCEPTED
 from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.losses import KendallTau, RankingLoss, ranking_loss
 from sklearn_predtron.metrics import mean_over_queries, ndcg

@@ -18,7 +18,7 @@ from sklearn_predtron._support.compat import linear_classifier, with_callbacks
 from sklearn_predtron._support.names import refuse_class
 from sklearn_predtron._support.parts import checked_build, resolve
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded
+from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded, HeldOut
 from sklearn_predtron.decisions._calibration import Calibration, OfLabels, calibration_of
 from sklearn_predtron.decisions._cut import CutAt, CutBy, Measure, OfEachLabel, given_cuts, number_or_measure
 from sklearn_predtron.decisions._expected import BestOfTwo, LeastCostOfLabels, MostExpected, MostProbable
@@ -34,14 +34,14 @@ from sklearn_predtron.families._attributes import (
 )
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._estimator import BasePredtron
-from sklearn_predtron.families._folds import ACCEPTED
 from sklearn_predtron.families._linear import Linear
-from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._reading import check_lengths
 from sklearn_predtron.families._weighed import WeighedSets
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import column_names
 from sklearn_predtron.families.labels.sets import Sets, as_sets, check_label_numbers, is_one_label, values_of_one
+from sklearn_predtron.families.training.patience import Patience
+from sklearn_predtron.families.training.plan import ACCEPTED
 from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.losses import AtK, CountLoss, FBeta, Hamming, Jaccard, SubsetLoss, subset_loss
 from sklearn_predtron.losses._by_row import costs_of_labels, costs_of_sets, sets_of_least_cost
@@ -291,6 +291,13 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             missed, false = noted.means(np.full((labels.n_labels, 2), otherwise)).T
             return LeastCostOfLabels(Calibration(OfLabels()), false, missed, or_decoded=True)
         return Decoded(Calibration(OfLabels(), agrees=isinstance(loss, Hamming)), holds_out=True)
+
+    def _held_out_loss(self, model: Any, decision: Decision, held_out: HeldOut) -> float | None:
+        predicted = decision.decoded(model.learner.problem, held_out)
+        if predicted is None:
+            return None
+        losses = subset_loss(self.loss).of_counts(*counts(predicted, held_out.values))
+        return float(np.average(losses, weights=held_out.weight))
 
     def _measure_of_cut(self, rule: Cut) -> Measure | None:
         """Return the measure by which scores are cut; None if it is at numbers; refuse what it cannot be."""

@@ -16,12 +16,12 @@ from sklearn_predtron.decisions._rules import DecisionRule
 from sklearn_predtron.families._attributes import learned, read_only
 from sklearn_predtron.families._docstrings import UPDATES, documented
 from sklearn_predtron.families._linear import Linear, of_classes, of_thresholds, with_own_intercept
-from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._table import TableClassifier
 from sklearn_predtron.families._true_costs import true_codes
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import check_same_set
 from sklearn_predtron.families.labels.ranks import Ranks, checked_categories
+from sklearn_predtron.families.training.patience import Patience
 from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.losses import Absolute, CostTableLoss, Reject
 from sklearn_predtron.metrics._means import mean_loss

@@ -18,14 +18,14 @@ from sklearn_predtron.families._attributes import learned
 from sklearn_predtron.families._bounds import loss_bound
 from sklearn_predtron.families._docstrings import UPDATES, documented
 from sklearn_predtron.families._estimator import BasePredtron
-from sklearn_predtron.families._folds import ACCEPTED
 from sklearn_predtron.families._linear import Linear
 from sklearn_predtron.families._model import Model
-from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._ranked_lists import CONSTRAINTS, list_margins, ranker_tags, ranking_losses, ranking_problem
 from sklearn_predtron.families._reading import BlockReader, check_labels_given, check_lengths
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.relevances import DocumentRelevances
+from sklearn_predtron.families.training.patience import Patience
+from sklearn_predtron.families.training.plan import ACCEPTED
 from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.losses import RankingLoss
 from sklearn_predtron.metrics import mean_over_queries, ndcg

@@ -20,10 +20,8 @@ from sklearn_predtron.families._attributes import learned
 from sklearn_predtron.families._bounds import loss_bound, unit_margin_bound
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._estimator import BasePredtron
-from sklearn_predtron.families._folds import ACCEPTED
 from sklearn_predtron.families._leads import leads
 from sklearn_predtron.families._linear import Linear, of_classes, of_each_class
-from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._reading import check_labels_given, check_lengths
 from sklearn_predtron.families._scored_sequences import predicted_codes, scored_sequences
 from sklearn_predtron.families._sequence_reader import SequenceReader
@@ -31,6 +29,8 @@ from sklearn_predtron.families._transitions import learned_scores
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.tokens import AUTO, INTERCEPT, LENGTH, LOSS, TRANSITIONS, USUAL, Tokens
 from sklearn_predtron.families.labels.transitions import allowed_transitions, possible
+from sklearn_predtron.families.training.patience import Patience
+from sklearn_predtron.families.training.plan import ACCEPTED
 from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.losses import SequenceLoss, sequence_loss
 from sklearn_predtron.metrics._means import mean_loss
@@ -154,7 +154,7 @@ class PredtronSequenceTagger(BasePredtron):
 
     _keeps_sparse = False
     _epochs = 20
-    _sets_aside = True
+    _refits = True
     _parameter_constraints: dict[str, list] = {
         **{name: kinds for name, kinds in BasePredtron._parameter_constraints.items() if name != "fit_intercept"},
         "loss": [str, SequenceLoss],
@@ -489,14 +489,14 @@ class PredtronSequenceTagger(BasePredtron):
         X, sid = self._reader().apart(X, sid)
         return self._loss_of(predicted_codes(self, X, sid, "sample_loss")[1], y, sid)
 
-    def _judged(self, X: Any, y: Any, **ids: Any) -> NDArray:
+    def _validation_loss(self, X: Any, y: Any, **ids: Any) -> NDArray:
         """Return the loss of each sequence that was held out, by which `fit` chooses."""
         y = column_or_1d(y)  # of a column `fit` has warned
         if not self._model.labels.chooses_by_chunks:
             return self.sample_loss(X, y, **ids)
         return wrong_chunks(y.tolist(), self.predict(X, **ids).tolist(), self._reader().blocks(ids["sid"], len(y)))
 
-    def _meaning_of_scores(self, X: Any, y: Any, sid: Any = None) -> Any:
+    def _calibration_by(self, X: Any, y: Any, sid: Any = None) -> Any:
         few = _token_probabilities.few_tokens(len(self.classes_))
         return _token_probabilities.meaning_of_scores(self, X, column_or_1d(y), sid, few)
 

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-from sklearn_predtron.families._watched import snapshot
+from sklearn_predtron.families.training.trainer import snapshot
 
 Reconstruct = Callable[[], dict[str, Any]]
 

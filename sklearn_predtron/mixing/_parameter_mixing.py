@@ -21,7 +21,6 @@ from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.datasets._counts import check_counts
 from sklearn_predtron.families._estimator import BasePredtron
-from sklearn_predtron.families._held import settle_on_rows
 from sklearn_predtron.families._reading import Batch
 from sklearn_predtron.mixing._callbacks import EpochsAsRounds, Unwatched, Watched
 from sklearn_predtron.mixing._checkpoint import Checkpoint, check_path, described
@@ -403,7 +402,7 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
 
         def finish(model: BasePredtron) -> None:
             if before is None:
-                settle_on_rows(model, batch)
+                learned.fit_decision_on_rows(learned.decision_of(model._decision), batch)
 
         course.take(model, shards, checkpoint, finish)
 

@@ -20,13 +20,12 @@ from sklearn_predtron.datasets import SvmlightReader, SvmlightSummary
 from sklearn_predtron.datasets._counts import check_counts
 from sklearn_predtron.datasets._file_part import can_be_cut
 from sklearn_predtron.families._composition import new_model
-from sklearn_predtron.families._epochs import epochs_of, learn_epoch
 from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.families._reading import Batch, Reading, are_stored_dense
 from sklearn_predtron.families._tables import columns_of
-from sklearn_predtron.families._training import observed_how
-from sklearn_predtron.families._watched import showing
 from sklearn_predtron.families.labels.classes import MissingClasses
+from sklearn_predtron.families.training.epochs import epochs_of, learn_epoch, observation_of
+from sklearn_predtron.families.training.trainer import with_model
 from sklearn_predtron.mixing._dask_blocks import Block, Lesson, labels_in, lessons_of_function
 from sklearn_predtron.mixing._digest import Digest
 
@@ -156,7 +155,7 @@ class Chunks:
 def reader_like(model: BasePredtron) -> BasePredtron:
     """Return an estimator that reads rows as another does, and may change meanwhile; what is learned stays the other's."""
     known: Any = model._model
-    return showing(model, known.but())
+    return with_model(model, known.but())
 
 
 def ids_apart(model: BasePredtron, lesson: Lesson) -> Lesson:
@@ -205,7 +204,7 @@ def learn_batch(model: BasePredtron, learner: Learner, batch: Batch, random: np.
     """Let a learner take a pass over a batch, whose rows it has not seen before if they are fresh."""
     if batch.rows.n == 0 or (batch.order is not None and len(batch.order) == 0):
         return
-    drawn = epochs_of(model, batch, random, learner).draw(observed=observed_how(learner) if fresh else None)
+    drawn = epochs_of(model, batch, random, learner).draw(observed=observation_of(learner) if fresh else None)
     learn_epoch(model._model, learner, *drawn, fresh=fresh)
 
 

@@ -29,8 +29,12 @@ class Codec:
         raise ValueError(f"classes={shortened(classes)}: these labels do not take more classes; fit the estimator anew.")
 
     def choices(self) -> tuple[Codec, ...]:
-        """Return codecs of the same labels, each of one way to learn them, among which `fit` chooses; the first is the usual."""
+        """Return codecs of the same labels, each with another representation, that `fit` compares; the first is the default."""
         return (self,)
+
+    def refinements(self) -> tuple[Codec, ...]:
+        """Return codecs that `fit` compares with this one when it is the best choice, after as many epochs."""
+        return ()
 
     def standardised(self) -> Codec:
         """Return a codec of the same labels for rows under another norm than the first one, which may standardise them."""

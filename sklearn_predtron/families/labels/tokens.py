@@ -89,20 +89,16 @@ class Tokens(Codec):
         return LOSS in self.chosen and are_chunks(self.classes.tolist())
 
     def choices(self) -> tuple[Tokens, ...]:
-        """Return the ways to learn these labels: of both lengths, by each loss."""
-        return tuple(way for lengths in self.lengths() for way in lengths.losses())
+        """Return this codec, and one with the other scales of the features of the intercept and of transitions."""
+        return tuple(self._with([scales for scales in (OF_ROWS, OF_ONES) if INTERCEPT in self.chosen]))
+
+    def refinements(self) -> tuple[Tokens, ...]:
+        """Return a codec with the other loss, by which F1 of chunks may be higher."""
+        return tuple(self._with([{LOSS: loss} for loss in LOSSES if self.chooses_by_chunks])[1:])
 
     def standardised(self) -> Tokens:
         """Return a codec with lengths that follow those of rows, if they are chosen."""
         return self._with([OF_ROWS] if INTERCEPT in self.chosen else [])[-1]
-
-    def lengths(self) -> list[Tokens]:
-        """Return codecs with these lengths of the features of the intercept and of transitions, and with the others."""
-        return self._with([lengths for lengths in (OF_ROWS, OF_ONES) if INTERCEPT in self.chosen])
-
-    def losses(self) -> list[Tokens]:
-        """Return codecs with this loss, and with the other that F1 of chunks may be higher by."""
-        return self._with([{LOSS: loss} for loss in LOSSES if self.chooses_by_chunks])
 
     def _with(self, others: list[dict[str, Any]]) -> list[Tokens]:
         """Return this codec, and those that differ by what may be chosen."""

@@ -55,6 +55,11 @@ def folds_of(codes: NDArray, random: np.random.Generator | None, n_folds: int) -
     return fold
 
 
+def observation_of(learner: Learner) -> str | None:
+    """Return which rows of a weighted epoch the observer sees: "first" ones, or "half" of them, by what it makes of them."""
+    return None if learner.observer is None else "first" if learner.observer.as_given else "half"
+
+
 class Epochs:
     """Rounds for `Learner.learn`, epoch by epoch.
 

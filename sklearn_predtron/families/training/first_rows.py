@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.utils import _safe_indexing
 
-from sklearn_predtron.families import _training
 from sklearn_predtron.families._reading import BlockReader, RowReader, len_of
 from sklearn_predtron.families._tables import FirstRows
-from sklearn_predtron.families._watched import showing
+from sklearn_predtron.families.training import calls
+from sklearn_predtron.families.training.trainer import Trainer
 from sklearn_predtron.features import ROWS_OF_STREAMS
 
 
@@ -24,24 +24,21 @@ def partial_fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: An
     """
     known = estimator._model
     if known is None and estimator.features is None:
-        _training.partial_fit(estimator, X, y, given, learn)
+        calls.partial_fit(estimator, X, y, given, learn)
         return
     first = FirstRows(estimator.features, is_classifier(estimator)) if known is None else known.columns.features
     if not isinstance(first, FirstRows):
-        _training.partial_fit(estimator, X, y, given, learn)
+        calls.partial_fit(estimator, X, y, given, learn)
         return
     if learn is not None:
         raise ValueError(f"features={estimator.features!r} does not go with learners side by side, whose maps would differ.")
-    view = showing(estimator, known)
-    if known is not None:
-        view._model = known.in_progress()
-    learn_first(view, first, X, y, given)
-    _training.take_over(estimator, view)
+    with Trainer(estimator, None if known is None else known.in_progress()) as trainer:
+        learn_first(trainer.estimator, first, X, y, given)
 
 
-def learn_first(view: Any, first: FirstRows, X: Any, y: Any, given: dict[str, Any]) -> None:
-    """Let a view of an estimator learn a call of which some rows are among the first."""
-    reader: RowReader = view._reader()
+def learn_first(estimator: Any, first: FirstRows, X: Any, y: Any, given: dict[str, Any]) -> None:
+    """Train an estimator on a call of which some rows are among the first."""
+    reader: RowReader = estimator._reader()
     if isinstance(reader, BlockReader):
         X, given[reader.ids.name] = reader.apart(X, given.get(reader.ids.name))
     there = of_some_weight(X, given)
@@ -49,22 +46,22 @@ def learn_first(view: Any, first: FirstRows, X: Any, y: Any, given: dict[str, An
     mine = reader.among_first(part[0], part[2], ROWS_OF_STREAMS - first.n)
     columns = first.columns_so_far(X)
     if mine is None or not len(mine):  # no good, or nothing to learn, which the reader says
-        _training.partial_fit(view, X, y, given, None, columns)
+        calls.partial_fit(estimator, X, y, given, None, columns)
         return
     if not mine.all():
-        _training.read(view, X, y, dict(given), view._model, partial=True, columns=columns)  # refuses all or nothing
+        calls.read(estimator, X, y, dict(given), estimator._model, partial=True, columns=columns)  # refuses all or nothing
     head = part_of(*part, mine)
-    _training.partial_fit(view, *head, None, columns)
+    calls.partial_fit(estimator, *head, None, columns)
     first = first.with_call(*head)
-    view._model.columns = view._model.columns._replace(features=first)
+    estimator._model.columns = estimator._model.columns._replace(features=first)
     if first.n < ROWS_OF_STREAMS:
         return
-    columns, calls = first.columns()
-    view._model = None
-    for call in calls:
-        _training.partial_fit(view, *call, None, columns)
+    columns, parts = first.columns()
+    estimator._model = None
+    for part_of_first in parts:
+        calls.partial_fit(estimator, *part_of_first, None, columns)
     if not mine.all():
-        _training.partial_fit(view, *part_of(*part, ~mine), None)
+        calls.partial_fit(estimator, *part_of(*part, ~mine), None)
 
 
 def of_some_weight(X: Any, given: dict[str, Any]) -> NDArray:

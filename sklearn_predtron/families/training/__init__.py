@@ -1,0 +1,1 @@
+"""Training: the plan of a fit, the runs that it evaluates, and the calls that train."""

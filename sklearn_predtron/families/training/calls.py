@@ -1,0 +1,194 @@
+"""The calls that train: `fit` by a plan, and `partial_fit` in the order of the rows."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import get_config
+from sklearn.base import is_classifier
+
+from sklearn_predtron._core.learner import Learner
+from sklearn_predtron.families._composition import changed_model, new_model
+from sklearn_predtron.families._model import Model
+from sklearn_predtron.families._reading import Batch, BlockReader, Columns, Reading, RowReader
+from sklearn_predtron.families._stream import Stream
+from sklearn_predtron.families._tables import FirstRows, columns_of
+from sklearn_predtron.families.training.epochs import seed_of
+from sklearn_predtron.families.training.intervals import set_recording_interval
+from sklearn_predtron.families.training.plan import plan_training
+from sklearn_predtron.families.training.trainer import Trainer
+from sklearn_predtron.features import ROWS_OF_STREAMS
+
+Learn = Callable[[Any, Batch], None]  # trains an estimator, which has the model in progress, in another way
+
+
+def fit(caller: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn | None) -> None:
+    """Train an estimator on a data set, as its plan says; `learn` replaces the plan."""
+    caller._validate_params()
+    known = caller._model if caller.warm_start else None
+    if known is not None and isinstance(known.columns.features, FirstRows):
+        raise ValueError(
+            f"warm_start=True is not possible before {ROWS_OF_STREAMS} streamed rows have fitted the feature map, and there are "
+            f"{known.columns.features.n}; accepted are partial_fit, and warm_start=False, which starts from scratch."
+        )
+    reader, reading = read(caller, X, y, given, known, partial=False)
+    batch, model = reading.batch, started_model(caller, known, reading)
+    model.check_rows(batch.X, batch.rows)
+    model.note_format(batch.rows, caller.norm)
+    ids, metadata = ids_given(reader, given), shown_metadata(reader.ids, given)
+    try:
+        with Trainer(caller, model, {"X": batch.X, "y": y, "metadata": metadata}, ids) as trainer:
+            if learn is not None:
+                learn(trainer.estimator, batch)
+            else:
+                reader.warn_of_rounds(reading)
+                seed = seed_of(trainer.estimator)
+                plan = plan_training(trainer.estimator, model, reader, batch, trainer.decision, seed, fresh=known is None)
+                trainer.carry_out(plan, batch)
+    finally:
+        model.learner.weights.close_fit()
+    if caller.average is not None:  # else it means another average in a stream
+        open_stream(caller)
+
+
+def started_model(caller: Any, known: Model | None, reading: Reading) -> Model:
+    """Return a new model, or a copy of the known one that continues."""
+    if known is None:
+        return new_model(caller, reading, partial=False)
+    known = known.but(learner=copy.deepcopy(known.learner), record=dict(known.record))
+    model = changed_model(caller, known, reading, partial=False)
+    set_recording_interval(model.learner, reading.batch.rows.p)
+    return model
+
+
+def partial_fit(
+    estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn | None, columns: Columns | None = None
+) -> None:
+    """Learn rows in their order; the estimator has a model that goes on if any round was learned.
+
+    Where no rows came before, `columns` says what they are if it is known.
+    """
+    known: Model | None = estimator._model
+    resolved = known is not None and known.resolved
+    if not resolved:
+        estimator._validate_params()
+    reader, reading = read(estimator, X, y, given, known, partial=True, columns=columns)
+    batch = reading.batch
+    model = new_model(estimator, reading, partial=True) if known is None else known
+    model.check_rows(batch.X, batch.rows)  # before an average begins
+    if resolved:
+        model = model.going_on(reading.labels, reading.noted)
+    elif known is not None:
+        model = changed_model(estimator, known, reading, partial=True)
+    learner = model.learner
+    model.note_format(batch.rows, estimator.norm)
+    with Trainer(estimator, model) as trainer:
+        if not resolved:
+            set_recording_interval(learner, batch.rows.p)  # not before: the model so far has the same observer
+            begin_stream(trainer.estimator)
+        try:
+            if learn is not None:
+                learn(trainer.estimator, batch)
+            else:
+                learn_in_order(model, reader.rounds(batch))
+        except Exception:
+            trainer.publish_rounds()  # those before one that overflows are kept, as the error says
+            raise
+    if estimator._model.stream is None:
+        open_stream(estimator)
+
+
+@contextmanager
+def averages_begun(estimator: Any) -> Iterator[None]:
+    """Drop the averages that a call begins beside those of the weights, and let be observed what was, if it learns nothing."""
+    known: Model | None = estimator._model
+    before = 0 if known is None else known.learner.weights.averaging
+    observer: Any = None if known is None else known.learner.observer
+    every = getattr(observer, "every", None)
+    try:
+        yield
+    except BaseException:
+        if known is not None and estimator._model is known and known.learner.weights.averaging > before:
+            with known.learner.lock.changing():
+                known.learner.weights.keep_averages(before)
+        if every is not None and estimator._model is known:
+            observer.sparingly(every)
+        raise
+
+
+def read(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    given: dict[str, Any],
+    known: Model | None,
+    *,
+    partial: bool,
+    columns: Columns | None = None,
+) -> tuple[RowReader, Reading]:
+    """Return what reads the rounds of a call, and what it was given; ids in a column of X are then among the rest."""
+    reader = estimator._reader()
+    if isinstance(reader, BlockReader):
+        ids = given.get(reader.ids.name)
+        X, given[reader.ids.name] = reader.apart(X, ids) if partial else reader.apart_or_warned(X, ids)
+    if known is None and not partial and estimator.features is not None:
+        columns, X = columns_of(estimator.features, X, y, labels=is_classifier(estimator))
+    reader.columns = columns
+    return reader, reader.read(X, y, estimator._read_labels, known, partial=partial, **given)
+
+
+def ids_given(reader: RowReader, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the ids that a call was given, by their name."""
+    return {reader.ids.name: given.get(reader.ids.name)} if reader.ids is not None else {}
+
+
+def open_stream(estimator: Any) -> None:
+    """Open the fast path for rows as they come, if there is one, by the present parameters."""
+    model: Model = estimator._model
+    columns = model.columns
+    slow = columns.names is not None or isinstance(columns.features, FirstRows)
+    reader = None if slow else estimator._reader().short(model.labels)
+    model.stream = None
+    if reader is not None:
+        model.stream = Stream(model.learner, reader, estimator._lock, model.first_sparse, columns.features)
+    model.resolved = True
+
+
+def begin_stream(estimator: Any) -> None:
+    """Call the callbacks that have a hook for streams; scikit-learn's own hooks are for `fit`."""
+    for callback in getattr(estimator, "_skl_callbacks", ()):
+        if hasattr(callback, "on_stream_begin"):
+            callback.on_stream_begin(estimator)
+
+
+def shown_metadata(ids: Any, given: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the metadata of the callbacks' scorers, ids by the name by which they are routed; costs only if they are routed."""
+    routing = get_config()["enable_metadata_routing"]
+    routed = {ids.name: "groups"} if ids is not None and routing else {}
+    shown = {name: value for name, value in given.items() if value is not None and (routing or name != "costs")}
+    return {routed.get(name, name): value for name, value in shown.items()} or None
+
+
+def learn_in_order(model: Model, batch: Batch | None) -> None:
+    """Train on the rounds in their order."""
+    if batch is None:
+        return
+    learner = model.learner
+    before = learner.t
+    refused = learner.learn(batch.rows, batch.labels, batch.order, batch.weight, counts=counts_of(learner, batch))
+    if refused >= 0:
+        model.check_rows(batch.X, batch.rows)
+        raise ValueError(learner.why_refused(refused, before))
+
+
+def counts_of(learner: Learner, batch: Batch) -> NDArray | None:
+    """Return what rounds count for an observer of rows as they came, where they weigh more for what they cost; else None."""
+    if batch.costs is None or learner.observer is None or not learner.observer.as_given:
+        return None
+    counts = batch.as_they_came(np.arange(batch.rows.n) if batch.order is None else batch.order)
+    return counts if len(counts) else None

@@ -1,0 +1,270 @@
+"""The training plan: everything that a fit is going to do, decided before anything is trained."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import check_cv
+
+from sklearn_predtron._support.compat import CvObject, Options
+from sklearn_predtron._support.names import refuse_class
+from sklearn_predtron._support.queries import shortened
+from sklearn_predtron.decisions._base import PROGRESSIVE, Decision
+from sklearn_predtron.families._composition import kept_by
+from sklearn_predtron.families._model import Model
+from sklearn_predtron.families._reading import Batch, RowReader, Units
+from sklearn_predtron.families.training.epochs import folds_of, generator_of, usual_epochs
+
+ACCEPTED: list[Any] = [CvObject(), Options(Integral, {0})]  # by the parameter `cv`
+LEAST_UNITS = 20  # rows, queries or sequences that validation is worth
+MOST_WEIGHTS = 2**21  # of a model of which five may be kept side by side
+LARGEST_SPLIT, SHARE = 5_000, 5  # a validation split has one unit in five, and at most so many
+FOLDS_SEED = 5  # of what draws the folds, beside the seed of the fit
+
+Finish = Literal["keep", "average", "refit"]
+Kind = Literal["rows", "tables", "sequences", "large", "single", "kernels", "margins", "nothing"]
+
+
+class Shape(NamedTuple):
+    """The plan of a fit by its sizes alone.
+
+    Parameters
+    ----------
+    n_models : int
+        0 without validation, 1 with a validation split, or the number of folds, each held out of one model.
+    evaluate_after : tuple of int
+        The epochs after which held-out rows are scored and candidates compared; () scores them once, at the end.
+    finish : {"keep", "average", "refit"}
+        The final model: the one that was trained, the mean of the fold models, or the best candidate trained on all rows.
+    """
+
+    n_models: int
+    evaluate_after: tuple[int, ...] = ()
+    finish: Finish = "keep"
+
+
+def default_shape(kind: Kind, n: int) -> Shape:
+    """Return the plan of ``cv=None`` for n units (rows, queries, sequences).
+
+    Its cost, the epochs of all models, grows smoothly with n: no size costs more than about twice a slightly larger one.
+
+    Parameters
+    ----------
+    kind : str
+        "rows", as they are; "tables", whose features are made anew in each epoch; "sequences"; "large", models of more than two
+        million weights; "single", models that cannot be averaged: ``average="auto"``, ``warm_start=True``, callbacks that choose
+        the epochs; "kernels"; "margins" of ``Reject(rule="online")``; "nothing", where no held-out score is needed.
+    n : int
+        How many there are to train on.
+    """
+    if kind == "nothing" or n < 2:
+        return Shape(0)
+    if kind == "margins":
+        return Shape(5) if n <= 20_000 else Shape(0)
+    if kind in ("single", "kernels"):
+        many = 10_000 if kind == "single" else 2_000
+        return Shape(3 if n <= many else 2) if n <= 2 * many else Shape(1)
+    if n < LEAST_UNITS:
+        return Shape(0)
+    if kind == "sequences":
+        return Shape(1, (10, 25), "refit")
+    if kind == "large":
+        return Shape(1, (1, 3, 10), "refit")
+    if kind == "tables":
+        n_models = max(3, min(5, 1 + 4_000 // n))
+        epochs = checkpoints(n, 1_000, min(100, max(10, 100_000 // n)))
+        return Shape(n_models, epochs, "average") if n <= 2_000 else Shape(1, epochs, "refit")
+    return Shape(5, checkpoints(n, 2_000, max(3, min(100, int(100 * (3_000 / n) ** 0.5)))), "average")
+
+
+def checkpoints(n: int, few: int, last: int) -> tuple[int, ...]:
+    """Return the epochs after which n rows are evaluated: few rows not after the first epoch, and at most `last` epochs."""
+    return *(epochs for epochs in (1, 3, 10, 31) if (epochs > 1 or n > few) and 3 * epochs <= 2 * last), last
+
+
+class Validation(NamedTuple):
+    """Which units are held out of which fold model.
+
+    Parameters
+    ----------
+    units : Units
+        The units: rows, or blocks of rows.
+    fold : ndarray of shape (n_units,)
+        The number of the model that each unit is held out of; other numbers are held out of none.
+    n_models : int
+        The number of models.
+    """
+
+    units: Units
+    fold: NDArray
+    n_models: int
+
+    def trained(self, number: int) -> NDArray:
+        """Return the numbers of the units that a model is trained on."""
+        return self.units.numbers[self.fold != number]
+
+
+@dataclass(frozen=True)
+class TrainingPlan:
+    """What a fit is going to do.
+
+    Parameters
+    ----------
+    validation : Validation or None
+        Which units are held out of which model.
+    evaluate_after : tuple of int
+        The epochs after which candidates are evaluated on their held-out units; () chooses nothing.
+    finish : {"keep", "average", "refit"}
+        What the final model is made of, as for `Shape`.
+    epochs : int
+        The number of epochs where nothing is chosen, and otherwise the largest number.
+    seed : int or None
+        The seed of all that is drawn; None draws nothing.
+    """
+
+    validation: Validation | None
+    evaluate_after: tuple[int, ...]
+    finish: Finish
+    epochs: int
+    seed: int | None
+
+    def evaluated_once(self, epochs: int) -> TrainingPlan:
+        """Return the same plan with one evaluation, after some epochs."""
+        return replace(self, evaluate_after=(epochs,), epochs=epochs)
+
+    def without_validation(self, epochs: int) -> TrainingPlan:
+        """Return the plan of one model of all rows."""
+        return TrainingPlan(None, (), "keep", epochs, self.seed)
+
+    @property
+    def shape(self) -> Shape:
+        """The plan without the data."""
+        return Shape(0 if self.validation is None else self.validation.n_models, self.evaluate_after, self.finish)
+
+
+def plan_training(
+    estimator: Any, model: Model, reader: RowReader, batch: Batch, decision: Decision, seed: int | None, *, fresh: bool
+) -> TrainingPlan:
+    """Return the plan of a fit: the only place that reads `cv`, `max_iter`, `warm_start` and sizes.
+
+    Parameters
+    ----------
+    estimator : BasePredtron
+        The parameters.
+    model : Model
+        The model in progress, which was not trained yet if it is `fresh`.
+    reader : RowReader
+        What makes rounds of rows.
+    batch : Batch
+        The data.
+    decision : Decision
+        Says which scores are needed.
+    seed : int or None
+        Of what is drawn.
+    fresh : bool
+        Whether the model starts from scratch.
+    """
+    cv, given = getattr(estimator, "cv", None), estimator.max_iter
+    single = why_single_model(estimator, model, decision)
+    n = batch.rows.n if batch.order is None else len(batch.order)
+    epochs = given or usual_epochs(estimator, n, model.learner)
+    nothing = TrainingPlan(None, (), "keep", epochs, seed)
+    if isinstance(cv, Integral) and cv == 0:
+        return nothing
+    if cv is not None:
+        if single is not None:
+            raise ValueError(f"cv={shortened(cv)} does not go with {single}; accepted are cv=None and cv=0.")
+        units = reader.units(batch, model.labels)
+        fold, n_models = given_folds(cv, units, seed, reader, batch, model.labels)
+        usual = default_shape("tables" if batch.rows.made else "rows", max(len(fold), LEAST_UNITS)).evaluate_after
+        evaluate_after = usual if given is None else (given,)
+        return TrainingPlan(Validation(units, fold, n_models), evaluate_after, "average", evaluate_after[-1], seed)
+    if not fresh:
+        return nothing
+    units = reader.units(batch, model.labels)
+    shape = default_shape(kind_of_plan(estimator, model, decision, batch, single), len(units.numbers))
+    evaluate_after = (given,) if shape.evaluate_after and given is not None else shape.evaluate_after
+    validation = drawn_validation(shape, units, reader, batch, seed)
+    if validation is None:
+        return nothing
+    return TrainingPlan(validation, evaluate_after, shape.finish, evaluate_after[-1] if evaluate_after else epochs, seed)
+
+
+def kind_of_plan(estimator: Any, model: Model, decision: Decision, batch: Batch, single: str | None) -> Kind:
+    """Return which plan of ``cv=None`` a fit has."""
+    kernel = model.learner.weights.expansion is not None
+    if decision.asks_for == PROGRESSIVE:
+        return "nothing" if kernel and batch.rows.n > 2_000 else "margins"
+    chooses = hasattr(estimator, "cv") and single is None and (decision.asks_for is not None or decision.calibration is None)
+    if not chooses:
+        if decision.asks_for is None:
+            return "nothing"
+        return "kernels" if kernel else "single"
+    if estimator._refits:
+        return "sequences"
+    if model.learner.problem.d * batch.rows.p > MOST_WEIGHTS:
+        return "large"
+    return "tables" if batch.rows.made else "rows"
+
+
+def why_single_model(estimator: Any, model: Model, decision: Decision) -> str | None:
+    """Return why several models cannot be averaged or compared; None if they can."""
+    learner = model.learner
+    if estimator.warm_start:
+        return "warm_start=True, which continues with one model"
+    if learner.weights.expansion is not None:
+        return "norm='rkhs', whose expansions have no mean"
+    if kept_by(learner.average, learner.weights) > 1:
+        return f"average={estimator.average!r}, which chooses among several; accepted is also average=None"
+    if decision.asks_for is not None and decision.calibration is None:
+        return "reject.rule='online', which observes margins instead of scores"
+    if any(getattr(callback, "chooses_epochs", False) for callback in getattr(estimator, "_skl_callbacks", ())):
+        return "a callback that chooses the epochs"
+    return None
+
+
+def drawn_validation(shape: Shape, units: Units, reader: RowReader, batch: Batch, seed: int | None) -> Validation | None:
+    """Return the folds or the split of a plan; None where it has none, or too little is left to train on."""
+    n = len(units.numbers)
+    n_folds = shape.n_models if shape.n_models > 1 else -(-n // min(LARGEST_SPLIT, max(1, n // SHARE)))
+    if shape.n_models == 0 or not reader.suffices(n - -(-n // n_folds), batch):
+        return None
+    fold = folds_of(units.strata, generator_of(seed, FOLDS_SEED), n_folds)
+    return Validation(units, fold if shape.n_models > 1 else np.minimum(fold, 1), shape.n_models)
+
+
+def given_folds(cv: Any, units: Units, seed: int | None, reader: RowReader, batch: Batch, codec: Any) -> tuple[NDArray, int]:
+    """Return the fold of each unit by the parameter `cv`, and the number of folds."""
+    n = len(units.numbers)
+    if isinstance(cv, Integral):
+        if int(cv) > n:
+            raise ValueError(f"cv={cv} is more than the {n} units that are held out in turn; accepted is at most that.")
+        fold, n_folds = folds_of(units.strata, generator_of(seed, FOLDS_SEED), int(cv)), int(cv)
+    else:
+        fold, n_folds = folds_of_splitter(cv, reader.units(batch._replace(order=None), codec))
+        fold = fold[units.numbers]
+    if n_folds < 2 or not reader.suffices(n - int(np.bincount(fold).max()), batch):
+        raise ValueError(f"cv={shortened(cv)} leaves too little to train on of {n} units that are held out in turn.")
+    return fold, n_folds
+
+
+def folds_of_splitter(cv: Any, units: Units) -> tuple[NDArray, int]:
+    """Return the fold of each unit by a splitter, also of those with zero weight, and the number of folds."""
+    n = len(units.numbers)
+    refuse_class("cv", cv)
+    try:
+        splits = list(check_cv(cv).split(np.zeros((n, 1)), units.strata))
+    except ValueError as error:
+        raise ValueError(f"cv={shortened(cv)}: splitters that need groups are not supported here: {error}") from error
+    fold = np.full(n, -1)
+    for number, (_, tested) in enumerate(splits):
+        if (fold[tested] >= 0).any():
+            raise ValueError(f"cv={shortened(cv)} tests a row twice; accepted are splitters that test each row once.")
+        fold[tested] = number
+    if (fold < 0).any():
+        raise ValueError(f"cv={shortened(cv)} never tests some rows; accepted are splitters that test each row once.")
+    return fold, len(splits)

@@ -1,0 +1,274 @@
+"""Training runs: fold models that are trained side by side and evaluated on the rows that were held out of them."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing, indexable
+
+from sklearn_predtron._core.contributions import add, advance, contribution
+from sklearn_predtron._core.learner import Learner
+from sklearn_predtron.decisions._base import HeldOut
+from sklearn_predtron.decisions._maps import root_mean_square
+from sklearn_predtron.families.training.candidates import Candidate
+from sklearn_predtron.families.training.epochs import epochs_of, generator_of, learn_epoch
+from sklearn_predtron.families.training.patience import checked_patience
+from sklearn_predtron.families.training.plan import TrainingPlan
+
+if TYPE_CHECKING:
+    from sklearn_predtron.families.training.trainer import Trainer
+
+LEAST_GAIN = 0.02  # of the held-out losses, relative to the best so far, that is worth further epochs
+DIVERGED = 30.0  # times the median size of the scores: a fold model that has them is left out
+MODELS_SEED = 6  # of what shuffles the rows of each fold model, beside the seed of the fit
+MOST_EVALUATED = 4_000  # held-out rows by which checkpoints are compared
+
+
+class Score(NamedTuple):
+    """The losses of held-out rows, lower being better.
+
+    Parameters
+    ----------
+    loss : float
+        The mean log loss of the probabilities, or the estimator's own loss where there are none.
+    own : float or None
+        The mean of the loss that the user gave, beside the log loss.
+    n : int
+        The number of rows.
+    """
+
+    loss: float
+    own: float | None
+    n: int
+
+    def ratio_to(self, other: Score) -> float:
+        """Return the mean ratio of these losses to others; one row more is wrong in both, so that none is zero."""
+        ratios = [self.loss / other.loss if other.loss > 0 else 1.0 + (self.loss > 0)]
+        if self.own is not None and other.own is not None:
+            one = max(other.own, self.own) and 1 / self.n
+            ratios.append((self.own + one) / (other.own + one) if one else 1.0)
+        return float(np.mean(ratios))
+
+
+class RowCost(NamedTuple):
+    """The realised cost of each held-out row, in the order of the rows, and how frequent the rows are."""
+
+    cost: NDArray
+    weight: NDArray
+
+    def saving_over(self, other: RowCost) -> tuple[float, float]:
+        """Return by how much the mean cost is lower than another, and the standard error of that."""
+        less, share = other.cost - self.cost, self.weight / self.weight.sum()
+        saving = float(share @ less)
+        return saving, float(np.sqrt((share**2) @ (less - saving) ** 2))
+
+
+class Checkpoint(NamedTuple):
+    """The models of a run after some epochs, and what they make of the rows that were held out of them."""
+
+    epochs: int
+    score: Score
+    held_out: HeldOut | None
+    learner: Learner
+    calibrate: Callable[[], dict[str, Any]] | None = None  # finds what scores mean, where they are not those of rows
+
+
+class Result(NamedTuple):
+    """A checkpoint of a candidate, and what led to it."""
+
+    candidate: Candidate
+    checkpoint: Checkpoint
+    scores: dict[int, Score]  # by epochs
+    loss_curve: list[float]
+    history: Any  # of the rounds, for callbacks
+    stopped: bool = False  # by a callback
+    cost: RowCost | None = None  # where rows have costs of their own
+
+
+class FoldModel:
+    """A learner, the rounds of its epochs, and the rows that are held out of it.
+
+    Parameters
+    ----------
+    trainer : Trainer
+        The fit.
+    candidate : Candidate
+        The configuration.
+    plan : TrainingPlan
+        What is held out.
+    number : int
+        Which of the fold models it is.
+    """
+
+    def __init__(self, trainer: Trainer, candidate: Candidate, plan: TrainingPlan, number: int):
+        validation, batch = plan.validation, candidate.batch
+        assert validation is not None
+        self.model, self.learner = trainer.model, candidate.new_learner(trainer.estimator)
+        trained = batch._replace(order=validation.trained(number), labels=batch.labels.shared())
+        random = generator_of(plan.seed, MODELS_SEED, number)
+        self.rounds = epochs_of(trainer.estimator, trained, random, self.learner)
+        out = validation.fold == number
+        self.units, self.rows = validation.units.numbers[out], validation.units.rows_of(out)
+        self.X, self.like = batch.X[self.rows], batch.rows
+        self.updated = True  # in the last epoch
+
+    def train(self, epochs: int) -> list[float]:
+        """Train for some epochs; return the mean progressive loss of each."""
+        losses = []
+        for _ in range(epochs):
+            before, new = self.learner.n_updates, self.learner.t == 0
+            losses.append(learn_epoch(self.model, self.learner, *self.rounds.draw(), fresh=new))
+            self.updated = self.learner.n_updates > before
+        return losses
+
+    def held_out_scores(self) -> NDArray:
+        """Return the scores of the held-out rows."""
+        rows = self.like.another(self.X)
+        return self.model.fill_scores(self.learner, self.X, rows, 0, np.empty((rows.n, self.learner.problem.d)))
+
+
+class TrainingRun:
+    """The training of a candidate: its fold models, trained from checkpoint to checkpoint while held-out losses fall.
+
+    Parameters
+    ----------
+    trainer : Trainer
+        The fit.
+    candidate : Candidate
+        The configuration.
+    plan : TrainingPlan
+        What is held out, and when it is evaluated.
+    """
+
+    def __init__(self, trainer: Trainer, candidate: Candidate, plan: TrainingPlan):
+        assert plan.validation is not None
+        self.trainer, self.candidate, self.plan = trainer, candidate, plan
+        self.history = trainer.model.learner.history
+        self.models = [FoldModel(trainer, candidate, plan, number) for number in range(plan.validation.n_models)]
+
+    def run(self, rivals: list[Result]) -> Result:
+        """Train until a checkpoint is hardly better than the best so far, or worse than a rival's after as many epochs."""
+        trainer, marks = self.trainer, self.plan.evaluate_after
+        patience = None if trainer.estimator.tol is None else checked_patience(trainer.estimator.tol)
+        losses: list[float] = []
+        scores: dict[int, Score] = {}
+        best: Checkpoint | None = None
+        for epochs in range(1, marks[-1] + 1) if trainer.monitor.active or patience is not None else marks:
+            trainer.monitor.begin_epoch()
+            losses.extend(self.train(epochs - len(losses)))
+            over = not any(model.updated for model in self.models) or (patience is not None and patience._is_over(losses))
+            marked = over or epochs in marks
+            if marked or trainer.monitor.active:
+                checkpoint = self.evaluate(epochs)
+                reached = {**scores, epochs: checkpoint.score}
+                trainer.show(Result(self.candidate, checkpoint, reached, losses.copy(), self.history))
+            stopped = trainer.monitor.end_epoch()
+            if not (marked or stopped):
+                continue
+            scores[epochs] = checkpoint.score
+            ratio = 0.0 if best is None else checkpoint.score.ratio_to(best.score)
+            best = checkpoint if ratio < 1 else best
+            behind = any(epochs in rival.scores and checkpoint.score.ratio_to(rival.scores[epochs]) > 1 for rival in rivals)
+            if over or stopped or behind or ratio > 1 - LEAST_GAIN:
+                break
+        assert best is not None
+        best, cost = self.with_costs(best)
+        return Result(self.candidate, best, scores, losses[: best.epochs], self.history, stopped, cost)
+
+    def train(self, epochs: int) -> list[float]:
+        """Train all fold models for some epochs, over the threads that joblib gives; return the mean loss of each epoch."""
+        models = self.models
+        n_jobs = 1 if models[0].learner.problem.in_python else min(effective_n_jobs(None), len(models))
+        if n_jobs == 1:
+            curves = [model.train(epochs) for model in models]
+        else:
+            curves = Parallel(n_jobs, require="sharedmem")(delayed(model.train)(epochs) for model in models)
+        return np.mean(curves, axis=0).tolist()
+
+    def evaluate(self, epochs: int) -> Checkpoint:
+        """Return the losses of the held-out rows: by probabilities, or by the own loss of families without."""
+        trainer = self.trainer
+        decision = trainer.decision
+        if decision.calibration is None:
+            return self.evaluate_blocks(epochs)
+        scored = drop_diverged([(model, model.held_out_scores()) for model in self.models])
+        units, rows = (np.concatenate(parts) for parts in zip(*((model.units, model.rows) for model, _ in scored), strict=True))
+        batch, validation = self.candidate.batch, self.plan.validation
+        assert validation is not None
+        frequency = None if batch.frequency is None else batch.frequency[rows]
+        scores, values = np.concatenate([scores for _, scores in scored]), validation.units.labels_of(units)
+        held_out = HeldOut(scores, values, frequency, batch.labels, units, batch.weight)
+        problem, some = trainer.model.learner.problem, held_out.some(MOST_EVALUATED)
+        loss, judged = decision.judged(problem, some)
+        own = trainer.estimator._held_out_loss(trainer.model, decision, judged)
+        return Checkpoint(epochs, Score(loss, own, len(some.scores)), held_out, self.mean([model for model, _ in scored]))
+
+    def evaluate_blocks(self, epochs: int) -> Checkpoint:
+        """Return the own loss of the held-out queries, sequences or label rankings."""
+        trainer, losses, calibrate = self.trainer, [], None
+        for model in self.models:
+            alone, y, ids = trainer.alone(model)
+            losses.append(alone._validation_loss(model.X, y, **ids))
+            if calibrate is None:
+                calibrate = alone._calibration_by(model.X, y, **ids)
+        weight = self.candidate.batch.weight
+        weight = None if weight is None else np.concatenate([weight[model.units] for model in self.models])
+        loss = float(np.average(np.concatenate(losses), weights=weight))
+        return Checkpoint(epochs, Score(loss, None, sum(map(len, losses))), None, self.mean(self.models), calibrate)
+
+    def mean(self, models: list[FoldModel]) -> Learner:
+        """Return a learner that predicts, and continues, as the mean of fold models."""
+        if len(models) == 1:
+            return copy.deepcopy(models[0].learner)
+        mean = self.candidate.new_learner(self.trainer.estimator)
+        before = mean.export()
+        mean.adopt(advance(before, add(*(contribution(before, model.learner.export()) for model in models), in_place=True)), True)
+        return mean
+
+    def with_costs(self, checkpoint: Checkpoint) -> tuple[Checkpoint, RowCost | None]:
+        """Return a checkpoint with its calibration map, and the cost of each held-out row by its own costs, if rows have them."""
+        costs, held_out = self.candidate.batch.costs, checkpoint.held_out
+        if costs is None or held_out is None:
+            return checkpoint, None
+        calibration, problem = self.trainer.decision.calibration, self.trainer.model.learner.problem
+        held_out = held_out._replace(map=calibration.map_of(problem, held_out))
+        probabilities = calibration.of.probabilities(held_out.map, calibration.of.scores(problem, held_out.scores))
+        order = np.argsort(held_out.rounds, kind="stable")  # fold models that are left out may differ
+        weight = np.ones(len(order)) if held_out.weight is None else held_out.weight
+        return checkpoint._replace(held_out=held_out), RowCost(costs.paid(probabilities, held_out.rounds)[order], weight[order])
+
+
+def select(results: list[Result]) -> Result:
+    """Return the result with the lowest held-out losses.
+
+    Where rows have costs of their own it is the first, unless another costs less by more than a standard error.
+    """
+    default = results[0]
+    best, saved = default, 0.0
+    for result in results[1:]:
+        if default.cost is None or result.cost is None:
+            best = result if result.checkpoint.score.ratio_to(best.checkpoint.score) < 1 else best
+        elif len(result.cost.cost) == len(default.cost.cost):
+            saving, error = result.cost.saving_over(default.cost)
+            if saving > max(error, saved):
+                best, saved = result, saving
+    return best
+
+
+def drop_diverged(scored: list[tuple[FoldModel, NDArray]]) -> list[tuple[FoldModel, NDArray]]:
+    """Return the fold models whose scores are not far larger than most, with the scores."""
+    # With a single feature, about 4 % of row orders start with a near-zero row and leave huge weights.
+    sizes = [root_mean_square(scores) for _, scores in scored]
+    most = DIVERGED * float(np.median(sizes))
+    return [one for one, size in zip(scored, sizes, strict=True) if size <= most]
+
+
+def rows_of(y: Any, ids: dict[str, Any], rows: NDArray) -> tuple[Any, dict[str, Any]]:
+    """Return the labels and the ids of some rows, as they were given."""
+    (y,) = indexable(y)
+    return _safe_indexing(y, rows), {name: None if value is None else _safe_indexing(value, rows) for name, value in ids.items()}

@@ -1,0 +1,323 @@
+"""The model in progress: one object owns it, shows it to callbacks, and publishes it or leaves the estimator as it was."""
+
+from __future__ import annotations
+
+import copy
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from sklearn_predtron._core.learner import Learner
+from sklearn_predtron.decisions._base import Decision, HeldOut
+from sklearn_predtron.decisions._recent_scores import RecentScores
+from sklearn_predtron.families._composition import MEAN, fixed_parameters
+from sklearn_predtron.families._model import Model
+from sklearn_predtron.families._reading import Batch
+from sklearn_predtron.families.training.candidates import Candidate, candidates_of, present_candidate
+from sklearn_predtron.families.training.epochs import Epochs, epochs_of, generator_of, learn_epoch, observation_of
+from sklearn_predtron.families.training.patience import checked_patience
+from sklearn_predtron.families.training.plan import TrainingPlan, Validation
+from sklearn_predtron.families.training.runs import FoldModel, Result, TrainingRun, rows_of, select
+
+
+class Monitor:
+    """The task of a fit and those of its epochs, as scikit-learn's callbacks know them.
+
+    Parameters
+    ----------
+    trainer : Trainer
+        The fit.
+    epochs : int
+        The largest number of epochs.
+    silent : bool, default=False
+        Whether callbacks are not called: of candidates whose best is trained again.
+    """
+
+    def __init__(self, trainer: Trainer, epochs: int, *, silent: bool = False):
+        self.trainer, self.silent = trainer, silent
+        self.epoch: Any = None
+        estimator = trainer.estimator
+        self.active = not silent and bool(getattr(estimator, "_skl_callbacks", None))
+        if silent:
+            return
+        try:
+            self.task = estimator._init_callback_context(max_subtasks=epochs)
+        finally:
+            for name in ("_callback_fit_ctx", "_skl_callbacks_to_teardown"):
+                if name in vars(estimator):
+                    setattr(trainer.caller, name, getattr(estimator, name))
+        self.task.call_on_fit_task_begin(estimator=estimator, **trainer.shown)
+
+    def begin_epoch(self) -> None:
+        """Call the callbacks before an epoch."""
+        if not self.silent:
+            self.epoch = self.task.subcontext(task_name="epoch")
+            self.epoch.call_on_fit_task_begin(estimator=self.trainer.estimator, **self.trainer.shown)
+
+    def end_epoch(self) -> bool:
+        """Call the callbacks after an epoch; return whether one of them stops the fit."""
+        return False if self.silent else bool(self._end(self.epoch))
+
+    def end(self) -> None:
+        """Call the callbacks after the last epoch."""
+        if not self.silent:
+            self._end(self.task)
+
+    def _end(self, task: Any) -> Any:
+        estimator = self.trainer.estimator
+        return task.call_on_fit_task_end(
+            estimator=estimator, reconstruction_attributes=lambda: snapshot(estimator), **self.trainer.shown
+        )
+
+
+class Trainer:
+    """A call that trains, and the model that it makes.
+
+    As a context manager it gives the caller the model at the end.  If an interrupt ends the call, the caller gets what was
+    trained so far; if an error does, it stays as it was.
+
+    Parameters
+    ----------
+    caller : BasePredtron
+        The estimator that was called.
+    model : Model or None
+        The model in progress.
+    shown : dict, default=None
+        The data as callbacks see them: X, y and metadata.
+    ids : dict, default=None
+        The ids of the rows by the name of the parameter, as they were given.
+
+    Attributes
+    ----------
+    estimator : BasePredtron
+        A copy of the caller with the model in progress, as callbacks see it.
+    monitor : Monitor
+        What calls the callbacks.
+    """
+
+    def __init__(self, caller: Any, model: Model | None, shown: dict[str, Any] | None = None, ids: dict[str, Any] | None = None):
+        self.caller, self.estimator, self.shown, self.ids = caller, with_model(caller, model), shown or {}, ids or {}
+        self.rounds_before = 0 if model is None else model.learner.t
+        self.monitor: Monitor = Monitor(self, 0, silent=True)
+        self.latest: Result | None = None  # the last complete checkpoint that is not in the model yet
+
+    @property
+    def model(self) -> Model:
+        """The model in progress."""
+        return self.estimator._model
+
+    @property
+    def decision(self) -> Decision:
+        """The decision of the parameters."""
+        return self.model.decision_of(self.estimator._decision)
+
+    def __enter__(self) -> Trainer:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if kind is not None and issubclass(kind, Exception):
+            return
+        if kind is not None and self.latest is not None:
+            self.install(self.latest)
+        try:
+            self.publish() if kind is None else self.publish_rounds()
+        except BaseException:  # an interrupt in its midst
+            self.publish_rounds()
+            raise
+
+    def publish_rounds(self) -> None:
+        """Give the caller the model if it was trained at all."""
+        if self.model is not None and self.model.learner.t > self.rounds_before:
+            self.publish()
+
+    def publish(self) -> None:
+        """Give the caller the model, and what callbacks have set beside it."""
+        vars(self.caller).update(vars(self.estimator))
+
+    # ------------------------------------------------------------------------------------------------- a plan carried out
+
+    def carry_out(self, plan: TrainingPlan, batch: Batch) -> None:
+        """Train what a plan says."""
+        if not plan.evaluate_after:
+            held_out = self.train(plan, batch)
+            if held_out is not None:
+                self.model.fit_decision(self.decision, held_out, batch.rows.p)
+        else:
+            best = self.choose(plan, batch)
+            if plan.finish == "refit":
+                self.refit(plan, best)
+        self.model.fit_decision_on_rows(self.decision, batch)
+
+    def choose(self, plan: TrainingPlan, batch: Batch) -> Result:
+        """Return the best of the candidates by their held-out rows; its model is then the one in progress."""
+        silent, averaged = plan.finish == "refit", plan.finish == "average"
+        candidates = candidates_of(self.estimator, self.model, batch, averaged=averaged)
+        self.begin(candidates[0], None)
+        if averaged:
+            self.model.learned_with = MEAN
+        self.monitor = Monitor(self, plan.evaluate_after[-1] * len(candidates), silent=silent)
+        history = copy.deepcopy(self.model.learner.history)
+        maps = len(candidates) > 1 and candidates[1].columns is not candidates[0].columns
+        results: list[Result] = []
+        for candidate in candidates:
+            if results:
+                self.begin(candidate, copy.deepcopy(history))
+            results.append(TrainingRun(self, candidate, plan).run([select(results)] if maps and results else []))
+            if results[-1].stopped:
+                break
+        best = select(results)
+        if silent or not self.monitor.active:
+            for labels in best.candidate.labels.refinements():
+                candidate = best.candidate._replace(labels=labels)
+                self.begin(candidate, None)
+                best = select([best, TrainingRun(self, candidate, plan.evaluated_once(best.checkpoint.epochs)).run([])])
+        if not silent:
+            self.install(best)
+            self.monitor.end()
+        return best
+
+    def begin(self, candidate: Candidate, history: Any) -> None:
+        """Make the model in progress one of a candidate, not yet trained."""
+        learner = candidate.new_learner(self.estimator)
+        if history is not None:
+            learner.record(history)
+        self.configure(candidate, learner)
+        self.model.record, self.model.settled = {}, None
+
+    def configure(self, candidate: Candidate, learner: Learner) -> None:
+        """Make the model in progress one of a candidate."""
+        model = self.model
+        model.labels, model.columns, model.norm, model.decided = candidate.labels, candidate.columns, candidate.norm, (None,) * 3
+        model.fixed, model.learner = fixed_parameters(self.estimator, candidate.norm), learner
+
+    def show(self, result: Result) -> None:
+        """Note a checkpoint, and make it the model in progress if callbacks look at it."""
+        self.latest = result
+        if self.monitor.active:
+            self.install(result)
+
+    def install(self, result: Result) -> None:
+        """Make a checkpoint the model in progress."""
+        model, candidate, checkpoint = self.model, result.candidate, result.checkpoint
+        self.configure(candidate, checkpoint.learner)
+        model.record = {
+            "loss_curve_": result.loss_curve,
+            "n_iter_": checkpoint.epochs,
+            "held_out_loss_": {epochs: score.loss for epochs, score in result.scores.items()},
+        }
+        if candidate.batch.costs is not None:
+            model.record["cost_power_"] = candidate.batch.costs.power
+        model.settled, self.latest = None, None
+        model.fit_decision(self.decision, checkpoint.held_out, candidate.batch.rows.p)
+        if result.history is not None:
+            result.history.note(model.learner.t, model.learner.cumulative_loss)
+            model.learner.record(result.history)
+        if checkpoint.calibrate is not None:
+            model.settled = checkpoint.calibrate()
+
+    def refit(self, plan: TrainingPlan, best: Result) -> None:
+        """Train the best candidate on all rows, for as many epochs."""
+        self.begin(best.candidate, None)
+        self.latest = None
+        self.train(plan.without_validation(best.checkpoint.epochs), best.candidate.batch)
+        self.model.record["held_out_loss_"] = {epochs: score.loss for epochs, score in best.scores.items()}
+        if best.candidate.batch.costs is not None:
+            self.model.record["cost_power_"] = best.candidate.batch.costs.power
+        if best.checkpoint.held_out is not None:
+            self.model.fit_decision(self.decision, best.checkpoint.held_out, best.candidate.batch.rows.p)
+        if best.checkpoint.calibrate is not None:
+            self.model.settled = {**(self.model.settled or {}), **best.checkpoint.calibrate()}
+
+    # ------------------------------------------------------------------------------------------------------------ one model
+
+    def train(self, plan: TrainingPlan, batch: Batch) -> HeldOut | None:
+        """Train one model epoch by epoch; return the held-out rows of a validation, scored by models without them."""
+        validation, learner, seed = plan.validation, self.model.learner, plan.seed
+        folds = validation is not None and validation.n_models > 1
+        trained = batch if validation is None or folds else batch._replace(order=validation.trained(0))
+        rounds = epochs_of(self.estimator, trained, generator_of(seed), learner)
+        self.run_epochs(plan.epochs, rounds, batch, observed=self.decision.asks_for is not None, apart=folds)
+        if validation is None:
+            self.note_first_epoch()
+            return None
+        epochs = learner.t // validation.units.in_epoch if folds else 0  # a callback may have gone back to an earlier one
+        return self.scored_by_folds(validation, batch, seed, epochs) if folds else self.scored_by_model(validation, batch)
+
+    def run_epochs(self, epochs: int, rounds: Epochs, batch: Batch, *, observed: bool, apart: bool) -> None:
+        """Train until nothing more is gained, with callbacks; an observer sees the first epoch if it is `observed`."""
+        model, learner = self.model, self.model.learner
+        patience = None if self.estimator.tol is None else checked_patience(self.estimator.tol)
+        losses: list[float] = []
+        model.record, model.settled = {"loss_curve_": losses, "n_iter_": 0}, None
+        self.monitor = Monitor(self, epochs)
+        for number in range(epochs):
+            self.monitor.begin_epoch()
+            before, new = learner.n_updates, number == 0
+            rows, drawn = rounds.draw(observed=observation_of(learner) if observed and new and not apart else None)
+            drawn["observed"] = observed and new and drawn.get("observed", True)
+            losses.append(learn_epoch(model, learner, rows, drawn, fresh=new))
+            model.record["n_iter_"] += 1
+            if self.monitor.active:
+                model.fit_decision_on_rows(self.decision, batch)
+            if self.monitor.end_epoch() or learner.n_updates == before or (patience is not None and patience._is_over(losses)):
+                break
+        self.monitor.end()
+
+    def scored_by_model(self, validation: Validation, batch: Batch) -> HeldOut:
+        """Return the rows of a validation split, scored by the model that was trained without them."""
+        model, out = self.model, validation.fold == 0
+        rows, values = validation.units.of(out)
+        X = batch.X[rows]
+        scores = np.empty((len(rows), model.learner.problem.d))
+        model.fill_scores(model.learner, X, batch.rows.another(X), 0, scores)
+        return held_out_rows(batch, scores, values, rows, validation.units.numbers[out])
+
+    def scored_by_folds(self, validation: Validation, batch: Batch, seed: int | None, epochs: int) -> HeldOut:
+        """Return all rows, each scored by a model that was trained without its fold for as many epochs as the final one."""
+        model, candidate = self.model, present_candidate(self.model, batch)
+        plan = TrainingPlan(validation, (epochs,), "keep", epochs, seed)
+        rows, values = validation.units.of(validation.fold >= 0)
+        scores, everything = np.empty((len(rows), model.learner.problem.d)), batch.rows.another(batch.X)
+        of_model, fold = np.empty((everything.n, model.learner.problem.d)), np.repeat(validation.fold, validation.units.sizes)
+        for number in range(validation.n_models):
+            one = FoldModel(self, candidate, plan, number)
+            for _ in range(epochs):
+                one.train(1)
+                if not one.updated:
+                    break
+            one.learner.weights.close_fit()
+            out = fold == number
+            scores[out] = model.fill_scores(one.learner, batch.X, everything, 0, of_model)[rows[out]]
+        return held_out_rows(batch, scores, values, rows, validation.units.numbers)
+
+    def note_first_epoch(self) -> None:
+        """Note that all known scores are those of the first of several epochs, if `cv` says that no rows are held out."""
+        model, observer = self.model, self.model.learner.observer
+        if getattr(self.estimator, "cv", None) is not None and isinstance(observer, RecentScores) and model.record["n_iter_"] > 1:
+            model.settled = {"first_epoch": observer.recorded}
+
+    def alone(self, one: FoldModel) -> tuple[Any, Any, dict[str, Any]]:
+        """Return an estimator with a fold model, and the labels and ids of the rows that are held out of it."""
+        model = one.model.but(learner=one.learner, columns=one.model.columns._replace(names=None))
+        return with_model(self.estimator, model), *rows_of(self.shown["y"], self.ids, one.rows)
+
+
+def held_out_rows(batch: Batch, scores: Any, values: Any, rows: Any, units: Any) -> HeldOut:
+    """Return held-out rows with their scores, labels and frequencies."""
+    frequency = None if batch.frequency is None else batch.frequency[rows]
+    return HeldOut(scores, values, frequency, batch.labels, units, batch.weight)
+
+
+def with_model(estimator: Any, model: Model | None) -> Any:
+    """Return a copy of an estimator with another model."""
+    other = object.__new__(type(estimator))
+    other.__dict__.update(vars(estimator))
+    other._model = model
+    return other
+
+
+def snapshot(estimator: Any) -> dict[str, Any]:
+    """Return what a callback's own copy of the fitted estimator needs."""
+    model: Model = estimator._model
+    return {"_model": model.but(learner=copy.deepcopy(model.learner), record=copy.deepcopy(model.record))}
