@@ -56,7 +56,7 @@ def register_converters() -> None:
     Then ``skl2onnx.to_onnx`` and ``skl2onnx.convert_sklearn`` take them, alone and as the last step of a pipeline, and the maps
     of `sklearn_predtron.features` as any step.  What the graph puts out equals what the estimator's methods return: ``label`` is
     `predict` of a classifier, ``scores`` its `decision_function`, and ``probabilities`` its `predict_proba`, left out where that
-    is an error (after `fit` under ``decision="learned"`` or several epochs with ``cv=0``, and with ``Reject(rule="online")``);
+    is an error (after `fit` under ``decision="learned"`` or several epochs with ``cv=0``, and with a `rule` of `Reject`);
     of `PredtronRanker`, ``scores`` is `predict` and ``positions`` is `rank` of the rows as one query; of `PredtronLabelRanker`,
     ``positions`` is `predict` and ``scores`` its `decision_function`.  A graph for inputs of float32 computes with them, and so
     differs in the seventh digit; one for inputs of float64 (``DoubleTensorType``) or integers in the fifteenth.
