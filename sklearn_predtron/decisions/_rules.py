@@ -72,9 +72,9 @@ class ExpectedCost(DecisionRule):
     Parameters
     ----------
     smoothing : float, default=0.1
-        The target of the n rows of a class is 1 - smoothing / (n + 2) instead of 1, and no probability of k classes is below
-        smoothing / ((n + 2) (k - 1)), n being the number of all rows.  Platt (1999) has 1, which is too much where few rows
-        are costly.
+        The target of the n rows of a class is 1 - smoothing / (n + 2) instead of 1.  If the map is made of n rows, no
+        probability of k classes is below smoothing / ((n + 2) (k - 1)), and of k ranks below half of that.  Platt (1999) has 1,
+        which is too much where few rows are costly.
 
     See Also
     --------

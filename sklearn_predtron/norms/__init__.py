@@ -180,7 +180,7 @@ class Norm(Part):
 class Auto(Norm):
     """`Scaled` for dense rows and `L2` for CSR rows, fixed by the first rows that are learned.
 
-    Columns of dense rows are of any unit and offset, as they come from tables and sensors; sparse rows hold counts, weights of
+    Columns of dense rows differ in unit and offset, as they come from tables and sensors; sparse rows hold counts, weights of
     words and indicators, of one scale, whose zeros are no values.  The choice is an estimator's `norm_`; later rows of the other
     format are learned under it, and a warning says so once.  CSR rows whose columns differ in scale by more than 1,000 (their
     root mean squares, of what is stored) warn once, and want norm="scaled".  Files in svmlight format, in which dense data are
@@ -454,13 +454,16 @@ class Scaled(Norm):
 
         score(x) = sum_j (theta_j - mu_j beta) (x_j - mu_j) / v_j + r2 beta
 
-    so that every past step is re-expressed as the statistics move.  A column of any unit and offset will do, and in dense rows
-    the choice changes no prediction; CSR rows let absent zeros count only now and then, so that models of dense and CSR rows may
-    differ slightly.
+    so that every past step is re-expressed as the statistics move.  In dense rows the unit of a column changes no prediction, nor
+    does its offset, up to some 10^8 standard deviations.  A larger offset costs digits, and from 10^12 standard deviations on
+    (in CSR rows 3 10^6) a column counts as constant, and is not used.  CSR rows let absent zeros count only now and then, so that
+    models of dense and CSR rows may differ slightly.
 
-    `fit` gathers the statistics of all rows before its first epoch, and learns what it would from standardised rows;
-    `partial_fit` gathers them as rows come, and learns nothing before the first that differs from another.  A value whose squared
-    deviation is above 100 times the sum of those before it, an outlier, only doubles that sum.  Without an intercept
+    `fit` gathers the statistics of all rows before its first epoch.  With a number as `intercept_scaling` it learns what "l2"
+    would from standardised rows; with "auto" the intercept differs a little.  `partial_fit` gathers the statistics as rows come,
+    and learns nothing before the first row that differs from another.  A value whose squared deviation is above 100 times the sum
+    of those before it, an outlier, only doubles that sum.  Weighted rows count as often as the first shuffled epoch draws them;
+    in `partial_fit` and without shuffling, once.  Without an intercept
     (``fit_intercept=False``) the features have their centre all the same; a ranker of documents, for which no centre matters,
     only divides.  `coef_` and `intercept_` are for raw features.  No loss bound is proven while the statistics run.
 

@@ -11,7 +11,15 @@ from sklearn_predtron.decisions._abstain import AbstainByMargin
 from sklearn_predtron.decisions._calibration import Calibrated
 from sklearn_predtron.decisions._expected import ByCosts
 from sklearn_predtron.onnx._graph import Graph
-from sklearn_predtron.onnx._probabilities import cheapest, decision_now, of_both, of_columns, of_decoded, probabilities_of
+from sklearn_predtron.onnx._probabilities import (
+    cheapest,
+    decision_now,
+    of_both,
+    of_columns,
+    of_decoded,
+    probabilities_of,
+    probability_output,
+)
 from sklearn_predtron.onnx._scores import linear_map, tensor_labels, unshifted
 
 
@@ -24,7 +32,7 @@ def class_outputs(model: Any, real: Any) -> dict[str, Any]:
     """Return the type and the shape of each output."""
     k = len(model.classes_)
     outputs = {"label": (labels_of(model).dtype, [None]), "scores": (real, [None] if k == 2 else [None, k])}
-    return outputs if probabilities_of(model) is None else {**outputs, "probabilities": (real, [None, k])}
+    return {**outputs, **probability_output(model, real, [None, k])}
 
 
 def draw_classes(graph: Graph, model: Any, X: str) -> list[str]:

@@ -56,10 +56,10 @@ def register_converters() -> None:
     Then ``skl2onnx.to_onnx`` and ``skl2onnx.convert_sklearn`` take them, alone and as the last step of a pipeline, and the maps
     of `sklearn_predtron.features` as any step.  What the graph puts out equals what the estimator's methods return: ``label`` is
     `predict` of a classifier, ``scores`` its `decision_function`, and ``probabilities`` its `predict_proba`, left out where that
-    is an error (after `fit` under ``decision="learned"``, and with ``Reject(rule="online")``); of `PredtronRanker`, ``scores`` is
-    `predict` and ``positions`` is `rank` of the rows as one query; of `PredtronLabelRanker`, ``positions`` is `predict` and
-    ``scores`` its `decision_function`.  A graph for inputs of float32 computes with them, and so differs in the seventh digit;
-    one for inputs of float64 (``DoubleTensorType``) or integers in the fifteenth.
+    is an error (after `fit` under ``decision="learned"`` or several epochs with ``cv=0``, and with a `rule` of `Reject`);
+    of `PredtronRanker`, ``scores`` is `predict` and ``positions`` is `rank` of the rows as one query; of `PredtronLabelRanker`,
+    ``positions`` is `predict` and ``scores`` its `decision_function`.  A graph for inputs of float32 computes with them, and so
+    differs in the seventh digit; one for inputs of float64 (``DoubleTensorType``) or integers in the fifteenth.
 
     With `features` the input is a table of numbers, whose categories are numbers, too; NaN is what is missing.
 
@@ -186,7 +186,7 @@ def convert(scope: Any, operator: Any, container: Any) -> None:
     names, values = outputs(model, graph.real), draw(graph, model, terms)
     if has_two_columns(model, names, container):
         values[1] = graph.of_both(values[1])
-    found = dict(zip(names, values, strict=True))
+    found = dict(zip(names, values[: len(names)], strict=True))  # probabilities by which a graph decides may be no output
     for value, output in zip(wanted(found, operator, container), operator.outputs, strict=True):
         container.add_node("Identity", [value], [output.full_name], name=scope.get_unique_operator_name("Identity"))
 

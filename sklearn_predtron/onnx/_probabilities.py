@@ -21,6 +21,12 @@ def probabilities_of(model: Any) -> Calibrated | None:
     return None if found is None else Calibrated(calibration.of, found, agrees=calibration.agrees)
 
 
+def probability_output(model: Any, real: Any, shape: list[int | None]) -> dict[str, Any]:
+    """Return the output `probabilities`, or none where `predict_proba` is an error, though a decision may use probabilities."""
+    known = probabilities_of(model) is not None and hasattr(model, "predict_proba")
+    return {"probabilities": (real, shape)} if known else {}
+
+
 def decision_now(model: Any) -> Any:
     """Return the decision of this moment."""
     learned = model._model

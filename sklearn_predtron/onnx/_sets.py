@@ -9,7 +9,15 @@ import numpy as np
 
 from sklearn_predtron.decisions._expected import BySets, MostExpected
 from sklearn_predtron.onnx._graph import Graph
-from sklearn_predtron.onnx._probabilities import decision_now, draw_curves, most_expected, of_both, of_columns, probabilities_of
+from sklearn_predtron.onnx._probabilities import (
+    decision_now,
+    draw_curves,
+    most_expected,
+    of_both,
+    of_columns,
+    probabilities_of,
+    probability_output,
+)
 from sklearn_predtron.onnx._scores import linear_map, tensor_labels, unshifted
 
 
@@ -19,7 +27,7 @@ def set_outputs(model: Any, real: Any) -> dict[str, Any]:
         return batch_outputs(model, real)
     shape = [None, model._model.labels.n_labels]
     outputs = {"label": (indicator_type(model), shape), "scores": (real, shape)}
-    return outputs if probabilities_of(model) is None else {**outputs, "probabilities": (real, shape)}
+    return {**outputs, **probability_output(model, real, shape)}
 
 
 def indicator_type(model: Any) -> Any:
@@ -67,7 +75,7 @@ def plugged_in(graph: Graph, plug_in: Any, log_odds: str, floor: float, m: int) 
 def batch_outputs(model: Any, real: Any) -> dict[str, Any]:
     """Return the type and the shape of each output."""
     outputs = {"label": (tensor_labels(model.classes_).dtype, [None]), "scores": (real, [None])}
-    return outputs if probabilities_of(model) is None else {**outputs, "probabilities": (real, [None, 2])}
+    return {**outputs, **probability_output(model, real, [None, 2])}
 
 
 def draw_batch(graph: Graph, model: Any, X: str) -> list[str]:

@@ -184,7 +184,7 @@ cdef class MaxPairRule(ScheduledRule):
 
 
 cdef class ListNetRule(ScheduledRule):
-    """Gradient of the cross entropy between softmax(relevance) and softmax(scores), every round."""
+    """Gradient of the cross entropy between softmax(relevance) and softmax(scores), in every round with two relevances."""
 
     cdef bint fill_gradient(self, RankingProblem ranking, const double* t, Round* r, ScoreGradient* g) noexcept nogil:
         cdef Py_ssize_t i

@@ -146,10 +146,10 @@ class MaxPair(Update):
 
 
 class ListNet(Update):
-    """Online ListNet: the gradient of the cross entropy of softmax(relevance) and softmax(scores), every round.
+    """Online ListNet: the gradient of the cross entropy of softmax(relevance) and softmax(scores).
 
-    t <- t - eta (softmax(t) - softmax(y)) (alias "listnet"; Chaudhuri and Tewari 2015, section 6).  There is no bound on the
-    loss.
+    t <- t - eta (softmax(t) - softmax(y)) (alias "listnet"; Chaudhuri and Tewari 2015, section 6).  Every list takes a step, also
+    one that is ranked right, unless all of its relevances are equal.  There is no bound on the loss.
 
     Parameters
     ----------

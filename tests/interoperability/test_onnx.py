@@ -80,6 +80,7 @@ BINARY = [
     {"decision": "f1"},
     {"decision": 0.3},
     {"decision": "expected_cost"},
+    {"cv": 0},
     {"loss": {("a", "é"): 3.0}},
     {"loss": {("a", "é"): 3.0}, "representation": "onehot"},
     {"loss": {("a", "é"): 3.0}, "decision": "learned"},
@@ -187,7 +188,7 @@ AT_K = [PrecisionAtK(k=2), PrecisionAtK(k=2, rule="at_least"), RecallAtK(k=2), R
 SETS = [{"loss": kind()} for kind in kinds(SubsetLoss) if kind not in (PrecisionAtK, RecallAtK)]
 SETS += [{"loss": loss} for loss in AT_K]
 SETS += [{"decision": "macro_f1"}, {"decision": "micro_f1"}, {"decision": Cut([0.1, 0.2, 0.0, -0.1, 0.0])}]
-SETS += [{"loss": CountLoss(dear_when_missed)}, {"loss": "f1", "decision": "expected_cost"}, {"decision": "learned"}]
+SETS += [{"loss": CountLoss(dear_when_missed)}, {"loss": "f1", "decision": "expected_cost"}, {"decision": "learned"}, {"cv": 0}]
 
 
 @REALS
@@ -373,6 +374,17 @@ def test_scores_of_both_classes():
     scores = runtime.InferenceSession(graph.SerializeToString()).run(["scores"], {"X": X})[0]
     assert scores.shape == (N, 2) and (scores[:, 0] == -scores[:, 1]).all()
     np.testing.assert_allclose(scores[:, 1], model.decision_function(X), atol=1e-4)
+
+
+def test_probabilities_that_only_decide_are_not_put_out():
+    """Those of a first epoch, which `predict_proba` withholds."""
+    X = rows(14, np.float64)
+    y = targets(X, 4, 14).argmax(axis=1)
+    model = PredtronClassifier(loss=UNEQUAL, cv=0, max_iter=3, random_state=0).fit(X, y)
+    found, predicted = outputs(model, X), model.predict(X)
+    assert set(found) == {"label", "scores"} and not hasattr(model, "predict_proba")
+    assert (found["label"] == predicted).mean() > 0.99
+    assert (found["scores"].argmax(axis=1) != predicted).any()
 
 
 NAMES = ["label", "scores", "probabilities"]
