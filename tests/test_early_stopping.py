@@ -22,8 +22,8 @@ from sklearn_predtron._support.compat import OwnCallbackSupport
 from sklearn_predtron.callbacks import EarlyStopping, LossHistory
 from sklearn_predtron.datasets import make_ranking_queries, make_sequences
 from sklearn_predtron.estimator_checks import _data as labelled
-from sklearn_predtron.families import _held, _training
 from sklearn_predtron.families._estimator import BasePredtron
+from sklearn_predtron.families.training import runs, trainer
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.metrics import ndcg_scorer, token_scorer
 from sklearn_predtron.norms import RKHS
@@ -120,13 +120,13 @@ def test_folds_learn_the_epochs_that_were_best(monkeypatch, settings):
     X, y, (X_held, y_held) = noisy()
     y, y_held = (y > 0).astype(int), (y_held > 0).astype(int)
     model, learned = PredtronBinaryClassifier(max_iter=40, random_state=0, **settings), []
-    learn = _training.learn_epoch
+    learn = trainer.learn_epoch
 
     def counted(model, learner, *given, **how):
         learned.append(learner)
         return learn(model, learner, *given, **how)
 
-    for module in [_training, _held]:
+    for module in [trainer, runs]:
         monkeypatch.setattr(module, "learn_epoch", counted)
     model.set_callbacks(EarlyStopping((X_held, y_held), patience=2)).fit(X, y)
     assert model.best_iter_ < model.n_iter_ < 40 and model.best_score_ == min(model.validation_scores_)
@@ -307,6 +307,7 @@ def test_an_interrupt_leaves_what_was_learned():
         model.fit(X, y)
     assert model.n_iter_ == len(model.validation_scores_) == 15 > model.best_iter_
     np.testing.assert_array_equal(model.coef_, PredtronClassifier(max_iter=15, random_state=0, cv=0).fit(X, y).coef_)
+    gc.collect()
     assert len(stopping._best) == 0
 
 

@@ -21,6 +21,7 @@ SHARED_SLOPE = 10.0  # the ridge of a label's slopes towards those of all labels
 LEAST_SLOPE = 1e-6
 LARGEST_ODDS = 1e12  # of a decision; a class is predicted at the largest even if its mistakes cost nothing
 FEW_CLASSES = 12  # that a matrix is fitted for
+MOST_FITTED = 5_000  # rows that a map of several classes is fitted to
 POOLED = 20_000  # scores that the slopes of all labels are fitted to
 
 
@@ -206,6 +207,10 @@ def fit_labels(scores: NDArray, on: NDArray, weight: NDArray, smoothing: float) 
 
 def fit_classes(scores: NDArray, y: NDArray, k: int, weight: NDArray, smoothing: float, *, matrix: bool) -> ClassMap:
     """Return the map of k classes, of scores of shape (n, d) and the numbers of the rows' classes."""
+    n, floor = len(scores), floor_of(relative(weight), k, smoothing)
+    if n > MOST_FITTED:
+        some = np.arange(MOST_FITTED) * n // MOST_FITTED
+        scores, y, weight = scores[some], y[some], weight[some]
     weight, d = relative(weight), scores.shape[1]
     mean = scores.mean(axis=0, dtype=np.float64) if len(scores) else np.zeros(d)
     s = np.ascontiguousarray(scores - mean, dtype=np.float64)
@@ -215,7 +220,6 @@ def fit_classes(scores: NDArray, y: NDArray, k: int, weight: NDArray, smoothing:
     ridge = np.concatenate([[SLOPE], np.full(k, OFFSETS), np.full(d * k if matrix else 0, MATRIX)])
     start = np.zeros(len(ridge))
     start[0] = float(d == k)
-    floor = floor_of(weight, k, smoothing)
     if len(s) == 0:
         return ClassMap(mean, scale, k, start, floor)
     soft = np.minimum(smoothing / (np.bincount(y, weights=weight, minlength=k) + 2), 0.5)

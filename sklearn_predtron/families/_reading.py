@@ -102,6 +102,10 @@ class Units(NamedTuple):
         """Return the rows of some units, which a mask tells, and their labels."""
         return self.rows_of(chosen), self.labels_of(self.numbers[chosen])
 
+    def sizes_of(self, chosen: NDArray) -> NDArray | int:
+        """Return how many rows some units have, which a mask tells."""
+        return self.sizes if isinstance(self.sizes, int) else self.sizes[chosen]
+
     def rows_of(self, chosen: NDArray) -> NDArray:
         """Return the rows of some units, which a mask tells."""
         return self.rows[np.repeat(chosen, self.sizes)]

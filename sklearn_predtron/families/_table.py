@@ -266,7 +266,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         predicted = decision.decoded(model.learner.problem, held_out)
         if predicted is None:
             return None
-        losses = self._costs(model.labels.classes)[held_out.values[:, 0], predicted]
+        losses = self._at_stake(self._costs(model.labels.classes), model.labels, model.noted)[held_out.values[:, 0], predicted]
         return float(np.average(losses, weights=held_out.weight))
 
     def _read_linear(self, model: Any) -> tuple[Codec, Linear]:

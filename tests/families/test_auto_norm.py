@@ -17,7 +17,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from sklearn_predtron import Predtron, PredtronBinaryClassifier, PredtronClassifier, PredtronRanker
-from sklearn_predtron.families import _training
+from sklearn_predtron.families.training import calls
 from sklearn_predtron.mixing import ParameterMixing
 from sklearn_predtron.norms import Auto, PNorm
 from tests.cli_cases import run
@@ -386,7 +386,7 @@ def test_a_call_that_fails_in_another_format_leaves_the_short_way(monkeypatch):
     model = PredtronBinaryClassifier().partial_fit(X, y, classes=[0, 1])
     stream = model._model.stream
     with monkeypatch.context() as patch, pytest.raises(MemoryError), pytest.warns(UserWarning, match="X is CSR"):
-        patch.setattr(_training, "learn_in_order", Mock(side_effect=MemoryError))
+        patch.setattr(calls, "learn_in_order", Mock(side_effect=MemoryError))
         model.partial_fit(sparse.csr_matrix(X), y)
     assert model._model.stream is stream and stream.take(X, y)
     with pytest.warns(UserWarning, match="X is CSR, and the first rows were dense"):

@@ -27,8 +27,9 @@ from sklearn_predtron import (
     PredtronSequenceTagger,
 )
 from sklearn_predtron.callbacks import EarlyStopping, LossHistory
-from sklearn_predtron.families import _folds, _held
-from sklearn_predtron.families._epochs import epochs_of
+from sklearn_predtron.families.training import candidates, plan, runs
+from sklearn_predtron.families.training.epochs import epochs_of
+from sklearn_predtron.families.training.plan import Shape, default_shape
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import RKHS
 
@@ -77,11 +78,11 @@ def states(model):
 @pytest.mark.parametrize("average", [None, False])
 def test_the_mean_is_that_of_learners_without_a_fold(name, average, monkeypatch):
     found = []
-    mean_of = _folds.mean_of
-    monkeypatch.setattr(_folds, "mean_of", lambda *given: found.append((given[-1], mean_of(*given))) or found[-1][1])
+    mean_of = runs.TrainingRun.mean
+    monkeypatch.setattr(runs.TrainingRun, "mean", lambda *given: found.append((given[-1], mean_of(*given))) or found[-1][1])
     model = fitted(name, norm="l2", average=average, max_iter=3)
-    [(pupils, mean)] = found
-    learners = [pupil.learner for pupil in pupils]
+    [(models, mean)] = found
+    learners = [model.learner for model in models]
     assert len(learners) == 5 and model.t_ == sum(learner.t for learner in learners)
     coefs, offsets = zip(*(learner.read(lambda weights: weights.mean()) for learner in learners), strict=True)
     sizes = [learner.t for learner in learners]
@@ -153,12 +154,23 @@ def test_label_rankings_are_judged_by_their_own_loss():
 
 
 @families
-def test_looks_end_with_the_first_that_is_no_better(name):
+def test_training_ends_when_the_held_out_losses_hardly_fall(name, monkeypatch):
+    """Epochs are chosen by the mean ratio of the log loss and of the own loss to the best so far, which must fall by 2 %."""
+    checkpoints, evaluate = [], runs.TrainingRun.evaluate
+    monkeypatch.setattr(runs.TrainingRun, "evaluate", lambda *given: checkpoints.append(evaluate(*given)) or checkpoints[-1])
     model = fitted(name)
-    looks, losses = list(model.held_out_loss_), list(model.held_out_loss_.values())
-    assert looks == [3, 10, 31, 100][: len(looks)] or looks[:-1] == [3, 10, 31, 100][: len(looks) - 1]
-    assert all(later < before for before, later in pairwise(losses[:-1]))
-    assert model.n_iter_ == min(looks, key=lambda epochs: (model.held_out_loss_[epochs], epochs))
+    marks = list(model.held_out_loss_)
+    assert marks == [3, 10, 31, 100][: len(marks)] or marks[:-1] == [3, 10, 31, 100][: len(marks) - 1]
+    best, ratios = checkpoints[0], []
+    for checkpoint in checkpoints[1:]:
+        ours, theirs = checkpoint.score, best.score
+        terms = [ours.loss / theirs.loss]
+        if ours.own is not None:
+            terms.append((ours.own + 1 / ours.n) / (theirs.own + 1 / ours.n))
+        ratios.append(np.mean(terms))
+        best = checkpoint if ratios[-1] < 1 else best
+    assert all(ratio <= 0.98 for ratio in ratios[:-1]) and model.n_iter_ == best.epochs
+    assert ratios[-1] > 0.98 or marks[-1] == 100 or not any(one.updated for one in checkpoints[-1].models)
     assert len(model.loss_curve_) == model.n_iter_
     assert model.t_ == (N * 4) * model.n_iter_
     fixed = fitted(name, max_iter=model.n_iter_, cv=5)
@@ -184,48 +196,74 @@ def test_rows_that_are_learned_by_heart_end_it():
 # ----------------------------------------------------------------------------------------------------------- large data sets
 
 
-@pytest.fixture
-def little_is_much(monkeypatch):
-    monkeypatch.setitem(_held.MOST_ROWS, "unseen", 100)
-    monkeypatch.setattr(_folds, "LARGEST_PART", 20)
+SIZES = [1, 2, 19, 20, 100, 1000, 1001, 1334, 2000, 2001, 2999, 3001, 5000, 10_000, 10_001, 20_001, 10**5, 10**6, 10**7]
+
+
+def cost(kind, n):
+    """The epochs of rows that a plan trains for at most, those of its final model among them."""
+    n_models, evaluate_after, finish = default_shape(kind, n)
+    epochs = evaluate_after[-1] if evaluate_after else 10
+    part = min(5000, n // 5) if n_models == 1 else n / n_models if n_models else 0
+    trained = max(n_models, 1) * epochs * (n - part)
+    return trained + epochs * n * (finish == "refit" or (n_models > 0 and not evaluate_after))
+
+
+@pytest.mark.parametrize("kind", ["rows", "tables", "sequences", "large", "single", "kernels"])
+def test_the_cost_of_a_plan_grows_smoothly(kind):
+    """No size costs more than about twice a slightly larger one, and none five times as much as one slightly smaller."""
+    sizes = np.unique(np.geomspace(20, 10**7, 4000).astype(int))
+    costs = np.array([cost(kind, int(n)) for n in sizes])
+    assert (costs[:-1] / costs[1:]).max() < 2.1
+    assert (costs[1:] / costs[:-1]).max() < 1.5
+
+
+def test_plans_of_all_sizes():
+    for kind in ("rows", "tables", "sequences", "large"):
+        for n in SIZES:
+            shape = default_shape(kind, n)
+            assert (shape == Shape(0)) == (n < 20)
+            assert all(before < after for before, after in pairwise(shape.evaluate_after))
+    assert default_shape("rows", 500) == Shape(5, (3, 10, 31, 100), "average")
+    assert default_shape("rows", 12_000) == Shape(5, (1, 3, 10, 31, 50), "average")
+    assert default_shape("rows", 10**6) == Shape(5, (1, 3, 5), "average")
+    assert default_shape("tables", 20_000) == Shape(1, (1, 3, 10), "refit")
+    assert default_shape("sequences", 50) == Shape(1, (10, 25), "refit")
+    assert default_shape("single", 15_000) == Shape(2) and default_shape("single", 25_000) == Shape(1)
+    assert default_shape("margins", 20_000) == Shape(5) and default_shape("margins", 20_001) == Shape(0)
 
 
 @pytest.mark.parametrize("name", ["two", "costs", "classes", "ranks", "sets", "reject"])
-def test_of_many_rows_a_part_is_held_out_of_one_learner(name, little_is_much, monkeypatch):
-    pupils = []
-    learn = _folds.Pupil.learn
-    monkeypatch.setattr(_folds.Pupil, "learn", lambda pupil, epochs: pupils.append(pupil) or learn(pupil, epochs))
-    model = fitted(name)
-    [pupil] = set(pupils)
-    assert len(pupil.rows) == 20 and model.t_ == 100 * model.n_iter_
-    assert set(model.held_out_loss_) <= {1, 3, 10} and model.n_iter_ in (1, 3, 10)
+def test_large_models_are_chosen_by_a_split_and_trained_on_all_rows(name, monkeypatch):
+    monkeypatch.setattr(plan, "MOST_WEIGHTS", 3)
+    models, train = [], runs.FoldModel.train
+    monkeypatch.setattr(runs.FoldModel, "train", lambda model, epochs: models.append(model) or train(model, epochs))
+    model = fitted(name, norm="l2")
+    [one] = set(models)
+    assert len(one.rows) == 24 and model.t_ == N * model.n_iter_ and set(model.held_out_loss_) <= {1, 3, 10}
+    alone = made(name, norm="l2", cv=0, max_iter=model.n_iter_).fit(X, FAMILIES[name][1])
+    assert_array_equal(model.coef_, alone.coef_)
+    assert model.predict_proba(X).shape[0] == N
     moved = X.copy()
-    moved[pupil.rows] *= 2  # which are not learned
+    moved[one.rows] += 1  # which only the final model is trained on
     other = made(name, norm="l2").fit(moved, FAMILIES[name][1])
-    epochs = min(model.n_iter_, other.n_iter_)
-    assert epochs in other.held_out_loss_ and other.loss_curve_[:epochs] == fitted(name, norm="l2").loss_curve_[:epochs]
+    first = min(model.held_out_loss_)
+    assert other.held_out_loss_[first] != model.held_out_loss_[first] and (other.coef_ != model.coef_).any()
 
 
 @pytest.mark.parametrize("parameters", [{"average": "auto"}, {"norm": RKHS()}], ids=["average", "kernel"])
-def test_what_is_held_out_of_one_learner_that_folds_do_not_choose_is_not_learned(parameters, little_is_much, monkeypatch):
-    monkeypatch.setattr(_held, "MOST_KERNEL_ROWS", 50)
-    monkeypatch.setattr(_held, "LARGEST_PART", 30)
-    held = []
-    show = _held.Held.show
-    monkeypatch.setattr(_held.Held, "show", lambda self, *about: held.append(self) or show(self, *about))
+@pytest.mark.parametrize("n_models", [1, 2])
+def test_probabilities_are_by_models_without_the_rows_that_they_are_fitted_to(parameters, n_models, monkeypatch):
+    """All rows train the final model; the labels are random, and what it memorised is not believed."""
+    monkeypatch.setattr(plan, "default_shape", lambda kind, n: Shape(n_models))
     rows, labels = np.random.default_rng(1).standard_normal((N, 100)), np.random.default_rng(2).permutation(np.arange(N) % 2)
     model = PredtronBinaryClassifier(max_iter=5, random_state=0, **parameters).fit(rows, labels)
-    alone = held[-1].units.numbers[held[-1].fold == 0]
-    assert len(alone) == 24 and model.t_ == 5 * (N - 24)
-    moved = rows.copy()
-    moved[alone] *= 2
-    other = clone(model).fit(moved, labels)
-    assert_array_equal(other.decision_function(rows), model.decision_function(rows))
-    assert log_loss(labels, model.predict_proba(rows)) > 0.4  # those that were learned by heart are not believed
+    assert model.t_ == 5 * N and model._model.learner.observer.recorded == (24 if n_models == 1 else N)
+    others = np.random.default_rng(3).standard_normal((1000, 100))
+    assert 0.65 < log_loss(np.arange(1000) % 2, model.predict_proba(others)) < 0.75
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_a_bad_row_among_those_that_are_held_out_undoes_the_fit(bad, little_is_much):
+def test_a_bad_row_among_those_that_are_held_out_undoes_the_fit(bad):
     model = made("two", average="auto").fit(X, TWO)
     before = states(model)
     for i in range(0, N, 7):
@@ -236,7 +274,8 @@ def test_a_bad_row_among_those_that_are_held_out_undoes_the_fit(bad, little_is_m
         assert states(model) == before
 
 
-def test_one_learner_has_a_bound(little_is_much):
+def test_one_model_has_a_bound(monkeypatch):
+    monkeypatch.setattr(plan, "MOST_WEIGHTS", 3)
     model = PredtronClassifier(norm="l2", update="perceptron", intercept_scaling=1, random_state=0).fit(X, Y)
     assert model.loss_bound(margin=1, radius=5) > 0
 
@@ -250,10 +289,10 @@ def test_one_learner_has_a_bound(little_is_much):
         ({"cv": 1}, "'cv' parameter"),
         ({"cv": -1}, "'cv' parameter"),
         ({"cv": "five"}, "'cv' parameter"),
-        ({"cv": N + 1}, f"cv={N + 1} is more than the {N}"),
+        ({"cv": N + 1}, f"cv={N + 1} is more than the {N} units"),
         ({"cv": ShuffleSplit(3, random_state=0)}, "cv=ShuffleSplit.* (tests a row twice|never tests some rows)"),
         ({"cv": ShuffleSplit(1, random_state=0)}, "never tests some rows"),
-        ({"cv": GroupKFold(3)}, "cv=GroupKFold.* cannot split .*no groups"),
+        ({"cv": GroupKFold(3)}, "cv=GroupKFold.*splitters that need groups are not supported here"),
         ({"cv": KFold}, "cv=KFold is a class"),
         ({"cv": 3, "warm_start": True}, "warm_start=True"),
         ({"cv": 3, "average": "auto"}, "average='auto'"),
@@ -337,7 +376,7 @@ def test_the_bipartite_classifier_has_no_folds_that_choose():
 def test_learners_side_by_side_have_labels_of_their_own(name, monkeypatch):
     """Labels that are read by way of scratch would be those of another learner's round."""
     seen = []
-    monkeypatch.setattr(_folds, "epochs_of", lambda view, batch, *how: seen.append(batch.labels) or epochs_of(view, batch, *how))
+    monkeypatch.setattr(runs, "epochs_of", lambda view, batch, *how: seen.append(batch.labels) or epochs_of(view, batch, *how))
     if name == "lists":
         fitted(name)
     else:
@@ -512,10 +551,9 @@ def test_votes_are_not_tried_where_they_do_not_go_or_nothing_is_held_out(paramet
     assert model._model.learner.problem.d == 5
 
 
-@pytest.mark.parametrize(("module", "limit", "value"), [(_folds, "MOST_WEIGHTS", 99), (_held, "MOST_WORK", 400 * 10 * 9)])
-def test_votes_are_not_tried_where_they_are_too_much(module, limit, value, monkeypatch):
+def test_votes_are_not_tried_where_they_are_too_much(monkeypatch):
     rows, y = ordered("classes")
-    monkeypatch.setattr(module, limit, value)
+    monkeypatch.setattr(candidates, "MOST_WEIGHTS", 99)
     model = ranker().fit(rows, y)
     assert model.held_out_loss_ and not hasattr(model, "pairs_")
 
@@ -563,23 +601,23 @@ class Interrupt(BaseException):
 
 
 @pytest.mark.parametrize("after", [1, 7])
-def test_an_interrupt_leaves_the_last_look_or_nothing(after, monkeypatch):
-    learn, calls = _folds.Pupil.learn, []
+def test_an_interrupt_leaves_the_best_checkpoint_or_nothing(after, monkeypatch):
+    train, calls = runs.FoldModel.train, []
 
-    def interrupted(pupil, epochs):
+    def interrupted(model, epochs):
         calls.append(epochs)
         if len(calls) > after:
             raise Interrupt
-        return learn(pupil, epochs)
+        return train(model, epochs)
 
-    monkeypatch.setattr(_folds.Pupil, "learn", interrupted)
+    monkeypatch.setattr(runs.FoldModel, "train", interrupted)
     model = PredtronClassifier(random_state=0)
     with pytest.raises(Interrupt):
         model.fit(X, Y)
     if after == 1:
         assert not hasattr(model, "coef_")
     else:
-        monkeypatch.setattr(_folds.Pupil, "learn", learn)
+        monkeypatch.setattr(runs.FoldModel, "train", train)
         alone = PredtronClassifier(random_state=0, max_iter=3, cv=5).fit(X, Y)
         assert_array_equal(model.coef_, alone.coef_)
         assert_array_equal(model.predict_proba(X), alone.predict_proba(X))

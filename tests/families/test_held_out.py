@@ -10,12 +10,12 @@ from sklearn.datasets import load_breast_cancer, make_classification
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier
 from sklearn_predtron._core.problem import Codes
 from sklearn_predtron.callbacks import LossHistory
-from sklearn_predtron.decisions._base import PROGRESSIVE
 from sklearn_predtron.decisions._margin_histogram import MarginHistogram
 from sklearn_predtron.estimator_checks import frozen
-from sklearn_predtron.families import _held, _training
-from sklearn_predtron.families._epochs import folds_of, generator_of, seed_of
-from sklearn_predtron.families._held import N_FOLDS, N_SEED
+from sklearn_predtron.families.training import plan, runs, trainer
+from sklearn_predtron.families.training.epochs import folds_of, generator_of, seed_of
+from sklearn_predtron.families.training.plan import FOLDS_SEED, Shape
+from sklearn_predtron.families.training.runs import MODELS_SEED
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.mixing import ParameterMixing
 from sklearn_predtron.norms import RKHS
@@ -23,7 +23,7 @@ from sklearn_predtron.problems._finite import OneHotProblem
 
 ASK = Reject(0.1, -1, rule="online")
 CUT = {"decision": "f1"}
-FOLDS = N_FOLDS[PROGRESSIVE]
+FOLDS = 5
 
 
 def seen_by(model):
@@ -59,14 +59,14 @@ def test_the_margins_are_those_of_learners_of_the_other_folds(settings, weighted
     model = PredtronClassifier(reject=ASK, random_state=0, **settings)
     model.fit(X, y, sample_weight=weight)
     there = np.arange(90) if weight is None else np.flatnonzero(weight)
-    random = generator_of(seed_of(model), N_SEED)
-    fold, total = folds_of(y[there], random, FOLDS), 1.0 if weight is None else weight
+    fold, total = folds_of(y[there], generator_of(seed_of(model), FOLDS_SEED), FOLDS), 1.0 if weight is None else weight
     problem = OneHotProblem(3)
     expected = MarginHistogram(problem, 3)
     for number in range(FOLDS):
         part = there[fold != number]
         alone = clone(model).set_params(reject=None, cv=0)
-        monkeypatch.setattr(_training, "generator_of", lambda seed: random)
+        random = generator_of(seed_of(model), MODELS_SEED, number)
+        monkeypatch.setattr(trainer, "generator_of", lambda seed, random=random: random)
         alone.fit(X[part], y[part], sample_weight=None if weight is None else weight[part])
         out = there[fold == number]
         rows = np.arange(len(out))
@@ -98,26 +98,16 @@ def test_what_predicts_is_as_without_folds(seed):
     np.testing.assert_array_equal(*coefs)
 
 
-def bounded(monkeypatch, limit, most):
-    """Let fits of more have no folds."""
-    if limit == "MOST_ROWS":
-        monkeypatch.setattr(_held, limit, dict.fromkeys(_held.MOST_ROWS, most))
-    else:
-        monkeypatch.setattr(_held, limit, most)
+def without_folds(monkeypatch):
+    """Give fits the plan of those that are too large for folds."""
+    monkeypatch.setattr(plan, "default_shape", lambda kind, n: Shape(0))
 
 
-@pytest.mark.parametrize("limit", ["MOST_ROWS", "MOST_WORK", "MOST_KERNEL_ROWS"])
-def test_large_fits_go_by_their_first_epoch(monkeypatch, limit):
+def test_large_fits_go_by_their_first_epoch(monkeypatch):
     X, y = make_data(3, n=90, noise=2.0)
-    model = PredtronClassifier(reject=ASK, norm=RKHS() if limit == "MOST_KERNEL_ROWS" else "l2", random_state=0)
-    epochs = []
-    monkeypatch.setattr(_held, "run_unseen", lambda *given: epochs.append(given))
-    bounded(monkeypatch, limit, 3 * X.size if limit == "MOST_WORK" else 90)
+    model = PredtronClassifier(reject=ASK, norm="l2", random_state=0)
+    without_folds(monkeypatch)
     model.fit(sparse.csr_matrix(X), y)
-    assert len(epochs) == FOLDS
-    bounded(monkeypatch, limit, 3 * X.size - 1 if limit == "MOST_WORK" else 89)
-    model.fit(sparse.csr_matrix(X), y)
-    assert len(epochs) == FOLDS
     assert seen_by(model).sum() == pytest.approx(90 * 91 / 2)  # round t of the first epoch weighs t
 
 
@@ -126,7 +116,7 @@ def test_large_fits_go_by_their_first_epoch(monkeypatch, limit):
 def test_what_ends_a_fold(monkeypatch, error, fold):
     """An error leaves no trace; an interrupt leaves what was learned, with what the first epoch has shown."""
     X, y = make_data(3, n=90, noise=2.0)
-    learn, calls = _held.learn_epoch, []
+    learn, calls = runs.learn_epoch, []
 
     def failing(*given, **how):
         calls.append(given)
@@ -139,7 +129,7 @@ def test_what_ends_a_fold(monkeypatch, error, fold):
     predicted, fresh = fitted.predict(X), PredtronClassifier(reject=ASK)
     names = set(vars(fresh))
     whole = PredtronClassifier(reject=ASK, random_state=0).fit(X, y)
-    for module in [_training, _held]:
+    for module in [trainer, runs]:
         monkeypatch.setattr(module, "learn_epoch", failing)
     for model in (fitted, fresh):
         calls.clear()
@@ -235,8 +225,9 @@ def test_rows_that_weigh_much_are_shown_as_late_as_others(monkeypatch, how):
     """A large fit goes by its first epoch, and by rows that were not learned in it, whatever they weigh."""
     X, y, weight, first, rest = weighted_rows(6000)
     losses = []
-    for most in (6000, 5999):
-        bounded(monkeypatch, "MOST_ROWS", most)
+    for folds in (True, False):
+        if not folds:
+            without_folds(monkeypatch)
         model = PredtronBinaryClassifier(random_state=0, **how).fit(X[first], y[first], sample_weight=weight[first])
         predicted = model.predict(X[rest])
         losses.append(np.average(np.where(predicted == -1, 0.1, predicted != y[rest]), weights=weight[rest]))
@@ -271,7 +262,7 @@ def test_a_fit_is_the_same_with_a_reject_option_where_rows_that_weigh_much_are_h
 @pytest.mark.parametrize("weighted", [False, True])
 def test_what_was_seen_fades_as_in_the_average(monkeypatch, average, former, weighted):
     """Rows of a second fit that goes on have larger margins than any of the first."""
-    bounded(monkeypatch, "MOST_ROWS", 0)
+    without_folds(monkeypatch)
     random = np.random.default_rng(0)
     n = 5000
     X = random.standard_normal((n, 3))

@@ -11,7 +11,7 @@ from sklearn.datasets import make_classification
 from sklearn.metrics import log_loss
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier
-from sklearn_predtron.families._folds import Course, Paid, best_of
+from sklearn_predtron.families.training.runs import Checkpoint, Result, RowCost, Score, select
 from sklearn_predtron.metrics import cost_scorer
 from sklearn_predtron.mixing import ParameterMixing
 
@@ -67,9 +67,9 @@ def test_a_power_is_chosen_by_what_is_paid_on_rows_held_out():
     assert model.cost_power_ == 1
     paid, paid_plain = (one.sample_loss(X[1000:], y[1000:], costs=costs[1000:]).mean() for one in (model, plain))
     assert paid < 0.8 * paid_plain
-    same = PredtronBinaryClassifier(random_state=0).fit(X, y, costs=np.where(costs > 0, 7.0, 0.0))
+    same = PredtronBinaryClassifier(random_state=0, max_iter=3).fit(X, y, costs=np.where(costs > 0, 7.0, 0.0))
     assert same.cost_power_ == 0
-    assert_allclose(same.coef_, PredtronBinaryClassifier(random_state=0).fit(X, y).coef_)
+    assert_allclose(same.coef_, PredtronBinaryClassifier(random_state=0, max_iter=3).fit(X, y).coef_)
     assert not hasattr(plain, "cost_power_")
     assert pickle.loads(pickle.dumps(model)).cost_power_ == 1
 
@@ -243,21 +243,22 @@ def test_a_gain_is_weighed_against_its_standard_error():
     random = np.random.default_rng(0)
     for _ in range(50):
         usual, other, weight = random.lognormal(size=9), random.lognormal(size=9), random.integers(1, 4, 9).astype(float)
-        gain, error = Paid(other, weight).gain_over(Paid(usual, weight))
+        gain, error = RowCost(other, weight).saving_over(RowCost(usual, weight))
         total = sum(weight)
         mean = sum(w * (u - o) for w, u, o in zip(weight, usual, other, strict=True)) / total
         squares = sum((w / total * (u - o - mean)) ** 2 for w, u, o in zip(weight, usual, other, strict=True))
         assert_allclose((gain, error), (mean, squares**0.5))
-    assert Paid(np.zeros(4), np.ones(4)).gain_over(Paid(np.ones(4), np.ones(4))) == (1.0, 0.0)
+    assert RowCost(np.zeros(4), np.ones(4)).saving_over(RowCost(np.ones(4), np.ones(4))) == (1.0, 0.0)
 
 
 def test_another_power_is_taken_for_a_gain_beyond_its_error_alone():
-    courses = [
-        Course({"record": name}, 0.0, {}, False, Paid(np.array(paid), np.ones(4)))
-        for name, paid in [("root", [1.0, 1, 1, 1]), ("by chance", [0.0, 3, 0, 0]), ("better", [0.5, 0.5, 0.6, 0.4])]
+    checkpoint = Checkpoint(3, Score(0.5, None, 4), None, [])
+    results = [
+        Result(None, checkpoint, {}, [], None, cost=RowCost(np.array(cost), np.ones(4)))
+        for cost in ([1.0, 1, 1, 1], [0.0, 3, 0, 0], [0.5, 0.5, 0.6, 0.4])
     ]
-    assert best_of(courses) is courses[2]
-    assert best_of(courses[:2]) is courses[0]
+    assert select(results) is results[2]
+    assert select(results[:2]) is results[0]
 
 
 @pytest.mark.parametrize("learn", ["power 0", "power 1", "one pass", "stream", "class_weight"])
@@ -278,7 +279,7 @@ def test_free_mistakes_do_not_bend_probabilities(kind, learn):
         else:
             with pytest.MonkeyPatch.context() as patch:
                 if learn.startswith("power"):
-                    patch.setattr("sklearn_predtron.families._folds.POWERS", (float(learn[-1]),))
+                    patch.setattr("sklearn_predtron.families.training.candidates.POWERS", (float(learn[-1]),))
                 model.fit(X[:4000], y[:4000], costs=costs)
         p = model.predict_proba(X[4000:])[:, 1]
         for rows in (free[4000:], ~free[4000:]):

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from cases import make_data
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, make_classification
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.linear_model import LogisticRegression
@@ -22,10 +23,9 @@ from sklearn_predtron import (
 )
 from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.datasets import make_ranking_queries
-from sklearn_predtron.decisions._base import PROGRESSIVE
-from sklearn_predtron.families import _held
-from sklearn_predtron.families._epochs import Epochs, first_appearances, generator_of, seed_of
 from sklearn_predtron.families._reading import Batch, as_rows
+from sklearn_predtron.families.training import plan
+from sklearn_predtron.families.training.epochs import Epochs, first_appearances, generator_of, seed_of
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import RKHS, Norm
 from sklearn_predtron.updates import MMP, ListNet, MaxPair, PRank, Slam, Update
@@ -162,7 +162,8 @@ def test_given_order_is_a_stream():
 
 def test_class_weight_is_the_weight_of_its_rows():
     X, y = make_data(3)
-    by_class, by_row = PredtronClassifier(class_weight={1: 5, 2: 0.5}, random_state=0), PredtronClassifier(random_state=0)
+    plain = PredtronClassifier(max_iter=10, random_state=0)
+    by_class, by_row = clone(plain).set_params(class_weight={1: 5, 2: 0.5}), plain
     weight = np.array([1, 5, 0.5])[y]
     np.testing.assert_array_equal(by_class.fit(X, y).coef_, by_row.fit(X, y, sample_weight=weight).coef_)
     by_class.partial_fit(X, y), by_row.partial_fit(X, y, sample_weight=weight)
@@ -195,7 +196,7 @@ def test_weights_that_overflow_are_refused():
 
 def test_the_reject_rule_sees_half_of_the_rows_once_at_their_weight(monkeypatch):
     """In the first epoch of a fit too large for folds, which ends with that half."""
-    monkeypatch.setitem(_held.MOST_ROWS, PROGRESSIVE, 0)
+    monkeypatch.setattr(plan, "default_shape", lambda kind, n: plan.Shape(0))
     X, y = make_data(3, noise=2.0)
     n, weight = len(y), np.where(y == 0, 9.0, 1.0)
     model = PredtronClassifier(reject=Reject(0.3, -1, rule="online"), max_iter=1, random_state=0).fit(X, y, sample_weight=weight)

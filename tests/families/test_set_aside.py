@@ -11,7 +11,7 @@ from sklearn_predtron import PredtronSequenceTagger
 from sklearn_predtron._support.chunks import are_chunks, wrong_chunks
 from sklearn_predtron._support.queries import sequences_of
 from sklearn_predtron.datasets import make_sequences
-from sklearn_predtron.families import _set_aside
+from sklearn_predtron.families.training import runs
 from sklearn_predtron.losses import SequenceHamming
 from sklearn_predtron.metrics import chunk_precision_recall_fscore_support
 
@@ -65,25 +65,20 @@ def test_what_is_tried_fits_the_data():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_best_of_what_is_tried_is_chosen(seed, monkeypatch):
-    """Of both lengths after ten epochs the better one, then its better look, then the better loss after as many epochs."""
-    looks, learn = [], _set_aside.Trial.learn
-
-    def noted(trial, epochs, **how):
-        learn(trial, epochs, **how)
-        looks.append((trial.labels.chosen, epochs, trial.losses[epochs]))
-        return trial
-
-    monkeypatch.setattr(_set_aside.Trial, "learn", noted)
+def test_the_best_candidate_is_chosen(seed, monkeypatch):
+    """First the scales of features, each at its best number of epochs, then the loss after as many epochs."""
+    results, run = [], runs.TrainingRun.run
+    monkeypatch.setattr(runs.TrainingRun, "run", lambda *given: results.append(run(*given)) or results[-1])
     X, y, sid = text()
     model = PredtronSequenceTagger(random_state=seed).fit(X, y, sid=sid)
-    one, other, further, by_loss = looks
-    assert [epochs for _, epochs, _ in looks[:3]] == [10, 10, 25] and one[0] != other[0]
-    lengths = min(one, other, key=lambda look: look[2])
-    assert further[0] == lengths[0]
-    best = min(lengths, further, key=lambda look: look[2])
-    assert by_loss[:2] == ({**lengths[0], "loss": "zero_one"}, best[1])
-    assert chosen(model) == {**min(best, by_loss, key=lambda look: look[2])[0], "max_iter": best[1]}
+    one, other, by_loss = results
+    assert list(one.scores) == list(other.scores) == [10, 25] and one.candidate.labels.chosen != other.candidate.labels.chosen
+    scales = min(one, other, key=lambda result: result.checkpoint.score.loss)
+    assert by_loss.candidate.labels.chosen == {**scales.candidate.labels.chosen, "loss": "zero_one"}
+    assert list(by_loss.scores) == [scales.checkpoint.epochs]
+    best = min(scales, by_loss, key=lambda result: result.checkpoint.score.loss)
+    assert chosen(model) == {**best.candidate.labels.chosen, "max_iter": scales.checkpoint.epochs}
+    assert model.held_out_loss_ == {epochs: score.loss for epochs, score in best.scores.items()}
 
 
 def test_a_loss_is_chosen_for_chunks_alone():
@@ -289,7 +284,7 @@ def test_what_ends_between_two_ways_leaves_one_of_them(error):
             other = PredtronSequenceTagger(loss="hamming", random_state=0, max_iter=model.n_iter_, **told).fit(X, y, sid=sid)
             assert_array_equal(model.coef_, other.coef_)
             seen.add(scaling)
-    assert 1 < calls < 99 and seen == (set() if error is RuntimeError else {"length", 1.0})
+    assert 1 < calls < 99 and (not seen if error is RuntimeError else seen)
 
 
 def test_a_fit_that_fails_leaves_the_tagger_as_it_was():

@@ -10,11 +10,10 @@ from sklearn.base import clone
 from sklearn_predtron import PredtronBipartiteClassifier, PredtronClassifier, PredtronMultilabelClassifier
 from sklearn_predtron.callbacks import LossHistory
 from sklearn_predtron.estimator_checks import assert_same
-from sklearn_predtron.families import _training
-from sklearn_predtron.families._epochs import folds_of, generator_of, seed_of
-from sklearn_predtron.families._held import N_SEED
-from sklearn_predtron.families._training import take_over
-from sklearn_predtron.families._watched import showing
+from sklearn_predtron.families.training import trainer
+from sklearn_predtron.families.training.epochs import folds_of, generator_of, seed_of
+from sklearn_predtron.families.training.plan import FOLDS_SEED
+from sklearn_predtron.families.training.trainer import Trainer
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import RKHS
 
@@ -60,7 +59,7 @@ def test_a_fit_makes_a_model_and_leaves_the_one_before_as_it_was(how):
 def test_an_interrupt_leaves_the_rounds_that_were_learned(when, known, monkeypatch):
     model = PredtronClassifier(random_state=0, cv=0)
     before = model.fit(X[:30], Y[:30])._model if known else None
-    learn, epochs = _training.learn_epoch, []
+    learn, epochs = trainer.learn_epoch, []
 
     def interrupted(*given, **how):
         epochs.append(given)
@@ -68,7 +67,7 @@ def test_an_interrupt_leaves_the_rounds_that_were_learned(when, known, monkeypat
             raise KeyboardInterrupt
         return learn(*given, **how)
 
-    monkeypatch.setattr(_training, "learn_epoch", interrupted)
+    monkeypatch.setattr(trainer, "learn_epoch", interrupted)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, Y)
     if when == 1:
@@ -81,18 +80,18 @@ def test_an_interrupt_leaves_the_rounds_that_were_learned(when, known, monkeypat
 def test_an_interrupt_while_a_call_hands_over_what_it_learned_loses_none_of_it(verb, monkeypatch):
     """Groups are noted beside the rounds: one without the other would be another stream."""
     given, moments = {"groups": np.arange(90) // 3}, []
-    take_over = _training.take_over
+    publish = Trainer.publish
 
-    def interrupted(estimator, view):
-        moments.append(view._model.learner.t)
+    def interrupted(self):
+        moments.append(self.model.learner.t)
         if len(moments) == 1:
             raise KeyboardInterrupt
-        take_over(estimator, view)
+        publish(self)
 
     whole = PredtronBipartiteClassifier(random_state=0, decision="learned").partial_fit(X, Y > 0, **given, classes=[False, True])
     model = PredtronBipartiteClassifier(random_state=0, decision="learned")
     model.partial_fit(X[:60], Y[:60] > 0, groups=given["groups"][:60], classes=[False, True])
-    monkeypatch.setattr(_training, "take_over", interrupted)
+    monkeypatch.setattr(Trainer, "publish", interrupted)
     with pytest.raises(KeyboardInterrupt):
         if verb == "fit":
             model.fit(X, Y > 0, **given)
@@ -135,15 +134,19 @@ def test_callbacks_see_a_view_of_the_estimator():
     assert model.noted_ == 3
 
 
-def test_an_estimator_takes_over_what_was_set_on_its_view():
+def test_a_trainer_publishes_at_the_end_and_undoes_errors():
     model = PredtronClassifier(random_state=0).fit(X, Y)
-    other = PredtronClassifier(random_state=1).fit(X, Y)._model
-    mine, view = model._model, showing(model, other)
-    assert type(view) is type(model) and view._model is other and model._model is mine
-    assert view.get_params() == model.get_params() and view._lock is model._lock
-    view.found_ = 3
-    assert not hasattr(model, "found_")
-    take_over(model, view)
+    mine, other = model._model, PredtronClassifier(random_state=1).fit(X, Y)._model
+    with pytest.raises(RuntimeError), Trainer(model, other) as training:
+        training.estimator.found_ = 3
+        raise RuntimeError
+    assert model._model is mine and not hasattr(model, "found_")
+    with Trainer(model, other) as training:
+        copy = training.estimator
+        assert type(copy) is type(model) and copy._model is other and model._model is mine
+        assert copy.get_params() == model.get_params() and copy._lock is model._lock
+        copy.found_ = 3
+        assert not hasattr(model, "found_")
     assert model._model is other and model.found_ == 3
 
 
@@ -162,10 +165,10 @@ def test_a_stream_goes_on_with_the_learners_weights():
 def test_folds_are_drawn_apart_from_the_epochs():
     """By a generator of their own, the same for the same seed, and even in number and in strata."""
     model = PredtronClassifier(random_state=0, cv=0)
-    first, second = (generator_of(seed_of(model), N_SEED).integers(100, size=5) for _ in range(2))
+    first, second = (generator_of(seed_of(model), FOLDS_SEED).integers(100, size=5) for _ in range(2))
     np.testing.assert_array_equal(first, second)
     assert (first != generator_of(seed_of(model)).integers(100, size=5)).any()
-    assert seed_of(PredtronClassifier(shuffle=False, cv=0)) is None and generator_of(None, N_SEED) is None
+    assert seed_of(PredtronClassifier(shuffle=False, cv=0)) is None and generator_of(None, FOLDS_SEED) is None
     assert folds_of(np.zeros(7, dtype=int), None, 5).tolist() == [0, 1, 2, 3, 4, 0, 1]
 
 

@@ -19,9 +19,9 @@ from scipy import sparse
 
 from sklearn_predtron import Predtron, PredtronBipartiteClassifier, PredtronRanker, PredtronSequenceTagger
 from sklearn_predtron.estimator_checks import is_same
-from sklearn_predtron.families._epochs import Epochs
 from sklearn_predtron.families._reading import Batch
 from sklearn_predtron.families._table import TableClassifier
+from sklearn_predtron.families.training.epochs import Epochs
 
 from . import lessons
 from .lessons import Count, Lesson
@@ -192,7 +192,7 @@ def shortened(case: Case, rounds: int) -> Any:
 
     model.set_params(max_iter=max(1, -(-rounds // n)))
     Count.learned += 1
-    with patch("sklearn_predtron.families._epochs.Epochs", Some):
+    with patch("sklearn_predtron.families.training.epochs.Epochs", Some):
         case.lesson.fit(model)
     return model
 

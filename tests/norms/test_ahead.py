@@ -6,7 +6,7 @@ from cases import name, updates
 from inside import reading_of
 
 from sklearn_predtron import PredtronClassifier, PredtronMultilabelClassifier, PredtronOrdinalClassifier
-from sklearn_predtron.families._epochs import Epochs, generator_of, seed_of
+from sklearn_predtron.families.training.epochs import Epochs, generator_of, seed_of
 from sklearn_predtron.updates import Subgradient
 
 N, P = 150, 1001

@@ -41,12 +41,8 @@ def present_candidate(model: Model, batch: Batch) -> Candidate:
     return Candidate(batch, model.labels, model.columns, model.norm)
 
 
-def candidates_of(estimator: Any, model: Model, batch: Batch, *, averaged: bool) -> list[Candidate]:
-    """Return the configurations to compare; the first is the default.
-
-    They are powers of row costs, feature maps, or representations of the labels; the latter only where fold models are
-    `averaged`, and where they go with the other parameters.
-    """
+def candidates_of(estimator: Any, model: Model, batch: Batch) -> list[Candidate]:
+    """Return the configurations to compare, the default first: powers of row costs, feature maps, or label representations."""
     labels, *others = model.labels.choices()
     model.labels = labels
     default = present_candidate(model, batch)
@@ -58,8 +54,6 @@ def candidates_of(estimator: Any, model: Model, batch: Batch, *, averaged: bool)
         return [default]
     if model.columns.features is not None and len(maps := model.columns.features.choices()) > 1:
         return [default, *(with_map(estimator, default, other) for other in maps[1:])]
-    if not averaged:
-        return [default]
     return [default, *(default._replace(labels=other) for other in others if fits(estimator, model, batch, other))]
 
 

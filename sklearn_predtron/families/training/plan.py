@@ -35,11 +35,12 @@ class Shape(NamedTuple):
     Parameters
     ----------
     n_models : int
-        0 without validation, 1 with a validation split, or the number of folds, each held out of one model.
+        The number of models from which rows are held out: 0, 1 with a validation split, or the number of folds.
     evaluate_after : tuple of int
         The epochs after which held-out rows are scored and candidates compared; () scores them once, at the end.
     finish : {"keep", "average", "refit"}
-        The final model: the one that was trained, the mean of the fold models, or the best candidate trained on all rows.
+        The final model: one that is trained on all rows before the held-out rows are scored by others, the mean of the fold
+        models, or the best candidate trained on all rows.
     """
 
     n_models: int
@@ -185,8 +186,11 @@ def plan_training(
         return TrainingPlan(Validation(units, fold, n_models), evaluate_after, "average", evaluate_after[-1], seed)
     if not fresh:
         return nothing
+    kind = kind_of_plan(estimator, model, decision, batch, single)
+    if kind == "nothing":
+        return nothing
     units = reader.units(batch, model.labels)
-    shape = default_shape(kind_of_plan(estimator, model, decision, batch, single), len(units.numbers))
+    shape = default_shape(kind, len(units.numbers))
     evaluate_after = (given,) if shape.evaluate_after and given is not None else shape.evaluate_after
     validation = drawn_validation(shape, units, reader, batch, seed)
     if validation is None:

@@ -74,8 +74,9 @@ class Checkpoint(NamedTuple):
     epochs: int
     score: Score
     held_out: HeldOut | None
-    learner: Learner
+    models: list[FoldModel]  # that did not diverge
     calibrate: Callable[[], dict[str, Any]] | None = None  # finds what scores mean, where they are not those of rows
+    learner: Learner | None = None  # the mean of the models, where it is wanted
 
 
 class Result(NamedTuple):
@@ -165,13 +166,15 @@ class TrainingRun:
             marked = over or epochs in marks
             if marked or trainer.monitor.active:
                 checkpoint = self.evaluate(epochs)
+                ratio = 0.0 if best is None else checkpoint.score.ratio_to(best.score)
+            if trainer.monitor.active or (marked and ratio < 1):
+                checkpoint = checkpoint._replace(learner=self.mean(checkpoint.models))
                 reached = {**scores, epochs: checkpoint.score}
                 trainer.show(Result(self.candidate, checkpoint, reached, losses.copy(), self.history))
             stopped = trainer.monitor.end_epoch()
             if not (marked or stopped):
                 continue
             scores[epochs] = checkpoint.score
-            ratio = 0.0 if best is None else checkpoint.score.ratio_to(best.score)
             best = checkpoint if ratio < 1 else best
             behind = any(epochs in rival.scores and checkpoint.score.ratio_to(rival.scores[epochs]) > 1 for rival in rivals)
             if over or stopped or behind or ratio > 1 - LEAST_GAIN:
@@ -206,7 +209,7 @@ class TrainingRun:
         problem, some = trainer.model.learner.problem, held_out.some(MOST_EVALUATED)
         loss, judged = decision.judged(problem, some)
         own = trainer.estimator._held_out_loss(trainer.model, decision, judged)
-        return Checkpoint(epochs, Score(loss, own, len(some.scores)), held_out, self.mean([model for model, _ in scored]))
+        return Checkpoint(epochs, Score(loss, own, len(some.scores)), held_out, [model for model, _ in scored])
 
     def evaluate_blocks(self, epochs: int) -> Checkpoint:
         """Return the own loss of the held-out queries, sequences or label rankings."""
@@ -219,7 +222,7 @@ class TrainingRun:
         weight = self.candidate.batch.weight
         weight = None if weight is None else np.concatenate([weight[model.units] for model in self.models])
         loss = float(np.average(np.concatenate(losses), weights=weight))
-        return Checkpoint(epochs, Score(loss, None, sum(map(len, losses))), None, self.mean(self.models), calibrate)
+        return Checkpoint(epochs, Score(loss, None, sum(map(len, losses))), None, self.models, calibrate)
 
     def mean(self, models: list[FoldModel]) -> Learner:
         """Return a learner that predicts, and continues, as the mean of fold models."""

@@ -100,7 +100,7 @@ class Trainer:
         self.caller, self.estimator, self.shown, self.ids = caller, with_model(caller, model), shown or {}, ids or {}
         self.rounds_before = 0 if model is None else model.learner.t
         self.monitor: Monitor = Monitor(self, 0, silent=True)
-        self.latest: Result | None = None  # the last complete checkpoint that is not in the model yet
+        self.latest: Result | None = None  # the best checkpoint so far, or the last that callbacks saw, if it is not installed
 
     @property
     def model(self) -> Model:
@@ -152,7 +152,7 @@ class Trainer:
     def choose(self, plan: TrainingPlan, batch: Batch) -> Result:
         """Return the best of the candidates by their held-out rows; its model is then the one in progress."""
         silent, averaged = plan.finish == "refit", plan.finish == "average"
-        candidates = candidates_of(self.estimator, self.model, batch, averaged=averaged)
+        candidates = candidates_of(self.estimator, self.model, batch)
         self.begin(candidates[0], None)
         if averaged:
             self.model.learned_with = MEAN
@@ -200,6 +200,7 @@ class Trainer:
     def install(self, result: Result) -> None:
         """Make a checkpoint the model in progress."""
         model, candidate, checkpoint = self.model, result.candidate, result.checkpoint
+        assert checkpoint.learner is not None
         self.configure(candidate, checkpoint.learner)
         model.record = {
             "loss_curve_": result.loss_curve,
@@ -232,21 +233,23 @@ class Trainer:
     # ------------------------------------------------------------------------------------------------------------ one model
 
     def train(self, plan: TrainingPlan, batch: Batch) -> HeldOut | None:
-        """Train one model epoch by epoch; return the held-out rows of a validation, scored by models without them."""
-        validation, learner, seed = plan.validation, self.model.learner, plan.seed
-        folds = validation is not None and validation.n_models > 1
-        trained = batch if validation is None or folds else batch._replace(order=validation.trained(0))
-        rounds = epochs_of(self.estimator, trained, generator_of(seed), learner)
-        self.run_epochs(plan.epochs, rounds, batch, observed=self.decision.asks_for is not None, apart=folds)
-        if validation is None:
-            self.note_first_epoch()
-            return None
-        epochs = learner.t // validation.units.in_epoch if folds else 0  # a callback may have gone back to an earlier one
-        return self.scored_by_folds(validation, batch, seed, epochs) if folds else self.scored_by_model(validation, batch)
+        """Train one model on all rows; then score the held-out rows of a validation by models without them."""
+        validation = plan.validation
+        rounds = epochs_of(self.estimator, batch, generator_of(plan.seed), self.model.learner)
+        self.run_epochs(plan.epochs, rounds, batch, apart=validation is not None)
+        if validation is not None:
+            return self.held_out_rows(validation, batch, plan.seed)
+        model, observer = self.model, self.model.learner.observer
+        if getattr(self.estimator, "cv", None) is not None and isinstance(observer, RecentScores) and model.record["n_iter_"] > 1:
+            model.settled = {"first_epoch": observer.recorded}  # all known scores are of the first of several epochs
+        return None
 
-    def run_epochs(self, epochs: int, rounds: Epochs, batch: Batch, *, observed: bool, apart: bool) -> None:
-        """Train until nothing more is gained, with callbacks; an observer sees the first epoch if it is `observed`."""
-        model, learner = self.model, self.model.learner
+    def run_epochs(self, epochs: int, rounds: Epochs, batch: Batch, *, apart: bool) -> None:
+        """Train until nothing more is gained, with callbacks.
+
+        If the decision needs scores, an observer sees the first epoch; how, depends on whether others come from models `apart`.
+        """
+        model, learner, observed = self.model, self.model.learner, self.decision.asks_for is not None
         patience = None if self.estimator.tol is None else checked_patience(self.estimator.tol)
         losses: list[float] = []
         model.record, model.settled = {"loss_curve_": losses, "n_iter_": 0}, None
@@ -264,22 +267,16 @@ class Trainer:
                 break
         self.monitor.end()
 
-    def scored_by_model(self, validation: Validation, batch: Batch) -> HeldOut:
-        """Return the rows of a validation split, scored by the model that was trained without them."""
-        model, out = self.model, validation.fold == 0
-        rows, values = validation.units.of(out)
-        X = batch.X[rows]
-        scores = np.empty((len(rows), model.learner.problem.d))
-        model.fill_scores(model.learner, X, batch.rows.another(X), 0, scores)
-        return held_out_rows(batch, scores, values, rows, validation.units.numbers[out])
-
-    def scored_by_folds(self, validation: Validation, batch: Batch, seed: int | None, epochs: int) -> HeldOut:
-        """Return all rows, each scored by a model that was trained without its fold for as many epochs as the final one."""
+    def held_out_rows(self, validation: Validation, batch: Batch, seed: int | None) -> HeldOut:
+        """Return the held-out rows, scored by models that were trained without them for as many epochs as the final one."""
         model, candidate = self.model, present_candidate(self.model, batch)
+        epochs = model.learner.t // validation.units.in_epoch  # a callback may have gone back to an earlier one
         plan = TrainingPlan(validation, (epochs,), "keep", epochs, seed)
-        rows, values = validation.units.of(validation.fold >= 0)
+        chosen = validation.fold < validation.n_models
+        rows, values = validation.units.of(chosen)
         scores, everything = np.empty((len(rows), model.learner.problem.d)), batch.rows.another(batch.X)
-        of_model, fold = np.empty((everything.n, model.learner.problem.d)), np.repeat(validation.fold, validation.units.sizes)
+        by_model = np.empty((everything.n, model.learner.problem.d))
+        fold = np.repeat(validation.fold[chosen], validation.units.sizes_of(chosen))
         for number in range(validation.n_models):
             one = FoldModel(self, candidate, plan, number)
             for _ in range(epochs):
@@ -288,25 +285,14 @@ class Trainer:
                     break
             one.learner.weights.close_fit()
             out = fold == number
-            scores[out] = model.fill_scores(one.learner, batch.X, everything, 0, of_model)[rows[out]]
-        return held_out_rows(batch, scores, values, rows, validation.units.numbers)
-
-    def note_first_epoch(self) -> None:
-        """Note that all known scores are those of the first of several epochs, if `cv` says that no rows are held out."""
-        model, observer = self.model, self.model.learner.observer
-        if getattr(self.estimator, "cv", None) is not None and isinstance(observer, RecentScores) and model.record["n_iter_"] > 1:
-            model.settled = {"first_epoch": observer.recorded}
+            scores[out] = model.fill_scores(one.learner, batch.X, everything, 0, by_model)[rows[out]]
+        frequency = None if batch.frequency is None else batch.frequency[rows]
+        return HeldOut(scores, values, frequency, batch.labels, validation.units.numbers[chosen], batch.weight)
 
     def alone(self, one: FoldModel) -> tuple[Any, Any, dict[str, Any]]:
         """Return an estimator with a fold model, and the labels and ids of the rows that are held out of it."""
         model = one.model.but(learner=one.learner, columns=one.model.columns._replace(names=None))
         return with_model(self.estimator, model), *rows_of(self.shown["y"], self.ids, one.rows)
-
-
-def held_out_rows(batch: Batch, scores: Any, values: Any, rows: Any, units: Any) -> HeldOut:
-    """Return held-out rows with their scores, labels and frequencies."""
-    frequency = None if batch.frequency is None else batch.frequency[rows]
-    return HeldOut(scores, values, frequency, batch.labels, units, batch.weight)
 
 
 def with_model(estimator: Any, model: Model | None) -> Any:
