@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from sklearn_predtron._core.learner import Learner
-from sklearn_predtron.families._composition import chosen_norm, fixed_parameters, new_learner
+from sklearn_predtron.families._composition import chosen_norm, new_learner
 from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._reading import Batch, Columns
 from sklearn_predtron.families.labels._codec import Codec
@@ -22,18 +22,10 @@ class Candidate(NamedTuple):
     norm: Any
 
     def new_learner(self, estimator: Any) -> Learner:
-        """Return a learner that was not trained, with a problem of its own: fold models train side by side."""
+        """Return a learner that was not trained, with parts of its own: fold models train side by side."""
         problem = estimator._build_problem(self.labels)
         problem.prepare(self.batch.labels)
         return new_learner(estimator, self.labels, problem, self.batch.rows, self.norm, None)
-
-    def install(self, estimator: Any, model: Model, history: Any) -> None:
-        """Make the model in progress one of this configuration, not yet trained."""
-        fixed, learner = fixed_parameters(estimator, self.norm), self.new_learner(estimator)
-        if history is not None:
-            learner.record(history)
-        # At once: an interrupt publishes the last complete checkpoint, which must not be attributed to this configuration.
-        model.labels, model.columns, model.norm, model.fixed, model.learner = self.labels, self.columns, self.norm, fixed, learner
 
 
 def present_candidate(model: Model, batch: Batch) -> Candidate:

@@ -180,16 +180,18 @@ class Trainer:
     def begin(self, candidate: Candidate, history: Any) -> None:
         """Make the model in progress one of a candidate, not yet trained."""
         learner = candidate.new_learner(self.estimator)
-        if history is not None:
-            learner.record(history)
+        learner.record(history)
         self.configure(candidate, learner)
         self.model.record, self.model.settled = {}, None
 
     def configure(self, candidate: Candidate, learner: Learner) -> None:
-        """Make the model in progress one of a candidate."""
+        """Make the model in progress one of a candidate, with a learner."""
         model = self.model
-        model.labels, model.columns, model.norm, model.decided = candidate.labels, candidate.columns, candidate.norm, (None,) * 3
-        model.fixed, model.learner = fixed_parameters(self.estimator, candidate.norm), learner
+        if candidate.labels is not model.labels:
+            model.labels, model.decided = candidate.labels, (None, None, None)
+        if candidate.norm is not model.norm:
+            model.norm, model.fixed = candidate.norm, fixed_parameters(self.estimator, candidate.norm)
+        model.columns, model.learner = candidate.columns, learner
 
     def show(self, result: Result) -> None:
         """Note a checkpoint, and make it the model in progress if callbacks look at it."""

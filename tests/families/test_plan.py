@@ -1,0 +1,105 @@
+"""The training plan of ``cv=None``, read without training: for each family and size, and as the guide has it."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sklearn_predtron import (
+    PredtronBinaryClassifier,
+    PredtronBipartiteClassifier,
+    PredtronClassifier,
+    PredtronLabelRanker,
+    PredtronMultilabelClassifier,
+    PredtronOrdinalClassifier,
+    PredtronRanker,
+    PredtronSequenceTagger,
+)
+from sklearn_predtron.families._composition import new_model
+from sklearn_predtron.families.training.calls import read
+from sklearn_predtron.families.training.plan import Shape, default_shape, plan_training
+from sklearn_predtron.losses import Reject
+from sklearn_predtron.norms import RKHS
+
+N = 24_000
+X = np.random.default_rng(0).standard_normal((N, 3))
+Y = X.argmax(axis=1)
+GUIDE = Path(__file__).parents[2] / "doc" / "user_guide" / "folds.rst"
+NAMES = {
+    "rows": "rows as they are",
+    "tables": "tables with ``features=``",
+    "sequences": "sequences",
+    "large": "more than two million weights",
+    "single": "one model only",
+}
+SIZES = {"rows": (10**3, 10**4, 10**5, 10**6), "tables": (10**3, 10**4, 10**5), "sequences": (10**3,), "large": (10**4,)}
+FINISH = {"average": "mean of the fold models", "refit": "best candidate, trained on all rows", "keep": "trained on all rows"}
+
+
+def planned(estimator, y, n, **ids):
+    """The plan of a fit of n rows."""
+    given = {name: values[:n] for name, values in ids.items()}
+    reader, reading = read(estimator, X[:n], y[:n], given, None, partial=False)
+    model = new_model(estimator, reading, partial=False)
+    decision = model.decision_of(estimator._decision)
+    return plan_training(estimator, model, reader, reading.batch, decision, 0, fresh=True)
+
+
+@pytest.mark.parametrize("n", [19, 20, 1000, 12_000, N])
+@pytest.mark.parametrize(
+    ("estimator", "y", "kind"),
+    [
+        (PredtronBinaryClassifier(), Y > 0, "rows"),
+        (PredtronClassifier(), Y, "rows"),
+        (PredtronOrdinalClassifier(), Y, "rows"),
+        (PredtronMultilabelClassifier(), np.eye(3, dtype=int)[Y], "rows"),
+        (PredtronLabelRanker(), X.argsort(axis=1), "rows"),
+        (PredtronClassifier(features="piecewise"), Y, "tables"),
+        (PredtronClassifier(norm=RKHS()), Y, "kernels"),
+        (PredtronClassifier(average="auto"), Y, "single"),
+        (PredtronClassifier(warm_start=True), Y, "single"),
+        (PredtronClassifier(reject=Reject(0.1, rule="online")), Y, "margins"),
+        (PredtronClassifier(decision="learned"), Y, "nothing"),
+        (PredtronBipartiteClassifier(), Y > 0, "single"),
+        (PredtronClassifier(cv=0), Y, None),
+    ],
+    ids=lambda value: repr(value) if hasattr(value, "fit") else "",
+)
+def test_rows(estimator, y, kind, n):
+    plan = planned(estimator, y, n)
+    expected = Shape(0) if kind is None else default_shape(kind, n)
+    assert plan.shape == expected
+    if plan.validation is not None:
+        fold, n_models = plan.validation.fold, plan.validation.n_models
+        out = np.bincount(fold, minlength=n_models)[:n_models]
+        assert out.sum() == (n if n_models > 1 else min(5000, n // 5) if n >= 5 else 1)
+        assert np.ptp(out) <= 1
+
+
+@pytest.mark.parametrize(("estimator", "name"), [(PredtronRanker(), "qid"), (PredtronSequenceTagger(), "sid")])
+def test_blocks_count_and_not_their_rows(estimator, name):
+    shape = planned(estimator, Y, N, **{name: np.arange(N) // 10}).shape
+    assert shape == default_shape("rows" if name == "qid" else "sequences", N // 10)
+
+
+def test_epochs_and_folds_that_are_given():
+    given = planned(PredtronClassifier(max_iter=7), Y, 1000)
+    assert given.evaluate_after == (7,) and given.epochs == 7
+    assert planned(PredtronClassifier(cv=3), Y, 1000).shape == Shape(3, (3, 10, 31, 100), "average")
+    assert planned(PredtronSequenceTagger(max_iter=4), Y, 1000, sid=np.arange(1000) // 10).shape == Shape(1, (4,), "refit")
+    assert planned(PredtronClassifier(cv=0, max_iter=4), Y, 1000).epochs == 4
+
+
+def test_the_guide_has_the_plans():
+    lines = [
+        "   * - what is trained",
+        *(f"     - {head}" for head in ("number of units", "held out", "evaluated after epochs", "final model")),
+    ]
+    for kind, name in NAMES.items():
+        for i, n in enumerate(SIZES.get(kind, (10**3, 10**5))):
+            shape = default_shape(kind, n)
+            out = "a split" if shape.n_models == 1 else f"{shape.n_models} folds"
+            after = ", ".join(map(str, shape.evaluate_after)) or "at the end"
+            cells = name if i == 0 else "", f"{n:,}", out, after, FINISH[shape.finish]
+            lines += [f"   * - {cells[0]}".rstrip(), *(f"     - {cell}" for cell in cells[1:])]
+    assert "\n".join(lines) in GUIDE.read_text(encoding="utf-8")
