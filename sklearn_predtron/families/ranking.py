@@ -324,7 +324,8 @@ class PredtronRanker(BasePredtron):
         Returns
         -------
         ndarray of shape (n_queries,)
-            Values of the loss that was learned for, in the order in which the queries first appear.
+            Values of the loss that was learned for, in the order in which the queries first appear.  Where scores are equal it is
+            the expectation over the orders of their documents.
         """
         return ranking_losses(*self._scored_queries(X, y, qid))
 
@@ -370,7 +371,8 @@ class PredtronRanker(BasePredtron):
         Returns
         -------
         float
-            At most 1, which is perfect; a query that cannot be ranked wrongly counts 1.
+            At most 1, which is perfect; a query that cannot be ranked wrongly counts 1.  Where scores are equal it is the
+            expectation over the orders of their documents.
         """
         model, reader = self._fitted_model(), self._reader()
         reader.check_ids_given(reader.apart(X, qid)[1], "score", model)
