@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._core.learner import Learner
-from sklearn_predtron._core.rows import Rows
+from sklearn_predtron._core.rows import QueryRows, Rows
 from sklearn_predtron.decisions._base import PROGRESSIVE, UNSEEN, Decision, HeldOut
 from sklearn_predtron.decisions._recent_scores import RecentScores
 from sklearn_predtron.families._composition import new_learner, record_sparingly
@@ -22,6 +22,7 @@ N_FOLDS = {UNSEEN: 3, PROGRESSIVE: 5}
 # of fewer.
 MOST_ROWS, MOST_WORK = {UNSEEN: 10_000, PROGRESSIVE: 20_000}, 10**7
 # Of rows that are made anew in each epoch: folds lower errors by some per cent, in eight times the time.
+# Of blocks of rows the blocks count, which are few for so many values.
 MOST_ROWS_OF_MAPS, MOST_WORK_OF_MAPS = 1_000, 250_000
 MOST_KERNEL_ROWS = 2_000
 LARGEST_PART, SHARE, MOST_SCORES = 5_000, 5, 4 * 10**6  # rows that are held out of it: one in five, and not too many
@@ -98,7 +99,8 @@ def few_enough(asked_for: str, n: int, rows: Rows, d: int, *, kernel: bool = Fal
     """Return whether n units of rows, of d scores a round, are few enough for folds."""
     most_rows, most = MOST_KERNEL_ROWS if kernel else MOST_ROWS[asked_for], MOST_WORK
     if rows.made:
-        most_rows, most = min(MOST_ROWS_OF_MAPS, most_rows), MOST_WORK_OF_MAPS
+        most_rows = min(MOST_ROWS_OF_MAPS, most_rows)
+        most = MOST_WORK if isinstance(rows, QueryRows) else MOST_WORK_OF_MAPS
     return 1 < n <= most_rows and rows.n_stored() * d <= most
 
 

@@ -13,6 +13,7 @@ from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import linear_regressors, with_callbacks
 from sklearn_predtron._support.queries import ONE, QID, check_qid, is_one, read_document_relevances, split_ids, with_ids
+from sklearn_predtron._support.warning import warn
 from sklearn_predtron.families import _linear
 from sklearn_predtron.families._attributes import learned
 from sklearn_predtron.families._bounds import loss_bound
@@ -23,7 +24,7 @@ from sklearn_predtron.families._linear import Linear
 from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._patience import Patience
 from sklearn_predtron.families._ranked_lists import CONSTRAINTS, list_margins, ranker_tags, ranking_losses, ranking_problem
-from sklearn_predtron.families._reading import BlockReader, check_labels_given, check_lengths
+from sklearn_predtron.families._reading import BlockReader, Reading, check_labels_given, check_lengths
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.relevances import DocumentRelevances
 from sklearn_predtron.features import FeatureMap
@@ -41,6 +42,26 @@ __all__ = ["PredtronRanker"]
 
 RELEVANCES = DocumentRelevances()
 ROUTED = {"qid": "groups", "sample_weight": True}
+
+
+class QueryReader(BlockReader):
+    """Reads queries, and warns of those that teach nothing."""
+
+    def read(self, *given: Any, partial: bool, **how: Any) -> Reading:
+        """Return what a call that learns was given."""
+        reading = super().read(*given, partial=partial, **how)
+        labels: Any = reading.batch.labels
+        if 1 < len(labels.relevances) == labels.n:
+            warn(
+                f"qid has another id for each of the {labels.n} documents: every query has one document, so that there is nothing "
+                "to rank and nothing is learned.  Pass the query of each document, not the document's own id."
+            )
+        elif not partial and labels.n > 1 and (labels.grades < 2).all():
+            warn(
+                "y has the same relevance for all documents of each query: no ranking is wrong, and nothing is learned.  Pass "
+                "relevances that differ within queries, and the query of each document as qid."
+            )
+        return reading
 
 
 @documented(updates=UPDATES + ', "slam", "max_pair", "listnet"', rows="queries", judged="the mean loss", or_learned="")
@@ -217,7 +238,7 @@ class PredtronRanker(BasePredtron):
         return self._partial_fit(X, y, qid=qid, sample_weight=sample_weight)
 
     def _reader(self) -> BlockReader:
-        return BlockReader(type(self).__name__, QID, Relevances)
+        return QueryReader(type(self).__name__, QID, Relevances)
 
     def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, NDArray]:
         return RELEVANCES, RELEVANCES.encode(y)

@@ -178,12 +178,13 @@ class Norm(Part):
 
 
 class Auto(Norm):
-    """`Scaled` for dense rows and `L2` for CSR rows, fixed by the first rows that are learned.
+    """`Scaled` for dense rows and `L2` for most CSR rows, fixed by the first rows that are learned.
 
     Columns of dense rows are of any unit and offset, as they come from tables and sensors; sparse rows hold counts, weights of
     words and indicators, of one scale, whose zeros are no values.  The choice is an estimator's `norm_`; later rows of the other
-    format are learned under it, and a warning says so once.  CSR rows whose columns differ in scale by more than 1,000 (their
-    root mean squares, of what is stored) warn once, and want norm="scaled".  Files in svmlight format, in which dense data are
+    format are learned under it, and a warning says so once.  CSR rows are under `Scaled`, too, if the first round (a row, query,
+    sequence or group) stores at least one in twenty of its values and the root mean squares of its columns differ by more than
+    1,000: no split of a stream changes that.  Other CSR rows whose columns differ so warn once, and want norm="scaled".  Files in svmlight format, in which dense data are
     often written, choose by their first chunk on the command line and in `ParameterMixing`: it is dense if at least one in
     twenty of its values is stored; what a reader hands to `partial_fit` are CSR rows.  A model that begins at given weights
     (`from_linear`) is under `L2`.
