@@ -460,7 +460,7 @@ class Scaled(Norm):
     differ slightly.
 
     `fit` gathers the statistics of all rows before its first epoch, and learns what it would from standardised rows;
-    `partial_fit` gathers them as rows come, and learns nothing before the first that differs from another.  A value whose squared
+    `partial_fit` gathers them as rows come, and learns nothing from the first; rows equal to it teach the intercept alone.  A value whose squared
     deviation is above 100 times the sum of those before it, an outlier, only doubles that sum.  Without an intercept
     (``fit_intercept=False``) the features have their centre all the same; a ranker of documents, for which no centre matters,
     only divides.  `coef_` and `intercept_` are for raw features.  No loss bound is proven while the statistics run.
