@@ -51,6 +51,9 @@ cdef class RankingProblem(Problem):
     def go_on_from(self, Problem other not None):
         self.longest = max(self.longest, getattr(other, "longest", 1))
 
+    cdef Py_ssize_t rounds_of_block(self, Rows rows) noexcept:
+        return max(1, Problem.rounds_of_block(self, rows) // self.d)
+
     cdef int check(self, Rows rows, Labels labels) except -1:
         cdef Py_ssize_t i
         Problem.check(self, rows, labels)
@@ -237,10 +240,24 @@ cdef class RankingProblem(Problem):
             g.value[i] = (self.f[self.competitor[i]] - self.f[self.sigma_y[i]]) / self.Z
 
     cdef void follow(self) noexcept nogil:
-        """The ranking with the positions self.competitor."""
+        """The ranking with the positions self.competitor; that by score stays where the search was cut short and it is better."""
         cdef Py_ssize_t i
+        cdef double by_score = self.worth() if self.inference.cut_short else -INFINITY
+        for i in range(self.n if self.inference.cut_short else 0):
+            self.slot[i] = self.item[i]
         for i in range(self.n):
             self.item[self.competitor[i]] = i
+        if self.inference.cut_short and by_score > self.worth():
+            for i in range(self.n):
+                self.item[i] = self.slot[i]
+
+    cdef double worth(self) noexcept nogil:
+        """L + <rep, t> of the ranking self.item."""
+        cdef Py_ssize_t x
+        cdef double worth = self.loss()
+        for x in range(self.n):
+            worth += self.f[x] * self.s[self.item[x]]
+        return worth
 
     cdef void span(self, const double* t) noexcept nogil:
         """The best and the worst score of each grade."""
