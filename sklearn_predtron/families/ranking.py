@@ -53,8 +53,8 @@ class QueryReader(BlockReader):
         labels: Any = reading.batch.labels
         if 1 < len(labels.relevances) == labels.n:
             warn(
-                f"qid has another id for each of the {labels.n} documents: every query has one document, so that there is nothing "
-                "to rank and nothing is learned.  Pass the query of each document, not the document's own id."
+                f"qid has another id for each of the {labels.n} documents: every query has one document, so that there is "
+                "nothing to rank and nothing is learned.  Pass the query of each document, not the document's own id."
             )
         elif not partial and labels.n > 1 and (labels.grades < 2).all():
             warn(
@@ -123,11 +123,12 @@ class PredtronRanker(BasePredtron):
     Notes
     -----
     Jain et al. (2015), section 4, with two corrections: sigma_y is the competitor's order sorted again by relevance (an arbitrary
-    right ranking does not learn), and the loss-augmented competitor is exact, found in little more than a sort (but in very long lists, below).  A query with one
-    document, or all of whose documents are equally relevant (none of them, say), has no wrong ranking: its loss is 0 and it
-    changes nothing.  The competitor costs little more than a sort for some grades of relevance, or with representation="log" and
-    the loss NDCG of whole lists.  Other searches are bounded: in lists of more than 256 documents one that would take longer than
-    about a tenth of a second gives the best ranking so far, whose surrogate still bounds the loss suffered.
+    right ranking does not learn), and the loss-augmented competitor is exact, found in little more than a sort (but in very long
+    lists, below).  A query with one document, or all of whose documents are equally relevant (none of them, say), has no wrong
+    ranking: its loss is 0 and it changes nothing.  The competitor costs little more than a sort for some grades of relevance, or
+    with representation="log" and the loss NDCG of whole lists.  Other searches are bounded: in lists of more than 256 documents
+    one that would take longer than about a tenth of a second gives the best ranking so far, whose surrogate still bounds the loss
+    suffered.
 
     With scikit-learn's metadata routing on, `qid` is requested as `groups` by `fit`, `partial_fit` and `score`, so that
     ``GridSearchCV(..., cv=GroupKFold()).fit(X, y, groups=qid)`` splits, learns and scores by query.

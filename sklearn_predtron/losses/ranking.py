@@ -418,8 +418,8 @@ class KendallTau(RankingLoss):
     """The share of pairs of different relevance that are not in the right order, learned by hinges on pairs.
 
     The surrogate is the mean of max(0, 1 - (s_i - s_j)) over the pairs with y_i > y_j (UML 17.4).  Of the representation it
-    matters only whether it is "pairwise", with which each pair of labels has a score and a learner of its own.  While learning, items
-    of equal scores are not in order; `sample_loss` counts them as half wrong.
+    matters only whether it is "pairwise", with which each pair of labels has a score and a learner of its own.  While learning,
+    items of equal scores are not in order; `sample_loss` counts them as half wrong.
 
     See Also
     --------

@@ -145,7 +145,7 @@ def average_precision(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | Non
     ties = find_ties(lists, lists.scores)
     relevant = expected_at_ranks(lists.relevance, ties)
     total = np.add.reduceat(relevant * (1 + hits_before(lists, ties)) / ties.rank, lists.starts)
-    return np.minimum(divide(total, np.bincount(lists.query, lists.relevance), otherwise=1.0), 1.0)
+    return np.minimum(divide(total, np.add.reduceat(lists.relevance[ties.order], lists.starts), otherwise=1.0), 1.0)
 
 
 def kendall_tau(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None) -> Floats:

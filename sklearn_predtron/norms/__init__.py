@@ -184,10 +184,10 @@ class Auto(Norm):
     words and indicators, of one scale, whose zeros are no values.  The choice is an estimator's `norm_`; later rows of the other
     format are learned under it, and a warning says so once.  CSR rows are under `Scaled`, too, if the first round (a row, query,
     sequence or group) stores at least one in twenty of its values and the root mean squares of its columns differ by more than
-    1,000: no split of a stream changes that.  Other CSR rows whose columns differ so warn once, and want norm="scaled".  Files in svmlight format, in which dense data are
-    often written, choose by their first chunk on the command line and in `ParameterMixing`: it is dense if at least one in
-    twenty of its values is stored; what a reader hands to `partial_fit` are CSR rows.  A model that begins at given weights
-    (`from_linear`) is under `L2`.
+    1,000: no split of a stream changes that.  Other CSR rows whose columns differ so warn once, and want norm="scaled".  Files in
+    svmlight format, in which dense data are often written, choose by their first chunk on the command line and in
+    `ParameterMixing`: it is dense if at least one in twenty of its values is stored; what a reader hands to `partial_fit` are CSR
+    rows.  A model that begins at given weights (`from_linear`) is under `L2`.
 
     Give "l2" for dense rows if a theorem is to hold (`loss_bound`, `theory.margin`, `theory.radius`), for `sparsify`, for what
     papers print, and for features that are weighted on purpose, as tf-idf in a dense array.
@@ -460,10 +460,10 @@ class Scaled(Norm):
     differ slightly.
 
     `fit` gathers the statistics of all rows before its first epoch, and learns what it would from standardised rows;
-    `partial_fit` gathers them as rows come, and learns nothing from the first; rows equal to it teach the intercept alone.  A value whose squared
-    deviation is above 100 times the sum of those before it, an outlier, only doubles that sum.  Without an intercept
-    (``fit_intercept=False``) the features have their centre all the same; a ranker of documents, for which no centre matters,
-    only divides.  `coef_` and `intercept_` are for raw features.  No loss bound is proven while the statistics run.
+    `partial_fit` gathers them as rows come, and learns nothing from the first; rows equal to it teach the intercept alone.  A
+    value whose squared deviation is above 100 times the sum of those before it, an outlier, only doubles that sum.  Without an
+    intercept (``fit_intercept=False``) the features have their centre all the same; a ranker of documents, for which no centre
+    matters, only divides.  `coef_` and `intercept_` are for raw features.  No loss bound is proven while the statistics run.
 
     See Also
     --------

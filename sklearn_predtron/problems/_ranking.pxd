@@ -41,7 +41,7 @@ cdef class RankingProblem(Problem):
     cdef double spread(self, Py_ssize_t n) noexcept nogil
     cdef bint infer(self) noexcept nogil
     cdef void follow(self) noexcept nogil
-    cdef double worth(self) noexcept nogil
+    cdef double objective(self) noexcept nogil
     cdef double slam_weight(self, Py_ssize_t grade) noexcept nogil
     cdef void span(self, const double* t) noexcept nogil
     cdef double slam_surrogate(self, const double* t) noexcept nogil

@@ -242,22 +242,22 @@ cdef class RankingProblem(Problem):
     cdef void follow(self) noexcept nogil:
         """The ranking with the positions self.competitor; that by score stays where the search was cut short and it is better."""
         cdef Py_ssize_t i
-        cdef double by_score = self.worth() if self.inference.cut_short else -INFINITY
+        cdef double by_score = self.objective() if self.inference.cut_short else -INFINITY
         for i in range(self.n if self.inference.cut_short else 0):
             self.slot[i] = self.item[i]
         for i in range(self.n):
             self.item[self.competitor[i]] = i
-        if self.inference.cut_short and by_score > self.worth():
+        if self.inference.cut_short and by_score > self.objective():
             for i in range(self.n):
                 self.item[i] = self.slot[i]
 
-    cdef double worth(self) noexcept nogil:
+    cdef double objective(self) noexcept nogil:
         """L + <rep, t> of the ranking self.item."""
         cdef Py_ssize_t x
-        cdef double worth = self.loss()
+        cdef double value = self.loss()
         for x in range(self.n):
-            worth += self.f[x] * self.s[self.item[x]]
-        return worth
+            value += self.f[x] * self.s[self.item[x]]
+        return value
 
     cdef void span(self, const double* t) noexcept nogil:
         """The best and the worst score of each grade."""

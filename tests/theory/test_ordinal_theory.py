@@ -86,7 +86,7 @@ def test_corollary_2_is_false_as_printed():
 
 @pytest.mark.parametrize("r", [2, 3, 5])
 def test_theorem_2_and_corollary_2_as_corrected(r):
-    """The sum of the losses is at most R^2, that of their squares at most the largest loss times it; at most R^2 / delta^2 mistakes."""
+    """The sum of the losses is at most R^2, that of their squares the largest loss times it; R^2 / delta^2 mistakes."""
     for seed in range(10):
         X, y, delta, R = rank_separable(r, seed)
         rule = PassiveAggressive(competitor="predicted", delta=2 * delta / np.sqrt(r - 1))
