@@ -58,6 +58,7 @@ LOOPS = {
     "problems/_finite",
     "problems/_label_sets",
     "problems/_ranking",
+    "problems/_ranking_losses",
     "problems/inference/_loss_augmented",
     "problems/inference/_residual",
     "problems/inference/_sorting",

@@ -462,7 +462,8 @@ cdef class Learner:
                 if done > 0:
                     self.pause()
                 self.refused = True
-                end = self.weights.open_block(rows, order, done, batch.n, batch.observed or batch.choosing)
+                end = min(done + self.problem.rounds_of_block(rows), batch.n)
+                end = self.weights.open_block(rows, order, done, end, batch.observed or batch.choosing)
                 self.refused = False
                 with nogil:
                     bad = self.run(rows, labels, batch, done, end, scratch, &g)

@@ -41,4 +41,5 @@ cdef class Problem:
     cdef void loss_augmented_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil
     cdef void gradient(self, const void* y, Py_ssize_t m, const Round* r, ScoreGradient* g) noexcept nogil
     cdef open_call(self, weights)
+    cdef Py_ssize_t rounds_of_block(self, Rows rows) noexcept
     cdef void fill_input(self, View* x) noexcept nogil

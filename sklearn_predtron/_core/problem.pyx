@@ -3,6 +3,9 @@ from libc.stdint cimport int64_t
 
 import numpy as np
 
+cdef enum:
+    ITEMS = 16384       # of rounds between two looks at signals
+
 
 def presence(const int64_t[::1] values, int64_t lowest, Py_ssize_t span):
     """Which of lowest, lowest + 1, ..., lowest + span - 1 occur; all values lie there."""
@@ -62,6 +65,10 @@ cdef class Problem:
 
     cdef void gradient(self, const void* y, Py_ssize_t m, const Round* r, ScoreGradient* g) noexcept nogil:
         """g = rep(competitor) - rep(sigma_y) for the competitor found last."""
+
+    cdef Py_ssize_t rounds_of_block(self, Rows rows) noexcept:
+        """How many rounds there may be between two looks at signals: those of a tenth of a second, about."""
+        return max(1, ITEMS // max(rows.longest, 1))
 
     cdef open_call(self, weights):
         """Labels are going to be learned from by these weights."""

@@ -221,9 +221,8 @@ class RelevanceBaseline(Baseline):
         return np.zeros(X.start[-1]) if estimator is None else estimator.predict(X.values)
 
     def _score_progressively(self, predicted: NDArray, y: Any) -> None:
-        worst = y.worst_first()
-        predicted, y = predicted[worst], ByQuery(y.values[worst], y.start)
-        super()._score_progressively(predicted, y)
+        # The estimator beside it counts ties at their worst while it learns, as the theorems do.
+        super()._score_progressively(y.ranked_at_worst(predicted), y)
         self.result.count_top(BEFORE, predicted, y)
 
     def _score(self, predicted: NDArray, y: Any) -> None:

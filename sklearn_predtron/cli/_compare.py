@@ -188,9 +188,11 @@ class ByQuery:
         """Return the number of each document's query."""
         return np.repeat(np.arange(len(self)), np.diff(self.start))
 
-    def worst_first(self) -> NDArray:
-        """Return the documents, those of least relevance first in each query, so that ties are broken at their worst."""
-        return np.lexsort((self.values, self.query))
+    def ranked_at_worst(self, scores: NDArray) -> NDArray:
+        """Return scores without ties that rank as these do, the less relevant of two documents of equal scores first."""
+        ranked = np.empty(len(scores))
+        ranked[np.lexsort((self.values, -scores))] = -np.arange(len(scores))
+        return ranked
 
 
 def losses_of(estimator: Any) -> tuple[float, float]:
@@ -266,8 +268,7 @@ class RankerContestant(PredtronContestant):
 
     def learn(self, X: Any, y: Any, *, progressive: bool) -> None:
         if progressive and self.result.top is not None:
-            worst = y.worst_first()
-            self.result.count_top(BEFORE, self._scores_ahead(X, y)[worst], ByQuery(y.values[worst], y.start))
+            self.result.count_top(BEFORE, self._scores_ahead(X, y), y)
         super().learn(X, y, progressive=progressive)
 
     def why_refused(self, X: Any) -> str | None:

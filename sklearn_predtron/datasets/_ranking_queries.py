@@ -155,8 +155,7 @@ def make_separable_queries(
         How many documents of a query have the relevance 0, 1, ...
     shuffle : bool, default=False
         Whether the documents of each query are in random order.  As in the authors' code they are in the order of their
-        relevance otherwise, the highest first: a ranker that keeps the order of documents with equal scores makes no mistake on
-        such a query before it has learned anything.
+        relevance otherwise, the highest first.
     random_state : int, RandomState instance or None, default=None
         Seed.
 

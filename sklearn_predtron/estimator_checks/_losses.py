@@ -165,6 +165,13 @@ def check_ranking_loss(loss: RankingLoss, lists: list[NDArray]) -> None:
             assert least <= positive * (1 + CLOSE), (
                 f"{loss!r}: the least positive loss for {what}: found {least:.9g}, expected at most {positive:.9g}"
             )
+            for t in (np.zeros(m), np.arange(m) // 2.0):
+                found = problem.losses(t, labels)[0]
+                expected = costs[(np.diff(t[places.argsort(axis=1)], axis=1) <= 0).all(axis=1)].mean()
+                assert abs(found - expected) <= CLOSE * max(1, expected), (
+                    f"{loss!r}: the expectation over ties of the scores {t.tolist()} for {what}: found {found:.9g}, "
+                    f"expected {expected:.9g}"
+                )
             f = representation.table(m)
             reps = f[places] / np.linalg.norm(f)
             for t in draws(m, 8):

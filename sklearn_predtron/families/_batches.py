@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import hypergeom
 
 from sklearn_predtron._core.problem import Labels
 from sklearn_predtron._core.rows import QueryRows
@@ -194,6 +195,25 @@ def counts_of_batches(predicted: NDArray, y: NDArray, start: NDArray) -> NDArray
 def losses_of_batches(loss: Any, predicted: NDArray, y: NDArray, start: NDArray) -> NDArray:
     """Return the loss of each batch, by its counts."""
     return loss.evaluate(*counts_of_batches(predicted, y, start))
+
+
+def expected_losses_at_k(loss: Any, scores: NDArray, predicted: NDArray, y: NDArray, start: NDArray) -> NDArray:
+    """Return the expected loss of each batch whose best rows are predicted, if the rows of equal scores are in random order.
+
+    Of the rows that have the least score of a predicted one, some may be predicted and some not: the number of true ones among
+    those predicted is hypergeometric.
+    """
+    a, b, c, d = counts_of_batches(predicted, y, start)
+    lowest = np.minimum.reduceat(np.where(predicted == 1, scores, np.inf), start[:-1])
+    tied = (scores == np.repeat(lowest, np.diff(start))).astype(np.intp)
+    size, true, drawn, hits = (np.add.reduceat(tied & rows, start[:-1]) for rows in (tied, y, predicted, predicted & y))
+    losses, weight = np.zeros(len(a)), np.zeros(len(a))
+    for found in range(int(np.minimum(true, drawn).max()) + 1):
+        probability = hypergeom.pmf(found, size, true, drawn)
+        more = np.where(probability > 0, found - hits, 0)
+        losses += probability * loss.evaluate(a + more, b - more, c - more, d + more)
+        weight += probability
+    return losses / weight
 
 
 def in_batches(

@@ -15,7 +15,7 @@ from sklearn_predtron._core.weights import Weights
 from sklearn_predtron._support.fingerprint import fingerprint
 from sklearn_predtron._support.parts import Part, resolve
 from sklearn_predtron.families._model import Model
-from sklearn_predtron.families._reading import Reading, warn_of_scales
+from sklearn_predtron.families._reading import Reading, begin_as_table, warn_of_scales
 from sklearn_predtron.families._tables import map_of
 from sklearn_predtron.families.training.intervals import evaluation_interval, set_recording_interval
 from sklearn_predtron.features import FeatureMap
@@ -29,10 +29,13 @@ FIXED_AVERAGES = {"linear": LinearAverage, "uniform": Average}
 def new_model(estimator: Any, reading: Reading, *, partial: bool, sparse: bool | None = None) -> Model:
     """Return a model that has learned nothing, for these rows and labels.
 
-    Where the format of new rows does not tell whether they are `sparse`, it is given.
+    Where the format of new rows, and their columns' scales, do not tell whether they are `sparse`, it is given.
     """
     rows, labels = reading.batch.rows, reading.labels
     mapped = isinstance(reading.columns.features, FeatureMap)
+    automatic = isinstance(resolve(Norm, estimator.norm, "norm"), Auto) and reading.columns.features is None
+    if sparse is None and rows.sparse and automatic and begin_as_table(reading.batch):
+        sparse = False
     norm = chosen_norm(estimator, sparse=mapped or (rows.sparse if sparse is None else sparse))
     if norm != chosen_norm(estimator, sparse=mapped or rows.sparse):
         labels = labels.standardised()
@@ -40,10 +43,8 @@ def new_model(estimator: Any, reading: Reading, *, partial: bool, sparse: bool |
     problem.prepare(reading.batch.labels)
     if mapped:
         check_takes_features(estimator, norm)
-    # Dense rows that a file stores as CSR are of both formats, and none is another.
-    given = sparse is None or rows.sparse == sparse
-    automatic = isinstance(resolve(Norm, estimator.norm, "norm"), Auto) and given and reading.columns.features is None
-    first_sparse = rows.sparse if automatic else None
+    # Rows of a table that are stored as CSR are of both formats, and none is another.
+    first_sparse = rows.sparse if automatic and sparse in (None, rows.sparse) else None
     if first_sparse:
         warn_of_scales(rows.matrix())
     observer = observer_of(estimator, labels, problem, None, partial=partial)

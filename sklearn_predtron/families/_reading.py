@@ -468,23 +468,45 @@ def are_stored_dense(X: Any) -> bool:
     return X.nnz >= DENSE * X.shape[0] * X.shape[1]
 
 
-def warn_of_scales(X: Any) -> None:
-    """Warn of CSR rows under "auto" whose columns differ in scale, by the first values stored, as "l2" minds that."""
-    if X is None:  # joint features, which no matrix holds
-        return
+def begin_as_table(batch: Batch) -> bool:
+    """Return whether CSR rows are those of a table, for which "auto" is "scaled": by the first round, which no split changes.
+
+    One in twenty of its values is stored, and the columns of these differ in scale.
+    """
+    order = np.arange(min(batch.rows.n, 1)) if batch.order is None else batch.order[:1]
+    if not sparse.issparse(batch.X) or len(order) == 0:
+        return False
+    if isinstance(batch.rows, QueryRows):
+        labels: Any = batch.labels
+        block = np.arange(*labels.starts[order[0] : order[0] + 2])
+        order = block if batch.rows.row_numbers is None else np.asarray(batch.rows.row_numbers)[block]
+    X = batch.X[order]
+    _, size = scales_of_columns(X, 1)
+    return are_stored_dense(X) and len(size) > 0 and bool(size.max() > FAR_APART * size.min())
+
+
+def scales_of_columns(X: Any, enough: int) -> tuple[NDArray, NDArray]:
+    """Return columns of CSR rows, and the root mean squares of what they store, if it is so many values of the first ones."""
     values, (columns, column) = X.data[:SEEN], np.unique(X.indices[:SEEN], return_inverse=True)
     with np.errstate(all="ignore"):  # what is not finite is refused elsewhere
         n = np.bincount(column, values != 0, len(columns))
         size = np.sqrt(np.bincount(column, np.square(values, dtype=np.float64), len(columns)) / n)
-    known = np.isfinite(size) & (size > 0) & (n >= ENOUGH)
-    columns, size = columns[known], size[known]
+    known = np.isfinite(size) & (size > 0) & (n >= enough)
+    return columns[known], size[known]
+
+
+def warn_of_scales(X: Any) -> None:
+    """Warn of CSR rows under "auto" whose columns differ in scale, by the first values stored, as "l2" minds that."""
+    if X is None:  # joint features, which no matrix holds
+        return
+    columns, size = scales_of_columns(X, ENOUGH)
     if len(size) == 0 or size.max() <= FAR_APART * size.min():
         return
     small, large = size.argmin(), size.argmax()
     warn(
         f"the root mean squares of what X stores differ by a factor of {size[large] / size[small]:.3g}, between the columns "
-        f"{columns[small]} ({size[small]:.3g}) and {columns[large]} ({size[large]:.3g}); norm='auto' is 'l2' for CSR rows, under "
-        "which large columns hide small ones: give norm='scaled', which learns from columns of any scale."
+        f"{columns[small]} ({size[small]:.3g}) and {columns[large]} ({size[large]:.3g}); norm='auto' is 'l2' for these CSR rows, "
+        "under which large columns hide small ones: give norm='scaled', which learns from columns of any scale."
     )
 
 

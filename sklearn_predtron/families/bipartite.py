@@ -25,7 +25,7 @@ from sklearn_predtron.decisions._cut import best_cut, best_cut_of_groups
 from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule, is_number
 from sklearn_predtron.families import _linear
 from sklearn_predtron.families._attributes import check_has_probabilities, learned, shifted_intercept
-from sklearn_predtron.families._batches import BatchReader, column_of, losses_of_batches
+from sklearn_predtron.families._batches import BatchReader, column_of, expected_losses_at_k, losses_of_batches
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.families._linear import Linear
@@ -468,7 +468,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Labels of `classes_`.
+            Labels of `classes_`.  Losses at k predict, of rows with equal scores, the first ones.
         """
         model = self._fitted_model()
         scores = model.scores(X, model.decision_of(self._decision))[:, 0]
@@ -489,7 +489,8 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         Returns
         -------
         ndarray of shape (n_groups,)
-            Values of the loss, in the order in which the groups first appear.
+            Values of the loss, in the order in which the groups first appear.  Of losses of rankings and losses at k it is the
+            expectation over the orders of rows with equal scores.
         """
         return self._loss_of(self._raw_predict(X), y, groups)
 
@@ -506,8 +507,10 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
             scores = np.ascontiguousarray(blocks.take(predicted))
             labels = Relevances(blocks.take(codes).astype(np.float64), blocks.start)
             return copy.copy(model.learner.problem).losses(scores, labels)
-        on = positive(model, predicted, blocks)
-        return losses_of_batches(loss, blocks.take(on), blocks.take(codes), blocks.start)
+        on = blocks.take(positive(model, predicted, blocks))
+        if is_at_k(model.loss):
+            return expected_losses_at_k(loss, blocks.take(predicted), on, blocks.take(codes), blocks.start)
+        return losses_of_batches(loss, on, blocks.take(codes), blocks.start)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> float:
         """Compute the accuracy, whatever the loss; `sample_loss` has the estimator's own.

@@ -282,7 +282,8 @@ class PredtronLabelRanker(BasePredtron):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Values of the loss that was learned for.
+            Values of the loss that was learned for.  Where scores are equal it is the expectation over the orders of their
+            labels.
         """
         return ranking_losses(*self._scored_rows(X, y))
 
@@ -316,7 +317,8 @@ class PredtronLabelRanker(BasePredtron):
         Returns
         -------
         float
-            At most 1, which is perfect; a row that cannot be ranked wrongly counts 1.
+            At most 1, which is perfect; a row that cannot be ranked wrongly counts 1.  Where scores are equal it is the
+            expectation over the orders of their labels.
         """
         model, scores, labels = self._scored_rows(X, y)
         y = labels.relevances.reshape(labels.n, -1)

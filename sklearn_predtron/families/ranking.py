@@ -13,6 +13,7 @@ from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import linear_regressors, with_callbacks
 from sklearn_predtron._support.queries import ONE, QID, check_qid, is_one, read_document_relevances, split_ids, with_ids
+from sklearn_predtron._support.warning import warn
 from sklearn_predtron.families import _linear
 from sklearn_predtron.families._attributes import learned
 from sklearn_predtron.families._bounds import loss_bound
@@ -21,7 +22,7 @@ from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.families._linear import Linear
 from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._ranked_lists import CONSTRAINTS, list_margins, ranker_tags, ranking_losses, ranking_problem
-from sklearn_predtron.families._reading import BlockReader, check_labels_given, check_lengths
+from sklearn_predtron.families._reading import BlockReader, Reading, check_labels_given, check_lengths
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.relevances import DocumentRelevances
 from sklearn_predtron.families.training.patience import Patience
@@ -41,6 +42,26 @@ __all__ = ["PredtronRanker"]
 
 RELEVANCES = DocumentRelevances()
 ROUTED = {"qid": "groups", "sample_weight": True}
+
+
+class QueryReader(BlockReader):
+    """Reads queries, and warns of those that teach nothing."""
+
+    def read(self, *given: Any, partial: bool, **how: Any) -> Reading:
+        """Return what a call that learns was given."""
+        reading = super().read(*given, partial=partial, **how)
+        labels: Any = reading.batch.labels
+        if 1 < len(labels.relevances) == labels.n:
+            warn(
+                f"qid has another id for each of the {labels.n} documents: every query has one document, so that there is "
+                "nothing to rank and nothing is learned.  Pass the query of each document, not the document's own id."
+            )
+        elif not partial and labels.n > 1 and (labels.grades < 2).all():
+            warn(
+                "y has the same relevance for all documents of each query: no ranking is wrong, and nothing is learned.  Pass "
+                "relevances that differ within queries, and the query of each document as qid."
+            )
+        return reading
 
 
 @documented(updates=UPDATES + ', "slam", "max_pair", "listnet"', rows="queries", judged="the mean loss", or_learned="")
@@ -102,11 +123,12 @@ class PredtronRanker(BasePredtron):
     Notes
     -----
     Jain et al. (2015), section 4, with two corrections: sigma_y is the competitor's order sorted again by relevance (an arbitrary
-    right ranking does not learn), and the loss-augmented competitor is exact, found in little more than a sort.  A query with one
-    document, or all of whose documents are equally relevant (none of them, say), has no wrong ranking: its loss is 0 and it
-    changes nothing.  The competitor costs little more than a sort for some grades of relevance, or with representation="log" and
-    the loss NDCG of whole lists; for relevances that all differ and another representation its cost may grow with the cube of the
-    length of the list.
+    right ranking does not learn), and the loss-augmented competitor is exact, found in little more than a sort (but in very long
+    lists, below).  A query with one document, or all of whose documents are equally relevant (none of them, say), has no wrong
+    ranking: its loss is 0 and it changes nothing.  The competitor costs little more than a sort for some grades of relevance, or
+    with representation="log" and the loss NDCG of whole lists.  Other searches are bounded: in lists of more than 256 documents
+    one that would take longer than about a tenth of a second gives the best ranking so far, whose surrogate still bounds the loss
+    suffered.
 
     With scikit-learn's metadata routing on, `qid` is requested as `groups` by `fit`, `partial_fit` and `score`, so that
     ``GridSearchCV(..., cv=GroupKFold()).fit(X, y, groups=qid)`` splits, learns and scores by query.
@@ -217,7 +239,7 @@ class PredtronRanker(BasePredtron):
         return self._partial_fit(X, y, qid=qid, sample_weight=sample_weight)
 
     def _reader(self) -> BlockReader:
-        return BlockReader(type(self).__name__, QID, Relevances)
+        return QueryReader(type(self).__name__, QID, Relevances)
 
     def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, NDArray]:
         return RELEVANCES, RELEVANCES.encode(y)
@@ -325,7 +347,8 @@ class PredtronRanker(BasePredtron):
         Returns
         -------
         ndarray of shape (n_queries,)
-            Values of the loss that was learned for, in the order in which the queries first appear.
+            Values of the loss that was learned for, in the order in which the queries first appear.  Where scores are equal it is
+            the expectation over the orders of their documents.
         """
         return ranking_losses(*self._scored_queries(X, y, qid))
 
@@ -371,7 +394,8 @@ class PredtronRanker(BasePredtron):
         Returns
         -------
         float
-            At most 1, which is perfect; a query that cannot be ranked wrongly counts 1.
+            At most 1, which is perfect; a query that cannot be ranked wrongly counts 1.  Where scores are equal it is the
+            expectation over the orders of their documents.
         """
         model, reader = self._fitted_model(), self._reader()
         reader.check_ids_given(reader.apart(X, qid)[1], "score", model)

@@ -20,6 +20,7 @@ class NDCGDisplay(Display):
     """The distribution of NDCG over queries: which share of them is ranked no better than that.
 
     The further to the right and the lower a curve, the better.  Its quartiles are points on it, its mean is a vertical line.
+    Documents of equal scores are in random order, as in `metrics.ndcg`.
 
     Parameters
     ----------

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-import sklearn_predtron.problems._ranking as core
+import sklearn_predtron.problems._ranking_losses as core
 from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import Interval, StrOptions
 from sklearn_predtron._support.parts import ITEM_WEIGHTS, Part, real_numbers, resolve
 from sklearn_predtron._support.queries import shortened
+from sklearn_predtron.problems._ranking import RankingProblem
 from sklearn_predtron.problems._relevance import Relevances
 from sklearn_predtron.representations import LogRank, RankingRepresentation, check_no_length
 
@@ -204,7 +205,7 @@ class NDCG(RankingLoss):
     >>> import numpy as np
     >>> hits = NDCG(k=3, gain="linear", discount=np.ones_like)
     >>> X, y = [[4.0], [3.0], [2.0], [1.0]], [0, 1, 0, 1]
-    >>> PredtronRanker(loss=hits, max_iter=1, average=False).fit([[1.0], [0.0]], [1, 0], qid="one").sample_loss(X, y, qid="one")
+    >>> PredtronRanker(loss=hits).fit(X, [3, 2, 1, 0], qid="one").sample_loss(X, y, qid="one")
     array([0.5])
     """
 
@@ -284,7 +285,7 @@ class NDCG(RankingLoss):
         check_no_length("discount", self, self.discounts, D)
         return D
 
-    def build(self, representation: RankingRepresentation, n_labels: int) -> core.RankingProblem:
+    def build(self, representation: RankingRepresentation, n_labels: int) -> RankingProblem:
         self._validate_params()
         return core.NDCGProblem(n_labels, representation, self)
 
@@ -349,7 +350,7 @@ class AveragePrecision(RankingLoss):
             raise ValueError(f"y holds the relevance {strange[0]:g}; loss='ap' takes 0 and 1 (loss='ndcg' takes grades).")
         return labels.values.copy()
 
-    def build(self, representation: RankingRepresentation, n_labels: int) -> core.RankingProblem:
+    def build(self, representation: RankingRepresentation, n_labels: int) -> RankingProblem:
         return core.AveragePrecisionProblem(n_labels, representation, self)
 
 
@@ -361,7 +362,7 @@ class SwappedPairs(RankingLoss):
     See Also
     --------
     KendallTau : For any grades, learned by hinges on pairs.
-    sklearn.metrics.roc_auc_score : Measures a list, where no scores tie.
+    sklearn.metrics.roc_auc_score : Measures a list.
 
     Examples
     --------
@@ -383,7 +384,7 @@ class SwappedPairs(RankingLoss):
             )
         return labels.top_grades.astype(np.float64)
 
-    def build(self, representation: RankingRepresentation, n_labels: int) -> core.RankingProblem:
+    def build(self, representation: RankingRepresentation, n_labels: int) -> RankingProblem:
         return core.SwappedPairsProblem(n_labels, representation, self)
 
 
@@ -409,7 +410,7 @@ class RankingZeroOne(RankingLoss):
     alias = "ranking_zero_one"
     synonyms = ("zero_one", "0-1", "exact")
 
-    def build(self, representation: RankingRepresentation, n_labels: int) -> core.RankingProblem:
+    def build(self, representation: RankingRepresentation, n_labels: int) -> RankingProblem:
         return core.RankingZeroOneProblem(n_labels, representation, self)
 
 
@@ -417,8 +418,8 @@ class KendallTau(RankingLoss):
     """The share of pairs of different relevance that are not in the right order, learned by hinges on pairs.
 
     The surrogate is the mean of max(0, 1 - (s_i - s_j)) over the pairs with y_i > y_j (UML 17.4).  Of the representation it
-    matters only whether it is "pairwise", with which each pair of labels has a score and a learner of its own.  Items of equal
-    scores are not in order.
+    matters only whether it is "pairwise", with which each pair of labels has a score and a learner of its own.  While learning,
+    items of equal scores are not in order; `sample_loss` counts them as half wrong.
 
     See Also
     --------

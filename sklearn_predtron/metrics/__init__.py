@@ -5,8 +5,8 @@ Of every measure of rankings:
 - ``y_true`` and ``scores`` hold a number per document, and ``qid`` the query of each (``qid=None`` is one query).  The documents
   of a query need not be adjacent, and the values are in the order in which the queries first appear.  With ``y_true`` and
   ``scores`` of shape (n, m), as in label ranking, each row is a list, and ``qid`` is None.
-- A list is ranked by descending score, documents of equal scores in the order they are in.  (`kendall_tau` compares scores, and
-  counts equal ones as half right.)
+- A list is ranked by descending score.  If scores are equal, the value is the expectation over all orders of their documents
+  (for `kendall_tau`: a pair of equal scores is half right).  The order of the rows changes no value.
 - If no ranking is wrong (no document is relevant, all are equally relevant, or there is one) `ndcg`, `average_precision` and
   `kendall_tau` are 1.  `reciprocal_rank` and `precision_at_k` count what is found: without relevant documents they are 0.
 """

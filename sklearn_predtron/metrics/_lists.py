@@ -78,10 +78,41 @@ def read_numbers(values: ArrayLike, parameter: str, accepted: str) -> Floats:
 # --------------------------------------------------------------------------------------------------------------- arithmetic
 
 
-def rank_documents(lists: Lists, values: Floats, by: Floats | None = None) -> tuple[Floats, Indices]:
-    """Return the values of the documents query by query, each by descending score, and their ranks from 1."""
-    order = np.lexsort((-(lists.scores if by is None else by), lists.query))
-    return values[order], np.arange(1, len(values) + 1) - np.repeat(lists.starts, lists.sizes)
+class Ties(NamedTuple):
+    """The documents query by query, each by descending score; those of one query with equal scores are a tie.
+
+    `first` and `size` are of the tie that each rank is in: the position at which it begins, and its number of documents.
+    """
+
+    order: Indices
+    rank: Indices
+    first: Indices
+    size: Indices
+
+
+def find_ties(lists: Lists, by: Floats) -> Ties:
+    """Return the ranks, from 1, and the ties of the documents by the values that rank them."""
+    order = np.lexsort((-by, lists.query))
+    query, by = lists.query[order], by[order]
+    begins = np.append(True, (query[1:] != query[:-1]) | (by[1:] != by[:-1]))
+    first = np.flatnonzero(begins)
+    size = np.diff(first, append=len(order))
+    rank = np.arange(1, len(order) + 1) - np.repeat(lists.starts, lists.sizes)
+    return Ties(order, rank, np.repeat(first, size), np.repeat(size, size))
+
+
+def expected_at_ranks(values: Floats, ties: Ties) -> Floats:
+    """Return the expected value of the document at each rank, if the documents of a tie are in random order: the tie's mean."""
+    ranked = values[ties.order]
+    if ties.size.max() == 1:
+        return ranked
+    begins = np.unique(ties.first)
+    size = ties.size[begins]
+    with np.errstate(under="ignore"):
+        means = np.add.reduceat(ranked, begins) / size
+    # Rounding must not take the mean of equal values off them.
+    means = np.clip(means, np.minimum.reduceat(ranked, begins), np.maximum.reduceat(ranked, begins))
+    return np.repeat(means, size)
 
 
 def scaled_gains(lists: Lists, gain: str) -> Floats:
@@ -96,17 +127,30 @@ def scaled_gains(lists: Lists, gain: str) -> Floats:
 
 
 def dcg(lists: Lists, gains: Floats, by: Floats, k: int | None) -> Floats:
-    ranked, rank = rank_documents(lists, gains, by)
-    terms = ranked / np.log2(1 + rank)
+    """Return the expected DCG of the ranking by some values, whose ties are in random order."""
+    ties = find_ties(lists, by)
+    terms = expected_at_ranks(gains, ties) / np.log2(1 + ties.rank)
     if k is not None:
-        terms[rank > k] = 0
+        terms[ties.rank > k] = 0
     return np.add.reduceat(terms, lists.starts)
 
 
-def running(values: Floats, lists: Lists) -> Floats:
-    """Return the running sums within each query of what `rank_documents` returned."""
-    sums = np.cumsum(values)
-    return sums - np.repeat((sums - values)[lists.starts], lists.sizes)
+def hits_before(lists: Lists, ties: Ties) -> Floats:
+    """Return the expected number of relevant documents before each rank, given that the document at the rank is relevant."""
+    found = np.append(0.0, np.cumsum(lists.relevance[ties.order]))
+    before = found[ties.first] - np.repeat(found[lists.starts], lists.sizes)
+    others_relevant = np.maximum(found[ties.first + ties.size] - found[ties.first] - 1, 0)
+    return before + (np.arange(len(before)) - ties.first) * others_relevant / np.maximum(ties.size - 1, 1)
+
+
+def reciprocal_of_first(before: int, relevant: int, size: int) -> float:
+    """Return the expectation of 1 / (the first rank with a relevant document), after so many ranks of documents that are not.
+
+    The next ranks are of a tie of so many documents in random order, so many of which are relevant.
+    """
+    j = np.arange(size - relevant + 1)
+    none_yet = np.cumprod(np.append(1.0, (size - relevant - j[:-1]) / (size - j[:-1])))  # relevant at the first j ranks
+    return float((none_yet * relevant / (size - j)) @ (1 / (before + 1 + j)))
 
 
 def divide(numerator: Floats, denominator: Floats, otherwise: float) -> Floats:

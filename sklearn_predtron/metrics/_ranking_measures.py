@@ -13,10 +13,12 @@ from sklearn_predtron.metrics._lists import (
     Floats,
     dcg,
     divide,
+    expected_at_ranks,
+    find_ties,
+    hits_before,
     inversions,
-    rank_documents,
     read_lists,
-    running,
+    reciprocal_of_first,
     scaled_gains,
     tied_pairs,
 )
@@ -35,7 +37,7 @@ def ndcg(
     """Compute the normalised discounted cumulative gain of each query.
 
     DCG / (the largest DCG of any ranking), where DCG = sum over the ranks i = 1..min(k, m) of G(y of the document at rank i)
-    / log2(1 + i).  It is 1 if the largest DCG is 0.
+    / log2(1 + i).  It is 1 if the largest DCG is 0.  Documents of equal scores are in random order: it is the expectation.
 
     Parameters
     ----------
@@ -69,8 +71,10 @@ def ndcg(
     Notes
     -----
     Jarvelin and Kekalainen, *Cumulated gain-based evaluation of IR techniques*, ACM TOIS 20 (2002); the exponential gain is
-    that of Burges et al., *Learning to rank using gradient descent*, ICML 2005.  With the linear gain and scores that do not tie
-    it is :func:`sklearn.metrics.ndcg_score`, but for lists without relevant documents, which have 0 there.
+    that of Burges et al., *Learning to rank using gradient descent*, ICML 2005.  With the linear gain it is
+    :func:`sklearn.metrics.ndcg_score`, but for lists without relevant documents, which have 0 there.  The expectation over ties
+    is that of McSherry and Najork, *Computing information retrieval performance measures efficiently in the presence of tied
+    scores*, ECIR 2008.
 
     Examples
     --------
@@ -79,6 +83,8 @@ def ndcg(
     array([0.964, 1.   ])
     >>> ndcg([[0, 1, 0], [0, 0, 0]], [[3, 2, 1], [3, 2, 1]], k=1)
     array([0., 1.])
+    >>> ndcg([1, 0], [5, 5]).round(3)  # the mean of 1 and 1 / log2(3)
+    array([0.815])
     """
     check_k(k, accepted_none=True)
     if not (isinstance(gain, str) and gain in GAINS):
@@ -93,7 +99,7 @@ def average_precision(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | Non
     """Compute the average precision of each query, for relevance 0 or 1.
 
     (1/r) sum over the ranks j of relevant documents of (relevant documents at ranks 1..j) / j, where r is the number of
-    relevant documents.  It is 1 for r = 0.
+    relevant documents.  It is 1 for r = 0.  Documents of equal scores are in random order: it is the expectation.
 
     Parameters
     ----------
@@ -123,7 +129,8 @@ def average_precision(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | Non
     Notes
     -----
     Manning, Raghavan and Schutze, *Introduction to Information Retrieval* (2008), section 8.4.  The mean over queries is MAP.
-    For scores that do not tie it is :func:`sklearn.metrics.average_precision_score` of each query.
+    For scores that do not tie it is :func:`sklearn.metrics.average_precision_score` of each query, which gives all documents of
+    a tie the precision at the tie's end.
 
     Examples
     --------
@@ -135,10 +142,10 @@ def average_precision(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | Non
     graded = lists.relevance[~np.isin(lists.relevance, (0, 1))]
     if graded.size:
         raise ValueError(f"y_true holds {graded[0]:g}; average precision is for relevance 0 or 1.")
-    relevant, rank = rank_documents(lists, lists.relevance)
-    hits = running(relevant, lists)
-    total = np.add.reduceat(relevant * hits / rank, lists.starts)
-    return divide(total, np.add.reduceat(relevant, lists.starts), otherwise=1.0)
+    ties = find_ties(lists, lists.scores)
+    relevant = expected_at_ranks(lists.relevance, ties)
+    total = np.add.reduceat(relevant * (1 + hits_before(lists, ties)) / ties.rank, lists.starts)
+    return np.minimum(divide(total, np.add.reduceat(lists.relevance[ties.order], lists.starts), otherwise=1.0), 1.0)
 
 
 def kendall_tau(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None) -> Floats:
@@ -200,7 +207,8 @@ def kendall_tau(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = No
 def reciprocal_rank(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None) -> Floats:
     """Compute the reciprocal rank of each query: 1 / (the rank of the first relevant document).
 
-    A document is relevant if its relevance is above 0.  It is 0 for a query without relevant documents.
+    A document is relevant if its relevance is above 0.  It is 0 for a query without relevant documents.  Documents of equal
+    scores are in random order: it is the expectation.
 
     Parameters
     ----------
@@ -237,14 +245,22 @@ def reciprocal_rank(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None 
     array([0.5, 0. ])
     """
     lists = read_lists(y_true, scores, qid)
-    relevance, rank = rank_documents(lists, lists.relevance)
-    return 1 / np.minimum.reduceat(np.where(relevance > 0, rank, np.inf), lists.starts)
+    ties = find_ties(lists, lists.scores)
+    relevant = expected_at_ranks((lists.relevance > 0).astype(np.float64), ties)
+    rank = np.minimum.reduceat(np.where(relevant > 0, ties.rank, np.inf), lists.starts)
+    found = 1 / rank
+    first = lists.starts + np.where(np.isfinite(rank), rank, 1).astype(np.intp) - 1
+    for query in np.flatnonzero(np.isfinite(rank) & (relevant[first] < 1)):
+        size = int(ties.size[first[query]])
+        found[query] = reciprocal_of_first(int(rank[query]) - 1, round(relevant[first[query]] * size), size)
+    return found
 
 
 def precision_at_k(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None, *, k: int) -> Floats:
     """Compute the precision at k of each query: the share of relevant documents among the first k.
 
-    (Documents of relevance above 0 at the ranks 1..min(k, m)) / min(k, m) for a list of m documents.
+    (Documents of relevance above 0 at the ranks 1..min(k, m)) / min(k, m) for a list of m documents.  Documents of equal scores
+    are in random order: it is the expectation.
 
     Parameters
     ----------
@@ -286,9 +302,9 @@ def precision_at_k(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None =
     """
     check_k(k)
     lists = read_lists(y_true, scores, qid)
-    relevance, rank = rank_documents(lists, lists.relevance)
-    found = np.add.reduceat(((relevance > 0) & (rank <= k)).astype(np.float64), lists.starts)
-    return found / np.minimum(lists.sizes, k)
+    ties = find_ties(lists, lists.scores)
+    relevant = expected_at_ranks((lists.relevance > 0).astype(np.float64), ties)
+    return np.minimum(np.add.reduceat(relevant * (ties.rank <= k), lists.starts) / np.minimum(lists.sizes, k), 1.0)
 
 
 def check_k(k: Any, accepted_none: bool = False) -> None:

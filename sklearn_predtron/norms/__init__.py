@@ -178,15 +178,16 @@ class Norm(Part):
 
 
 class Auto(Norm):
-    """`Scaled` for dense rows and `L2` for CSR rows, fixed by the first rows that are learned.
+    """`Scaled` for dense rows and `L2` for most CSR rows, fixed by the first rows that are learned.
 
     Columns of dense rows differ in unit and offset, as they come from tables and sensors; sparse rows hold counts, weights of
     words and indicators, of one scale, whose zeros are no values.  The choice is an estimator's `norm_`; later rows of the other
-    format are learned under it, and a warning says so once.  CSR rows whose columns differ in scale by more than 1,000 (their
-    root mean squares, of what is stored) warn once, and want norm="scaled".  Files in svmlight format, in which dense data are
-    often written, choose by their first chunk on the command line and in `ParameterMixing`: it is dense if at least one in
-    twenty of its values is stored; what a reader hands to `partial_fit` are CSR rows.  A model that begins at given weights
-    (`from_linear`) is under `L2`.
+    format are learned under it, and a warning says so once.  CSR rows are under `Scaled`, too, if the first round (a row, query,
+    sequence or group) stores at least one in twenty of its values and the root mean squares of its columns differ by more than
+    1,000: no split of a stream changes that.  Other CSR rows whose columns differ so warn once, and want norm="scaled".  Files in
+    svmlight format, in which dense data are often written, choose by their first chunk on the command line and in
+    `ParameterMixing`: it is dense if at least one in twenty of its values is stored; what a reader hands to `partial_fit` are CSR
+    rows.  A model that begins at given weights (`from_linear`) is under `L2`.
 
     Give "l2" for dense rows if a theorem is to hold (`loss_bound`, `theory.margin`, `theory.radius`), for `sparsify`, for what
     papers print, and for features that are weighted on purpose, as tf-idf in a dense array.
@@ -460,8 +461,8 @@ class Scaled(Norm):
     models of dense and CSR rows may differ slightly.
 
     `fit` gathers the statistics of all rows before its first epoch.  With a number as `intercept_scaling` it learns what "l2"
-    would from standardised rows; with "auto" the intercept differs a little.  `partial_fit` gathers the statistics as rows come,
-    and learns nothing before the first row that differs from another.  A value whose squared deviation is above 100 times the sum
+    would from standardised rows; with "auto" the intercept differs a little.  `partial_fit` gathers the statistics as rows come;
+    from rows before the first that differs from another only the intercept is learned.  A value whose squared deviation is above 100 times the sum
     of those before it, an outlier, only doubles that sum.  Weighted rows count as often as the first shuffled epoch draws them;
     in `partial_fit` and without shuffling, once.  Without an intercept
     (``fit_intercept=False``) the features have their centre all the same; a ranker of documents, for which no centre matters,

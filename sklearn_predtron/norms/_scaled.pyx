@@ -46,7 +46,8 @@ def stride_through(n):
 cdef struct Before:
     bint known, following, may_step
     Py_ssize_t seen, dense_rows, exponent, rows
-    double D, largest, mantissa
+    double D, largest, mantissa, scale
+    double[AVERAGES] weight_of_sum, scale_of_sum
 
 
 cdef class ScaledWeights(L2Weights):
@@ -148,7 +149,7 @@ cdef class ScaledWeights(L2Weights):
         self.statistics.adopt(moments)
         if self.seen > 0:
             self.statistics.refresh(self.seen, not self.sparse)
-        self.may_step = (self._field(INVERSE) > 0).any()    # as where rows differ from one another, be they of several shards
+        self.may_step = (self._field(INVERSE) > 0).any() or self.learns_constants()     # be the rows of several shards
         self.known = self.following = self.is_applied = self.followed = False
 
     def _counted(self):
@@ -198,6 +199,8 @@ cdef class ScaledWeights(L2Weights):
         self.statistics.refresh(self.seen, not rows.sparse)
         self.known = self.following = self.is_applied = self.followed = False
         self.met = True
+        if not (self._field(INVERSE) > 0).any():
+            self.may_step |= self.learns_constants()
         return -1
 
     cdef Py_ssize_t meet_rounds(self, Rows rows, const Py_ssize_t[::1] there, const Py_ssize_t[::1] often, Py_ssize_t stride,
@@ -297,11 +300,30 @@ cdef class ScaledWeights(L2Weights):
         self.note_length()
 
     cdef void note_length(self) noexcept nogil:
-        """Take note of the length of a new row, under the statistics."""
+        """Take note of the length of a new row, under the statistics.
+
+        Where all rows so far are equal, the second one is the first that may step: along the intercept, of the fixed length.
+        """
         if self.squared_length > 0:
             self.may_step = True
             if self.intercept.automatic:
+                if self.intercept.count == 0 and not self.empty:
+                    self.rescale(self.intercept.fixed / self.squared_length)
                 self.intercept.update_statistics(self.squared_length)
+        elif not self.met:
+            self.may_step |= self.learns_constants()
+
+    cdef bint learns_constants(self) noexcept nogil:
+        """Whether rows that are all equal are enough to step along the intercept."""
+        return self.seen > 1 and not self.score_map.offsets_cancel
+
+    cdef void rescale(self, double factor) noexcept nogil:
+        """Multiply all iterates: the intercept stays as it is when the length of its feature is the rows' from here on."""
+        cdef int i
+        self.scale *= factor
+        for i in range(self.averaging):
+            self.sums[i].weight *= factor
+            self.sums[i].scale *= factor
 
     cdef void meet_sparse(self, Py_ssize_t n, const double* x) noexcept nogil:
         self.recount()
@@ -418,8 +440,10 @@ cdef class ScaledWeights(L2Weights):
         b.seen, b.dense_rows, b.D, b.largest = self.seen, self.dense_rows, self.D, self.largest
         b.mantissa, b.exponent, b.rows = self.intercept.mantissa, self.intercept.exponent, self.intercept.count
         memcpy(&self.C_before[0, 0], &self.C[0], self.d * sizeof(double))
+        b.scale = self.scale
         for which in range(self.averaging):
             memcpy(&self.C_before[1 + which, 0], self.C_total[which], self.d * sizeof(double))
+            b.weight_of_sum[which], b.scale_of_sum[which] = self.sums[which].weight, self.sums[which].scale
 
     cdef void abandon_round(self) noexcept nogil:
         cdef const Before* b = &self.before
@@ -432,8 +456,10 @@ cdef class ScaledWeights(L2Weights):
         self.seen, self.dense_rows, self.D, self.largest = b.seen, b.dense_rows, b.D, b.largest
         self.intercept.go_back(b.mantissa, b.exponent, b.rows)
         memcpy(&self.C[0], &self.C_before[0, 0], self.d * sizeof(double))
+        self.scale = b.scale
         for which in range(self.averaging):
             memcpy(self.C_total[which], &self.C_before[1 + which, 0], self.d * sizeof(double))
+            self.sums[which].weight, self.sums[which].scale = b.weight_of_sum[which], b.scale_of_sum[which]
 
     # ----------------------------------------------------------------------------------------------------------- scores
 

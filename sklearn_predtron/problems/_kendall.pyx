@@ -9,7 +9,7 @@ from sklearn_predtron.problems._ranking cimport RankingProblem
 
 
 cdef class KendallTauProblem(RankingProblem):
-    """L = the share of pairs of different relevance that are not in the right order; scores that tie are not.
+    """L = the share of pairs of different relevance that are not in the right order; in rounds, scores that tie are not.
 
     The competitor is no ranking: <rep(sigma_y) - rep(competitor), t> is the mean over the pairs of the lead t_i - t_j where it
     is below the target, 1 (or not positive, for the predicted competitor), and 0 elsewhere.
@@ -36,8 +36,25 @@ cdef class KendallTauProblem(RankingProblem):
         r.loss = self.scale * self.active(0, False)
 
     cdef double loss_of_scores(self, const double* t) noexcept nogil:
+        """A pair of equal scores is half wrong."""
         self.sort(t, False)
-        return self.scale * self.active(0, False)
+        return self.scale * (self.active(0, False) - self.tied_pairs() / 2.0)
+
+    cdef Py_ssize_t tied_pairs(self) noexcept nogil:
+        """The number of pairs of different relevance and equal scores."""
+        cdef Py_ssize_t x = 0, end, i, g, pairs = 0
+        for g in range(self.y.n_grades):
+            self.slot[g] = 0
+        while x < self.n:
+            end = self.end_of_tie(x)
+            for i in range(x, end):
+                g = self.y.grade[self.order[i].at]
+                pairs += i - x - self.slot[g]
+                self.slot[g] += 1
+            for i in range(x, end):
+                self.slot[self.y.grade[self.order[i].at]] = 0
+            x = end
+        return pairs
 
     cdef double least_loss(self) noexcept nogil:
         return self.scale

@@ -8,5 +8,5 @@ cdef class PreferencesProblem(Problem):
     cdef double[::1] room                  # of a round: the decoded scores of the labels, and scratch
     cdef int preference(self, const Relevance* y, Py_ssize_t i, Py_ssize_t j) noexcept nogil
     cdef void decode(self, const double* t, double* key, double* margin) noexcept nogil
-    cdef double loss(self, const double* t, const Relevance* y, double* room) noexcept nogil
+    cdef double loss(self, const double* t, const Relevance* y, double* room, double tie) noexcept nogil
     cdef double suffered(self, const double* t, const Relevance* y) noexcept nogil

@@ -85,22 +85,25 @@ cdef class PreferencesProblem(Problem):
         for i in range(m):
             key[i] += margin[i] / (4 * total)
 
-    cdef double loss(self, const double* t, const Relevance* y, double* room) noexcept nogil:
-        """The share of pairs of different relevance that the ranking has not in the right order."""
-        cdef Py_ssize_t i, j, wrong = 0
+    cdef double loss(self, const double* t, const Relevance* y, double* room, double tie) noexcept nogil:
+        """The share of pairs of different relevance that the ranking has not in the right order, each tied one counted `tie`."""
+        cdef Py_ssize_t i, j
         cdef int ahead
+        cdef double lead, wrong = 0
         if y.pairs == 0:
             return 0
         self.decode(t, room, room + self.n_labels)
         for i in range(self.n_labels):
             for j in range(i + 1, self.n_labels):
                 ahead = self.preference(y, i, j)
-                wrong += ahead != 0 and not ahead * (room[i] - room[j]) > 0
-        return <double> wrong / y.pairs
+                lead = ahead * (room[i] - room[j])
+                if ahead != 0 and not lead > 0:
+                    wrong += tie if lead == 0 else 1
+        return wrong / y.pairs
 
     cdef double suffered(self, const double* t, const Relevance* y) noexcept nogil:
-        """L of the ranking in a round."""
-        return self.loss(t, y, &self.room[0])
+        """L of the ranking in a round, where a tie is a mistake."""
+        return self.loss(t, y, &self.room[0], 1)
 
     cdef void decode_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
         r.loss = self.suffered(t, <const Relevance*> y)
@@ -119,7 +122,7 @@ cdef class PreferencesProblem(Problem):
         return np.asarray(keys)
 
     def losses(self, scores, Relevances labels not None):
-        """L of the ranking of each row of scores."""
+        """The expectation of L of the ranking of each row of scores, labels that tie in random order."""
         cdef const double[:, ::1] t = self.check_scores(scores)
         cdef double[::1] out = np.empty(labels.n)
         cdef double[::1] room = np.empty(2 * self.n_labels)
@@ -127,7 +130,7 @@ cdef class PreferencesProblem(Problem):
         self.check_rounds(t, labels)
         with nogil:
             for i in range(labels.n):
-                out[i] = self.loss(&t[i, 0], <const Relevance*> labels.at(i), &room[0])
+                out[i] = self.loss(&t[i, 0], <const Relevance*> labels.at(i), &room[0], 0.5)
         return np.asarray(out)
 
     def check_rounds(self, const double[:, ::1] scores, Relevances labels):

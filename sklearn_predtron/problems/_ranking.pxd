@@ -33,11 +33,15 @@ cdef class RankingProblem(Problem):
     cdef void no_competitor(self, Round* r) noexcept nogil
     cdef double gain_of(self, Py_ssize_t grade) noexcept nogil
     cdef double loss(self) noexcept nogil
+    cdef double expected_loss(self) noexcept nogil
+    cdef Py_ssize_t end_of_tie(self, Py_ssize_t x) noexcept nogil
+    cdef Py_ssize_t of_grade(self, Py_ssize_t g, Py_ssize_t x, Py_ssize_t end) noexcept nogil
     cdef double loss_of_scores(self, const double* t) noexcept nogil
     cdef double least_loss(self) noexcept nogil
     cdef double spread(self, Py_ssize_t n) noexcept nogil
     cdef bint infer(self) noexcept nogil
     cdef void follow(self) noexcept nogil
+    cdef double objective(self) noexcept nogil
     cdef double slam_weight(self, Py_ssize_t grade) noexcept nogil
     cdef void span(self, const double* t) noexcept nogil
     cdef double slam_surrogate(self, const double* t) noexcept nogil

@@ -51,6 +51,9 @@ cdef class RankingProblem(Problem):
     def go_on_from(self, Problem other not None):
         self.longest = max(self.longest, getattr(other, "longest", 1))
 
+    cdef Py_ssize_t rounds_of_block(self, Rows rows) noexcept:
+        return max(1, Problem.rounds_of_block(self, rows) // self.d)
+
     cdef int check(self, Rows rows, Labels labels) except -1:
         cdef Py_ssize_t i
         Problem.check(self, rows, labels)
@@ -112,6 +115,10 @@ cdef class RankingProblem(Problem):
 
     cdef double loss(self) noexcept nogil:
         """L of the ranking self.item, 0 only where it is in the order of relevance as far as the loss looks."""
+        return 0
+
+    cdef double expected_loss(self) noexcept nogil:
+        """The expectation of L over the orders of the items of equal scores, given the ranking self.item by self.order."""
         return 0
 
     cdef double least_loss(self) noexcept nogil:
@@ -233,10 +240,24 @@ cdef class RankingProblem(Problem):
             g.value[i] = (self.f[self.competitor[i]] - self.f[self.sigma_y[i]]) / self.Z
 
     cdef void follow(self) noexcept nogil:
-        """The ranking with the positions self.competitor."""
+        """The ranking with the positions self.competitor; that by score stays where the search was cut short and it is better."""
         cdef Py_ssize_t i
+        cdef double by_score = self.objective() if self.inference.cut_short else -INFINITY
+        for i in range(self.n if self.inference.cut_short else 0):
+            self.slot[i] = self.item[i]
         for i in range(self.n):
             self.item[self.competitor[i]] = i
+        if self.inference.cut_short and by_score > self.objective():
+            for i in range(self.n):
+                self.item[i] = self.slot[i]
+
+    cdef double objective(self) noexcept nogil:
+        """L + <rep, t> of the ranking self.item."""
+        cdef Py_ssize_t x
+        cdef double value = self.loss()
+        for x in range(self.n):
+            value += self.f[x] * self.s[self.item[x]]
+        return value
 
     cdef void span(self, const double* t) noexcept nogil:
         """The best and the worst score of each grade."""
@@ -271,7 +292,7 @@ cdef class RankingProblem(Problem):
     # ------------------------------------------------------------------------------------------------------ for the faces
 
     def losses(self, const double[::1] scores, Relevances labels not None):
-        """L of the rankings that sort the lists by their scores, those of equal scores in the order they are in."""
+        """The expectation of L of the rankings that sort the lists by their scores, items of equal scores in random order."""
         cdef double[::1] out = np.zeros(labels.n)
         cdef Py_ssize_t i, begin
         self.check_lists(labels, scores)
@@ -301,10 +322,26 @@ cdef class RankingProblem(Problem):
 
     cdef double loss_of_scores(self, const double* t) noexcept nogil:
         cdef Py_ssize_t x
+        cdef bint tied = False
         self.sort(t, False)
         for x in range(self.n):
             self.item[x] = self.order[x].at
-        return self.loss()
+            tied |= x > 0 and self.order[x].key == self.order[x - 1].key
+        return self.expected_loss() if tied else self.loss()
+
+    cdef Py_ssize_t end_of_tie(self, Py_ssize_t x) noexcept nogil:
+        """Where the items end whose scores are equal to that of the item in place x of the order."""
+        cdef Py_ssize_t end = x + 1
+        while end < self.n and self.order[end].key == self.order[x].key:
+            end += 1
+        return end
+
+    cdef Py_ssize_t of_grade(self, Py_ssize_t g, Py_ssize_t x, Py_ssize_t end) noexcept nogil:
+        """How many of the items in places x to end are of a grade."""
+        cdef Py_ssize_t i, count = 0
+        for i in range(x, end):
+            count += self.y.grade[self.item[i]] == g
+        return count
 
     def margins(self, scores, Relevances labels not None, bint pairwise=False):
         """The least lead of a more relevant item over a less relevant one in each list, infinite where there are none.
@@ -397,190 +434,3 @@ cdef class RankingProblem(Problem):
     @property
     def constants_source(self):
         return "a loss of rankings"
-
-
-cdef class NDCGProblem(RankingProblem):
-    """L = 1 - DCG / W, where DCG sums gain times discount D over the positions, and W is that of the best ranking.
-
-    For any decreasing f the competitor is found by chains of items; where f = D by one sort.
-    """
-    cdef double[::1] D, total     # D of the positions, and the sums of D before each
-    cdef unsigned char[::1] falls  # whether D falls behind a position
-    cdef double[::1] level        # gains of the grades, relative to the highest
-    cdef bint f_is_D              # f = D
-
-    def lay_positions(self, Py_ssize_t m, f):
-        D = self.ranking_loss.discount_table(m)
-        if len(D) != m:
-            raise ValueError(f"{self.ranking_loss!r} must give {m} discounts, got {len(D)}.")
-        self.level = np.empty(m)
-        self.D = D / D[0]
-        self.total = np.append(0.0, np.cumsum(self.D))
-        self.falls = (np.diff(self.D, append=0.0) < 0).astype(np.uint8)
-        self.f_is_D = np.array_equal(self.D, f)
-
-    cdef bint bind_label(self, const void* y, Py_ssize_t m) noexcept nogil:
-        cdef double W = 0
-        cdef Py_ssize_t g
-        if not RankingProblem.bind_label(self, y, m):
-            return False
-        for g in range(self.y.n_grades):
-            self.level[g] = self.y.gain[g] / self.y.gain[0]
-            W += self.level[g] * (self.total[self.y.first[g + 1]] - self.total[self.y.first[g]])
-        self.scale = 1 / W
-        return True
-
-    cdef double gain_of(self, Py_ssize_t grade) noexcept nogil:
-        return self.level[grade]
-
-    cdef double loss(self) noexcept nogil:
-        cdef Py_ssize_t g, x, here, behind = 0
-        cdef double short = 0
-        cdef bint wrong = False
-        for g in range(self.y.n_grades):
-            for x in range(self.y.first[g], self.y.first[g + 1]):
-                here = self.y.grade[self.item[x]]
-                short += (self.level[g] - self.level[here]) * self.D[x]
-                behind += here - g          # 0 where the best items are in front
-                wrong |= self.falls[x] & (behind > 0)
-        return max(0, self.scale * short) if wrong else 0
-
-    cdef double least_loss(self) noexcept nogil:
-        """That of exchanging two items of neighbouring grades across one fall of D, of which any loss is a sum."""
-        cdef Py_ssize_t x, grade = 0, begin = 0, end
-        cdef double gain, least = INFINITY
-        for x in range(self.n - 1):
-            while self.y.first[grade + 1] <= x:
-                grade += 1
-            if not self.falls[x]:
-                continue
-            gain, end = INFINITY, x + 2
-            while end < self.n and not self.falls[end - 1]:     # D is constant from begin on, and from x + 1
-                end += 1
-            if self.y.first[grade + 1] < end:
-                gain = self.level[grade] - self.level[grade + 1]
-            if self.y.first[grade] > begin and self.y.first[grade + 1] > x + 1:
-                gain = min(gain, self.level[grade - 1] - self.level[grade])
-            least = min(least, gain * (self.D[x] - self.D[x + 1]))
-            begin = x + 1
-        return self.scale * least
-
-    cdef bint infer(self) noexcept nogil:
-        cdef Py_ssize_t x
-        if self.f_is_D:
-            for x in range(self.n):     # from the order by score: it is sorted in great part
-                self.order[x].at = self.item[x]
-                self.order[x].key = self.s[self.item[x]] - self.a[self.item[x]]
-            sort_descending(&self.order[0], &self.spare[0], self.n)
-            for x in range(self.n):
-                self.item[x] = self.order[x].at
-            return True
-        if not self.inference.solve(&self.s[0], &self.a[0], &self.f[0], &self.D[0], self.n, &self.competitor[0]):
-            return False
-        self.follow()
-        return True
-
-    cdef double slam_weight(self, Py_ssize_t grade) noexcept nogil:
-        cdef Py_ssize_t first = self.y.first[grade], end = self.y.first[grade + 1]
-        return self.scale * self.level[grade] * (self.total[end] - self.total[first]) / (end - first)
-
-
-cdef class AveragePrecisionProblem(RankingProblem):
-    """L = 1 - AP, the mean over the relevant items of the share of relevant ones down to each; two grades."""
-    cdef unsigned char[::1] relevant
-
-    def lay_positions(self, Py_ssize_t m, f):
-        self.relevant = np.empty(m, dtype=np.uint8)
-
-    cdef double loss(self) noexcept nogil:
-        cdef Py_ssize_t x, hits = 0, P = self.y.first[1]
-        cdef double short = 0
-        for x in range(self.n):
-            if self.y.grade[self.item[x]] == 0:
-                hits += 1
-                short += <double> (x + 1 - hits) / (x + 1)
-        return short / P
-
-    cdef double least_loss(self) noexcept nogil:
-        """That of the last relevant item one position too low."""
-        return 1 / (self.y.first[1] * (self.y.first[1] + 1.0))
-
-    cdef bint infer(self) noexcept nogil:
-        cdef Py_ssize_t i
-        for i in range(self.n):
-            self.relevant[i] = self.y.grade[i] == 0
-        if not self.inference.solve_precision(&self.s[0], &self.relevant[0], &self.f[0], self.n, 1, &self.competitor[0]):
-            return False
-        self.follow()
-        return True
-
-    cdef double slam_weight(self, Py_ssize_t grade) noexcept nogil:
-        return 1.0 / self.y.first[1] if grade == 0 else 0
-
-
-cdef class SwappedPairsProblem(RankingProblem):
-    """L = the share of pairs of different relevance that are in the wrong order; two grades."""
-    cdef double[::1] D
-
-    def lay_positions(self, Py_ssize_t m, f):
-        self.D = -np.arange(m, dtype=np.float64)
-
-    cdef bint bind_label(self, const void* y, Py_ssize_t m) noexcept nogil:
-        if not RankingProblem.bind_label(self, y, m):
-            return False
-        self.scale = 1.0 / self.y.pairs
-        return True
-
-    cdef double loss(self) noexcept nogil:
-        cdef Py_ssize_t x, ahead = 0, swapped = 0
-        for x in range(self.n):
-            if self.y.grade[self.item[x]] > 0:
-                ahead += 1
-            else:
-                swapped += ahead
-        return self.scale * swapped
-
-    cdef double least_loss(self) noexcept nogil:
-        return self.scale
-
-    cdef bint infer(self) noexcept nogil:
-        if not self.inference.solve(&self.s[0], &self.a[0], &self.f[0], &self.D[0], self.n, &self.competitor[0]):
-            return False
-        self.follow()
-        return True
-
-
-cdef class RankingZeroOneProblem(RankingProblem):
-    """L = 1 where any item is below a less relevant one."""
-
-    def __init__(self, Py_ssize_t n_labels, representation, ranking_loss):
-        RankingProblem.__init__(self, n_labels, representation, ranking_loss)
-        self.c_L = 1
-
-    cdef double loss(self) noexcept nogil:
-        cdef Py_ssize_t x
-        for x in range(1, self.n):
-            if self.y.grade[self.item[x]] < self.y.grade[self.item[x - 1]]:
-                return 1
-        return 0
-
-    cdef double least_loss(self) noexcept nogil:
-        return 1
-
-    cdef bint infer(self) noexcept nogil:
-        """The order by score, or where it is right the best wrong one: two neighbours of different grades change places.
-
-        A wrong ranking has, above some border of two grades, other items than the best: it scores less by at least what the
-        exchange across that border costs.
-        """
-        cdef Py_ssize_t g, x, border = 0
-        cdef double cost, least = INFINITY
-        if self.loss() > 0:
-            return True
-        for g in range(1, self.y.n_grades):
-            x = self.y.first[g]
-            cost = (self.f[x - 1] - self.f[x]) * (self.s[self.item[x - 1]] - self.s[self.item[x]])
-            if cost < least:
-                least, border = cost, x
-        self.item[border - 1], self.item[border] = self.item[border], self.item[border - 1]
-        return True

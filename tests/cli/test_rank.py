@@ -94,28 +94,28 @@ def usage_error(capsys, *argv):
     return err
 
 
-def plain_ndcg(y, scores, k, tied):
-    """By the definition; `tied` says which of two documents of equal scores comes first."""
-    order = sorted(range(len(y)), key=lambda i: (-scores[i], tied(i)))[:k]
-    gain = sum((2 ** y[i] - 1) / np.log2(2 + place) for place, i in enumerate(order))
+def plain_ndcg(y, scores, k):
+    """By the definition; each document of a tie has the mean gain of the tie."""
+    order = sorted(range(len(y)), key=lambda i: -scores[i])[:k]
+    gain = sum((2.0 ** y[scores == scores[i]] - 1).mean() / np.log2(2 + place) for place, i in enumerate(order))
     best = sum((2**value - 1) / np.log2(2 + place) for place, value in enumerate(sorted(y, reverse=True)[:k]))
     return gain / best if best > 0 else 1.0
 
 
 def before_update(model, found):
-    """NDCG@1, 5 and 10, each query ranked by the last iterate before it is learned, ties at their worst."""
+    """NDCG@1, 5 and 10, each query ranked by the last iterate before it is learned."""
     total = np.zeros(3)
     for X, y in found:
         scores = X @ model.last_coef_ if hasattr(model, "t_") else np.zeros(len(y))
         scores = scores.round(10)  # equal documents have equal scores
-        total += [plain_ndcg(y, scores, k, lambda i, y=y: y[i]) for k in (1, 5, 10)]
+        total += [plain_ndcg(y, scores, k) for k in (1, 5, 10)]
         model.partial_fit(sparse.csr_matrix(X), y)
     return total / len(found)
 
 
 def held_out(predict, found):
     """NDCG@1, 5, 10 and of whole lists."""
-    values = [[plain_ndcg(y, predict(X).round(10), k, lambda i: i) for k in (1, 5, 10, None)] for X, y in found]
+    values = [[plain_ndcg(y, predict(X).round(10), k) for k in (1, 5, 10, None)] for X, y in found]
     return np.mean(values, axis=0)
 
 
@@ -199,7 +199,7 @@ def test_peer_predicts_before_it_learns(data, loss):
                 total += sum(scores[i] <= scores[j] for i, j in pairs) / max(1, len(pairs))
             else:
                 total += 1 - ndcg(relevance[worst], down, k=2 if loss != "ndcg" else None)[0]
-            at += [plain_ndcg(relevance, scores, k, lambda i, y=relevance: y[i]) for k in (1, 5, 10)]
+            at += [plain_ndcg(relevance, scores, k) for k in (1, 5, 10)]
         rows = [sparse.csr_matrix(x) for x, _ in found[block]]
         model.partial_fit(sparse.vstack(rows), np.concatenate([relevance for _, relevance in found[block]]))
     assert (
@@ -297,7 +297,8 @@ def test_by_query():
     assert [part.tolist() for part in values[np.array([3, 0, 2, 1])]] == [[4, 5, 6], [0, 1], [3], [2]]
     assert len(values[4:]) == 0 and len(values[4:].values) == 0
     assert values[slice(None)].start.tolist() == [0, 2, 3, 4, 7]
-    assert ByQuery.of(np.array([2, 0, 1, 5, 3]), np.array([1, 1, 1, 2, 2])).worst_first().tolist() == [1, 2, 0, 4, 3]
+    ranked = ByQuery.of(np.array([2, 0, 1, 5, 3]), np.array([1, 1, 1, 2, 2])).ranked_at_worst(np.array([1, 1, 0, 3, 3]))
+    assert ranked.tolist() == [-3, -2, -4, -1, 0]
 
 
 # ------------------------------------------------------------------------------------------------------------ broken files

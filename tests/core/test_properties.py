@@ -166,6 +166,29 @@ def test_zero_at_margin_C_L(k, representation, loss):
         assert suffered == 0
 
 
+@each_problem
+def test_surrogate_of_the_loss_driven_update(k, representation, loss):
+    """max(0, 1 + the lead of the best prediction that costs): at least 1 where any is lost, 0 at a margin of 1 (Lemmas 12, 13).
+
+    The step is L times its gradient.
+    """
+    code, cost = representation.code(k), cost_table(loss, k)
+    table = loss.build(representation, np.arange(k))
+    lost = 0
+    for i, t in enumerate(draws(table.d, seed=5)):
+        label = i % k
+        lead = np.where(cost[label] > 0, code @ t, -np.inf) - (code @ t)[label]
+        suffered, change = one_round(table, t, label, core.LossDrivenRule(1.0))
+        lost += suffered > 0
+        if suffered > 0:
+            assert max(0, 1 + lead.max()) >= 1
+            np.testing.assert_allclose(change, -suffered * (code[lead.argmax()] - code[label]), atol=1e-9 * (1 + np.abs(t).max()))
+        elif lead.max() < 0:  # else another prediction that costs nothing is ahead of all
+            assert max(0, 1 + lead.max() / -lead.max()) == 0
+            assert one_round(table, t / -lead.max(), label, core.LossDrivenRule(1.0))[0] == 0
+    assert 0 < lost < 40
+
+
 # --------------------------------------------------------------------------------------------------- codes and decoders
 
 

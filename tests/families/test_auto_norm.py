@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
-from sklearn_predtron import Predtron, PredtronBinaryClassifier, PredtronClassifier, PredtronRanker
+from sklearn_predtron import Predtron, PredtronBinaryClassifier, PredtronClassifier, PredtronRanker, PredtronSequenceTagger
 from sklearn_predtron.families.training import calls
 from sklearn_predtron.mixing import ParameterMixing
 from sklearn_predtron.norms import Auto, PNorm
@@ -211,6 +211,7 @@ class TestScales:
 
     def test_raw_columns_warn_and_name_what_learns_from_them(self):
         X, y = load_wine(return_X_y=True)
+        X[0] = 1  # which does not tell
         (message,) = self.warned(sparse.csr_array(X), y)
         size = np.sqrt((X**2).mean(axis=0))
         assert f"{size.max() / size.min():.3g}" in message
@@ -234,13 +235,14 @@ class TestScales:
     def test_a_few_values_of_a_column_make_nothing_known(self):
         X = sparse.lil_array((200, 2))
         X[:, [0]] = np.ones((200, 1))
-        X[:9, [1]] = 1e6
+        X[1:10, [1]] = 1e6
         assert self.warned(X.tocsr()) == []
-        X[9, 1] = 1e6
+        X[10, 1] = 1e6
         assert len(self.warned(X.tocsr())) == 1
 
     def test_only_the_first_rows_of_a_stream_do(self):
         X, y = load_wine(return_X_y=True)
+        X[0] = 1
         model = PredtronClassifier()
         with pytest.warns(UserWarning, match="root mean squares"):
             model.partial_fit(sparse.csr_array(X), y, classes=[0, 1, 2])
@@ -255,6 +257,58 @@ class TestScales:
     def test_empty_rows_are_taken(self):
         model = PredtronClassifier().partial_fit(sparse.csr_array((3, 4)), [0, 1, 0], classes=[0, 1])
         assert model.norm_ == "l2"
+
+
+class TestTables:
+    """CSR rows are those of a table if the first round stores much, in columns of other scales; no split changes that."""
+
+    X, y = load_wine(return_X_y=True)
+    classes = (0, 1, 2)
+
+    def test_they_learn_under_scaled(self):
+        X, y = sparse.csr_array(self.X), self.y
+        model = PredtronClassifier(random_state=0).fit(X, y)  # without a warning
+        assert model.norm_ == "scaled"
+        assert same_weights(model, PredtronClassifier(random_state=0, norm="scaled").fit(X, y))
+        assert model.score(X, y) > 0.95
+
+    def test_any_split_of_a_stream_chooses_the_same(self):
+        X, y = sparse.csr_array(self.X[::5]), self.y[::5]
+        whole = PredtronClassifier().partial_fit(X, y, classes=self.classes)
+        assert whole.norm_ == "scaled"
+        for size in (1, 7):
+            parts = PredtronClassifier()
+            for first in range(0, len(y), size):
+                parts.partial_fit(X[first : first + size], y[first : first + size], classes=self.classes)
+            assert parts.norm_ == "scaled" and same_weights(parts, whole)
+
+    @pytest.mark.parametrize("share", [0.04, 0.06])
+    def test_words_are_fewer(self, share):
+        row = np.zeros((1, 200))
+        row[0, : int(200 * share)] = 10.0 ** np.arange(int(200 * share))
+        model = PredtronClassifier().partial_fit(sparse.csr_array(row), [0], classes=[0, 1])
+        assert model.norm_ == ("l2" if share < 0.05 else "scaled")
+
+    @pytest.mark.parametrize(("factor", "chosen"), [(990.0, "l2"), (1010.0, "scaled")])
+    def test_the_first_round_that_weighs_decides(self, factor, chosen):
+        X = np.array([[1, 1e9, 3], [1, factor, 3], [1, 1e9, 3.0], [1, 1, 2]])
+        y, weight = np.array([0, 1, 1, 0]), np.array([0, 1, 1, 1.0])
+        absent = PredtronClassifier().partial_fit(sparse.csr_array(X), y, classes=[0, 1], sample_weight=weight)
+        without = PredtronClassifier().partial_fit(sparse.csr_array(X[1:]), y[1:], classes=[0, 1])
+        assert absent.norm_ == without.norm_ == chosen and same_weights(absent, without)
+
+    def test_a_query_is_a_round(self):
+        X, relevance, qid = np.tile(self.X[:40], (1, 1)), np.arange(40) % 3, np.arange(40) // 20
+        X[0] = 1
+        for order in (np.arange(40), np.arange(40).reshape(2, 20).T.ravel()):  # also where queries are interleaved
+            assert PredtronRanker().partial_fit(sparse.csr_array(X[order]), relevance[order], qid=qid[order]).norm_ == "scaled"
+        assert PredtronRanker().partial_fit(sparse.csr_array(X[:1]), relevance[:1]).norm_ == "l2"
+
+    def test_a_tagger_has_the_intercept_of_the_norm(self):
+        X, y, sid = sparse.csr_array(self.X), self.y % 2, np.arange(len(self.y)) // 10
+        auto, given = (PredtronSequenceTagger(norm=norm, random_state=0, max_iter=3) for norm in ("auto", "scaled"))
+        assert same_weights(auto.partial_fit(X, y, sid=sid, classes=[0, 1]), given.partial_fit(X, y, sid=sid, classes=[0, 1]))
+        assert auto.norm_ == "scaled"
 
 
 def test_queries_and_their_documents():

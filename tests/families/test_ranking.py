@@ -11,6 +11,7 @@ from scipy import sparse
 
 from sklearn_predtron import PredtronLabelRanker, PredtronRanker
 from sklearn_predtron.losses import NDCG, AveragePrecision, KendallTau, RankingZeroOne, SwappedPairs
+from sklearn_predtron.metrics import kendall_tau
 from sklearn_predtron.representations import PowerRank
 from sklearn_predtron.updates import (
     MMP,
@@ -585,7 +586,8 @@ def test_hinges_of_kendall_by_their_definition(m, spread):
         step, suffered = step_of(PerceptronUpdate(), t, y, "kendall")
         np.testing.assert_allclose(step, predicted, atol=1e-13)
         np.testing.assert_allclose(suffered, lost, atol=1e-13)
-        assert scored(t, "kendall").sample_loss(np.eye(m), y, "one") == pytest.approx(lost, abs=1e-15)
+        half = (1 - kendall_tau(y, t)[0]) / 2  # of the held-out loss a tie is half a mistake
+        assert scored(t, "kendall").sample_loss(np.eye(m), y, "one") == pytest.approx(half, abs=1e-14)
         step, _ = step_of(LossAugmented(), t, y, "kendall")
         np.testing.assert_allclose(step, augmented if lost > 0 else 0 * t, atol=1e-13)
         value = active - augmented @ t

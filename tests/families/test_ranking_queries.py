@@ -9,6 +9,7 @@ import pytest
 from ranking_cases import interleaved, label_ranker, make_data, make_labels, ranker, refuses
 from scipy import sparse
 
+from sklearn_predtron import PredtronRanker
 from sklearn_predtron.losses import NDCG
 from sklearn_predtron.metrics import average_precision, mean_over_queries, ndcg
 from tests.families.test_ranking import state
@@ -308,11 +309,30 @@ def test_queries_that_cannot_be_ranked_wrongly(update):
 
 def test_only_queries_that_cannot_be_ranked_wrongly():
     X, _, qid = make_data()
-    model = ranker().fit(X, np.ones(len(X)), qid)
+    with pytest.warns(UserWarning, match="the same relevance for all documents of each query"):
+        model = ranker().fit(X, np.ones(len(X)), qid)
     assert (model.n_updates_, model.cumulative_loss_, model.n_iter_) == (0, 0, 1)
     assert not model.predict(X).any()
     assert model.score(X, np.ones(len(X)), qid) == 1
     assert np.isnan(model.margin(X, np.ones(len(X)), qid))
+
+
+def test_ids_of_documents_are_no_queries():
+    X, y, _ = make_data()
+    for learn in (ranker().fit, ranker().partial_fit):
+        with pytest.warns(UserWarning, match="every query has one document"):
+            model = learn(X, y, np.arange(len(y)))
+        assert model.n_updates_ == 0
+    ranker().partial_fit(X[:1], y[:1], qid=[7])  # a stream may come so
+
+
+def test_folds_of_maps_count_queries():
+    """Not documents: few queries of many documents have five learners, and as many rows of another family one."""
+    rng = np.random.default_rng(0)
+    X, qid = rng.standard_normal((2000, 20)), np.arange(2000) // 50
+    y = (np.sin(3 * X[:, 0]) > 0.5).astype(int)
+    model, five = (PredtronRanker(features="piecewise", max_iter=3, random_state=0, cv=cv).fit(X, y, qid=qid) for cv in (None, 5))
+    np.testing.assert_array_equal(model.coef_, five.coef_)
 
 
 @pytest.mark.parametrize("update", ["adaptive", "predtron", "slam", "max_pair", "listnet"])

@@ -325,6 +325,8 @@ ALLOWED = [
     "decision='f1' is for F1 of",  # the more frequent of two texts
     "X is (CSR|dense), and the first rows were",  # under norm="auto"
     "the root mean squares of what X stores differ",  # the same
+    "qid has another id for each of the ",
+    "y has the same relevance for all documents of each query",
     "reject.cost=.* is never paid",
     "The number of unique classes is greater than 50%",  # of the rows: scikit-learn's own, about text and floats
 ]

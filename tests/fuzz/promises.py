@@ -324,12 +324,14 @@ def format_changes(case: Case, random: np.random.Generator) -> None:
         return
     rows, starts = dense(case.lesson.X), [0, *draw_cuts(random, case.lesson.n)]
     first = random.integers(2)
-    models = [case.new(), case.new().set_params(norm=["scaled", "l2"][first])]
+    models = [case.new(), case.new()]
     for number, (start, end) in enumerate(pairwise([*starts, case.lesson.n])):
         X = sparse.csr_array(rows) if (number + first) % 2 else rows
         for model in models:
             replace(case.lesson, X=X).part(start, end).partial_fit(model)
-    assert models[0].norm_ == models[1].norm
+            if number == 0 and model is models[0]:
+                models[1].set_params(norm=model.norm_)
+    assert models[0].norm_ == models[1].norm and (first or models[0].norm_ == "scaled")
     for attribute in ["coef_", "intercept_", "last_coef_", "last_intercept_", "t_", "cumulative_loss_"]:
         assert_array_equal(getattr(models[0], attribute), getattr(models[1], attribute), err_msg=attribute)
 

@@ -1,5 +1,7 @@
 """Measures of rankings against other implementations and loops, their conventions and errors, and their means."""
 
+import itertools
+
 import numpy as np
 import pytest
 import sklearn.metrics
@@ -34,34 +36,39 @@ CASES = {
 all_cases = pytest.mark.parametrize(("measure", "params", "binary"), CASES.values(), ids=CASES)
 
 
-def plain_ndcg(y, s, k=None, gain="exponential"):
+def orders(s):
+    """All orders by descending score, one for each order of the documents of equal scores."""
+    groups = [[i for i in range(len(s)) if s[i] == score] for score in sorted(set(s), reverse=True)]
+    for parts in itertools.product(*map(itertools.permutations, groups)):
+        yield list(itertools.chain(*parts))
+
+
+def plain_ndcg(y, order, k=None, gain="exponential"):
     gains = [2.0**r - 1 if gain == "exponential" else r for r in y]
     k = len(y) if k is None else k
-    by_score = sorted(range(len(y)), key=lambda i: -s[i])  # stable
-    reached = sum(gains[i] / np.log2(rank + 2) for rank, i in enumerate(by_score[:k]))
+    reached = sum(gains[i] / np.log2(rank + 2) for rank, i in enumerate(order[:k]))
     largest = sum(g / np.log2(rank + 2) for rank, g in enumerate(sorted(gains, reverse=True)[:k]))
     return reached / largest if largest else 1.0
 
 
-def plain_average_precision(y, s):
-    ranked = [y[i] for i in sorted(range(len(y)), key=lambda i: -s[i])]
+def plain_average_precision(y, order):
+    ranked = [y[i] for i in order]
     precisions = [sum(ranked[: j + 1]) / (j + 1) for j in range(len(y)) if ranked[j] == 1]
     return sum(precisions) / len(precisions) if precisions else 1.0
 
 
-def plain_kendall_tau(y, s):
-    signs = [np.sign(s[i] - s[j]) for i in range(len(y)) for j in range(len(y)) if y[i] > y[j]]
+def plain_kendall_tau(y, order):
+    place = {i: rank for rank, i in enumerate(order)}
+    signs = [np.sign(place[j] - place[i]) for i in range(len(y)) for j in range(len(y)) if y[i] > y[j]]
     return sum(signs) / len(signs) if signs else 1.0
 
 
-def plain_reciprocal_rank(y, s):
-    ranked = [y[i] for i in sorted(range(len(y)), key=lambda i: -s[i])]
-    return max((1 / (j + 1) for j in range(len(y)) if ranked[j] > 0), default=0.0)
+def plain_reciprocal_rank(y, order):
+    return max((1 / (rank + 1) for rank, i in enumerate(order) if y[i] > 0), default=0.0)
 
 
-def plain_precision_at_k(y, s, k):
-    ranked = [y[i] for i in sorted(range(len(y)), key=lambda i: -s[i])]
-    return np.mean([r > 0 for r in ranked[:k]])
+def plain_precision_at_k(y, order, k):
+    return np.mean([y[i] > 0 for i in order[:k]])
 
 
 PLAIN = {
@@ -74,18 +81,19 @@ PLAIN = {
 
 
 def loop(measure, y, s, qid, **params):
-    """The values of the plain measure, query by query."""
+    """The values of the plain measure, query by query: the mean over all orders of documents of equal scores."""
     ids = list(dict.fromkeys(qid))
     rows = [[i for i in range(len(y)) if qid[i] == q] for q in ids]
-    return [PLAIN[measure]([y[i] for i in r], [s[i] for i in r], **params) for r in rows]
+    lists = [([y[i] for i in r], [s[i] for i in r]) for r in rows]
+    return [float(np.mean([PLAIN[measure](a, order, **params) for order in orders(b)])) for a, b in lists]
 
 
-def queries(seed, binary, n=120, n_queries=25):
+def queries(seed, binary, n=70, n_queries=25):
     """Interleaved queries of some documents, many of one, with many ties."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 2 if binary else 5, n)
     s = rng.integers(-3, 4, n) / 2.0
-    return y, s, rng.permutation(n_queries)[np.minimum(rng.geometric(0.15, n) - 1, n_queries - 1)]
+    return y, s, rng.permutation(n_queries)[np.minimum(rng.geometric(0.12, n) - 1, n_queries - 1)]
 
 
 @all_cases
@@ -94,8 +102,16 @@ def test_against_loops(measure, params, binary, seed):
     y, s, qid = queries(seed, binary)
     expected = loop(measure, y.tolist(), s.tolist(), qid.tolist(), **params)
     np.testing.assert_allclose(measure(y, s, qid, **params), expected, rtol=1e-13, atol=1e-13)
+    y, s = y[:6], s[:6] > 0
     one = loop(measure, y.tolist(), s.tolist(), [0] * len(y), **params)
     np.testing.assert_allclose(measure(y, s, **params), one, rtol=1e-13, atol=1e-13)
+
+
+@all_cases
+def test_the_order_of_rows_changes_nothing(measure, params, binary):
+    y, s, _ = queries(1, binary, n=300)
+    forth, back = (measure(y[rows], s[rows], **params) for rows in (slice(None), slice(None, None, -1)))
+    np.testing.assert_allclose(forth, back, rtol=1e-12)
 
 
 @all_cases
@@ -126,7 +142,7 @@ IDS = {
 @pytest.mark.parametrize("ids", IDS.values(), ids=IDS)
 def test_ids(ids):
     for measure, params, binary in CASES.values():
-        y, s, qid = queries(3, binary)
+        y, s, qid = queries(3, binary, n=18)
         new = ids(qid)
         expected = loop(measure, y, s, list(new), **params)
         np.testing.assert_allclose(measure(y, s, new, **params), expected, rtol=1e-13, atol=1e-13)
@@ -163,11 +179,13 @@ def distinct(seed, m, grades):
 
 @pytest.mark.parametrize("k", [None, 1, 3, 100])
 @pytest.mark.parametrize("seed", range(5))
-def test_ndcg_of_scikit_learn(seed, k):
+@pytest.mark.parametrize("width", [1, 4, 30])
+def test_ndcg_of_scikit_learn(seed, k, width):
     y, s = distinct(seed, 20, 5)
-    expected = sklearn.metrics.ndcg_score([y], [s], k=k, ignore_ties=True)
+    s //= width  # ties of so many
+    expected = sklearn.metrics.ndcg_score([y], [s], k=k)
     assert ndcg(y, s, k=k, gain="linear")[0] == pytest.approx(expected, rel=1e-13)
-    assert ndcg(y, s, k=k)[0] == pytest.approx(sklearn.metrics.ndcg_score([2.0**y - 1], [s], k=k, ignore_ties=True), rel=1e-13)
+    assert ndcg(y, s, k=k)[0] == pytest.approx(sklearn.metrics.ndcg_score([2.0**y - 1], [s], k=k), rel=1e-13)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -222,19 +240,35 @@ def test_no_ranking_is_wrong(measure, params, binary):
     np.testing.assert_array_equal(found, [1, 0, 1] if measure in ZERO_WITHOUT_RELEVANT else 1)
 
 
-@pytest.mark.parametrize(("y", "expected"), [([1, 0, 0], 1), ([0, 1, 0], 1 / 2), ([0, 0, 1], 1 / 3)])
-def test_equal_scores_in_the_order_they_are_in(y, expected):
+@pytest.mark.parametrize("y", list(itertools.permutations([1, 0, 0])))
+def test_equal_scores_in_random_order(y):
     s = [0.5, 0.5, 0.5]
-    assert reciprocal_rank(y, s) == average_precision(y, s) == expected
-    assert ndcg(y, s)[0] == pytest.approx(1 / np.log2(1 + 1 / expected))
-    assert precision_at_k(y, s, k=1) == (expected == 1)
+    assert reciprocal_rank(y, s)[0] == pytest.approx((1 + 1 / 2 + 1 / 3) / 3)
+    assert average_precision(y, s)[0] == pytest.approx((1 + 1 / 2 + 1 / 3) / 3)
+    assert ndcg(y, s)[0] == pytest.approx((1 + 1 / np.log2(3) + 1 / 2) / 3)
+    assert precision_at_k(y, s, k=1) == 1 / 3
     assert kendall_tau(y, s) == 0  # each pair half right
     interleaved = reciprocal_rank(np.repeat(y, 2), np.repeat(s, 2), [0, 1] * 3)
-    np.testing.assert_array_equal(interleaved, [expected] * 2)
+    np.testing.assert_array_equal(interleaved, [reciprocal_rank(y, s)[0]] * 2)
+
+
+def test_long_ties():
+    y = np.arange(20_000) % 4 == 0
+    assert reciprocal_rank(y, np.zeros(len(y)))[0] == pytest.approx(np.log(4) / 3, abs=1e-4)  # sum of (3/4)^(j-1) / (4 j)
+    assert average_precision(y, np.zeros(len(y)))[0] == pytest.approx(0.25, abs=1e-3)
+    assert reciprocal_rank(np.arange(1000) == 7, np.zeros(1000))[0] == pytest.approx((1 / np.arange(1, 1001)).mean(), rel=1e-12)
+
+
+def test_a_right_ranking_is_perfect_to_the_bit():
+    y, _, qid = queries(0, binary=False, n=5000)
+    for measure in (ndcg, kendall_tau):
+        np.testing.assert_array_equal(measure(y, y + 0.1, qid), 1)
+        np.testing.assert_array_equal(measure(y / 7, y / 7, qid), 1)
+    np.testing.assert_array_equal(average_precision(y > 2, y, qid), 1)
 
 
 def test_zeros_of_both_signs_are_equal():
-    assert reciprocal_rank([0, 1], [-0.0, 0.0]) == 1 / 2
+    assert reciprocal_rank([0, 1], [-0.0, 0.0]) == 3 / 4
     assert kendall_tau([0, 1], [-0.0, 0.0]) == 0
 
 
@@ -260,7 +294,7 @@ def test_large_relevance():
         assert ndcg([1000, 999, 0], [1, 2, 3])[0] == pytest.approx((0.5 / np.log2(3) + 0.5) / (1 + 0.5 / np.log2(3)))
         assert ndcg([1e6, 0], [1, 2])[0] == pytest.approx(1 / np.log2(3))
         found = ndcg([0, 2, 10_000, 1], [2, 3, 1, 4], ["large", "small", "large", "small"])
-        np.testing.assert_allclose(found, [1 / np.log2(3), plain_ndcg([2, 1], [3, 4])], rtol=1e-14)
+        np.testing.assert_allclose(found, [1 / np.log2(3), plain_ndcg([2, 1], [1, 0])], rtol=1e-14)
         assert ndcg([1.5e308, 1.5e308, 0], [1, 2, 3], gain="linear")[0] == pytest.approx(
             (1 / np.log2(3) + 0.5) / (1 + 1 / np.log2(3))
         )

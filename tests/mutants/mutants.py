@@ -106,7 +106,7 @@ MUTANTS = [
     ),
     Mutant(
         "ndcg-least-loss-of-a-grade-that-ends-here",
-        f"{PROBLEMS}/_ranking.pyx",
+        f"{PROBLEMS}/_ranking_losses.pyx",
         "if self.y.first[grade] > begin and self.y.first[grade + 1] > x + 1:",
         "if self.y.first[grade] > begin:",
         THEORY,

@@ -22,10 +22,22 @@ from sklearn_predtron import (
     PredtronMultilabelClassifier,
     PredtronOrdinalClassifier,
     PredtronRanker,
+    PredtronSequenceTagger,
 )
 from sklearn_predtron.losses import CostMatrix, Reject, ZeroOne
 from sklearn_predtron.representations import OneHot, SharedThermometer, Sign, Thermometer
-from sklearn_predtron.updates import MMP, Adaptive, ListNet, LossAugmented, MaxPair, PassiveAggressive, PerceptronUpdate, Slam
+from sklearn_predtron.updates import (
+    MMP,
+    Adaptive,
+    ListNet,
+    LossAugmented,
+    LossDriven,
+    MaxPair,
+    PassiveAggressive,
+    PerceptronUpdate,
+    Slam,
+    Subgradient,
+)
 from tests.families.test_ranking import LOSSES, REPRESENTATIONS, WARM, learn, make_labels, make_queries, warmed, warmed_labels
 
 AVERAGES = ["linear", "uniform", 7.5, False]
@@ -102,6 +114,32 @@ def test_iterates_and_averages(update, problem, offset):
         model = make(update, average, *problem[1:], **intercept_settings(intercept))
         model.partial_fit(rows, y, classes=np.arange(problem[0]), sample_weight=weight)
         assert_agrees(model, reference, average)
+
+
+@pytest.mark.parametrize("update", [Adaptive(), LossDriven(eta=0.3), Subgradient()], ids=name)
+@pytest.mark.parametrize("problem", [PROBLEMS[0], (4, SharedThermometer(), ZeroOne())], ids=["onehot", "shared"])
+@pytest.mark.parametrize("intercept", ["auto", 0.7])
+def test_rows_that_are_all_equal_at_first(update, problem, intercept):
+    """From the second row on they teach the intercept, which stays as it is when rows begin to differ."""
+    X, y = raw(k=problem[0])
+    X[:30], weight = X[1], np.random.default_rng(5).uniform(0.2, 2.5, len(X))  # no scores tie exactly
+    references = [reference_for(update, problem, X.shape[1], intercept, form) for form in ("dense", "csr")]
+    models = {
+        (form, average): make(update, average, *problem[1:], **intercept_settings(intercept))
+        for form, average in zip(LAYOUTS, [*AVERAGES, "linear", "uniform"], strict=False)
+    }
+    for first, last in ((0, 20), (20, 30), (30, 33), (33, len(X))):
+        references = [reference.learn(X[first:last], y[first:last], weight[first:last]) for reference in references]
+        for (form, average), model in models.items():
+            rows = layouts(X)[form][first:last]
+            model.partial_fit(rows, y[first:last], classes=np.arange(problem[0]), sample_weight=weight[first:last])
+            reference = references[form.startswith("csr")]
+            if last > 30:
+                assert_agrees(model, reference, average)
+            else:
+                assert model.n_updates_ == reference.n_updates > 4 and not np.any(model.coef_)
+                expected = reference.averages(average)[0][1]
+                np.testing.assert_allclose(model.intercept_, expected[: len(np.atleast_1d(model.intercept_))], rtol=1e-12)
 
 
 @pytest.mark.parametrize("form", LAYOUTS)
@@ -501,15 +539,46 @@ def test_constant_features_say_nothing(form):
         assert np.all(model.coef_[:, -1] == 0)
 
 
-def test_nothing_is_learned_before_a_row_differs_from_another():
+def test_equal_rows_teach_the_intercept_from_the_second_on():
     X, y = two_classes()
     for update in ("adaptive", "perceptron", "subgradient"):
-        model = PredtronBinaryClassifier(norm="scaled", update=update)
+        model = PredtronBinaryClassifier(norm="scaled", update=update).partial_fit(X[:1], y[:1], classes=[0, 1])
+        assert model.n_updates_ == 0
         for _ in range(5):
-            model.partial_fit(X[:1], y[:1], classes=[0, 1])
             model.partial_fit(X[:1], 1 - y[:1])
-        assert model.n_updates_ == 0 and not model.coef_.any() and np.isfinite(model.intercept_).all()
-        assert model.partial_fit(X[1:], y[1:]).n_updates_ > 0
+        assert model.n_updates_ > 0 and not model.coef_.any() and model.predict(X[:1]) == 1 - y[:1]
+        assert model.partial_fit(X[1:], y[1:]).coef_.all()
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("value", [0.0, 1.0, -1e6])
+def test_columns_that_never_vary(form, value):
+    """Every family learns which labels are frequent, in a fit and in a stream."""
+    X, y = form(np.full((400, 2), value)), (np.arange(400) % 10 > 0).astype(int)
+    sets, sid = np.column_stack([y, 1 - y]), {"sid": np.arange(400) // 8}
+    for learner, target, given in [
+        (PredtronBinaryClassifier, y, {}),
+        (PredtronClassifier, y, {}),
+        (PredtronOrdinalClassifier, y, {}),
+        (PredtronMultilabelClassifier, sets, {}),
+        (PredtronLabelRanker, sets, {}),
+        (PredtronSequenceTagger, y, sid),
+    ]:
+        fit = learner(norm="scaled", random_state=0).fit(X, target, **given)
+        named = {} if learner is PredtronLabelRanker else {"classes": np.arange(2)}
+        stream = learner(norm="scaled").partial_fit(X, target, **given, **named)
+        for model in (fit, stream):
+            found = model.predict(X, **given)
+            assert np.mean(found == (target if found.ndim == target.ndim else y)) >= 0.9 or learner is PredtronLabelRanker
+            assert learner is not PredtronLabelRanker or np.argmax(model.decision_function(X[:1])) == 0
+
+
+def test_a_stream_that_begins_with_equal_rows_learns_the_rest():
+    X, y = two_classes()
+    late = PredtronBinaryClassifier(norm="scaled").partial_fit(np.ones((200, 6)), np.arange(200) % 10 > 0, classes=[False, True])
+    late.partial_fit(X, y == 1)
+    alone = PredtronBinaryClassifier(norm="scaled").partial_fit(X, y == 1, classes=[False, True])
+    assert late.score(X, y == 1) > alone.score(X, y == 1) - 0.02
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
@@ -518,7 +587,7 @@ def test_rows_of_zeros(form):
     X[::3] = 0
     assert np.isfinite(fitted(form(X), y).coef_).all()
     nothing = fitted(form(np.zeros_like(X)), y)
-    assert nothing.n_updates_ == 0 and not nothing.coef_.any()
+    assert nothing.n_updates_ > 0 and not nothing.coef_.any() and np.isfinite(nothing.intercept_).all()
 
 
 def test_a_feature_that_comes_late_counts():

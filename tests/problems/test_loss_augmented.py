@@ -1,12 +1,20 @@
 """Loss-augmented inference for rankings, against the assignment solver and all permutations."""
 
+import signal
+import threading
+import time
 from itertools import permutations
 
 import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
+from sklearn_predtron import PredtronRanker
+from sklearn_predtron.losses import NDCG
+from sklearn_predtron.problems._inquiry import ask
+from sklearn_predtron.problems._relevance import Relevances
 from sklearn_predtron.problems.inference._loss_augmented import Inference
+from sklearn_predtron.representations import LinearRank
 
 SHAPES = {
     "linear": lambda j: -j,
@@ -112,6 +120,53 @@ def test_safety_net():
         parts = problem(random, int(random.integers(1, 40)))
         best = value(*parts, inference.positions(*parts))
         assert abs(value(*parts, inference.positions(*parts, dense=True)) - best) <= 1e-12 * size_of(*parts)
+
+
+def long_problem(m, grades, seed=0):
+    """A list whose search takes long: many documents of many relevances, ranked with noise, by f = -j."""
+    random = np.random.default_rng(seed)
+    s, j = random.standard_normal(m), np.arange(1.0, m + 1)
+    y = np.argsort(np.argsort(s + 0.7 * random.standard_normal(m))) * grades // m
+    return s, y * (4.0 / grades), -j, 1 / np.log2(1 + j)
+
+
+def test_a_search_that_is_cut_short_is_bounded_and_as_good_as_the_prediction():
+    t, y, _, _ = long_problem(2500, 2500)
+    problem, labels = NDCG().build(LinearRank(), 0), Relevances(y, np.array([0, len(y)], dtype=np.intp))
+    for scale in (0.03, 0.3, 3.0):
+        began = time.process_time()
+        lost, _, competitor_loss, gap, change = ask(problem, labels, 0, scale * t, True)
+        assert time.process_time() - began < 2  # a tenth of a second; unbounded it is minutes
+        # The hinge is an upper bound of the loss suffered, which is all that the bounds ask for.
+        assert competitor_loss + gap >= lost > 0
+        np.testing.assert_allclose(change @ (scale * t), gap, rtol=1e-6)
+
+
+def test_the_best_so_far_is_near_the_best():
+    """By the bound of F1: before each gap stand the items that earn most there."""
+    t, y, f, discount = long_problem(2500, 2500)
+    inference, gains = Inference(), 2.0**y - 1
+    s, a = 0.3 * t / np.linalg.norm(f), gains / (np.sort(gains)[::-1] @ discount)
+    position = inference.positions(s, a, f, discount)
+    assert inference.was_cut_short and np.array_equal(np.sort(position), np.arange(len(t)))
+    bound = s.sum() * f[-1] - a.sum() * discount[-1]
+    for x, (df, dD) in enumerate(zip(-np.diff(f), -np.diff(discount), strict=True)):
+        bound += np.partition(df * s - dD * a, len(s) - x - 1)[len(s) - x - 1 :].sum()
+    assert bound - 0.02 < value(s, a, f, discount, position) <= bound + 1e-9
+    assert not Inference().was_cut_short and np.array_equal(Inference().positions(s, a, f, discount), position)
+
+
+def test_long_searches_are_interrupted():
+    """Within about a tenth of a second, between two queries of one call."""
+    random, m, n = np.random.default_rng(0), 2000, 120
+    X = random.standard_normal((m * n, 2))
+    y = (np.argsort(np.argsort((X[:, 0] + 0.5 * random.standard_normal(m * n)).reshape(n, m), axis=1), axis=1) * 25 // m).ravel()
+    model = PredtronRanker(representation="linear")
+    alarm = threading.Timer(0.4, signal.raise_signal, [signal.SIGINT])
+    with pytest.raises(KeyboardInterrupt):
+        alarm.start()
+        model.partial_fit(X, y, qid=np.repeat(np.arange(n), m))
+    assert not hasattr(model, "t_") or model.t_ < n
 
 
 def average_precision(order, y):

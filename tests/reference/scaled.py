@@ -72,9 +72,18 @@ class ScaledLearner:
                 length2 = ((row - f.mean) ** 2 * f.inverse).sum()
                 if length2 > 0:
                     self.ready = True
+                    if self.n_norm == 0 and self.intercept == "auto" and not self.shared:
+                        self.rescale(1.0 / length2)
                     self.log_norm, self.n_norm = self.log_norm + np.log(length2), self.n_norm + 1
+                elif f.t > 1 and self.centred and not f.inverse.any():
+                    self.ready = True  # rows that are all equal teach the intercept
         self.r2 = self.squared_intercept_feature() if self.centred else 0.0
         return ((x - f.mean) ** 2 * f.inverse).sum(), self.r2
+
+    def rescale(self, factor):
+        """The intercept r2 beta stays as it is when r2 is that of the rows from here on."""
+        self.Theta, self.W, self.b = factor * self.Theta, factor * self.W, factor * self.b
+        self.iterates = [(weight, factor * W, factor * b) for weight, W, b in self.iterates]
 
     def scores_of(self, x):
         f = self.features

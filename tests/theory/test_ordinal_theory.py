@@ -58,6 +58,45 @@ def test_corollary_3_is_attained(update, r):
     np.testing.assert_allclose(model.cumulative_loss_, 9 / delta2, rtol=1e-12)
 
 
+def losses_of_rounds(model, X, y, r):
+    """What each round loses."""
+    losses = []
+    for i in range(len(y)):
+        model.partial_fit(X[i : i + 1], y[i : i + 1], classes=np.arange(r))
+        losses.append(model.cumulative_loss_ - sum(losses))
+    return np.array(losses)
+
+
+def test_theorem_2_is_false_as_printed():
+    """One row: |Phi(x, y) - Phi(x, y')|^2 <= R^2 L and a unit vector with the margin L, R^2 = 2; the square of the loss is 4."""
+    x, w = np.sqrt(2), -np.ones(2) / np.sqrt(2)
+    for wrong, loss in ((1, 1), (2, 2)):
+        difference = -np.repeat([x, 0], [wrong, 2 - wrong])  # the right rank is the lowest
+        assert difference @ difference <= 2 * loss + 1e-12 and w @ difference >= loss - 1e-12
+    model = PredtronOrdinalClassifier(update=PassiveAggressive(competitor="predicted"), fit_intercept=False)
+    losses = losses_of_rounds(model, np.array([[x]]), np.array([0]), 3)
+    assert losses.tolist() == [2] and losses @ losses > 2 >= losses.sum()
+
+
+def test_corollary_2_is_false_as_printed():
+    """Of two ranks, one row of length 2, which is a mistake: R^2 / delta^4 is 1 / 4, R^2 / delta^2 is 1."""
+    model = PredtronOrdinalClassifier(update=PassiveAggressive(competitor="predicted"), fit_intercept=False)
+    assert losses_of_rounds(model, np.array([[2.0]]), np.array([0]), 2).tolist() == [1] and model.n_mistakes_ == 1
+
+
+@pytest.mark.parametrize("r", [2, 3, 5])
+def test_theorem_2_and_corollary_2_as_corrected(r):
+    """The sum of the losses is at most R^2, that of their squares the largest loss times it; R^2 / delta^2 mistakes."""
+    for seed in range(10):
+        X, y, delta, R = rank_separable(r, seed)
+        rule = PassiveAggressive(competitor="predicted", delta=2 * delta / np.sqrt(r - 1))
+        model = PredtronOrdinalClassifier(update=rule, fit_intercept=False)
+        losses = losses_of_rounds(model, X, y, r)
+        bound = (R / delta) ** 2  # R of Theorem 2, where rows are divided by delta, so that condition (b) holds
+        assert 0 < losses.sum() <= bound and losses @ losses <= losses.max() * bound
+        assert 0 < model.n_mistakes_ <= (r - 1) * bound  # of Corollary 2, whose R is that of all thresholds together
+
+
 def shared_separable(r, seed, s, n=80, p=4):
     """Rows, ranks, and the margin delta of ordered thresholds on one direction with |(u, b / s)| = 1, where s is the feature."""
     rng = np.random.default_rng(seed)

@@ -8,6 +8,8 @@ import pytest
 import reference.ranking as plain
 from euclidean import PredtronRanker
 
+from sklearn_predtron.problems._relevance import Relevances
+from sklearn_predtron.representations import LogRank
 from sklearn_predtron.theory import loss_constants
 from sklearn_predtron.updates import MMP, Adaptive, LossAugmented, LossDriven, MaxPair, PassiveAggressive, PerceptronUpdate, Slam
 from tests.families.test_ranking import GRADES, LOSSES, REPRESENTATIONS, label_ranker, learn, qid_of, ranker, step_of
@@ -159,6 +161,48 @@ def test_theorem_4(loss):
                 v, every = rule.weights(y), plain.rankings(m)
                 behind = (every[:, None, :] < every[:, :, None]) & plain.better(y)
                 assert ((behind.any(axis=2) * v).sum(axis=1) >= rule.of(every, y) - 1e-12).all()
+
+
+@pytest.mark.parametrize("loss", ["ndcg", "ndcg@2", "ndcg-linear@3", "ap"])
+def test_the_slam_surrogate_is_convex_and_lipschitz(loss):
+    """Lemma 3, from the form with all pairs; and |f(s) - f(t)| <= 2 max_i |s_i - t_i|, for the weights add up to 1 at most."""
+    public, rule, grades = LOSSES[loss]
+    problem, rng, steepest = public.build(LogRank(), 0), np.random.default_rng(0), 0
+    for _ in range(200):
+        m = rng.integers(2, 8)
+        y = rng.choice(np.array(grades, dtype=float), m)
+        y[:2] = grades[:2]
+        s, t = rng.standard_normal((2, m)) * 10 ** rng.uniform(-1, 1)
+        share, v = rng.random(), rule.weights(y)
+        labels = Relevances(np.tile(y, 3), np.arange(0, 3 * m + 1, m))
+        found = problem.slam_surrogates(np.concatenate([s, t, share * s + (1 - share) * t]), labels)
+        pairs = [[max([0.0, *(1 + z[j] - z[i] for j in range(m) if y[j] < y[i])]) for i in range(m)] for z in (s, t)]
+        np.testing.assert_allclose(found[:2], np.array(pairs) @ v, rtol=1e-12)
+        assert found[2] <= share * found[0] + (1 - share) * found[1] + 1e-12 * found.max()
+        assert v.sum() <= 1 + 1e-12
+        steepest = max(steepest, abs(found[0] - found[1]) / np.abs(s - t).max())
+    assert 0.3 < steepest <= 2
+
+
+@pytest.mark.parametrize("loss", ["ndcg", "ndcg@2", "ndcg-linear@3", "ap"])
+def test_lemma_5(loss):
+    """Where something is lost |grad f|^2 is at most 4 R^2, and at most 4 R^2 f / v, for the weights of the features."""
+    public, rule, grades = LOSSES[loss]
+    problem, rng, shares = public.build(LogRank(), 0), np.random.default_rng(0), []
+    for _ in range(200):
+        m = rng.integers(2, 8)
+        y = rng.choice(np.array(grades, dtype=float), m)
+        y[:2] = grades[:2]
+        t, X = rng.standard_normal(m), rng.standard_normal((m, 3)) * 10 ** rng.uniform(-1, 1)
+        step, lost = step_of(Slam(eta=1.0), t, y, loss)
+        if lost > 0:
+            v, R = rule.weights(y), np.linalg.norm(X, axis=1).max()
+            (f,) = problem.slam_surrogates(t, Relevances(y, np.array([0, m])))
+            square = np.sum((X.T @ step) ** 2)
+            assert np.abs(step).sum() <= 2 + 1e-12 and f >= v[v > 0].min() - 1e-12
+            assert square <= 4 * R**2 * min(1, f / v[v > 0].min()) * (1 + 1e-12)
+            shares.append(square / (4 * R**2))
+    assert len(shares) > 30 and max(shares) > 0.1
 
 
 @pytest.mark.parametrize("cost", ["is_error", "error_set", "normalised"])

@@ -6,6 +6,8 @@ from sklearn_predtron.problems.inference._sorting cimport Keyed
 cdef class Inference:
     cdef Py_ssize_t m, n_chains
     cdef bint failed                    # out of memory
+    cdef bint cut_short                 # whether the search ended before its ranking was known to be the best
+    cdef Py_ssize_t work                # cells of bands so far
     cdef double eps
     cdef const double *f
     cdef const double *D

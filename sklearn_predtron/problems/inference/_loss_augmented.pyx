@@ -15,7 +15,9 @@ from sklearn_predtron.problems.inference._residual cimport ResidualNetwork, canc
 from sklearn_predtron.problems.inference._sorting cimport Keyed, sort_descending
 
 cdef enum:
-    MOST_CYCLES = 2000
+    SWEEPS = 1000               # that the search takes at most, over all positions and chains
+    MOST_WORK = 30000000        # steps of a search at most: below a tenth of a second
+    SHORT = 256                 # items that are assigned in cubic time, within as many steps
 
 cdef double FAR = 1e100     # stands for infinity, so that 0 * FAR is 0
 
@@ -37,7 +39,7 @@ cdef class Inference:
         cdef size_t needed = 12 * line + 2 * pair
         cdef char* slot
         self.m = m
-        self.failed = False
+        self.failed = self.cut_short = False
         if needed > self.size:
             free(self.memory)
             self.memory = <char*> malloc(needed)
@@ -77,6 +79,7 @@ cdef class Inference:
                     Py_ssize_t* position) noexcept nogil:
         """The position of each item, from 0; False where there is no memory.
 
+        The work is bounded: where the search would take longer, `cut_short` says that the best ranking so far is returned.
         f must not increase, and where it is flat D must not either; s, a, f and D are finite.
         """
         cdef Py_ssize_t x
@@ -103,7 +106,9 @@ cdef class Inference:
             if not self.two_chains():
                 return False
         elif not self.lanes():
-            return not self.failed and self.dense(s, a, position)
+            if self.failed or m <= SHORT:
+                return not self.failed and self.dense(s, a, position)
+            self.cut_short = True
         self.slot(position)
         return True
 
@@ -237,6 +242,7 @@ cdef class Inference:
         """The best numbers n(x) of the first chain before each gap lie between the least and the largest feasible path around
         each gap's own best: a search within that band is exact."""
         cdef Py_ssize_t x, n = 0, P = self.start[1], N = self.m - self.start[1], least, most, begin
+        self.work = 0
         self.low[0] = 0
         self.low[self.m] = P
         for x in range(1, self.m):
@@ -306,6 +312,10 @@ cdef class Inference:
         for x in range(begin + 1, end + 1):
             cells += self.high[x] - self.low[x] + 1
             width = max(width, self.high[x] - self.low[x] + 1)
+        self.work += cells
+        if self.work > MOST_WORK:
+            self.cut_short = True       # the least path stays
+            return True
         before = <double*> self.lanes_room(2 * (width + 1) * sizeof(double) + cells)
         if before == NULL:
             return False
@@ -355,9 +365,13 @@ cdef class Inference:
             self.low[best] += 1
 
     cdef bint lanes(self) noexcept nogil:
-        """Cancel cycles of positive gain in the residual network until there is none; False where that takes too long."""
+        """Cancel cycles of positive gain in the residual network until there is none; False where that takes too long.
+
+        Each cycle that is cancelled makes the ranking better, so that it is the best so far at any time.
+        """
         cdef ResidualNetwork lanes
-        cdef Py_ssize_t m = self.m, G = self.n_chains, cells = m * G, cycles, sweep, x, limit = MOST_CYCLES
+        cdef Py_ssize_t m = self.m, G = self.n_chains, cells = m * G, sweep, x, budget = min(SWEEPS * cells, MOST_WORK)
+        cdef bint begun = False
         cdef size_t doubles = 4 * cells + 2 * m + 6 * G
         cdef size_t numbers = 2 * m
         cdef char* slot = self.lanes_room(
@@ -378,23 +392,25 @@ cdef class Inference:
         lanes.from_left = <char*> (lanes.move + m)
         lanes.from_right = lanes.from_left + m
         memset(lanes.colour, 0, cells * sizeof(int64_t))
-        lanes.walk = 0
+        lanes.walk = lanes.work = 0
         self.greedy()
-        for cycles in range(limit):
+        while lanes.work <= budget:
             if not self.price(&lanes):
                 return True                     # the best sets before each gap are nested
-            if cycles == 0:
+            if not begun:
                 lanes.height[0] = 0
                 for x in range(1, m):
                     lanes.height[x] = lanes.height[x - 1] - lanes.middle[x - 1]
+            begun = True
             start_sweeps(&lanes)
-            for sweep in range(4 * m + 101):
+            lanes.work += 2 * cells
+            sweep = 0
+            while lanes.work <= budget:
                 if not relax_sweep(&lanes, sweep % 2 == 0) and sweep > 0:
                     return True                 # the reaches are dual prices
                 if sweep > 0 and cancel_cycles(&lanes):
                     break
-            else:
-                return False
+                sweep += 1
         return False
 
     cdef bint price(self, ResidualNetwork* lanes) noexcept nogil:
@@ -509,6 +525,11 @@ cdef class Inference:
         if not done:
             raise MemoryError
         return np.asarray(position)
+
+    @property
+    def was_cut_short(self):
+        """Whether the search for the positions returned last ended before they were known to be the best."""
+        return self.cut_short
 
     def positions_for_precision(self, const double[::1] s, const unsigned char[::1] y, const double[::1] f, double weight=1.0):
         """The best position of each item where the loss is 1 - average precision."""

@@ -14,6 +14,7 @@ cdef struct ResidualNetwork:                      # the residual network: a node
     double *heads
     int64_t *colour                     # the walk that saw a node last
     int64_t walk
+    Py_ssize_t work                     # arcs that were relaxed, and nodes that were walked
     Py_ssize_t *hub                     # the lane from which a position's holder was reached
     Py_ssize_t *move                    # the lane that takes a position over
     char *from_left                     # positions whose neighbour has changed

@@ -58,6 +58,7 @@ cdef inline bint relax(ResidualNetwork* lanes, Py_ssize_t x, Py_ssize_t y, const
     cdef const double *there = lanes.reach + y * G
     cdef double value
     cdef bint better, changed = False
+    lanes.work += G
     for g in range(G):
         value = there[g] + sign * arc[g]
         better = value > here[g] + lanes.eps
@@ -93,6 +94,7 @@ cdef bint cancel_cycles(ResidualNetwork* lanes) noexcept nogil:
     Cycles of parents share no node, and their gains add up.
     """
     cdef Py_ssize_t x, node, moves = 0, i
+    lanes.work += lanes.m
     for x in range(lanes.m):
         lanes.move[x] = -1
     for x in range(lanes.m):
@@ -100,6 +102,7 @@ cdef bint cancel_cycles(ResidualNetwork* lanes) noexcept nogil:
         node = x * lanes.G + lanes.label[x]
         while node >= 0 and lanes.colour[node] <= lanes.walk - x - 1:
             lanes.colour[node] = lanes.walk
+            lanes.work += 1
             node = parent(lanes, node)
         if node >= 0 and lanes.colour[node] == lanes.walk:
             moves += take_cycle(lanes, node)
