@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from math import isfinite
@@ -10,7 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sklearn_predtron._support.cells import NEARLY_ALL, Census, Words, is_missing, message_of_words, number_in
 from sklearn_predtron._support.queries import shortened
+from sklearn_predtron._support.warning import warn
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._growing import counted
 from sklearn_predtron.cli._job import Job
@@ -19,7 +22,6 @@ from sklearn_predtron.cli._one_hot import OneHotBaseline
 from sklearn_predtron.cli._text_lines import Lines
 from sklearn_predtron.families._tables import map_of
 
-MISSING = frozenset(["", "NA", "N/A", "NaN", "nan", "null", "NULL", "?"])
 FIRST, LAST = "first", "last"
 NUMBER, CATEGORY = "number", "category"
 MOST_CATEGORIES = 1000  # of a column, for the learner beside
@@ -44,12 +46,8 @@ def numbers_of(cells: list[str]) -> list[float] | None:
 
 def value_of(cell: str) -> float | str | None:
     """Return a cell as a number, a word, or None, which is missing."""
-    if cell in MISSING:
-        return None
-    try:
-        return cell if "_" in cell else float(cell)
-    except ValueError:
-        return cell
+    number = number_in(cell)
+    return cell if number is None else None if number != number else number
 
 
 class CsvLayout(Layout):
@@ -88,6 +86,9 @@ class CsvLayout(Layout):
         self.names, self.kinds, self.place = names, kinds, place
         self.width = None if kinds is None else len(kinds)
         self._seen: list[dict[str, int]] = []  # of each column, the words that the first pass has seen
+        self._census: list[Census] = []  # of each column, as of a data frame's
+        self._counted: set[int] = set()  # columns of which the first pass knows that they hold numbers, unless words come
+        self._warned: set[str] = set()  # files that have been read
 
     @classmethod
     def new(cls, job: Job, loaded: Any) -> CsvLayout:
@@ -171,7 +172,7 @@ class CsvLayout(Layout):
         place = known.index(label) if label in known else 0 if label == FIRST else n - 1
         order = [i for i in range(n) if i != place]
         self.width, self.place = n - 1, place
-        self._seen = [{} for _ in order]
+        self._seen, self._census = [{} for _ in order], [Census() for _ in order]
         if names is not None:
             self.label, self.names = names[place], [names[i] for i in order]
         return Plan(place, order, n)
@@ -196,53 +197,76 @@ class CsvLayout(Layout):
         if begun is None:
             return
         plan, rows = begun
+        words: dict[int, Counter[str]] = {}  # among the numbers of a column
+        n = 0
         for line, cells in rows:
+            n += 1
             if len(cells) != plan.n:
                 raise lines.broken(f"the row has {counted(len(cells), 'column')}, and the first one has {plan.n}", line)
             labels: list[str | float] | None = None if plan.label is None else [cells[plan.label].strip()]
             content: list[Any] = [cells[i] for i in plan.order]
-            if labels and labels[0] in MISSING:
+            if labels and is_missing(str(labels[0])):
                 raise lines.broken("the label is missing", line)
-            yield Record(line, labels, content if self.kinds is None else self._values(content, lines, line))
+            yield Record(line, labels, content if self.kinds is None else self._values(content, words, lines, line))
+        if words and lines.path not in self._warned:
+            self._warned.add(lines.path)
+            found = [Words(self._said(j), counts, n, 0) for j, counts in sorted(words.items())]
+            warn(message_of_words(lines.path, found))
 
-    def _values(self, cells: list[str], lines: Lines, line: int) -> list[Any]:
-        """Return the numbers and words of a row."""
+    def _values(self, cells: list[str], words: dict[int, Counter[str]], lines: Lines, line: int) -> list[Any]:
+        """Return the numbers and words of a row, and count words in the place of numbers."""
         kinds = self.kinds or []
         if CATEGORY not in kinds:
-            found = numbers_of(cells)
-            if found is not None:
-                return found
-        return [self._value(j, cell.strip(), kind, lines, line) for j, (cell, kind) in enumerate(zip(cells, kinds, strict=True))]
-
-    def _value(self, j: int, cell: str, kind: str, lines: Lines, line: int) -> Any:
-        """Return the number or word of a cell."""
-        value = value_of(cell)
-        if value is None and self.missing:
-            return None if kind == CATEGORY else np.nan
-        if value is not None and kind == CATEGORY:
-            return cell
-        if not isinstance(value, float) or not np.isfinite(value):
-            raise lines.broken(f"the column {self._said(j)} has {shortened(cell)}, which is no finite number", line)
-        return value
+            numbers = numbers_of(cells)
+            if numbers is not None:
+                return numbers
+        found: list[Any] = []
+        for j, (given, kind) in enumerate(zip(cells, kinds, strict=True)):
+            cell = given.strip()
+            value = value_of(cell)
+            if value is None and self.missing:
+                found.append(None if kind == CATEGORY else np.nan)
+            elif value is not None and kind == CATEGORY:
+                found.append(cell)
+            elif isinstance(value, str) and self.missing:
+                words.setdefault(j, Counter())[cell] += 1
+                found.append(np.nan)
+            elif isinstance(value, float) and isfinite(value):
+                found.append(value)
+            else:
+                raise lines.broken(f"the column {self._said(j)} has {shortened(cell)}, which is no finite number", line)
+        return found
 
     def _said(self, j: int) -> str:
         """Return how messages call a column."""
         return shortened(self.names[j]) if self.names is not None else str(j + 1 + (self.place is not None and j >= self.place))
 
     def note(self, record: Record, lines: Lines) -> None:
-        if not any(self._seen) and numbers_of(record.content) is not None:
+        if len(self._counted) == len(self._seen) and numbers_of(record.content) is not None:
             return
-        for j, (given, seen) in enumerate(zip(record.content, self._seen, strict=True)):
+        for j, (given, seen, found) in enumerate(zip(record.content, self._seen, self._census, strict=True)):
             cell = given.strip()
             value = value_of(cell)
             if (value is None and not self.missing) or (isinstance(value, str) and not self.words):
                 hint = "--features piecewise or auto takes words, and cells that are missing"
                 raise UsageError(f"{lines.path}, line {record.line} has {shortened(cell)} in the column {self._said(j)}; {hint}")
-            if (isinstance(value, str) or (seen and value is not None)) and len(seen) < MOST_CATEGORIES:
+            if value is None or (j in self._counted and not isinstance(value, str)):
+                continue
+            if not isinstance(value, str) or len(found.words) < MOST_CATEGORIES:
+                found.add(cell)
+            if len(seen) < MOST_CATEGORIES:
                 seen.setdefault(cell, len(seen))
+            enough = len(found.numbers) >= max(MOST_CATEGORIES, len(found.words) / (1 - NEARLY_ALL))
+            (self._counted.add if enough else self._counted.discard)(j)
 
     def finish_pass(self) -> None:
-        self.kinds = [CATEGORY if words else NUMBER for words in self._seen]
+        self.kinds = [CATEGORY if found.words and not found.of_numbers else NUMBER for found in self._census]
+        for j, (kind, found) in enumerate(zip(self.kinds, self._census, strict=True)):
+            advice = found.advice("TRAIN", self._said(j)) if kind == CATEGORY else None
+            if kind == NUMBER:
+                self._seen[j].clear()
+            if advice is not None:
+                warn(advice)
 
     def rows(self, records: Sequence[Record]) -> Any:
         if CATEGORY not in (self.kinds or []):

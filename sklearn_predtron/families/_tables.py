@@ -15,7 +15,7 @@ from sklearn_predtron._core.rows import Rows, dense_rows
 from sklearn_predtron._support.parts import kinds, resolve
 from sklearn_predtron.families._reading import Columns, ReadTable, len_of
 from sklearn_predtron.features import ROWS_OF_STREAMS, FeatureMap
-from sklearn_predtron.features._columns import chosen_categories, numbers_of, opened
+from sklearn_predtron.features._columns import chosen_categories, is_auto, is_declared, numbers_of, opened
 from sklearn_predtron.features._table import Gathered, check_values
 
 MADE_AFTER = ROWS_OF_STREAMS  # rows of a stream, which make its map
@@ -115,10 +115,12 @@ class FirstRows:
     def read(self, X: Any) -> NDArray:
         """Return the numbers of a table; what is missing, and categories, are zeros."""
         table = opened(X)
-        of_categories = chosen_categories(table, self.categories)
+        auto = is_auto(self.categories)  # each cell by itself, so that all splits of the rows are alike
+        named = set() if auto else chosen_categories(table, self.categories)
         found = np.zeros((table.n, table.p))
-        for j in set(range(table.p)) - of_categories:
-            found[:, j] = numbers_of(table, j)
+        for j in range(table.p):
+            if not (is_declared(table, j) if auto else j in named):
+                found[:, j] = numbers_of(table, j, known=auto)[0]
         check_values(table, found, missing=self.missing)
         return np.nan_to_num(found, nan=0.0)
 
