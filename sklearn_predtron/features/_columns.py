@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 
-from sklearn_predtron._support.cells import Census, Words, examples, is_missing, number_in, text_of
+from sklearn_predtron._support.cells import Census, Words, examples, is_missing, number_in
+from sklearn_predtron._support.cells import text_of as text_of  # ONNX graphs use it
 from sklearn_predtron._support.dicts import refuse_dicts
 
 MOST_CATEGORIES = 256  # with a place of their own
