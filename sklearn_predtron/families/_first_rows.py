@@ -45,9 +45,12 @@ def learn_first(view: Any, first: FirstRows, X: Any, y: Any, given: dict[str, An
     if isinstance(reader, BlockReader):
         X, given[reader.ids.name] = reader.apart(X, given.get(reader.ids.name))
     there = of_some_weight(X, given)
+    columns = first.columns_so_far(X)
+    if not there.all():
+        # Lengths are compared before rows are left out: y may have as many entries as there are rows of positive weight.
+        _training.read(view, X, y, dict(given), view._model, partial=True, columns=columns)
     part = part_of(X, y, given, there)
     mine = reader.among_first(part[0], part[2], ROWS_OF_STREAMS - first.n)
-    columns = first.columns_so_far(X)
     if mine is None or not len(mine):  # no good, or nothing to learn, which the reader says
         _training.partial_fit(view, X, y, given, None, columns)
         return

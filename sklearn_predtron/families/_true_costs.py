@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
-from sklearn_predtron._support.encoding import encode
+from sklearn_predtron._support.encoding import encode, refuse_missing
 from sklearn_predtron.families._reading import check_lengths
 from sklearn_predtron.losses import ZeroOne, costs_of, table_loss
 
@@ -27,6 +27,7 @@ def counts_mistakes(loss: Any) -> bool:
 
 def true_codes(labels: Any, predicted: NDArray, y: Any) -> NDArray:
     """Return the numbers of the labels, one for each prediction."""
+    refuse_missing(y)
     codes = encode(column_or_1d(y), labels.classes)
     check_lengths(len(predicted), len(codes))
     return codes

@@ -128,6 +128,21 @@ def test_rows_of_no_weight_are_none_of_the_first():
     assert_array_equal(weighed.coef_, alone.coef_)
 
 
+def test_lengths_are_compared_before_rows_of_no_weight_are_left_out():
+    rows, weight, costs = np.eye(6), [0, 0, 0, 1, 1, 1], np.array([[[0, 1], [1, 0]]] * 3, float)
+    model = PredtronBinaryClassifier(features="piecewise")
+    for features in (None, "piecewise"):
+        model = PredtronBinaryClassifier(features=features)
+        with pytest.raises(ValueError, match="X has 6 rows and y has 3"):
+            model.partial_fit(rows, [0, 1, 0], classes=[0, 1], sample_weight=weight)
+        with pytest.raises(ValueError, match="costs"):
+            model.partial_fit(rows, [0, 1] * 3, classes=[0, 1], sample_weight=weight, costs=costs)
+        assert not model.__sklearn_is_fitted__()
+    ranker = PredtronRanker(features="piecewise")
+    with pytest.raises(ValueError, match="qid"):
+        ranker.partial_fit(rows, [0, 1] * 3, qid=[1, 1, 2], sample_weight=weight)
+
+
 @pytest.mark.parametrize("known", [0, 300])
 def test_a_call_that_fails_changes_nothing(known):
     """Rows of no good behind the 500th, of a call with others of the first before them."""
