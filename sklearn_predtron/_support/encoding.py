@@ -49,9 +49,7 @@ def refuse_missing(y: Any, parameter: str = "y", classes: NDArray | None = None)
 
 def is_missing(label: Any) -> bool:
     """Return whether there is no label."""
-    return (
-        label is None or (isinstance(label, float) and label != label) or type(label).__name__ in ("NAType", "NaTType")
-    )
+    return label is None or (isinstance(label, float) and label != label) or type(label).__name__ in ("NAType", "NaTType")
 
 
 def _distinct(labels: NDArray) -> list[Any]:

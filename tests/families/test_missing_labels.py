@@ -47,7 +47,7 @@ def test_a_missing_label_is_named(family, holder, missing):
     ]
     calls += [lambda: fitted.certify(X, y)] if hasattr(fitted, "certify") else []
     for call in calls:
-        with pytest.raises(ValueError, match="y contains NaN: .* at place 9 is a missing label; accepted are"):
+        with pytest.raises(ValueError, match=r"y contains NaN: .* at place 9 is a missing label; accepted are"):
             call()
-    with pytest.raises(ValueError, match="classes contains NaN: .* at place 2"):
+    with pytest.raises(ValueError, match=r"classes contains NaN: .* at place 2"):
         make().partial_fit(X, TEXTS, classes=["a", "b", missing], **more)
