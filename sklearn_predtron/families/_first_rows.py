@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,10 +33,17 @@ def partial_fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: An
         return
     if learn is not None:
         raise ValueError(f"features={estimator.features!r} does not go with learners side by side, whose maps would differ.")
-    view = showing(estimator, known)
-    if known is not None:
+    view, rounds = showing(estimator, known), None
+    if known is not None and len_of(X) == 1 and first.n + 1 < ROWS_OF_STREAMS:
+        rounds = known.learner.t  # a row is learned or not: it needs no copy of the learner
+    elif known is not None:
         view._model = known.in_progress()
-    learn_first(view, first, X, y, given)
+    try:
+        learn_first(view, first, X, y, given)
+    except BaseException:
+        if rounds is not None and known is not None and known.learner.t > rounds:  # interrupted after the row was learned
+            _training.take_over(estimator, view)
+        raise
     _training.take_over(estimator, view)
 
 
@@ -46,6 +54,8 @@ def learn_first(view: Any, first: FirstRows, X: Any, y: Any, given: dict[str, An
         X, given[reader.ids.name] = reader.apart(X, given.get(reader.ids.name))
     there = of_some_weight(X, given)
     columns = first.columns_so_far(X)
+    if view._model is not None:
+        view._model = replace(view._model, columns=view._model.columns._replace(features=first.learning()))
     if not there.all():
         # Lengths are compared before rows are left out: y may have as many entries as there are rows of positive weight.
         _training.read(view, X, y, dict(given), view._model, partial=True, columns=columns)
@@ -57,9 +67,14 @@ def learn_first(view: Any, first: FirstRows, X: Any, y: Any, given: dict[str, An
     if not mine.all():
         _training.read(view, X, y, dict(given), view._model, partial=True, columns=columns)  # refuses all or nothing
     head = part_of(*part, mine)
-    _training.partial_fit(view, *head, None, columns)
-    first = first.with_call(*head)
-    view._model.columns = view._model.columns._replace(features=first)
+    rounds, refused = 0 if view._model is None else view._model.learner.t, True
+    try:
+        _training.partial_fit(view, *head, None, columns)
+        refused = False
+    finally:
+        if view._model is not None and (not refused or view._model.learner.t > rounds):
+            first = first.with_call(*head)
+            view._model.columns = view._model.columns._replace(features=first)
     if first.n < ROWS_OF_STREAMS:
         return
     columns, calls = first.columns()

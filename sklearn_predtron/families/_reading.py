@@ -463,7 +463,7 @@ def are_stored_dense(X: Any) -> bool:
     return X.nnz >= DENSE * X.shape[0] * X.shape[1]
 
 
-def warn_of_scales(X: Any) -> None:
+def warn_of_scales(X: Any, names: list[Any] | None = None) -> None:
     """Warn of CSR rows under "auto" whose columns differ in scale, by the first values stored, as "l2" minds that."""
     if X is None:  # joint features, which no matrix holds
         return
@@ -476,9 +476,10 @@ def warn_of_scales(X: Any) -> None:
     if len(size) == 0 or size.max() <= FAR_APART * size.min():
         return
     small, large = size.argmin(), size.argmax()
+    said = [columns[at] if names is None else repr(names[columns[at]]) for at in (small, large)]
     warn(
         f"the root mean squares of what X stores differ by a factor of {size[large] / size[small]:.3g}, between the columns "
-        f"{columns[small]} ({size[small]:.3g}) and {columns[large]} ({size[large]:.3g}); norm='auto' is 'l2' for CSR rows, under "
+        f"{said[0]} ({size[small]:.3g}) and {said[1]} ({size[large]:.3g}); norm='auto' is 'l2' for CSR rows and dicts, under "
         "which large columns hide small ones: give norm='scaled', which learns from columns of any scale."
     )
 
