@@ -19,12 +19,14 @@ from sklearn_predtron._core.weights import euclidean_length
 from sklearn_predtron._support.compat import check_sample_weight
 from sklearn_predtron._support.dicts import refuse_dicts
 from sklearn_predtron._support.padding import padded
+from sklearn_predtron._support.parts import resolve
 from sklearn_predtron._support.queries import Ids, Queries, queries_of_positive_weight, split_ids, unknown_ids, warn_of_one_query
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.decisions._recent_scores import label_values
 from sklearn_predtron.families._stream import LabelReader, plain_rows
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.features._columns import refuse_columns, refuse_lazy
+from sklearn_predtron.norms import Norm
 
 BY_COSTS = "costs"  # what is noted of rows that weighed by costs of their own
 FORMATS = {False: "dense", True: "CSR"}
@@ -461,6 +463,11 @@ def product(sample_weight: NDArray, of_label: NDArray) -> NDArray:
 def are_stored_dense(X: Any) -> bool:
     """Return whether CSR rows of a file hold so many of their values that they are rows of a table, not of words."""
     return X.nnz >= DENSE * X.shape[0] * X.shape[1]
+
+
+def norm_by_name(norm: Any) -> str:
+    """Return the alias of the parameter `norm`."""
+    return str(resolve(Norm, norm, "norm").alias)
 
 
 def warn_of_scales(X: Any, names: list[Any] | None = None) -> None:

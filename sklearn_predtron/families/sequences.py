@@ -29,6 +29,7 @@ from sklearn_predtron.families._scored_sequences import predicted_codes, scored_
 from sklearn_predtron.families._sequence_reader import SequenceReader
 from sklearn_predtron.families._transitions import learned_scores
 from sklearn_predtron.families.labels._codec import Codec
+from sklearn_predtron.families.labels.classes import one_dimensional
 from sklearn_predtron.families.labels.tokens import (
     AUTO,
     INTERCEPT,
@@ -38,7 +39,6 @@ from sklearn_predtron.families.labels.tokens import (
     TRANSITIONS,
     USUAL,
     Tokens,
-    one_dimensional,
 )
 from sklearn_predtron.families.labels.transitions import allowed_transitions, possible
 from sklearn_predtron.features import FeatureMap

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from sklearn_predtron._support.parts import real_number, real_numbers, resolve
+from sklearn_predtron._support.parts import real_number, real_numbers
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.families._reading import warn_of_scales
-from sklearn_predtron.norms import Auto, Norm, Scaled
+from sklearn_predtron.families._reading import norm_by_name, warn_of_scales
 from sklearn_predtron.river._dict_rows import fill_row
 
 WATCHED = 300  # rows that show the scales of columns
@@ -205,8 +204,8 @@ def columns_for(estimator: Any) -> NamedColumns:
     """Return columns without names, as an estimator wants them."""
     if estimator.features is not None:
         return TableColumns()
-    norm = resolve(Norm, estimator.norm, "norm")
-    return WatchedColumns() if isinstance(norm, Auto) else CentredColumns() if isinstance(norm, Scaled) else NamedColumns()
+    kinds = {"auto": WatchedColumns, "scaled": CentredColumns}
+    return kinds.get(norm_by_name(estimator.norm), NamedColumns)()
 
 
 def is_missing(value: Any) -> bool:
