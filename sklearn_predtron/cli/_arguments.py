@@ -107,6 +107,14 @@ def label(text: str) -> str:
     return text
 
 
+def separator(text: str) -> str:
+    """Return the text between columns from the command line."""
+    found = "\t" if text in ("tab", "\\t") else text
+    if not found.strip("\r\n"):
+        raise argparse.ArgumentTypeError(f"{text!r} must be a text, as between two columns, or tab")
+    return found
+
+
 def program() -> str:
     """Return what the user has typed to run the job: the script, or Python with the module."""
     return "predtron" if Path(sys.argv[0]).stem == "predtron" else "python -m sklearn_predtron"
@@ -127,7 +135,16 @@ def add_formats(parser: Parser) -> None:
         "--label",
         metavar="COLUMN",
         help="of csv, the column of the labels: its name in the first line, or its number from 1, if there are no names; first; "
-        "or last (default); of json, its name (default label)",
+        "or last (default); of json, its name (default label); of conll its number from 1, first, or last (default)",
+    )
+    formats.add_argument(
+        "--comment",
+        metavar="PREFIX",
+        help="of conll, how lines of comment begin, which stand before the tokens of a sequence (default: '# ' where the first "
+        "sequence begins with such a line that is no token)",
+    )
+    formats.add_argument(
+        "--sep", type=separator, metavar="TEXT", help="of conll, the text between columns; tab is a tab (default: white space)"
     )
     formats.add_argument(
         "--header",

@@ -60,6 +60,8 @@ class Job:
     label: str | None  # the column of the labels
     header: bool | None
     template: str | None
+    comment: str | None  # how lines of comment begin
+    sep: str | None  # between columns
 
     @classmethod
     def of(cls, args: argparse.Namespace) -> Job:
@@ -69,7 +71,7 @@ class Job:
             raise UsageError("--scores and --proba are two things to write in the place of predictions; accepted is one of them")
         same = ["test", "save", "load", "predictions", "task", "reject_cost", "reject_label", "compare", "costs", "test_costs"]
         same += ["jobs", "cluster", "checkpoint", "features", "max_classes", "zero_based"]
-        same += ["format", "label", "header", "template", "plot"]
+        same += ["format", "label", "header", "template", "plot", "comment", "sep"]
         switches = {name: bool(values[name]) for name in ("json", "quiet", "grow", "cache")}
         maps = {"features": args.features} if isinstance(args.features, str) else {}
         return cls(

@@ -154,8 +154,13 @@ class CentredColumns(NamedColumns):
     def row(self, x: dict) -> csr_array | None:
         """Return a dict as a row, in the place of this thread's one before; None if a name has no column."""
         if isinstance(x, dict) and any(map(is_missing, x.values())):
-            x = {name: self.sums[name][0] / self.sums[name][1] if is_missing(v) and name in self.sums else v for name, v in x.items()}
+            x = {name: self._mean(name) if is_missing(value) else value for name, value in x.items()}
         return super().row(x)
+
+    def _mean(self, name: Any) -> float | None:
+        """Return the mean of the values of a name so far; None if there is none."""
+        total, n = self.sums.get(name, (0.0, 0))
+        return total / n if n else None
 
     def learned(self, x: list[dict]) -> None:
         """Count the values of rows that were learned."""
@@ -167,7 +172,7 @@ class CentredColumns(NamedColumns):
 
     def frame_rows(self, names: list[Any], values: NDArray) -> csr_array:
         """Return a matrix as rows, of the names that have a column."""
-        means = [self.sums[name][0] / self.sums[name][1] if name in self.sums else np.nan for name in names]
+        means = np.array([self._mean(name) for name in names], dtype=np.float64)
         return super().frame_rows(names, np.where(np.isnan(values), means, values))
 
 

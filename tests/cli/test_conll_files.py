@@ -182,6 +182,31 @@ def test_what_a_saved_model_fixes(capsys, texts, tmp_path):
 # ------------------------------------------------------------------------------------------------------------- what is wrong
 
 
+@pytest.mark.parametrize("as_given", ["first", "1"])
+def test_comments_columns_and_labels(capsys, texts, tmp_path, as_given):
+    """The same model of a file with comments, tabs and the label in another column; a saved model knows them."""
+    for name in ("train", "test"):
+        lines = (texts / f"{name}.conll").read_text(encoding="utf-8").splitlines()[2:]
+        columns = [line.split() for line in lines]
+        moved = ["\t".join([c[2], *c[:2]]) if c else "" for c in columns]
+        text = "\n".join(["# sent_id = 0", *(line or "\n# sent_id = 1" for line in moved)])
+        (tmp_path / f"{name}.conll").write_text(text + "\n", encoding="utf-8")
+    options = ["--no-shuffle", "--json", "--features", WIDTH]
+    how = ["--label", as_given, "--comment", "# ", "--sep", "tab"]
+    expected = json.loads(run(capsys, texts / "train.conll", "--test", texts / "test.conll", *options)[1])["results"][0]
+    code, out, err = run(
+        capsys, tmp_path / "train.conll", "--test", tmp_path / "test.conll", *options, *how, "--save", tmp_path / "m"
+    )
+    found = json.loads(out)["results"][0]
+    assert (code, err) == (0, "") and found["held_out_score"] == expected["held_out_score"]
+    assert joblib.load(tmp_path / "m").file_format_["sep"] == "\t"
+    code, out, err = run(capsys, "--load", tmp_path / "m", "--test", tmp_path / "test.conll", "--json")
+    assert json.loads(out)["results"][0]["held_out_score"] == expected["held_out_score"]
+    assert "--sep is fixed" in usage_error(capsys, "--load", tmp_path / "m", "--test", tmp_path / "test.conll", "--sep", "tab")
+    assert "--label='4' is no column" in usage_error(capsys, texts / "train.conll", "--label", 4)
+    assert "--label='word' is no column of tokens" in usage_error(capsys, texts / "train.conll", "--label", "word")
+
+
 @pytest.mark.parametrize(
     ("lines", "line", "reason"),
     [

@@ -125,8 +125,8 @@ def test_until_the_map_is_there_a_missing_value_is_the_mean_so_far():
     gaps = np.random.default_rng(1).random(rows.shape) < 0.1
     rows, filled = np.where(gaps, np.nan, far), far.copy()
     for i, j in zip(*np.nonzero(gaps), strict=True):
-        before = rows[:i, j]
-        filled[i, j] = np.cumsum(before[~np.isnan(before)])[-1] / (~np.isnan(before)).sum() if i and (~np.isnan(before)).any() else 0
+        before = rows[:i, j][~np.isnan(rows[:i, j])]
+        filled[i, j] = np.cumsum(before)[-1] / len(before) if len(before) else 0
     plain = PredtronBinaryClassifier().partial_fit(filled, TWO[:400], classes=[0, 1])
     for size in (1, 70, 400):
         model = PredtronBinaryClassifier(features="piecewise", norm="scaled")
