@@ -36,6 +36,7 @@ class ConllLayout(Layout):
     """
 
     name, task, sequences = "conll", "sequence", True
+    place_of_label = "--label is the column of the labels, which is the last one by default"
 
     def __init__(
         self,

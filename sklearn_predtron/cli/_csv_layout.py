@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from itertools import chain, islice
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -70,6 +70,7 @@ class CsvLayout(Layout):
     """
 
     name, of_tables = "csv", True
+    place_of_label = "--label names the column of the labels, which is the last one by default"
 
     def __init__(
         self,
@@ -120,7 +121,11 @@ class CsvLayout(Layout):
 
     def look(self, lines: Lines) -> bool | None:
         begun = self._start(lines)
-        return None if begun is None or next(begun[1], None) is None else begun[0].label is not None
+        if begun is None:
+            return None
+        labelled = begun[0].label is not None
+        filled = (True for _, cells in begun[1] if not labelled or any(cell.strip() for cell in cells))
+        return labelled if next(filled, False) else None
 
     def _start(self, lines: Lines) -> tuple[Plan, Iterator[tuple[int, list[str]]]] | None:
         """Return where a file has what, and its rows with the lines in which they begin; None if it is empty."""
@@ -131,9 +136,11 @@ class CsvLayout(Layout):
         line, cells = first[0], [cell.strip() for cell in first[1]]
         named = self._is_known_header(cells)
         if named is None:
-            second = next(rows, None)
-            named = is_header(cells, [] if second is None else second[1])
-            rows = rows if second is None else chain([second], rows)
+            next_ones = list(islice(rows, 1))
+            while next_ones and not any(cell.strip() for cell in next_ones[-1][1]) and (more := next(rows, None)) is not None:
+                next_ones.append(more)
+            named = is_header(cells, next_ones[-1][1] if next_ones else [])
+            rows = chain(next_ones, rows)
         plan = self._plan([cell or f"column {i}" for i, cell in enumerate(cells, 1)] if named else None, len(cells), lines, line)
         return plan, rows if named else chain([first], rows)
 
@@ -199,7 +206,11 @@ class CsvLayout(Layout):
         plan, rows = begun
         words: dict[int, Counter[str]] = {}  # among the numbers of a column
         n = 0
-        for line, cells in rows:
+        for line, given in rows:
+            blank = not given or (len(given) == 1 and plan.n > 1 and not given[0].strip())
+            if blank and plan.label is not None:
+                continue
+            cells = [""] * plan.n if blank else given
             n += 1
             if len(cells) != plan.n:
                 raise lines.broken(f"the row has {counted(len(cells), 'column')}, and the first one has {plan.n}", line)
@@ -302,7 +313,7 @@ def is_header(cells: list[str], second: list[str]) -> bool:
 
 
 def rows_of(lines: Lines) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line in which each row begins, and its cells; blank lines are left out."""
+    """Yield the line in which each row begins, and its cells, of which a blank line has none or one; leave first ones out."""
     head = next((line for line in lines if not line.isspace()), None)
     if head is None:
         return
@@ -315,8 +326,7 @@ def rows_of(lines: Lines) -> Iterator[tuple[int, list[str]]]:
             raise lines.broken(f"the row cannot be read: {error}", first) from None
         if cells is None:
             return
-        if len(cells) > 1 or (cells and cells[0].strip()):
-            yield first, cells
+        yield first, cells
         first = lines.number + 1
 
 

@@ -35,12 +35,17 @@ class HashedLayout(Layout):
         return None if record is None else record.labels is not None
 
     def records(self, lines: Lines) -> Iterator[Record]:
-        labelled = None
+        labelled, blank = None, list[int]()  # blank lines before the first row, which shows whether they are rows
         for line in lines:
             if line.isspace():
+                blank += [lines.number] if labelled is None else []
+                if labelled is False:
+                    yield Record(lines.number, None, [])
                 continue
             record = self._record(line, lines)
-            labelled = record.labels is not None if labelled is None else labelled
+            if labelled is None:
+                labelled = record.labels is not None
+                yield from () if labelled else (Record(number, None, []) for number in blank)
             if record.labels is not None and not labelled:
                 raise lines.broken("the row has a label, and those before it have none")
             yield record
@@ -69,6 +74,7 @@ class JsonLayout(HashedLayout):
     """
 
     name = "json"
+    place_of_label = "--label says the name of the label"
 
     def __init__(self, width: int, label: str):
         super().__init__(width)

@@ -37,6 +37,7 @@ class Layout(ABC):
     task: ClassVar[str | None] = None  # the only one that it is for
     sequences: ClassVar[bool] = False  # whether a record is one, whose tokens have a line each
     of_tables: ClassVar[bool] = False  # of whose columns features can be made
+    place_of_label: ClassVar[str | None] = None  # what a message says of where the labels are
     width: int | None  # of the rows, once it is known
 
     @property

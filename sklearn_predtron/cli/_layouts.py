@@ -109,7 +109,7 @@ def new_layout(job: Job, name: str, loaded: Any) -> Layout:
     if name == ConllLayout.name and loaded is None:
         if job.label not in (None, "first", "last") and not str(job.label).isdecimal():
             raise UsageError(f"--label={job.label!r} is no column of tokens; accepted are its number from 1, first and last")
-        form = {"label": job.label, "comment": AUTO if job.comment is None else job.comment, "sep": job.sep}
+        form: dict[str, Any] = {"label": job.label, "comment": AUTO if job.comment is None else job.comment, "sep": job.sep}
         return ConllLayout(job.features or WIDTH, read_template_file(job.template), **form)
     if name == CsvLayout.name:
         return CsvLayout.new(job, loaded)

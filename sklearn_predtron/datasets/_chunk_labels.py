@@ -90,7 +90,7 @@ def tags_of(kind: NDArray, end: NDArray, start: NDArray, scheme: Any) -> NDArray
         return tags
     tags[starts] = "B"
     if scheme != "bio":
-        _, inside, last, single = SCHEMES[scheme]
+        inside, last, single = list(SCHEMES[scheme])[1:]
         tags[tags == "I"] = inside
         tags[ends] = last
         tags[starts[starts == ends]] = single
