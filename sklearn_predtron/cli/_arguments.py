@@ -107,6 +107,16 @@ def label(text: str) -> str:
     return text
 
 
+def encoding(text: str) -> str:
+    """Return the encoding of text from the command line, in which ends of lines are those of ASCII."""
+    try:
+        if "\n,0a".encode(text) == b"\n,0a":
+            return text
+    except LookupError:
+        pass
+    raise argparse.ArgumentTypeError(f"{text!r} is no encoding of Python in which ASCII is ASCII, as in utf-8 and latin-1")
+
+
 def separator(text: str) -> str:
     """Return the text between columns from the command line."""
     found = "\t" if text in ("tab", "\\t") else text
@@ -152,6 +162,19 @@ def add_formats(parser: Parser) -> None:
         help="whether the first line of csv names the columns (default: if it has no number, or a word where the second line "
         "has a number)",
     )
+    formats.add_argument(
+        "--drop", nargs="+", metavar="COLUMN", help="of csv, columns that are no features, by name or number, as --label has them"
+    )
+    formats.add_argument(
+        "--id", metavar="COLUMN", help="of csv, a column that is no feature and stands before each prediction, with a tab"
+    )
+    formats.add_argument(
+        "--skip-unlabelled",
+        action="store_true",
+        default=None,
+        help="of csv, json and vw, leave out rows of TRAIN and TEST that have no label among others that do, and say how many",
+    )
+    formats.add_argument("--encoding", type=encoding, metavar="NAME", help="of text other than svmlight (default utf-8)")
     formats.add_argument(
         "--template",
         metavar="FILE",

@@ -28,11 +28,12 @@ MOST_CATEGORIES = 1000  # of a column, for the learner beside
 
 
 class Plan(NamedTuple):
-    """Where a file has what: the label, if it is there, the features in their order, and how many columns there are."""
+    """Where a file has what: the label, if it is there, the features in their order, how many columns there are, and ids."""
 
     label: int | None
     order: list[int]
     n: int
+    id: int | None = None
 
 
 def numbers_of(cells: list[str]) -> list[float] | None:
@@ -67,6 +68,10 @@ class CsvLayout(Layout):
         Of each whether it holds numbers or categories, if that is known.
     place : int or None
         The column of the labels in files without names, if it is known.
+    drop : sequence of str
+        Columns that are no features, by name or number.
+    id : str or None
+        One of them, which stands before each prediction.
     """
 
     name, of_tables = "csv", True
@@ -81,8 +86,12 @@ class CsvLayout(Layout):
         names: list[str] | None = None,
         kinds: list[str] | None = None,
         place: int | None = None,
+        drop: Sequence[str] = (),
+        id: str | None = None,
     ):
-        self.label, self.header = label, header
+        self.label, self.header, self.id = label, header, id
+        self.drop = list(dict.fromkeys([*drop, *([] if id is None else [id])]))
+        self.with_ids = id is not None
         self.missing, self.words = taken_by(features)  # what cells may be beside numbers
         self.names, self.kinds, self.place = names, kinds, place
         self.width = None if kinds is None else len(kinds)
@@ -94,11 +103,12 @@ class CsvLayout(Layout):
     @classmethod
     def new(cls, job: Job, loaded: Any) -> CsvLayout:
         """Return the layout of files to learn from first, or those of the table that a model of Python's has learned."""
+        beside: dict[str, Any] = {"drop": job.drop, "id": job.id}
         if loaded is None:
-            return cls(features=job.parameters.get("features"), label=job.label, header=job.header)
+            return cls(features=job.parameters.get("features"), label=job.label, header=job.header, **beside)
         names = getattr(loaded, "feature_names_in_", None)
         known: dict[str, Any] = {"names": None if names is None else names.tolist(), "kinds": [NUMBER] * loaded.n_features_in_}
-        return cls(features=loaded.features, label=job.label, header=job.header, **known)
+        return cls(features=loaded.features, label=job.label, header=job.header, **known, **beside)
 
     @classmethod
     def loaded(cls, job: Job, loaded: Any, state: dict[str, Any]) -> CsvLayout:
@@ -107,11 +117,13 @@ class CsvLayout(Layout):
         for name in ("kinds", "names"):
             if name == "kinds" or known[name] is not None:
                 check_texts(name, known[name], loaded.n_features_in_)
-        return cls(features=loaded.features, header=job.header, **known)
+        drop = state.get("drop", [])
+        check_texts("drop", drop, len(drop))
+        return cls(features=loaded.features, header=job.header, **known, drop=[*drop, *job.drop], id=job.id)
 
     def state(self) -> dict[str, Any]:
         known = {"label": self.label, "names": self.names, "kinds": self.kinds, "place": self.place}
-        return {"format": self.name, **known}
+        return {"format": self.name, **known, **({"drop": self.drop} if self.drop else {})}
 
     @property
     def is_known(self) -> bool:
@@ -161,11 +173,24 @@ class CsvLayout(Layout):
             return self._new_plan(names, n, lines, line)
         if names is not None and self.names is not None:
             return self._plan_by_names(names, lines, line)
-        if n not in (self.width, self.width + 1):
-            said = f"accepted are {self.width + 1} with the label, or {self.width} without it"
+        least = self.width + len(self.drop)
+        if n not in (least, least + 1):
+            said = f"accepted are {least + 1} with the label, or {least} without it"
             raise lines.broken(f"the first row has {counted(n, 'column')}; {said}", line)
-        place = None if n == self.width else n - 1 if self.place is None else self.place
-        return Plan(place, [i for i in range(n) if i != place], n)
+        known = least if self.place is None else self.place
+        place = None if n == least else known
+        left = [i - (place is None and i > known) for i in self._left_out([str(i) for i in range(1, least + 2)], lines)]
+        ids = left[self.drop.index(self.id)] if self.id else None
+        return Plan(place, [i for i in range(n) if i != place and i not in left], n, ids)
+
+    def _left_out(self, names: list[str], lines: Lines) -> list[int]:
+        """Return the columns that are no features, in the order of `drop`."""
+        for name in self.drop:
+            if name not in names:
+                accepted = ", ".join(map(shortened, names[:10])) + (", ..." if len(names) > 10 else "")
+                which = "--id" if name == self.id else "--drop"
+                raise UsageError(f"{which} {name!r} is no column of {lines.path}; accepted are {accepted}")
+        return [names.index(name) for name in self.drop]
 
     def _new_plan(self, names: list[str] | None, n: int, lines: Lines, line: int) -> Plan:
         """Return where the first file has what, and know its columns from now on."""
@@ -177,12 +202,17 @@ class CsvLayout(Layout):
             accepted = ", ".join([*map(shortened, known[:10]), *(["..."] if n > 10 else []), FIRST, LAST])
             raise UsageError(f"--label={label!r} is no column of {lines.path}; accepted are {accepted}")
         place = known.index(label) if label in known else 0 if label == FIRST else n - 1
-        order = [i for i in range(n) if i != place]
-        self.width, self.place = n - 1, place
+        left = self._left_out(known, lines)
+        if place in left:
+            raise UsageError(f"--drop and --id name {known[place]!r}, which is the label; --label names another column")
+        order = [i for i in range(n) if i != place and i not in left]
+        if not order:
+            raise UsageError(f"--drop leaves no feature of {lines.path}; a label and a feature are needed")
+        self.width, self.place = len(order), place
         self._seen, self._census = [{} for _ in order], [Census() for _ in order]
         if names is not None:
             self.label, self.names = names[place], [names[i] for i in order]
-        return Plan(place, order, n)
+        return Plan(place, order, n, left[self.drop.index(self.id)] if self.id else None)
 
     def _plan_by_names(self, names: list[str], lines: Lines, line: int) -> Plan:
         """Return where a file has what, by the names of its columns."""
@@ -190,12 +220,15 @@ class CsvLayout(Layout):
         for name in wanted:
             if name not in names:
                 raise lines.broken(f"there is no column {shortened(name)}, which was learned", line)
-        others = [name for name in names if name not in wanted]
+        if self.id is not None and self.id not in names:
+            raise lines.broken(f"there is no column {shortened(self.id)}, which --id names", line)
+        others = [name for name in names if name not in wanted and name not in self.drop]
         label = others[0] if self.label is None and len(others) == 1 else self.label
         for name in others:
             if name != label:
                 raise lines.broken(f"the column {shortened(name)} is none of those that were learned, nor the label", line)
-        return Plan(names.index(label) if label in others else None, [names.index(name) for name in wanted], len(names))
+        ids = names.index(self.id) if self.id else None
+        return Plan(names.index(label) if label in others else None, [names.index(name) for name in wanted], len(names), ids)
 
     # --------------------------------------------------------------------------------------------------------------- the rows
 
@@ -205,7 +238,7 @@ class CsvLayout(Layout):
             return
         plan, rows = begun
         words: dict[int, Counter[str]] = {}  # among the numbers of a column
-        n = 0
+        n = unlabelled = 0
         for line, given in rows:
             blank = not given or (len(given) == 1 and plan.n > 1 and not given[0].strip())
             if blank and plan.label is not None:
@@ -217,8 +250,13 @@ class CsvLayout(Layout):
             labels: list[str | float] | None = None if plan.label is None else [cells[plan.label].strip()]
             content: list[Any] = [cells[i] for i in plan.order]
             if labels and is_missing(str(labels[0])):
+                unlabelled += 1
+                if self.skips:
+                    continue
                 raise lines.broken("the label is missing", line)
-            yield Record(line, labels, content if self.kinds is None else self._values(content, words, lines, line))
+            content = content if self.kinds is None else self._values(content, words, lines, line)
+            yield Record(line, labels, content, id=None if plan.id is None else cells[plan.id].strip())
+        self.left_out(unlabelled, lines)
         if words and lines.path not in self._warned:
             self._warned.add(lines.path)
             found = [Words(self._said(j), counts, n, 0) for j, counts in sorted(words.items())]

@@ -299,6 +299,8 @@ def score_files(
                     X = X if beside is None else beside.beside(X)
                     left_out.count_labels(y, getattr(model, "classes_", None))
                     lines = lines_of(comparison, X, y, place, several, job.written)
+                    if reader.ids is not None:
+                        lines = (f"{name}\t{line}" for name, line in zip(reader.ids, lines, strict=True))
                     is_read = (
                         write(spaced(lines, X.start) if file_format.spaced and isinstance(X, ByQuery) else lines) and is_read
                     )

@@ -88,6 +88,8 @@ class Files:
         train, test = ([stack.enter_context(DataFile(path)) for path in paths] for paths in given)
         several = job.task == "multilabel" if loaded is None else task_of(loaded).multilabel
         files = cls(train, test, job.chunk_bytes, several, FirstRow(), layout_of(job, loaded))
+        for file in [*train, *test]:
+            file.encoding = job.encoding or file.encoding
         for file in train:
             # What writes several pipes may write one after the other.
             if not (file.is_pipe and files.first.is_there):

@@ -27,6 +27,10 @@ OPTIONS = {
     "template": ("conll",),
     "comment": ("conll",),
     "sep": ("conll",),
+    "encoding": tuple(LAYOUTS),
+    "drop": ("csv",),
+    "id": ("csv",),
+    "skip_unlabelled": ("csv", "json", "vw"),
 }
 OF_SVMLIGHT = ["grow", "jobs", "cluster", "cache", "zero_based"]  # options that others do not have
 OF_ROWS = ["binary", "multiclass", "ordinal", "bipartite"]  # tasks of rows with a label each
@@ -70,7 +74,11 @@ def layout_of(job: Job, loaded: Any) -> Layout | None:
     if name == SVMLIGHT:
         return None
     check_layout(job, name, loaded)
-    return new_layout(job, name, loaded) if state is None else loaded_layout(job, loaded, state)
+    if job.skip_unlabelled and (job.costs or job.test_costs):
+        raise UsageError("--skip-unlabelled is not for rows with costs, of which each has a line")
+    layout = new_layout(job, name, loaded) if state is None else loaded_layout(job, loaded, state)
+    layout.skips = job.skip_unlabelled
+    return layout
 
 
 def format_of_names(job: Job) -> str | None:

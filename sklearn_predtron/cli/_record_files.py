@@ -93,6 +93,7 @@ class RecordReader:
         self._file, self._form, self._room, self._learned = file, form, room, learned
         self.path, self.sequence_id = file.name, form.layout.sequences
         self.fraction_read: float | None = None
+        self.ids: list[str] | None = None  # of the rows of the present chunk, if they have some
         self.weights: NDArray | None = None  # of the rows of the present chunk, if they are not all 1
 
     def __iter__(self) -> Iterator[tuple[Any, Any, Any]]:
@@ -121,6 +122,7 @@ class RecordReader:
             lines = np.array([record.line for record, _ in records])
             weights = np.array([record.weight for record, _ in records])
             self.weights = None if (weights == 1).all() else weights
+            self.ids = [str(record.id) for record, _ in records] if self._form.layout.with_ids else None
             X = self._form.layout.rows([record for record, _ in records])
             sizes = [len(record.content) for record, _ in records] if self.sequence_id else 1
             yield X, y, np.repeat(lines, sizes) if self.sequence_id else lines[0]
@@ -135,7 +137,7 @@ class RecordReader:
         n = begun = 0
         with opened(self._file, self._form.chunk_bytes) as (lines, fraction):
             try:
-                for record in self._form.layout.records(lines):
+                for record in records_of(self._form.layout, lines, self._file):
                     found.append((record, self._labels(record, lines)))
                     n += len(record.content) if self.sequence_id else 1
                     if n >= self._form.chunk_rows or lines.n_bytes - begun >= self._form.chunk_bytes:
@@ -175,12 +177,17 @@ def size_of(X: Any) -> int:
     return X.nbytes * (OBJECT if X.dtype == object else 1)
 
 
+def records_of(layout: Layout, lines: Lines, file: DataFile) -> Iterator[Record]:
+    """Yield the records of a file, without those that have no label if these are to be left out."""
+    return layout.labelled_records(lines) if layout.skips and file.labelled else layout.records(lines)
+
+
 @contextmanager
 def opened(file: DataFile, longest: int, *, to_look: bool = False) -> Iterator[tuple[Lines, Callable[[], float | None]]]:
     """Yield the lines of a file, and what tells how much of it is read."""
     with file.open(to_look=to_look) as raw, decompressed(raw, file.path) as text:
         size = 0 if file.is_pipe else os.fstat(raw.fileno()).st_size
-        yield Lines(text, file.name, longest), lambda: min(1.0, raw.tell() / size) if size else None
+        yield Lines(text, file.name, longest, file.encoding), lambda: min(1.0, raw.tell() / size) if size else None
 
 
 # --------------------------------------------------------------------------------------------------------------- first pass
@@ -197,7 +204,7 @@ def find_records(job: Job, layout: Layout, train: list[DataFile], classes: Any, 
         file.keep(bar)
         with opened(file, job.chunk_bytes) as (lines, fraction):
             try:
-                for record in layout.records(lines):
+                for record in records_of(layout, lines, file):
                     rows += 1
                     layout.note(record, lines)
                     labels.update(dict.fromkeys(record.labels or []))

@@ -213,7 +213,7 @@ def test_comments_columns_and_labels(capsys, texts, tmp_path, as_given):
         ("a x O\nb x B-P\n\nc O\n", 4, "the token has 2 columns, and those before it have 3"),
         ("a x O\nb x y B-P\n", 2, "the token has 4 columns, and those before it have 3"),
         ("a\nb\n", 1, "there is one column; the last one is the label, and others are needed"),
-        ("a x O\nb \xff B-P\n", 2, "the line is no text in UTF-8: byte 0xff at place 3"),
+        ("a x O\nb \xff B-P\n", 2, "the line is no text in UTF-8: byte 0xff at place 3; --encoding says another one"),
         ("a x O\nb \0 B-P\n", 2, "the line has a NUL byte, which text has not"),
     ],
 )
