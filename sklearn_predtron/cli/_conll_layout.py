@@ -53,7 +53,7 @@ class ConllLayout(Layout):
         self.form = LineForm(comment, sep)
 
     @property
-    def place(self) -> int:
+    def label_column(self) -> int:
         """Return the column of the label."""
         return int(str(self.label)) - 1 if is_place(self.label) else 0 if self.label == "first" else -1
 
@@ -102,7 +102,7 @@ class ConllLayout(Layout):
             for i, columns in enumerate(tokens, first):
                 if len(columns) != n:
                     raise lines.broken(f"the token has {counted(len(columns), 'column')}, and those before it have {n}", i)
-            labels: list[str | float] | None = [columns.pop(self.place) for columns in tokens] if labelled else None
+            labels: list[str | float] | None = [columns.pop(self.label_column) for columns in tokens] if labelled else None
             yield Record(first, labels, tokens)
 
     def rows(self, records: Sequence[Record]) -> Any:

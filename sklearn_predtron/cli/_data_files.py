@@ -182,6 +182,7 @@ class DataFileReader(SvmlightReader):
             yield from super()._chunks(*arguments, **options)
         except BrokenLineError as error:
             reason = error.reason if self._words is None else self._words.explain(error.reason)
+            reason = reason.replace("(zero_based=False)", "here; --zero-based, of a new model, counts from 0")
             raise BrokenLineError(error.path, error.line_number, reason + self._file.hint) from None
         except (ValueError, OSError) as error:
             if not self.cache:

@@ -90,6 +90,22 @@ def test_estimators_learn_such_columns_in_any_split():
         assert_array_equal(model.coef_, models[0][0].coef_)
 
 
+@pytest.mark.parametrize(
+    "values", [["a", 1, True, None, 2.5, "3"], [True, None, False, None, True, 0], ["1", "x", "2", "-", 5, "6"]]
+)
+def test_cells_before_there_is_a_map_are_read_by_themselves(values):
+    """So that the first rows are learned alike in any split, whatever the rows of a call have in common."""
+    frame = pd.DataFrame({"a": pd.Series((values * 40)[:200], dtype=object), "b": NUMBERS[:200]})
+    coefs = []
+    for size in (1, 7, 200):
+        model = PredtronBinaryClassifier(features="piecewise")
+        for i in range(0, 200, size):
+            model.partial_fit(frame[i : i + size], Y[i : min(i + size, 200)], classes=[0, 1])
+        coefs.append(model.coef_)
+    assert_array_equal(coefs[1], coefs[0])
+    assert_array_equal(coefs[2], coefs[0])
+
+
 def test_numbers_that_are_written_otherwise_are_named():
     for word, form in (("$%d", "a currency sign"), ("%d %%", "a percent sign"), ("%d,5", "decimal commas")):
         frame = pd.DataFrame({"x": [word % i for i in range(60)]})
