@@ -1,5 +1,8 @@
 """Mistake-driven online learning for general prediction problems, as scikit-learn estimators."""
 
+from sklearn_predtron._support import quiet_start as quiet_start
+
+# isort: split
 from sklearn_predtron._support.version import __version__ as __version__
 from sklearn_predtron.families.bipartite import PredtronBipartiteClassifier
 from sklearn_predtron.families.classification import PredtronBinaryClassifier, PredtronClassifier

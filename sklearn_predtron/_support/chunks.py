@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn_predtron._support.queries import Queries, shortened
 
 Indices = NDArray[np.intp]
+LETTERS = {"B": "B", "I": "I", "E": "E", "S": "S", "L": "E", "U": "S", "M": "I"}  # those of BILOU and BMES, too
 OUTSIDE = -1  # the type of O
 
 
@@ -59,9 +60,12 @@ def read_tag(label: Any) -> tuple[str, str]:
     """Return the tag and the type of a label."""
     if isinstance(label, str):
         tag, dash, name = label.partition("-")
-        if label == "O" or (tag in ("B", "I", "E", "S") and (dash or not name)):
-            return tag, name or "_"
-    raise ValueError(f"The label {label!r} is none of chunks; accepted are 'O', 'B-x' and 'I-x' (and 'E-x', 'S-x') for a type x.")
+        if label == "O" or (tag in LETTERS and (dash or not name)):
+            return LETTERS.get(tag, tag), name or "_"
+    raise ValueError(
+        f"The label {label!r} is none of chunks; accepted are 'O', 'B-x' and 'I-x' (and 'E-x', 'S-x', or 'L-x', 'U-x', or 'M-x') "
+        "for a type x."
+    )
 
 
 def are_chunks(labels: list[Any]) -> bool:

@@ -23,6 +23,7 @@ def encode(y: NDArray, classes: NDArray, parameter: str = "y") -> NDArray:
         codes = np.array([place.get(label, -1) for label in y.tolist()], dtype=np.intp)
         known = codes >= 0
     if not np.all(known):
+        refuse_missing(y, parameter, classes)
         unknown = _distinct(y[~known])
         numbered = classes.dtype.kind in "OUST" and all(isinstance(i, int) and 0 <= i < len(classes) for i in unknown)
         raise ValueError(
@@ -30,6 +31,25 @@ def encode(y: NDArray, classes: NDArray, parameter: str = "y") -> NDArray:
             f"{shortened_list(classes.tolist())}.{NUMBERED if numbered else ''}"
         )
     return codes
+
+
+def refuse_missing(y: Any, parameter: str = "y", classes: NDArray | None = None) -> None:
+    """Raise ValueError if a label is missing: None, NaN, NaT or pandas.NA; pass labels of any other fault."""
+    if isinstance(y, (list, tuple)):
+        values: Any = y
+    else:
+        found = np.asarray(y)
+        looked_at = found.dtype.kind == "O" or (found.dtype.kind == "f" and bool(np.isnan(found).any()))
+        values = found.ravel() if looked_at else ()
+    for i, value in enumerate(values):
+        if is_missing(value):
+            accepted = "strings or numbers, none of which is missing" if classes is None else shortened_list(classes.tolist())
+            raise ValueError(f"{parameter} contains NaN: {value!r} at place {i} is a missing label; accepted are {accepted}.")
+
+
+def is_missing(label: Any) -> bool:
+    """Return whether there is no label."""
+    return label is None or (isinstance(label, float) and label != label) or type(label).__name__ in ("NAType", "NaTType")
 
 
 def _distinct(labels: NDArray) -> list[Any]:

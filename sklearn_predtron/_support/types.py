@@ -104,7 +104,7 @@ CutName = Literal["f1", "balanced", "macro_f1", "micro_f1", "fitted"]
 
 # ------------------------------------------------------------------------------------------------------- of functions
 
-SchemeName = Literal["bio", "iob", "bioes"]
+SchemeName = Literal["bio", "iob", "bioes", "bilou", "bmes"]
 DrawnRowsName = Literal["gaussian", "uniform"]
 LengthName = Literal["l2", "l1"]
 MarginNormName = Literal["l2", "l1", "max"]

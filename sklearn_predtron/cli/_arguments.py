@@ -107,6 +107,24 @@ def label(text: str) -> str:
     return text
 
 
+def encoding(text: str) -> str:
+    """Return the encoding of text from the command line, in which ends of lines are those of ASCII."""
+    try:
+        if "\n,0a".encode(text) == b"\n,0a":
+            return text
+    except LookupError:
+        pass
+    raise argparse.ArgumentTypeError(f"{text!r} is no encoding of Python in which ASCII is ASCII, as in utf-8 and latin-1")
+
+
+def separator(text: str) -> str:
+    """Return the text between columns from the command line."""
+    found = "\t" if text in ("tab", "\\t") else text
+    if not found.strip("\r\n"):
+        raise argparse.ArgumentTypeError(f"{text!r} must be a text, as between two columns, or tab")
+    return found
+
+
 def program() -> str:
     """Return what the user has typed to run the job: the script, or Python with the module."""
     return "predtron" if Path(sys.argv[0]).stem == "predtron" else "python -m sklearn_predtron"
@@ -127,7 +145,16 @@ def add_formats(parser: Parser) -> None:
         "--label",
         metavar="COLUMN",
         help="of csv, the column of the labels: its name in the first line, or its number from 1, if there are no names; first; "
-        "or last (default); of json, its name (default label)",
+        "or last (default); of json, its name (default label); of conll its number from 1, first, or last (default)",
+    )
+    formats.add_argument(
+        "--comment",
+        metavar="PREFIX",
+        help="of conll, how lines of comment begin, which stand before the tokens of a sequence (default: '# ' where the first "
+        "sequence begins with such a line that is no token)",
+    )
+    formats.add_argument(
+        "--sep", type=separator, metavar="TEXT", help="of conll, the text between columns; tab is a tab (default: white space)"
     )
     formats.add_argument(
         "--header",
@@ -135,6 +162,19 @@ def add_formats(parser: Parser) -> None:
         help="whether the first line of csv names the columns (default: if it has no number, or a word where the second line "
         "has a number)",
     )
+    formats.add_argument(
+        "--drop", nargs="+", metavar="COLUMN", help="of csv, columns that are no features, by name or number, as --label has them"
+    )
+    formats.add_argument(
+        "--id", metavar="COLUMN", help="of csv, a column that is no feature and stands before each prediction, with a tab"
+    )
+    formats.add_argument(
+        "--skip-unlabelled",
+        action="store_true",
+        default=None,
+        help="of csv, json and vw, leave out rows of TRAIN and TEST that have no label among others that do, and say how many",
+    )
+    formats.add_argument("--encoding", type=encoding, metavar="NAME", help="of text other than svmlight (default utf-8)")
     formats.add_argument(
         "--template",
         metavar="FILE",

@@ -15,7 +15,7 @@ from sklearn.multioutput import MultiOutputClassifier
 from sklearn.utils.class_weight import compute_sample_weight
 
 from sklearn_predtron._support.encoding import encode
-from sklearn_predtron.cli._compare import BEFORE, HELD_OUT, ByQuery, ResultRow, losses_of_sequences
+from sklearn_predtron.cli._compare import BEFORE, HELD_OUT, ByQuery, ResultRow, codes_or_other, losses_of_sequences
 from sklearn_predtron.cli._weighted import split_weights
 from sklearn_predtron.families._batches import full_batches, losses_of_batches
 from sklearn_predtron.families._ranked_lists import losses_of_lists
@@ -143,7 +143,8 @@ class RanksPerceptronBaseline(PerceptronBaseline):
     """scikit-learn's Perceptron, scored by how far its ranks are off, as the ordinal classifier is."""
 
     def _scores(self, predicted: NDArray, y: NDArray) -> NDArray:
-        return 1 - np.abs(encode(y, self.classes) - encode(predicted, self.classes)) / (len(self.classes) - 1)
+        off = np.abs(codes_or_other(y, predicted, self.classes) - encode(predicted, self.classes)) / (len(self.classes) - 1)
+        return np.where(np.isin(y, self.classes), 1 - off, 0.0)
 
 
 class TokensPerceptronBaseline(Baseline):
@@ -276,4 +277,4 @@ class BatchesBaseline(Baseline):
         return predicted == y.values
 
     def _score(self, predicted: NDArray, y: Any) -> None:
-        self.result.count_batch(self.loss, encode(predicted, self.classes), encode(y.values, self.classes))
+        self.result.count_batch(self.loss, encode(predicted, self.classes), codes_or_other(y.values, predicted, self.classes))

@@ -255,7 +255,9 @@ class PredtronContestant:
 
     def test(self, X: Any, y: Any) -> NDArray:
         """Score held-out rows and return their predictions."""
-        predicted, score = self.estimator.predict(X), self.estimator.score(X, y)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "y has .* labels that are not in classes_")  # which the report counts
+            predicted, score = self.estimator.predict(X), self.estimator.score(X, y)
         self.result.tested += X.shape[0]
         self.result.score += score * X.shape[0]
         if self.result.rejected is not None:
@@ -336,14 +338,24 @@ class BatchesContestant(PredtronContestant):
 
     def test(self, X: Any, y: Any) -> NDArray:
         predicted, classes = self.estimator.predict(X), self.estimator.classes_
-        self.result.count_batch(self.loss, encode(predicted, classes), encode(y, classes))
+        self.result.count_batch(self.loss, encode(predicted, classes), codes_or_other(y, predicted, classes))
         return predicted
+
+
+def codes_or_other(y: NDArray, predicted: NDArray, classes: NDArray) -> NDArray:
+    """Return the numbers of labels among classes; in the place of one that is none of them another than the predicted one."""
+    known = np.isin(y, classes)
+    if known.all():
+        return encode(y, classes)
+    codes = (encode(predicted, classes) + 1) % len(classes)
+    codes[known] = encode(y[known], classes)
+    return codes
 
 
 def losses_of_sequences(loss: Any, classes: NDArray, predicted: NDArray, y: ByQuery) -> NDArray:
     """Return the loss of each sequence; "auto" is what streams are learned by."""
     return sequence_loss(USUAL[LOSS] if isinstance(loss, str) and loss == AUTO else loss).evaluate(
-        encode(y.values, classes), encode(predicted, classes), y.start, classes
+        codes_or_other(y.values, predicted, classes), encode(predicted, classes), y.start, classes
     )
 
 

@@ -13,7 +13,7 @@ from sklearn_predtron.cli._layout import Layout, Record
 from sklearn_predtron.cli._template import Template
 from sklearn_predtron.cli._text_lines import Lines
 from sklearn_predtron.datasets import token_features
-from sklearn_predtron.datasets._conll import sequences_of_lines
+from sklearn_predtron.datasets._conll import AUTO, LineForm, sequences_of_lines
 
 WIDTH = 2**20  # features, unless another number is asked for
 
@@ -29,23 +29,44 @@ class ConllLayout(Layout):
         Items, as `token_features` takes them.
     columns : int or None
         Columns beside the label, if they are known.
+    label : str or None
+        The column of the label: its number from 1, first or last (None).
+    comment, sep : str or None
+        As `read_conll` takes them.
     """
 
     name, task, sequences = "conll", "sequence", True
+    place_of_label = "--label is the column of the labels, which is the last one by default"
 
-    def __init__(self, width: int, template: Template | None, columns: int | None = None):
+    def __init__(
+        self,
+        width: int,
+        template: Template | None,
+        columns: int | None = None,
+        *,
+        label: str | None = None,
+        comment: str | None = AUTO,
+        sep: str | None = None,
+    ):
         self.width: int = width
-        self.template, self.columns = template, columns
+        self.template, self.columns, self.label = template, columns, label
+        self.form = LineForm(comment, sep)
+
+    @property
+    def label_column(self) -> int:
+        """Return the column of the label."""
+        return int(str(self.label)) - 1 if is_place(self.label) else 0 if self.label == "first" else -1
 
     @classmethod
     def loaded(cls, loaded: Any, state: dict[str, Any]) -> ConllLayout:
         """Return the layout of files like those that a saved model has learned."""
         template, columns = state["template"], int(state["columns"])
         token_features([[""] * columns], template=template, n_features=1)  # refuses what makes no features
-        return cls(loaded.n_features_in_, template, columns)
+        form = {name: state.get(name) for name in ("label", "comment", "sep")}
+        return cls(loaded.n_features_in_, template, columns, **form)
 
     def look(self, lines: Lines) -> bool | None:
-        for first, tokens in sequences_of_lines(bounded(lines)):
+        for first, tokens in sequences_of_lines(bounded(lines), self.form):
             n = len(tokens[0])
             if self.columns is None:
                 self._take_columns(n - 1, lines, first)
@@ -54,6 +75,8 @@ class ConllLayout(Layout):
 
     def _take_columns(self, n: int, lines: Lines, first: int) -> None:
         """Have so many columns beside the label, of which the template makes features."""
+        if is_place(self.label) and not 1 <= int(str(self.label)) <= n + 1:
+            raise UsageError(f"--label={self.label!r} is no column of {lines.path}; accepted are 1 to {n + 1}, first and last")
         if n < 1:
             raise lines.broken("there is one column; the last one is the label, and others are needed", first)
         try:
@@ -72,14 +95,14 @@ class ConllLayout(Layout):
 
     def records(self, lines: Lines) -> Iterator[Record]:
         labelled = None
-        for first, tokens in sequences_of_lines(bounded(lines)):
+        for first, tokens in sequences_of_lines(bounded(lines), self.form):
             if labelled is None:
                 labelled = self._has_label(len(tokens[0]), lines, first)
             n = (self.columns or 0) + labelled
             for i, columns in enumerate(tokens, first):
                 if len(columns) != n:
                     raise lines.broken(f"the token has {counted(len(columns), 'column')}, and those before it have {n}", i)
-            labels: list[str | float] | None = [columns.pop() for columns in tokens] if labelled else None
+            labels: list[str | float] | None = [columns.pop(self.label_column) for columns in tokens] if labelled else None
             yield Record(first, labels, tokens)
 
     def rows(self, records: Sequence[Record]) -> Any:
@@ -88,7 +111,15 @@ class ConllLayout(Layout):
         return token_features(tokens, sid, template=self.template, n_features=self.width)
 
     def state(self) -> dict[str, Any]:
-        return {"format": self.name, "template": self.template, "columns": self.columns}
+        comment = None if self.form.comment == AUTO else self.form.comment
+        own = {"label": self.label, "comment": comment, "sep": self.form.sep}
+        known = {name: value for name, value in own.items() if value is not None}
+        return {"format": self.name, "template": self.template, "columns": self.columns, **known}
+
+
+def is_place(label: str | None) -> bool:
+    """Return whether a label's column is told by its number."""
+    return label is not None and label.isdecimal()
 
 
 def bounded(lines: Lines) -> Iterator[str]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from itertools import chain, islice
 from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from sklearn_predtron._support.cells import NEARLY_ALL, Census, Words, is_missing, message_of_words, number_in
 from sklearn_predtron._support.queries import shortened
+from sklearn_predtron._support.warning import warn
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._growing import counted
 from sklearn_predtron.cli._job import Job
@@ -19,18 +22,18 @@ from sklearn_predtron.cli._one_hot import OneHotBaseline
 from sklearn_predtron.cli._text_lines import Lines
 from sklearn_predtron.families._tables import map_of
 
-MISSING = frozenset(["", "NA", "N/A", "NaN", "nan", "null", "NULL", "?"])
 FIRST, LAST = "first", "last"
 NUMBER, CATEGORY = "number", "category"
 MOST_CATEGORIES = 1000  # of a column, for the learner beside
 
 
 class Plan(NamedTuple):
-    """Where a file has what: the label, if it is there, the features in their order, and how many columns there are."""
+    """Where a file has what: the label, if it is there, the features in their order, how many columns there are, and ids."""
 
     label: int | None
     order: list[int]
     n: int
+    id: int | None = None
 
 
 def numbers_of(cells: list[str]) -> list[float] | None:
@@ -44,12 +47,8 @@ def numbers_of(cells: list[str]) -> list[float] | None:
 
 def value_of(cell: str) -> float | str | None:
     """Return a cell as a number, a word, or None, which is missing."""
-    if cell in MISSING:
-        return None
-    try:
-        return cell if "_" in cell else float(cell)
-    except ValueError:
-        return cell
+    number = number_in(cell)
+    return cell if number is None else None if number != number else number
 
 
 class CsvLayout(Layout):
@@ -69,9 +68,14 @@ class CsvLayout(Layout):
         Of each whether it holds numbers or categories, if that is known.
     place : int or None
         The column of the labels in files without names, if it is known.
+    drop : sequence of str
+        Columns that are no features, by name or number.
+    id : str or None
+        One of them, which stands before each prediction.
     """
 
     name, of_tables = "csv", True
+    place_of_label = "--label names the column of the labels, which is the last one by default"
 
     def __init__(
         self,
@@ -82,21 +86,29 @@ class CsvLayout(Layout):
         names: list[str] | None = None,
         kinds: list[str] | None = None,
         place: int | None = None,
+        drop: Sequence[str] = (),
+        id: str | None = None,
     ):
-        self.label, self.header = label, header
+        self.label, self.header, self.id = label, header, id
+        self.drop = list(dict.fromkeys([*drop, *([] if id is None else [id])]))
+        self.with_ids = id is not None
         self.missing, self.words = taken_by(features)  # what cells may be beside numbers
         self.names, self.kinds, self.place = names, kinds, place
         self.width = None if kinds is None else len(kinds)
         self._seen: list[dict[str, int]] = []  # of each column, the words that the first pass has seen
+        self._census: list[Census] = []  # of each column, as of a data frame's
+        self._counted: set[int] = set()  # columns of which the first pass knows that they hold numbers, unless words come
+        self._warned: set[str] = set()  # files that have been read
 
     @classmethod
     def new(cls, job: Job, loaded: Any) -> CsvLayout:
         """Return the layout of files to learn from first, or those of the table that a model of Python's has learned."""
+        beside: dict[str, Any] = {"drop": job.drop, "id": job.id}
         if loaded is None:
-            return cls(features=job.parameters.get("features"), label=job.label, header=job.header)
+            return cls(features=job.parameters.get("features"), label=job.label, header=job.header, **beside)
         names = getattr(loaded, "feature_names_in_", None)
         known: dict[str, Any] = {"names": None if names is None else names.tolist(), "kinds": [NUMBER] * loaded.n_features_in_}
-        return cls(features=loaded.features, label=job.label, header=job.header, **known)
+        return cls(features=loaded.features, label=job.label, header=job.header, **known, **beside)
 
     @classmethod
     def loaded(cls, job: Job, loaded: Any, state: dict[str, Any]) -> CsvLayout:
@@ -105,11 +117,13 @@ class CsvLayout(Layout):
         for name in ("kinds", "names"):
             if name == "kinds" or known[name] is not None:
                 check_texts(name, known[name], loaded.n_features_in_)
-        return cls(features=loaded.features, header=job.header, **known)
+        drop = state.get("drop", [])
+        check_texts("drop", drop, len(drop))
+        return cls(features=loaded.features, header=job.header, **known, drop=[*drop, *job.drop], id=job.id)
 
     def state(self) -> dict[str, Any]:
         known = {"label": self.label, "names": self.names, "kinds": self.kinds, "place": self.place}
-        return {"format": self.name, **known}
+        return {"format": self.name, **known, **({"drop": self.drop} if self.drop else {})}
 
     @property
     def is_known(self) -> bool:
@@ -119,7 +133,11 @@ class CsvLayout(Layout):
 
     def look(self, lines: Lines) -> bool | None:
         begun = self._start(lines)
-        return None if begun is None or next(begun[1], None) is None else begun[0].label is not None
+        if begun is None:
+            return None
+        labelled = begun[0].label is not None
+        filled = (True for _, cells in begun[1] if not labelled or any(cell.strip() for cell in cells))
+        return labelled if next(filled, False) else None
 
     def _start(self, lines: Lines) -> tuple[Plan, Iterator[tuple[int, list[str]]]] | None:
         """Return where a file has what, and its rows with the lines in which they begin; None if it is empty."""
@@ -130,9 +148,11 @@ class CsvLayout(Layout):
         line, cells = first[0], [cell.strip() for cell in first[1]]
         named = self._is_known_header(cells)
         if named is None:
-            second = next(rows, None)
-            named = is_header(cells, [] if second is None else second[1])
-            rows = rows if second is None else chain([second], rows)
+            next_ones = list(islice(rows, 1))
+            while next_ones and not any(cell.strip() for cell in next_ones[-1][1]) and (more := next(rows, None)) is not None:
+                next_ones.append(more)
+            named = is_header(cells, next_ones[-1][1] if next_ones else [])
+            rows = chain(next_ones, rows)
         plan = self._plan([cell or f"column {i}" for i, cell in enumerate(cells, 1)] if named else None, len(cells), lines, line)
         return plan, rows if named else chain([first], rows)
 
@@ -153,11 +173,24 @@ class CsvLayout(Layout):
             return self._new_plan(names, n, lines, line)
         if names is not None and self.names is not None:
             return self._plan_by_names(names, lines, line)
-        if n not in (self.width, self.width + 1):
-            said = f"accepted are {self.width + 1} with the label, or {self.width} without it"
+        least = self.width + len(self.drop)
+        if n not in (least, least + 1):
+            said = f"accepted are {least + 1} with the label, or {least} without it"
             raise lines.broken(f"the first row has {counted(n, 'column')}; {said}", line)
-        place = None if n == self.width else n - 1 if self.place is None else self.place
-        return Plan(place, [i for i in range(n) if i != place], n)
+        known = least if self.place is None else self.place
+        place = None if n == least else known
+        left = [i - (place is None and i > known) for i in self._left_out([str(i) for i in range(1, least + 2)], lines)]
+        ids = left[self.drop.index(self.id)] if self.id else None
+        return Plan(place, [i for i in range(n) if i != place and i not in left], n, ids)
+
+    def _left_out(self, names: list[str], lines: Lines) -> list[int]:
+        """Return the columns that are no features, in the order of `drop`."""
+        for name in self.drop:
+            if name not in names:
+                accepted = ", ".join(map(shortened, names[:10])) + (", ..." if len(names) > 10 else "")
+                which = "--id" if name == self.id else "--drop"
+                raise UsageError(f"{which} {name!r} is no column of {lines.path}; accepted are {accepted}")
+        return [names.index(name) for name in self.drop]
 
     def _new_plan(self, names: list[str] | None, n: int, lines: Lines, line: int) -> Plan:
         """Return where the first file has what, and know its columns from now on."""
@@ -169,12 +202,17 @@ class CsvLayout(Layout):
             accepted = ", ".join([*map(shortened, known[:10]), *(["..."] if n > 10 else []), FIRST, LAST])
             raise UsageError(f"--label={label!r} is no column of {lines.path}; accepted are {accepted}")
         place = known.index(label) if label in known else 0 if label == FIRST else n - 1
-        order = [i for i in range(n) if i != place]
-        self.width, self.place = n - 1, place
-        self._seen = [{} for _ in order]
+        left = self._left_out(known, lines)
+        if place in left:
+            raise UsageError(f"--drop and --id name {known[place]!r}, which is the label; --label names another column")
+        order = [i for i in range(n) if i != place and i not in left]
+        if not order:
+            raise UsageError(f"--drop leaves no feature of {lines.path}; a label and a feature are needed")
+        self.width, self.place = len(order), place
+        self._seen, self._census = [{} for _ in order], [Census() for _ in order]
         if names is not None:
             self.label, self.names = names[place], [names[i] for i in order]
-        return Plan(place, order, n)
+        return Plan(place, order, n, left[self.drop.index(self.id)] if self.id else None)
 
     def _plan_by_names(self, names: list[str], lines: Lines, line: int) -> Plan:
         """Return where a file has what, by the names of its columns."""
@@ -182,12 +220,15 @@ class CsvLayout(Layout):
         for name in wanted:
             if name not in names:
                 raise lines.broken(f"there is no column {shortened(name)}, which was learned", line)
-        others = [name for name in names if name not in wanted]
+        if self.id is not None and self.id not in names:
+            raise lines.broken(f"there is no column {shortened(self.id)}, which --id names", line)
+        others = [name for name in names if name not in wanted and name not in self.drop]
         label = others[0] if self.label is None and len(others) == 1 else self.label
         for name in others:
             if name != label:
                 raise lines.broken(f"the column {shortened(name)} is none of those that were learned, nor the label", line)
-        return Plan(names.index(label) if label in others else None, [names.index(name) for name in wanted], len(names))
+        ids = names.index(self.id) if self.id else None
+        return Plan(names.index(label) if label in others else None, [names.index(name) for name in wanted], len(names), ids)
 
     # --------------------------------------------------------------------------------------------------------------- the rows
 
@@ -196,53 +237,85 @@ class CsvLayout(Layout):
         if begun is None:
             return
         plan, rows = begun
-        for line, cells in rows:
+        words: dict[int, Counter[str]] = {}  # among the numbers of a column
+        n = unlabelled = 0
+        for line, given in rows:
+            blank = not given or (len(given) == 1 and plan.n > 1 and not given[0].strip())
+            if blank and plan.label is not None:
+                continue
+            cells = [""] * plan.n if blank else given
+            n += 1
             if len(cells) != plan.n:
                 raise lines.broken(f"the row has {counted(len(cells), 'column')}, and the first one has {plan.n}", line)
             labels: list[str | float] | None = None if plan.label is None else [cells[plan.label].strip()]
             content: list[Any] = [cells[i] for i in plan.order]
-            if labels and labels[0] in MISSING:
+            if labels and is_missing(str(labels[0])):
+                unlabelled += 1
+                if self.skips:
+                    continue
                 raise lines.broken("the label is missing", line)
-            yield Record(line, labels, content if self.kinds is None else self._values(content, lines, line))
+            content = content if self.kinds is None else self._values(content, words, lines, line)
+            yield Record(line, labels, content, id=None if plan.id is None else cells[plan.id].strip())
+        self.left_out(unlabelled, lines)
+        if words and lines.path not in self._warned:
+            self._warned.add(lines.path)
+            found = [Words(self._said(j), counts, n, 0) for j, counts in sorted(words.items())]
+            warn(message_of_words(lines.path, found))
 
-    def _values(self, cells: list[str], lines: Lines, line: int) -> list[Any]:
-        """Return the numbers and words of a row."""
+    def _values(self, cells: list[str], words: dict[int, Counter[str]], lines: Lines, line: int) -> list[Any]:
+        """Return the numbers and words of a row, and count words in the place of numbers."""
         kinds = self.kinds or []
         if CATEGORY not in kinds:
-            found = numbers_of(cells)
-            if found is not None:
-                return found
-        return [self._value(j, cell.strip(), kind, lines, line) for j, (cell, kind) in enumerate(zip(cells, kinds, strict=True))]
-
-    def _value(self, j: int, cell: str, kind: str, lines: Lines, line: int) -> Any:
-        """Return the number or word of a cell."""
-        value = value_of(cell)
-        if value is None and self.missing:
-            return None if kind == CATEGORY else np.nan
-        if value is not None and kind == CATEGORY:
-            return cell
-        if not isinstance(value, float) or not np.isfinite(value):
-            raise lines.broken(f"the column {self._said(j)} has {shortened(cell)}, which is no finite number", line)
-        return value
+            numbers = numbers_of(cells)
+            if numbers is not None:
+                return numbers
+        found: list[Any] = []
+        for j, (given, kind) in enumerate(zip(cells, kinds, strict=True)):
+            cell = given.strip()
+            value = value_of(cell)
+            if value is None and self.missing:
+                found.append(None if kind == CATEGORY else np.nan)
+            elif value is not None and kind == CATEGORY:
+                found.append(cell)
+            elif isinstance(value, str) and self.missing:
+                words.setdefault(j, Counter())[cell] += 1
+                found.append(np.nan)
+            elif isinstance(value, float) and isfinite(value):
+                found.append(value)
+            else:
+                raise lines.broken(f"the column {self._said(j)} has {shortened(cell)}, which is no finite number", line)
+        return found
 
     def _said(self, j: int) -> str:
         """Return how messages call a column."""
         return shortened(self.names[j]) if self.names is not None else str(j + 1 + (self.place is not None and j >= self.place))
 
     def note(self, record: Record, lines: Lines) -> None:
-        if not any(self._seen) and numbers_of(record.content) is not None:
+        if len(self._counted) == len(self._seen) and numbers_of(record.content) is not None:
             return
-        for j, (given, seen) in enumerate(zip(record.content, self._seen, strict=True)):
+        for j, (given, seen, found) in enumerate(zip(record.content, self._seen, self._census, strict=True)):
             cell = given.strip()
             value = value_of(cell)
             if (value is None and not self.missing) or (isinstance(value, str) and not self.words):
                 hint = "--features piecewise or auto takes words, and cells that are missing"
                 raise UsageError(f"{lines.path}, line {record.line} has {shortened(cell)} in the column {self._said(j)}; {hint}")
-            if (isinstance(value, str) or (seen and value is not None)) and len(seen) < MOST_CATEGORIES:
+            if value is None or (j in self._counted and not isinstance(value, str)):
+                continue
+            if not isinstance(value, str) or len(found.words) < MOST_CATEGORIES:
+                found.add(cell)
+            if len(seen) < MOST_CATEGORIES:
                 seen.setdefault(cell, len(seen))
+            enough = len(found.numbers) >= max(MOST_CATEGORIES, len(found.words) / (1 - NEARLY_ALL))
+            (self._counted.add if enough else self._counted.discard)(j)
 
     def finish_pass(self) -> None:
-        self.kinds = [CATEGORY if words else NUMBER for words in self._seen]
+        self.kinds = [CATEGORY if found.words and not found.of_numbers else NUMBER for found in self._census]
+        for j, (kind, found) in enumerate(zip(self.kinds, self._census, strict=True)):
+            advice = found.advice("TRAIN", self._said(j)) if kind == CATEGORY else None
+            if kind == NUMBER:
+                self._seen[j].clear()
+            if advice is not None:
+                warn(advice)
 
     def rows(self, records: Sequence[Record]) -> Any:
         if CATEGORY not in (self.kinds or []):
@@ -278,7 +351,7 @@ def is_header(cells: list[str], second: list[str]) -> bool:
 
 
 def rows_of(lines: Lines) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line in which each row begins, and its cells; blank lines are left out."""
+    """Yield the line in which each row begins, and its cells, of which a blank line has none or one; leave first ones out."""
     head = next((line for line in lines if not line.isspace()), None)
     if head is None:
         return
@@ -291,8 +364,7 @@ def rows_of(lines: Lines) -> Iterator[tuple[int, list[str]]]:
             raise lines.broken(f"the row cannot be read: {error}", first) from None
         if cells is None:
             return
-        if len(cells) > 1 or (cells and cells[0].strip()):
-            yield first, cells
+        yield first, cells
         first = lines.number + 1
 
 

@@ -73,6 +73,7 @@ class DataFile:
         self.path = path
         self.name = "standard input" if path == STANDARD else path
         self.labelled, self.looked_at = True, False
+        self.encoding = "utf-8"
         self.hint = ""  # what messages say of it, too
         self.parsed: list[Any] | None = None  # all chunks, if a pass has kept them
         self.is_pipe = not stat.S_ISREG(status(path).st_mode)
@@ -129,7 +130,7 @@ def reopened(number: int, start: int) -> IO[bytes]:
 class DataFileReader(SvmlightReader):
     """A reader of a `DataFile`, whose labels may be words; without `n_features` a chunk is as wide as it needs to be."""
 
-    weights = None  # of the rows of a chunk
+    weights = ids = None  # of the rows of a chunk
 
     def __init__(self, file: DataFile, *, words: Words | None = None, **parameters: Any):
         super().__init__(file.name, **parameters)
@@ -181,6 +182,7 @@ class DataFileReader(SvmlightReader):
             yield from super()._chunks(*arguments, **options)
         except BrokenLineError as error:
             reason = error.reason if self._words is None else self._words.explain(error.reason)
+            reason = reason.replace("(zero_based=False)", "here; --zero-based, of a new model, counts from 0")
             raise BrokenLineError(error.path, error.line_number, reason + self._file.hint) from None
         except (ValueError, OSError) as error:
             if not self.cache:

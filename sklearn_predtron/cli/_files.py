@@ -297,7 +297,10 @@ def score_files(
                 reader = file_format.reader(file, learned=False)
                 for X, y, place in chunks(reader, lambda rows: as_learned(left_out.cut(rows, width))):
                     X = X if beside is None else beside.beside(X)
+                    left_out.count_labels(y, getattr(model, "classes_", None))
                     lines = lines_of(comparison, X, y, place, several, job.written)
+                    if reader.ids is not None:
+                        lines = (f"{name}\t{line}" for name, line in zip(reader.ids, lines, strict=True))
                     is_read = (
                         write(spaced(lines, X.start) if file_format.spaced and isinstance(X, ByQuery) else lines) and is_read
                     )

@@ -88,6 +88,8 @@ class Files:
         train, test = ([stack.enter_context(DataFile(path)) for path in paths] for paths in given)
         several = job.task == "multilabel" if loaded is None else task_of(loaded).multilabel
         files = cls(train, test, job.chunk_bytes, several, FirstRow(), layout_of(job, loaded))
+        for file in [*train, *test]:
+            file.encoding = job.encoding or file.encoding
         for file in train:
             # What writes several pipes may write one after the other.
             if not (file.is_pipe and files.first.is_there):
@@ -193,8 +195,12 @@ class FileFormat:
         width = self.n_features if learned and not self.grow else None
         several = self.multilabel and file.labelled
         form: dict[str, Any] = {"n_features": width, "zero_based": bool(self.zero_based), "multilabel": several}
-        open_labels = not file.labelled or self.query_id or (learned and self.new_labels and not self.multilabel)
-        return DataFileReader(file, classes=None if open_labels else self.parsed_classes, cache=self.cache, **form, **self.how)
+        new = self.new_labels if learned else True  # labels of TEST that nobody has learned count as wrong
+        open_labels = not file.labelled or self.query_id or (new and not self.multilabel)
+        how = self.how
+        if not learned and self.words is not None and not self.multilabel:
+            how["words"] = Words(self.words.names, grows=True, several=False)
+        return DataFileReader(file, classes=None if open_labels else self.parsed_classes, cache=self.cache, **form, **how)
 
     def mark(self, model: Any) -> None:
         """Let a model that is saved know how its files are read."""

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from sklearn_predtron.cli._compare import ByQuery, Comparison
 from sklearn_predtron.cli._console import UsageError
+from sklearn_predtron.cli._labels import shortened_labels
 from sklearn_predtron.cli._tasks import Task
 
 MOST_CLASSES = 10_000  # unless another number is asked for
@@ -87,10 +88,21 @@ class HeldBack:
 
 @dataclass
 class LeftOut:
-    """Values of features that training did not have."""
+    """Values of features that training did not have, and rows with labels that it did not have."""
 
     values: int = 0
     features: set[int] = field(default_factory=set)
+    rows: int = 0
+    labels: set[Any] = field(default_factory=set)
+
+    def count_labels(self, y: Any, classes: Any) -> None:
+        """Count rows, or tokens, whose labels are none of the classes."""
+        values = y.values if isinstance(y, ByQuery) else y
+        if classes is None or not isinstance(values, np.ndarray) or values.ndim > 1:
+            return
+        unknown = values[~np.isin(values, classes)]
+        self.rows += len(unknown)
+        self.labels.update(unknown.tolist())
 
     def cut(self, X: Any, width: int) -> Any:
         """Return rows of a width; what is left out is counted."""
@@ -104,10 +116,15 @@ class LeftOut:
         return X
 
     def __str__(self) -> str:
+        said = ""
+        if self.rows:
+            rows, labels = counted(self.rows, "row"), shortened_labels(sorted(self.labels))
+            verb = "counts" if self.rows == 1 else "count"
+            said = f"TEST: {rows} with labels that training did not have, {labels}, {verb} as wrong\n"
         if not self.values:
-            return ""
+            return said
         values, features = counted(self.values, "value"), counted(len(self.features), "feature")
-        return f"TEST: {values} of {features} that training did not have {'was' if self.values == 1 else 'were'} left out\n"
+        return f"{said}TEST: {values} of {features} that training did not have {'was' if self.values == 1 else 'were'} left out\n"
 
 
 def counted(n: int, what: str) -> str:

@@ -31,16 +31,39 @@ class HashedLayout(Layout):
         self.width: int = width
 
     def look(self, lines: Lines) -> bool | None:
-        record = next(self.records(lines), None)
-        return None if record is None else record.labels is not None
+        first = None
+        for record in self._all(lines):
+            if not self.skips or record.labels is not None:
+                return record.labels is not None
+            first = False
+        return first
+
+    def _all(self, lines: Lines) -> Iterator[Record]:
+        """Yield the rows of all lines that are not blank."""
+        return (self._record(line, lines) for line in lines if not line.isspace())
+
+    def labelled_records(self, lines: Lines) -> Iterator[Record]:
+        """Yield the rows that have a label, and say how many have none."""
+        n = 0
+        for record in self._all(lines):
+            if record.labels is None:
+                n += 1
+            else:
+                yield record
+        self.left_out(n, lines)
 
     def records(self, lines: Lines) -> Iterator[Record]:
-        labelled = None
+        labelled, blank = None, list[int]()  # blank lines before the first row, which shows whether they are rows
         for line in lines:
             if line.isspace():
+                blank += [lines.number] if labelled is None else []
+                if labelled is False:
+                    yield Record(lines.number, None, [])
                 continue
             record = self._record(line, lines)
-            labelled = record.labels is not None if labelled is None else labelled
+            if labelled is None:
+                labelled = record.labels is not None
+                yield from () if labelled else (Record(number, None, []) for number in blank)
             if record.labels is not None and not labelled:
                 raise lines.broken("the row has a label, and those before it have none")
             yield record
@@ -69,6 +92,7 @@ class JsonLayout(HashedLayout):
     """
 
     name = "json"
+    place_of_label = "--label says the name of the label"
 
     def __init__(self, width: int, label: str):
         super().__init__(width)

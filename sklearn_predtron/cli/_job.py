@@ -60,6 +60,12 @@ class Job:
     label: str | None  # the column of the labels
     header: bool | None
     template: str | None
+    comment: str | None  # how lines of comment begin
+    sep: str | None  # between columns
+    encoding: str | None
+    drop: tuple[str, ...]  # columns that are no features
+    id: str | None  # the column that is copied to the predictions
+    skip_unlabelled: bool
 
     @classmethod
     def of(cls, args: argparse.Namespace) -> Job:
@@ -69,12 +75,13 @@ class Job:
             raise UsageError("--scores and --proba are two things to write in the place of predictions; accepted is one of them")
         same = ["test", "save", "load", "predictions", "task", "reject_cost", "reject_label", "compare", "costs", "test_costs"]
         same += ["jobs", "cluster", "checkpoint", "features", "max_classes", "zero_based"]
-        same += ["format", "label", "header", "template", "plot"]
-        switches = {name: bool(values[name]) for name in ("json", "quiet", "grow", "cache")}
+        same += ["format", "label", "header", "template", "plot", "comment", "sep", "encoding", "id"]
+        switches = {name: bool(values[name]) for name in ("json", "quiet", "grow", "cache", "skip_unlabelled")}
         maps = {"features": args.features} if isinstance(args.features, str) else {}
         return cls(
             given=frozenset(name for name, value in values.items() if not (value is None or (name == "train" and not value))),
             train=tuple(args.train),
+            drop=tuple(args.drop or ()),
             written="scores" if args.scores else "probabilities" if args.proba else "predictions",
             classes=None if args.classes is None else typed_labels(args.classes),
             parameters={name: values[name] for name in LEARNER_OPTIONS if values[name] is not None} | maps,

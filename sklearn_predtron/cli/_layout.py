@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from math import isfinite
 from typing import Any, ClassVar, NamedTuple
 
+from sklearn_predtron._support.warning import warn
 from sklearn_predtron.cli._text_lines import Lines
 
 
@@ -17,6 +19,7 @@ class Record(NamedTuple):
     labels: list[str | float] | None
     content: Any
     weight: float = 1.0
+    id: str | None = None
 
 
 def number_of(label: str | float) -> float | None:
@@ -37,7 +40,21 @@ class Layout(ABC):
     task: ClassVar[str | None] = None  # the only one that it is for
     sequences: ClassVar[bool] = False  # whether a record is one, whose tokens have a line each
     of_tables: ClassVar[bool] = False  # of whose columns features can be made
+    place_of_label: ClassVar[str | None] = None  # what a message says of where the labels are
     width: int | None  # of the rows, once it is known
+
+    skips = False  # whether rows without a label are left out, where others have one
+    with_ids = False  # whether records have ids
+
+    def left_out(self, n: int, lines: Lines) -> None:
+        """Warn once of a file that some rows without a label were left out."""
+        if n and lines.path not in self._warned_of:
+            self._warned_of.add(lines.path)
+            warn(f"{lines.path}: {n:,} {'row' if n == 1 else 'rows'} without a label {'was' if n == 1 else 'were'} left out")
+
+    @cached_property
+    def _warned_of(self) -> set[str]:
+        return set()
 
     @property
     def without_label(self) -> str:
@@ -56,6 +73,10 @@ class Layout(ABC):
     @abstractmethod
     def records(self, lines: Lines) -> Iterator[Record]:
         """Yield the records of a file."""
+
+    def labelled_records(self, lines: Lines) -> Iterator[Record]:
+        """Yield the records of a file that have a label, and say how many have none."""
+        return self.records(lines)
 
     def note(self, record: Record, lines: Lines) -> None:  # noqa: B027
         """Take notice of a record in the first pass."""

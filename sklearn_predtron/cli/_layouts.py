@@ -16,11 +16,22 @@ from sklearn_predtron.cli._layout import Layout
 from sklearn_predtron.cli._tasks import TASKS
 from sklearn_predtron.cli._template import read_template_file
 from sklearn_predtron.cli._vw_layout import VwLayout
+from sklearn_predtron.datasets._conll import AUTO
 
 SVMLIGHT = "svmlight"
 LAYOUTS: dict[str, type[Layout]] = {kind.name: kind for kind in (CsvLayout, ConllLayout, JsonLayout, VwLayout)}
 ENDINGS = {".csv": "csv", ".tsv": "csv", ".conll": "conll", ".jsonl": "json", ".ndjson": "json", ".vw": "vw"}
-OPTIONS = {"label": ("csv", "json"), "header": ("csv",), "template": ("conll",)}
+OPTIONS = {
+    "label": ("csv", "json", "conll"),
+    "header": ("csv",),
+    "template": ("conll",),
+    "comment": ("conll",),
+    "sep": ("conll",),
+    "encoding": tuple(LAYOUTS),
+    "drop": ("csv",),
+    "id": ("csv",),
+    "skip_unlabelled": ("csv", "json", "vw"),
+}
 OF_SVMLIGHT = ["grow", "jobs", "cluster", "cache", "zero_based"]  # options that others do not have
 OF_ROWS = ["binary", "multiclass", "ordinal", "bipartite"]  # tasks of rows with a label each
 PAIR = re.compile(rb"\d+:[-+.\deE]+")
@@ -52,8 +63,9 @@ def layout_of(job: Job, loaded: Any) -> Layout | None:
     """Return the layout of the files; None is svmlight."""
     state = getattr(loaded, "file_format_", None)
     name = (job.format or format_of_names(job) or SVMLIGHT) if state is None else name_in(job, state)
-    if state is not None and job.label is not None:
-        raise UsageError("--label is fixed by the estimator of --load")
+    for fixed in ("label", "comment", "sep"):
+        if state is not None and getattr(job, fixed) is not None:
+            raise UsageError(f"{option(fixed)} is fixed by the estimator of --load")
     if state is not None and job.format not in (None, name):
         raise UsageError(f"--format={job.format} is not for --load={job.load!r}, which has learned {name} files")
     for given, known in OPTIONS.items():
@@ -62,7 +74,11 @@ def layout_of(job: Job, loaded: Any) -> Layout | None:
     if name == SVMLIGHT:
         return None
     check_layout(job, name, loaded)
-    return new_layout(job, name, loaded) if state is None else loaded_layout(job, loaded, state)
+    if job.skip_unlabelled and (job.costs or job.test_costs):
+        raise UsageError("--skip-unlabelled is not for rows with costs, of which each has a line")
+    layout = new_layout(job, name, loaded) if state is None else loaded_layout(job, loaded, state)
+    layout.skips = job.skip_unlabelled
+    return layout
 
 
 def format_of_names(job: Job) -> str | None:
@@ -99,7 +115,10 @@ def check_layout(job: Job, name: str, loaded: Any) -> None:
 def new_layout(job: Job, name: str, loaded: Any) -> Layout:
     """Return the layout of files that no saved model knows; one that Python has fitted knows its columns."""
     if name == ConllLayout.name and loaded is None:
-        return ConllLayout(job.features or WIDTH, read_template_file(job.template))
+        if job.label not in (None, "first", "last") and not str(job.label).isdecimal():
+            raise UsageError(f"--label={job.label!r} is no column of tokens; accepted are its number from 1, first and last")
+        form: dict[str, Any] = {"label": job.label, "comment": AUTO if job.comment is None else job.comment, "sep": job.sep}
+        return ConllLayout(job.features or WIDTH, read_template_file(job.template), **form)
     if name == CsvLayout.name:
         return CsvLayout.new(job, loaded)
     width = (job.features or HASHED) if loaded is None else loaded.n_features_in_

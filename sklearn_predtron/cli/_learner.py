@@ -88,11 +88,12 @@ def check_table(job: Job, model: Any, file_format: AnyFormat) -> None:
 
 def warn_of_few_rows(job: Job, model: Any, file_format: AnyFormat) -> None:
     """Warn where TRAIN ends before features are made of its columns, as far as that is known."""
-    rows = (file_format.n_rows or MADE_AFTER) * job.epochs
-    if model.features is not None and not model.__sklearn_is_fitted__() and rows < MADE_AFTER:
+    n = file_format.n_rows or MADE_AFTER
+    if model.features is not None and not model.__sklearn_is_fitted__() and n * job.epochs < MADE_AFTER:
+        often = "" if job.epochs == 1 else f" in each of {job.epochs} epochs"
         warn(
             f"features={shortened(model.features)} are made of the first {MADE_AFTER} rows that are learned, and TRAIN has "
-            f"{rows}, of which numbers are learned as they are, and words not at all; accepted are more --epochs, too"
+            f"{n}{often}, of which numbers are learned as they are, and words not at all; accepted are more --epochs, too"
         )
 
 

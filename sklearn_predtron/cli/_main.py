@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sklearn_predtron._support.quiet_start import raise_interrupts
 from sklearn_predtron.cli._arguments import build_parser
 from sklearn_predtron.cli._checks import check_job
 from sklearn_predtron.cli._console import UsageError, complain, report, terminable, warnings_in_a_line
@@ -14,6 +15,7 @@ from sklearn_predtron.cli._progress import Bar
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the main job and return the exit code."""
+    raise_interrupts()
     parser = build_parser()
     try:
         args = parser.parse_args(argv)

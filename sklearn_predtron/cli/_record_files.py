@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sklearn_predtron._support.queries import shortened
+from sklearn_predtron._support.warning import warn
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._data_files import DataFile, Room
 from sklearn_predtron.cli._growing import MOST_CLASSES, check_number
@@ -26,6 +27,7 @@ from sklearn_predtron.datasets import BrokenLineError
 from sklearn_predtron.datasets._compressed import decompressed
 
 OBJECT = 8  # times the size of its address, about
+MANY = 20  # distinct labels, which may be measurements
 BETWEEN = 1000  # records from one look at the progress to the next
 
 
@@ -49,7 +51,7 @@ class RecordFormat:
 
     def reader(self, file: DataFile, *, learned: bool) -> RecordReader:
         """Return a reader of a file."""
-        return RecordReader(file, self, self.room if learned else None)
+        return RecordReader(file, self, self.room if learned else None, learned=learned)
 
     def label_of(self, label: str | float) -> Any:
         """Return a label as the classes are; None if it is none of them."""
@@ -60,6 +62,13 @@ class RecordFormat:
                 return None
             self._known[label] = found
         return self._known[label]
+
+    def unknown_label(self, label: str | float) -> Any:
+        """Return a label that is none of the classes, of their type: a word among numbers is infinite."""
+        if are_words(self.classes):
+            return label if isinstance(label, str) else f"{label:g}"
+        number = number_of(label)
+        return np.inf if number is None else number
 
     def mark(self, model: Any) -> None:
         """Let a model that is saved know how its files are read."""
@@ -80,10 +89,11 @@ class RecordReader:
 
     query_id = False
 
-    def __init__(self, file: DataFile, form: RecordFormat, room: Room | None):
-        self._file, self._form, self._room = file, form, room
+    def __init__(self, file: DataFile, form: RecordFormat, room: Room | None, *, learned: bool):
+        self._file, self._form, self._room, self._learned = file, form, room, learned
         self.path, self.sequence_id = file.name, form.layout.sequences
         self.fraction_read: float | None = None
+        self.ids: list[str] | None = None  # of the rows of the present chunk, if they have some
         self.weights: NDArray | None = None  # of the rows of the present chunk, if they are not all 1
 
     def __iter__(self) -> Iterator[tuple[Any, Any, Any]]:
@@ -112,6 +122,7 @@ class RecordReader:
             lines = np.array([record.line for record, _ in records])
             weights = np.array([record.weight for record, _ in records])
             self.weights = None if (weights == 1).all() else weights
+            self.ids = [str(record.id) for record, _ in records] if self._form.layout.with_ids else None
             X = self._form.layout.rows([record for record, _ in records])
             sizes = [len(record.content) for record, _ in records] if self.sequence_id else 1
             yield X, y, np.repeat(lines, sizes) if self.sequence_id else lines[0]
@@ -126,7 +137,7 @@ class RecordReader:
         n = begun = 0
         with opened(self._file, self._form.chunk_bytes) as (lines, fraction):
             try:
-                for record in self._form.layout.records(lines):
+                for record in records_of(self._form.layout, lines, self._file):
                     found.append((record, self._labels(record, lines)))
                     n += len(record.content) if self.sequence_id else 1
                     if n >= self._form.chunk_rows or lines.n_bytes - begun >= self._form.chunk_bytes:
@@ -148,6 +159,9 @@ class RecordReader:
                 raise lines.broken("the row has no label", record.line)
             return None
         found = [self._form.label_of(label) for label in record.labels]
+        if None in found and not self._learned:  # which count as wrong
+            both = zip(record.labels, found, strict=True)
+            return [self._form.unknown_label(label) if known is None else known for label, known in both]
         if None in found:
             at, known = found.index(None), shortened_labels(self._form.classes)
             label = record.labels[at]
@@ -163,12 +177,17 @@ def size_of(X: Any) -> int:
     return X.nbytes * (OBJECT if X.dtype == object else 1)
 
 
+def records_of(layout: Layout, lines: Lines, file: DataFile) -> Iterator[Record]:
+    """Yield the records of a file, without those that have no label if these are to be left out."""
+    return layout.labelled_records(lines) if layout.skips and file.labelled else layout.records(lines)
+
+
 @contextmanager
 def opened(file: DataFile, longest: int, *, to_look: bool = False) -> Iterator[tuple[Lines, Callable[[], float | None]]]:
     """Yield the lines of a file, and what tells how much of it is read."""
     with file.open(to_look=to_look) as raw, decompressed(raw, file.path) as text:
         size = 0 if file.is_pipe else os.fstat(raw.fileno()).st_size
-        yield Lines(text, file.name, longest), lambda: min(1.0, raw.tell() / size) if size else None
+        yield Lines(text, file.name, longest, file.encoding), lambda: min(1.0, raw.tell() / size) if size else None
 
 
 # --------------------------------------------------------------------------------------------------------------- first pass
@@ -185,7 +204,7 @@ def find_records(job: Job, layout: Layout, train: list[DataFile], classes: Any, 
         file.keep(bar)
         with opened(file, job.chunk_bytes) as (lines, fraction):
             try:
-                for record in layout.records(lines):
+                for record in records_of(layout, lines, file):
                     rows += 1
                     layout.note(record, lines)
                     labels.update(dict.fromkeys(record.labels or []))
@@ -203,11 +222,23 @@ def find_records(job: Job, layout: Layout, train: list[DataFile], classes: Any, 
     form.n_rows = rows if error is None else None
     if classes is None:
         form.classes = classes_of(list(labels), ranks=ranks, name=name)
+        check_classes(form.classes, rows, name, "" if layout.place_of_label is None else f"; {layout.place_of_label}")
     if len(form.classes) < 2:
         raise error or UsageError(
             f"{name} has the labels {shortened_labels(form.classes)}; at least two are needed, or --classes"
         )
     return form
+
+
+def check_classes(classes: NDArray, rows: int, name: str, hint: str) -> None:
+    """Refuse labels that are measurements, and warn of numbers that seem to be."""
+    if are_words(classes):
+        return
+    if (classes != np.floor(classes)).any():
+        label = classes[classes != np.floor(classes)][0]
+        raise UsageError(f"{name} has the label {label:g}, which is continuous, and no class{hint}; --classes names fractions")
+    if len(classes) > MANY and 2 * len(classes) > rows:
+        warn(f"{name} has {len(classes)} distinct labels in {rows} rows, as measurements have, and each is a class{hint}")
 
 
 def refuse_too_many(n: int, most: int | None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sklearn_predtron._support.one_line import one_line
 from sklearn_predtron.cli._compare import CUTS, ResultRow
@@ -99,4 +100,7 @@ def report_outcome(outcome: Outcome, job: Job, task: Task) -> int:
 def as_json(results: Sequence[ResultRow], left_out: LeftOut) -> str:
     """Return the results as one JSON object."""
     missing = {"values": left_out.values, "features": len(left_out.features)}
-    return json.dumps({"results": [result.figures() for result in results], "left_out_of_test": missing}) + "\n"
+    found: dict[str, Any] = {"results": [result.figures() for result in results], "left_out_of_test": missing}
+    if left_out.rows:
+        found["unknown_labels_of_test"] = left_out.rows
+    return json.dumps(found) + "\n"

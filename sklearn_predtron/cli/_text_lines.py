@@ -8,6 +8,8 @@ from typing import IO
 from sklearn_predtron.cli._labels import BYTE_ORDER_MARK
 from sklearn_predtron.datasets import BrokenLineError
 
+UTF_8 = "utf-8"
+
 
 class Lines:
     """The lines of a file, as text with their ends.
@@ -20,10 +22,12 @@ class Lines:
         Its name in errors.
     longest : int
         How many bytes a line may have.
+    encoding : str
+        The encoding of the text.
     """
 
-    def __init__(self, file: IO[bytes], path: str, longest: int):
-        self._file, self.path, self.longest = file, path, longest
+    def __init__(self, file: IO[bytes], path: str, longest: int, encoding: str = UTF_8):
+        self._file, self.path, self.longest, self.encoding = file, path, longest, encoding
         self.number = 0  # of the last line
         self.n_bytes = 0  # up to its end
 
@@ -49,9 +53,11 @@ class Lines:
         if b"\0" in line:
             raise self.broken("the line has a NUL byte, which text has not")
         try:
-            return (line.removeprefix(BYTE_ORDER_MARK) if self.number == 1 else line).decode("utf-8")
+            return (line.removeprefix(BYTE_ORDER_MARK) if self.number == 1 else line).decode(self.encoding)
         except UnicodeDecodeError as error:
-            raise self.broken(f"the line is no text in UTF-8: byte {line[error.start]:#04x} at place {error.start + 1}") from None
+            hint = "; --encoding says another one" if self.encoding == UTF_8 else ""
+            place = f"byte {line[error.start]:#04x} at place {error.start + 1}"
+            raise self.broken(f"the line is no text in {self.encoding.upper()}: {place}{hint}") from None
 
     def broken(self, reason: str, number: int | None = None) -> BrokenLineError:
         """Return the error of a line, the last one unless its number is given."""

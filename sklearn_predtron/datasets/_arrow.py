@@ -123,7 +123,7 @@ def blamed(batch: Any, error: Exception) -> tuple[Exception, str | None]:
 def is_number(kind: Any) -> bool:
     """Return whether the values of a type are numbers."""
     types = import_arrow().types
-    return types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)
+    return types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind)
 
 
 def is_text(kind: Any) -> bool:
@@ -192,6 +192,8 @@ class Batch(NamedTuple):
     def _array(self, name: str, values: Any) -> NDArray:
         """Return values of a column as an array."""
         try:
+            if import_arrow().types.is_decimal(values.type):
+                values = values.cast("float64")
             return values.to_numpy(zero_copy_only=False)
         except Exception as error:
             raise unreadable(self.path, error, name) from None

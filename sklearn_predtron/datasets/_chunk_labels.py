@@ -11,25 +11,27 @@ from sklearn_predtron._support import types
 from sklearn_predtron._support.chunks import OUTSIDE, find_chunks, read_labels, read_tags
 from sklearn_predtron._support.queries import sequences_of
 
-SCHEMES = ("bio", "iob", "bioes")
+SCHEMES = {"bio": "BIES", "iob": "BIES", "bioes": "BIES", "bilou": "BILU", "bmes": "BMES"}  # the letters of a chunk
 
 
 def chunk_labels(y: ArrayLike, sid: ArrayLike | None = None, *, scheme: types.SchemeName = "bio") -> NDArray:
     """Write the chunks that labels tell of in a scheme, whatever scheme they are in.
 
     Chunks are read as CoNLL's evaluation reads them (Tjong Kim Sang and Buchholz 2000): I-x begins a chunk after O and after a
-    chunk of another type.  So labels in IOB1, in BIO with an I-x that nothing begins, and in BIOES are all read, and
+    chunk of another type.  So labels in IOB1, in BIO with an I-x that nothing begins, in BIOES, BILOU and BMES are all read, and
     ``constraint="bio"`` of `PredtronSequenceTagger` takes what comes of it.
 
     Parameters
     ----------
     y : array-like of shape (n_tokens,)
-        Labels: "O", "B-x", "I-x", "E-x" and "S-x" of chunks of type x; "B", "I", "E" and "S" of chunks without one.
+        Labels: "O", "B-x", "I-x" or "M-x", "E-x" or "L-x", and "S-x" or "U-x" of chunks of type x; the letters alone of chunks
+        without a type.
     sid : array-like of shape (n_tokens,), default=None
         The sequence of each token, in any order; None and "one" are one sequence.  No chunk crosses from one to another.
-    scheme : {"bio", "iob", "bioes"}, default="bio"
+    scheme : {"bio", "iob", "bioes", "bilou", "bmes"}, default="bio"
         "bio" (IOB2): each chunk begins with B-x, and goes on with I-x.  "iob" (IOB1): B-x only where the chunk before it ends at
         the token before, and has the same type.  "bioes": the last token of a chunk is E-x, and that of a chunk of one is S-x.
+        "bilou" has L for E and U for S, "bmes" M for I.
 
     Returns
     -------
@@ -87,7 +89,9 @@ def tags_of(kind: NDArray, end: NDArray, start: NDArray, scheme: Any) -> NDArray
         tags[follows] = "B"
         return tags
     tags[starts] = "B"
-    if scheme == "bioes":
-        tags[ends] = "E"
-        tags[starts[starts == ends]] = "S"
+    if scheme != "bio":
+        inside, last, single = list(SCHEMES[scheme])[1:]
+        tags[tags == "I"] = inside
+        tags[ends] = last
+        tags[starts[starts == ends]] = single
     return tags

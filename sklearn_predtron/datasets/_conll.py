@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from os import PathLike
 from typing import Any
 
@@ -11,19 +12,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._support.queries import shortened
+from sklearn_predtron._support.warning import warn
 
+AUTO, USUAL = "auto", "# "  # how comments begin unless the user says it
+HINT = "; comment='#' reads lines that begin with # before a sequence as comments"
 BYTE_ORDER_MARK = "\ufeff"
 COLUMN = re.compile(r"[^ \t\n\r\f\v]+")
 DOCUMENT = "-DOCSTART-"  # the first column of a line that begins a document
 
 
 def read_conll(
-    source: str | PathLike[str] | Iterable[str], *, label: int | None = -1, encoding: str = "utf-8"
+    source: str | PathLike[str] | Iterable[str],
+    *,
+    label: int | None = -1,
+    encoding: str = "utf-8",
+    comment: str | None = "auto",
+    sep: str | None = None,
 ) -> tuple[NDArray, NDArray | None, NDArray]:
     """Read tokens in columns, a line each, of sequences with empty lines between them.
 
-    Columns are separated by white space of ASCII: other spaces, such as one that does not break, are parts of tokens.  Lines that
-    begin with "-DOCSTART-" separate sequences, too.
+    Lines that begin with "-DOCSTART-" separate sequences, too.
 
     Parameters
     ----------
@@ -33,6 +41,13 @@ def read_conll(
         The column of the labels, from 0, or from the last one by negative numbers; None is none.
     encoding : str, default="utf-8"
         Of a file.
+    comment : "auto", str or None, default="auto"
+        How lines of comment begin, which stand before the first token of a sequence.  "auto": if the first sequence begins with
+        lines "# ..." that are no tokens by their columns and their label, such lines are comments before each sequence, and a
+        warning says so.  None: every line is a token.
+    sep : str or None, default=None
+        The text between columns, such as a tab; then columns may hold spaces.  None is white space of ASCII: other spaces, such
+        as one that does not break, are parts of tokens.
 
     Returns
     -------
@@ -62,11 +77,12 @@ def read_conll(
     >>> tokens.tolist(), y.tolist(), sid.tolist()
     ([['Ada', 'NNP'], ['sleeps', 'VBZ'], ['Run', 'VB']], ['B-PER', 'O', 'O'], [0, 0, 1])
     """
+    form = LineForm(comment, sep)
     if isinstance(source, str | PathLike):
         with open(source, encoding=encoding) as lines:
-            rows, sid = read_lines(lines)
+            rows, sid = read_lines(lines, form)
     else:
-        rows, sid = read_lines(source)
+        rows, sid = read_lines(source, form)
     if not rows:
         raise ValueError(f"source={shortened(source)} has no tokens.")
     columns: list[Any] = list(zip(*rows, strict=True))
@@ -80,35 +96,99 @@ def read_conll(
     return np.array(columns).T, y, sid
 
 
-def read_lines(lines: Iterable[str]) -> tuple[list[list[str]], NDArray]:
+def read_lines(lines: Iterable[str], form: LineForm) -> tuple[list[list[str]], NDArray]:
     """Return the columns of each token, and the number of its sequence."""
     rows: list[list[str]] = []
     sizes: list[int] = []
-    for first, tokens in sequences_of_lines(lines):
+    for first, tokens in sequences_of_lines(lines, form):
         width = len(rows[0] if rows else tokens[0])
         for i, columns in enumerate(tokens, first):
             if len(columns) != width:
+                hint = HINT if columns[0].startswith("#") or (rows[:1] and rows[0][0].startswith("#")) else ""
                 raise ValueError(
-                    f"line {i} has {len(columns)} columns, and the first token has {width}: {shortened(' '.join(columns))}."
+                    f"line {i} has {len(columns)} columns, and the first token has {width}: {shortened(' '.join(columns))}{hint}."
                 )
         rows += tokens
         sizes.append(len(tokens))
     return rows, np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)
 
 
-def sequences_of_lines(lines: Iterable[str]) -> Iterator[tuple[int, list[list[str]]]]:
+class LineForm:
+    """How lines are read: what is a comment, and what is between columns.
+
+    Parameters
+    ----------
+    comment : "auto", str or None
+        How lines of comment begin; "auto" is decided by the first sequence.
+    sep : str or None
+        The text between columns; None is white space.
+    """
+
+    def __init__(self, comment: str | None, sep: str | None):
+        if comment is not None and (not isinstance(comment, str) or not comment):
+            raise ValueError(f"comment={comment!r} is not accepted; accepted are 'auto', None and the beginning of lines.")
+        if sep is not None and (not isinstance(sep, str) or not sep.strip("\r\n")):
+            raise ValueError(f"sep={sep!r} is not accepted; accepted are None, for white space, and a text such as a tab.")
+        self.comment, self.sep = comment, sep
+
+    @property
+    def prefix(self) -> str | None:
+        """How lines begin that may be comments."""
+        return USUAL if self.comment == AUTO else self.comment
+
+    def columns(self, line: str) -> list[str]:
+        """Return the columns of a line."""
+        if self.sep is None or line.isspace():
+            return columns_of(line)
+        return line.rstrip("\r\n").split(self.sep)
+
+    def are_comments(self, first: int, head: list[list[str]], tokens: list[list[str]]) -> bool:
+        """Whether lines before the other tokens of a sequence are comments."""
+        if self.comment != AUTO:
+            return self.comment is not None
+        labels = {columns[-1] for columns in tokens}
+        alike = all(len(columns) == len(tokens[0]) and columns[-1] in labels for columns in head)
+        self.comment = USUAL if head and not alike else None
+        if self.comment is not None:
+            warn(
+                f"line {first} begins with {USUAL!r} before the tokens of a sequence: such lines are read as comments; "
+                f"comment={USUAL!r} says so without a warning, and comment=None reads them as tokens."
+            )
+        return self.comment is not None
+
+
+def sequences_of_lines(lines: Iterable[str], form: LineForm) -> Iterator[tuple[int, list[list[str]]]]:
     """Yield each sequence as the number of its first line, from 1, and the columns of its tokens."""
+    waiting: list[tuple[int, list[list[str]]]] = []  # sequences of lines that are comments or tokens
+    for first, head, tokens in runs_of_lines(lines, form):
+        if not tokens and form.comment == AUTO:
+            waiting.append((first, head))
+            continue
+        comments = form.are_comments(first if not waiting else waiting[0][0], [*chain(*(h for _, h in waiting)), *head], tokens)
+        yield from () if comments else waiting
+        waiting = []
+        found = tokens if comments else head + tokens
+        if found:
+            yield first + (len(head) if comments else 0), found
+    yield from waiting
+
+
+def runs_of_lines(lines: Iterable[str], form: LineForm) -> Iterator[tuple[int, list[list[str]], list[list[str]]]]:
+    """Yield the number of the first line of each sequence, its first lines that may be comments, and its other lines."""
+    head: list[list[str]] = []
     tokens: list[list[str]] = []
     number = 0
     for number, line in enumerate(lines, 1):
-        columns = columns_of(line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line)
+        text = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
+        columns = form.columns(text)
         if columns and columns[0] != DOCUMENT:
-            tokens.append(columns)
-        elif tokens:
-            yield number - len(tokens), tokens
-            tokens = []
-    if tokens:
-        yield number + 1 - len(tokens), tokens
+            prefix = form.prefix
+            (head if not tokens and prefix is not None and text.startswith(prefix) else tokens).append(columns)
+        elif head or tokens:
+            yield number - len(head) - len(tokens), head, tokens
+            head, tokens = [], []
+    if head or tokens:
+        yield number + 1 - len(head) - len(tokens), head, tokens
 
 
 def columns_of(line: str) -> list[str]:

@@ -28,6 +28,7 @@ from sklearn_predtron.datasets._counts import check_counts
 from sklearn_predtron.datasets._read_ahead import count_threads, make_ahead
 from sklearn_predtron.datasets._svmlight import MOST_FEATURES
 
+ENDINGS = (".parquet", ".pq", ".arrow", ".feather")
 Rows = tuple[Any, NDArray, NDArray]  # X, y and ids
 
 
@@ -83,7 +84,8 @@ class ParquetReader:
     Parameters
     ----------
     paths : str, path-like or list of them
-        The files, each Parquet or Arrow (Feather of version 2).
+        The files, each Parquet or Arrow (Feather of version 2); of a folder its files that end in .parquet, .pq, .arrow or
+        .feather, in the order of their names, and those of folders within.
     label : str
         The column of the labels: numbers or strings.
     features : list of str, default=None
@@ -190,7 +192,7 @@ class ParquetReader:
             )
         if isinstance(paths, (str, os.PathLike)):
             paths = [paths]
-        self.paths = [os.fspath(path) for path in paths]
+        self.paths = [found for path in paths for found in files_in(os.fspath(path))]
         if not self.paths:
             raise ValueError("paths=[] holds no file; at least one is needed.")
         self.label = label
@@ -324,6 +326,20 @@ class ParquetReader:
         else:
             X = batch.rows(self.indices, self.values, width, self.dtype)
         return X, batch.labels(self.label), ids
+
+
+def files_in(path: str) -> list[str]:
+    """Return a file, or the files of a folder and those within, in the order of their names; hidden ones are left out."""
+    if not os.path.isdir(path):
+        return [path]
+    found = []
+    for folder, inner, names in os.walk(path):
+        inner[:] = [name for name in inner if not name.startswith((".", "_"))]
+        shown = [name for name in names if not name.startswith((".", "_"))]
+        found += [os.path.join(folder, name) for name in shown if name.lower().endswith(ENDINGS)]
+    if not found:
+        raise ValueError(f"paths={path!r} is a folder without files that end in {', '.join(ENDINGS)}; at least one is needed.")
+    return sorted(found)
 
 
 def is_known(dtype: Any) -> bool:

@@ -19,12 +19,14 @@ from sklearn_predtron._core.weights import euclidean_length
 from sklearn_predtron._support.compat import check_sample_weight
 from sklearn_predtron._support.dicts import refuse_dicts
 from sklearn_predtron._support.padding import padded
+from sklearn_predtron._support.parts import resolve
 from sklearn_predtron._support.queries import Ids, Queries, queries_of_positive_weight, split_ids, unknown_ids, warn_of_one_query
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.decisions._recent_scores import label_values
 from sklearn_predtron.families._stream import LabelReader, plain_rows
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.features._columns import refuse_columns, refuse_lazy
+from sklearn_predtron.norms import Norm
 
 FORMATS = {False: "dense", True: "CSR"}
 DENSE = 0.05  # of the values of rows in a file: words are fewer, and the columns of a table, flags among them, are more
@@ -468,6 +470,11 @@ def are_stored_dense(X: Any) -> bool:
     return X.nnz >= DENSE * X.shape[0] * X.shape[1]
 
 
+def norm_by_name(norm: Any) -> str:
+    """Return the alias of the parameter `norm`."""
+    return str(resolve(Norm, norm, "norm").alias)
+
+
 def begin_as_table(batch: Batch) -> bool:
     """Return whether CSR rows are those of a table, for which "auto" is "scaled": by the first round, which no split changes.
 
@@ -495,7 +502,7 @@ def scales_of_columns(X: Any, enough: int) -> tuple[NDArray, NDArray]:
     return columns[known], size[known]
 
 
-def warn_of_scales(X: Any) -> None:
+def warn_of_scales(X: Any, names: list[Any] | None = None) -> None:
     """Warn of CSR rows under "auto" whose columns differ in scale, by the first values stored, as "l2" minds that."""
     if X is None:  # joint features, which no matrix holds
         return
@@ -503,10 +510,11 @@ def warn_of_scales(X: Any) -> None:
     if len(size) == 0 or size.max() <= FAR_APART * size.min():
         return
     small, large = size.argmin(), size.argmax()
+    said = [columns[at] if names is None else repr(names[columns[at]]) for at in (small, large)]
     warn(
         f"the root mean squares of what X stores differ by a factor of {size[large] / size[small]:.3g}, between the columns "
-        f"{columns[small]} ({size[small]:.3g}) and {columns[large]} ({size[large]:.3g}); norm='auto' is 'l2' for these CSR rows, "
-        "under which large columns hide small ones: give norm='scaled', which learns from columns of any scale."
+        f"{said[0]} ({size[small]:.3g}) and {said[1]} ({size[large]:.3g}); norm='auto' is 'l2' for these CSR rows and dicts, under "
+        "which large columns hide small ones: give norm='scaled', which learns from columns of any scale."
     )
 
 

@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 
 from sklearn_predtron._core.problem import Codes
 from sklearn_predtron._support.compat import StrOptions, with_callbacks
+from sklearn_predtron._support.encoding import refuse_missing
 from sklearn_predtron._support.parts import checked_build
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.types import keeping_type
@@ -567,8 +568,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Compute the accuracy, whatever the loss, its costs and the reject option: a rejected row is not right.
 
-        Searches over losses compare by it; `metrics.cost_scorer` and `metrics.reject_scorer` make scorers of costs, and
-        `sample_loss` has the estimator's own loss.
+        `metrics.cost_scorer` and `metrics.reject_scorer` make scorers of costs; `sample_loss` has the estimator's own loss.
 
         Parameters
         ----------
@@ -584,6 +584,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         float
             At most 1, which is perfect.
         """
+        refuse_missing(y)
         return super().score(X, y, sample_weight)
 
     def margin(self, X: Any, y: Any) -> float:

@@ -12,10 +12,11 @@ from scipy import sparse
 from sklearn.base import clone
 
 from sklearn_predtron._core.rows import Rows, dense_rows
+from sklearn_predtron._support.cells import number_in
 from sklearn_predtron._support.parts import kinds, resolve
 from sklearn_predtron.families._reading import Columns, ReadTable, len_of
 from sklearn_predtron.features import ROWS_OF_STREAMS, FeatureMap
-from sklearn_predtron.features._columns import chosen_categories, numbers_of, opened
+from sklearn_predtron.features._columns import chosen_categories, is_auto, is_declared, numbers_of, opened
 from sklearn_predtron.features._table import Gathered, check_values
 
 MADE_AFTER = ROWS_OF_STREAMS  # rows of a stream, which make its map
@@ -91,6 +92,8 @@ class FirstRows:
         Of each call how many rows it had, and what came with them.
     """
 
+    learns = False  # whether rows are read to be learned
+
     def __init__(
         self,
         features: Any,
@@ -113,14 +116,35 @@ class FirstRows:
         return self.state is None or not chosen_categories(Gathered(self.state), self.categories)
 
     def read(self, X: Any) -> NDArray:
-        """Return the numbers of a table; what is missing, and categories, are zeros."""
+        """Return the numbers of a table; a missing value is the mean of its column so far, and categories are zeros."""
         table = opened(X)
-        of_categories = chosen_categories(table, self.categories)
+        auto = is_auto(self.categories)  # each cell by itself, so that all splits of the rows are alike
+        named = set() if auto else chosen_categories(table, self.categories)
         found = np.zeros((table.n, table.p))
-        for j in set(range(table.p)) - of_categories:
-            found[:, j] = numbers_of(table, j)
+        for j in range(table.p):
+            if not (is_declared(table, j) if auto else j in named):
+                found[:, j] = numbers_of(table, j, known=auto)[0]
         check_values(table, found, missing=self.missing)
-        return np.nan_to_num(found, nan=0.0)
+        for j in np.flatnonzero(np.isnan(found).any(axis=0)).tolist():
+            self._fill(found[:, j], j)
+        return found
+
+    def _fill(self, column: NDArray, j: int) -> None:
+        """Put means into a column: of the rows so far, and where these rows are learned, of those before each, in any split."""
+        known = [] if self.state is None else [number_in(value) for value in self.state["columns"][j]]
+        before = np.array([np.nan if number is None else number for number in known], dtype=np.float64)
+        values = np.concatenate([[0.0], before, column]) if self.learns else np.append(0.0, before)
+        there = ~np.isnan(values)
+        there[0] = False
+        means = np.cumsum(np.where(there, values, 0.0)) / np.maximum(np.cumsum(there), 1)
+        gaps = np.isnan(column)
+        column[gaps] = means[1 + len(before) :][gaps] if self.learns else means[-1]
+
+    def learning(self) -> FirstRows:
+        """Return the same rows, as those that are to be learned next are read."""
+        found = copy.copy(self)
+        found.learns = True
+        return found
 
     def plain_rows(self, X: Any) -> Rows | None:
         """Return the rows of an array of as many columns that needs no reading; else None."""
@@ -150,7 +174,7 @@ class FirstRows:
     def columns_so_far(self, X: Any) -> Columns:
         """Return the columns of the first of all rows, which are read as these are."""
         first = Gathered.begun(opened(X))
-        return Columns(first.p, first.feature_names, self)
+        return Columns(first.p, first.feature_names, self.learning())
 
     def columns(self) -> tuple[Columns, Iterator[tuple[NDArray, Any, dict[str, Any]]]]:
         """Return the columns of the rows with the map that they make, and the calls as it reads them."""

@@ -30,7 +30,7 @@ from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.families._linear import Linear
 from sklearn_predtron.families._model import Model
-from sklearn_predtron.families._true_costs import true_codes
+from sklearn_predtron.families._true_costs import codes_or_wrong, true_codes
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import TwoClasses
 from sklearn_predtron.families.training.patience import Patience
@@ -532,7 +532,8 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
             At most 1, which is perfect.
         """
         predicted = self.predict(X, groups)
-        right = self.classes_[true_codes(self._fitted_model().labels, predicted, y)] == predicted
+        codes = codes_or_wrong(self._fitted_model().labels, predicted, y)
+        right = (codes >= 0) & (self.classes_[codes] == predicted)
         return mean_loss(right.astype(np.float64), sample_weight)
 
     def margin(self, X: Any, y: Any, groups: Any = None) -> float:

@@ -17,7 +17,7 @@ from sklearn_predtron.families._attributes import learned, read_only
 from sklearn_predtron.families._docstrings import UPDATES, documented
 from sklearn_predtron.families._linear import Linear, of_classes, of_thresholds, with_own_intercept
 from sklearn_predtron.families._table import TableClassifier
-from sklearn_predtron.families._true_costs import true_codes
+from sklearn_predtron.families._true_costs import codes_or_wrong
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import check_same_set
 from sklearn_predtron.families.labels.ranks import Ranks, checked_categories
@@ -221,7 +221,7 @@ class PredtronOrdinalClassifier(TableClassifier):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Compute 1 - mean absolute error / (r - 1) on the scale of ranks, whatever the loss and its costs.
 
-        A rejected row counts as the largest error.
+        A rejected row counts as the largest error, and so does a row with a label that was not learned, which a warning counts.
         Searches over losses compare by it; `metrics.cost_scorer` makes scorers of costs.
 
         Parameters
@@ -240,6 +240,6 @@ class PredtronOrdinalClassifier(TableClassifier):
         """
         model = self._fitted_model()
         labels, predicted = model.labels, model.decoded(X, model.decision_of(self._decision))
-        codes, r = true_codes(labels, predicted, y), len(labels.classes)
-        off = np.where(predicted < r, np.abs(predicted - codes), r - 1)
+        codes, r = codes_or_wrong(labels, predicted, y), len(labels.classes)
+        off = np.where((predicted < r) & (codes >= 0), np.abs(predicted - codes), r - 1)
         return 1 - mean_loss(off, sample_weight) / (r - 1)

@@ -27,6 +27,7 @@ from sklearn_predtron.families._scored_sequences import predicted_codes, scored_
 from sklearn_predtron.families._sequence_reader import SequenceReader
 from sklearn_predtron.families._transitions import learned_scores
 from sklearn_predtron.families.labels._codec import Codec
+from sklearn_predtron.families.labels.classes import one_dimensional
 from sklearn_predtron.families.labels.tokens import AUTO, INTERCEPT, LENGTH, LOSS, TRANSITIONS, USUAL, Tokens
 from sklearn_predtron.families.labels.transitions import allowed_transitions, possible
 from sklearn_predtron.families.training.patience import Patience
@@ -465,7 +466,7 @@ class PredtronSequenceTagger(BasePredtron):
         check_labels_given(y, self._fitted_model().name)
         model, codes = predicted_codes(self, X, sid, "score")
         predicted = model.labels.classes[codes]
-        y = column_or_1d(y)
+        y = one_dimensional(y)
         check_lengths(len(predicted), len(y))
         return mean_loss((predicted == y).astype(np.float64), sample_weight)
 

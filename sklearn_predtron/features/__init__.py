@@ -12,9 +12,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from sklearn_predtron._support import types
+from sklearn_predtron._support.cells import Words
 from sklearn_predtron._support.compat import Interval
 from sklearn_predtron._support.parts import Part
-from sklearn_predtron.features._columns import Columns, categories_in, chosen_categories, opened
+from sklearn_predtron.features._columns import Columns, categories_in, chosen_categories, is_auto, opened
 from sklearn_predtron.features._knots import MOST_ROWS as ROWS_OF_KNOTS
 from sklearn_predtron.features._knots import described, evenly
 from sklearn_predtron.features._layout import CATEGORIES, MOST_FACTORS, MOST_KNOTS, NUMBERS, Description, Layout
@@ -22,7 +23,7 @@ from sklearn_predtron.features._made_rows import MadeRows
 from sklearn_predtron.features._names import feature_names, unique
 from sklearn_predtron.features._pairs import chosen_pairs, targets_of
 from sklearn_predtron.features._row_map import FourierMap, PiecewiseMap, RowMap
-from sklearn_predtron.features._table import Gathered, check_range, matrix_of
+from sklearn_predtron.features._table import Gathered, check_range, matrix_of, warn_of_cells
 
 if TYPE_CHECKING:
     from sklearn_predtron._support.types import Self
@@ -141,19 +142,21 @@ class FeatureMap(TransformerMixin, Part):
 
     def _made_of(self, table: Columns, y: Any) -> tuple[dict[str, Any], NDArray]:
         """Return what a table makes of the map, all of its attributes in numbers, names and arrays, and the table as numbers."""
-        matrix, categories, hashed = self._first_read(table)
+        matrix, categories, hashed, words = self._first_read(table)
         sizes = np.array([0 if known is None else len(known) + places for known, places in zip(categories, hashed, strict=True)])
         state = self._state_of(matrix, sizes, targets_of(y, table.n))
+        named = [j for j, known in enumerate(categories) if known is not None] if is_auto(self.categories) else []
+        warn_of_cells(table, words, named)
         return {"_categories": categories, "_hashed": hashed, "_state": state}, matrix
 
-    def _first_read(self, table: Columns) -> tuple[NDArray, list[NDArray | None], list[int]]:
-        """Return a table as numbers, and the categories of its columns, if it can be learned from."""
+    def _first_read(self, table: Columns) -> tuple[NDArray, list[NDArray | None], list[int], list[Words]]:
+        """Return a table as numbers, the categories of its columns, and words among its numbers, if it can be learned from."""
         chosen = chosen_categories(table, self.categories)
         found = [categories_in(table, j) if j in chosen else (None, 0) for j in range(table.p)]
         categories, hashed = [known for known, _ in found], [places for _, places in found]
-        matrix = matrix_of(table, categories, hashed, missing=bool(self.missing))
+        matrix, words = matrix_of(table, categories, hashed, missing=bool(self.missing), known=False)
         check_range(table, matrix, [j for j in range(table.p) if j not in chosen])
-        return matrix, categories, hashed
+        return matrix, categories, hashed, words
 
     def _state_of(self, matrix: NDArray, n_categories: NDArray, Y: NDArray | None) -> tuple[Any, ...]:
         """Return the state of the compiled map of a matrix."""
@@ -222,7 +225,9 @@ class FeatureMap(TransformerMixin, Part):
         table = opened(X)
         if type(X) is not np.ndarray or X.shape[1] != self.n_features_in_ or hasattr(self, "feature_names_in_"):
             validate_data(self, X=X, reset=False, skip_check_array=True)
-        return matrix_of(table, self._categories, self._hashed, missing=bool(self.missing))
+        matrix, words = matrix_of(table, self._categories, self._hashed, missing=bool(self.missing))
+        warn_of_cells(table, words)
+        return matrix
 
     def rows(self, matrix: NDArray) -> MadeRows:
         """Make the compiled rows of what `read` has returned.
@@ -383,8 +388,9 @@ class PiecewiseLinear(FeatureMap):
     missing : bool, default=True
         Whether values may be missing; otherwise NaN is refused.
     categories : "auto", None or list of str and int, default="auto"
-        Columns that hold categories, by name or number: "auto" are those of data frames whose type is category, string or bool,
-        or object with anything but numbers; None is no column.
+        Columns that hold categories, by name or number; None is no column.  "auto" are those of data frames whose type is
+        category or bool, and those of strings or objects of whose distinct values more than 5 % are no numbers.  Words in a
+        column of numbers are missing, and a warning names them; the strings that pandas reads as missing are, too.
 
     Attributes
     ----------

@@ -6,8 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from decimal import Decimal
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Protocol
 from zlib import crc32
 
@@ -16,6 +15,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 
+from sklearn_predtron._support.cells import Census, Words, examples, is_missing, number_in
+from sklearn_predtron._support.cells import text_of as text_of  # ONNX graphs use it
 from sklearn_predtron._support.dicts import refuse_dicts
 
 MOST_CATEGORIES = 256  # with a place of their own
@@ -26,6 +27,8 @@ OF_NUMBERS = re.compile(r"(u?int\d*|float\d*|double|halffloat|decimal.*|null|spa
 OF_ENCODED = re.compile(r"(string|large_string|utf8|dictionary<values=(string|large_string|bool|u?int\d+))")  # of pyarrow
 OF_RANKED = re.compile(r"(string|str|utf8|categorical|enum)")  # of polars
 OF_DATES = re.compile(r"(date|time|duration|period)")
+OF_BOOLEANS = re.compile(r"(bool|sparse\[bool)")
+OF_MIXED = re.compile(r"(object|str$|string|large_string|utf8)")  # whose cells are numbers, words or both
 OF_TEXTS = re.compile(r"(bool|sparse\[bool|object|str|large_string|string_view|utf8|categor|enum|dictionary)")
 
 
@@ -193,16 +196,58 @@ def as_floats(values: NDArray) -> NDArray:
     return np.asarray(values, dtype=np.float32 if values.dtype == np.float32 else np.float64)
 
 
-def numbers_of(table: Columns, j: int) -> NDArray:
-    """Return the numbers of a column, NaN where they are missing."""
+def numbers_of(table: Columns, j: int, *, known: bool) -> tuple[NDArray, Words | None]:
+    """Return the numbers of a column, NaN where they are missing, and the words among them, if any, which count as missing.
+
+    `known` says that the column holds numbers, whatever these rows have; otherwise ValueError is raised if few cells have some.
+    """
     check_type(table, j)
-    try:
-        return table.floats(j)
-    except (TypeError, ValueError) as error:
-        raise (TypeError if isinstance(error, TypeError) else ValueError)(
-            f"X has values in column {table.name(j)}, of type {table.dtype(j)}, that are not numbers ({error}); name it in "
-            "categories=, and pass it in a data frame or an array of objects."
-        ) from None
+    kind = table.dtype(j)
+    if OF_NUMBERS.match(kind) or OF_BOOLEANS.match(kind):
+        return table.floats(j), None
+    values, codes = cells_of(table, j)
+    numbers = [number_in(value) for value in values]
+    found = np.array([math.nan if number is None else number for number in numbers], dtype=np.float64)
+    strange = np.array([number is None for number in numbers], dtype=bool)
+    if codes is not None:
+        found, strange = found[codes], strange[codes]
+    if not strange.any():
+        return found, None
+    other = next((value for value, number in zip(values, numbers, strict=True) if number is None and not is_text(value)), None)
+    if other is not None:
+        raise TypeError(
+            f"X has values in column {table.name(j)}, of type {kind}, that are not numbers (argument must be a string or a real "
+            f"number, not {type(other).__name__}); name it in categories=, and pass it in a data frame or an array of objects."
+        )
+    if not known and not Census(values).of_numbers:
+        word = text_of(values[int(np.argmax(strange)) if codes is None else codes[int(np.argmax(strange))]])
+        raise ValueError(
+            f"X has values in column {table.name(j)}, of type {kind}, that are not numbers, as {word!r}; name it in categories=, "
+            "and pass it in a data frame or an array of objects."
+        )
+    at = np.flatnonzero(strange)
+    counts = Counter(str(text_of(values[i if codes is None else codes[i]])) for i in at.tolist())
+    return found, Words(table.name(j), counts, table.n, int(at[0]))
+
+
+def is_text(value: Any) -> bool:
+    """Whether a value is a string, or an integer beyond all floats."""
+    return isinstance(value, (str, bytes, Integral))
+
+
+def cells_of(table: Columns, j: int) -> tuple[list[Any], NDArray | None]:
+    """Return the cells of a column; or its distinct values, the last of which is None, and the number of each cell's."""
+    known = table.known(j) if isinstance(table, Frame) else None
+    if known is None:
+        return list(table.objects(j)), None
+    values, codes = [*known[0], None], known[1]
+    return values, np.where(codes < 0, len(values) - 1, codes)
+
+
+def census_of(table: Columns, j: int) -> Census:
+    """Return the distinct numbers and words of a column."""
+    values, codes = cells_of(table, j)
+    return Census(values if codes is None else [values[code] for code in np.unique(codes)])
 
 
 def refuse_columns(X: Any) -> None:
@@ -219,9 +264,17 @@ def refuse_columns(X: Any) -> None:
         try:
             table.floats(j)
         except (TypeError, ValueError) as error:
+            hint = (
+                "features='piecewise' and 'auto' take strings and categories as they are, or encode them before, as by "
+                "sklearn.preprocessing.OneHotEncoder"
+            )
+            if OF_MIXED.match(kind) and (found := census_of(table, j)).of_numbers:
+                hint = (
+                    f"nearly all of them are numbers: make the others missing, as by pandas.to_numeric(errors='coerce'), or "
+                    f"numbers ({examples(sorted(found.words))})"
+                )
             raise (TypeError if isinstance(error, TypeError) else ValueError)(
-                f"X has values in column {name}, of type {kind}, that are not numbers ({error}); features='piecewise' and 'auto' "
-                "take strings and categories as they are, or encode them before, as by sklearn.preprocessing.OneHotEncoder."
+                f"X has values in column {name}, of type {kind}, that are not numbers ({error}); {hint}."
             ) from None
 
 
@@ -238,27 +291,6 @@ def refuse_texts(X: Any) -> None:
             "X holds lists of different lengths; accepted are rows of as many numbers each.  Of a list of sentences, each a list "
             "of tokens, datasets.stack_sequences makes one list of tokens, and sid."
         )
-
-
-def text_of(value: Any) -> str | None:
-    """Return a category as text, the same for equal numbers, of which booleans are two; None if it is missing."""
-    if isinstance(value, str):
-        return str(value)
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return None
-    if isinstance(value, (bool, np.bool_)):
-        return str(int(value))
-    if isinstance(value, Decimal):
-        return None if value.is_nan() else text_of(number_of(value))
-    if isinstance(value, Real) and not isinstance(value, Integral):
-        number = float(str(value)) if isinstance(value, np.float32) else float(value)  # 0.1 in either precision
-        return None if math.isnan(number) else str(int(number)) if number.is_integer() else repr(number)
-    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
-
-
-def number_of(value: Decimal) -> int | float:
-    """Return a decimal number as an integer, with all of its digits, or a float."""
-    return int(value) if value.is_finite() and value == value.to_integral_value() else float(value)
 
 
 def distinct(table: Columns, j: int) -> tuple[list[str | None], NDArray]:
@@ -289,7 +321,7 @@ def categories_in(table: Columns, j: int) -> tuple[NDArray, int]:
     texts, inverse = distinct(table, j)
     counts: Counter[str] = Counter()
     for text, count in zip(texts, np.bincount(inverse, minlength=len(texts)), strict=True):
-        if text is not None and count:
+        if text is not None and count and not is_missing(text):
             counts[text] += int(count)
     order = sorted(counts, key=lambda text: (-counts[text], text))
     return np.array(order[:MOST_CATEGORIES], dtype=str), HASHED if len(order) > MOST_CATEGORIES else 0
@@ -299,8 +331,13 @@ def codes_of(table: Columns, j: int, categories: NDArray, hashed: int) -> NDArra
     """Return the numbers of a column's categories; NaN is missing, -1 a category that has no place."""
     texts, inverse = distinct(table, j)
     known = {text: code for code, text in enumerate(categories.tolist())}
-    codes = [math.nan if text is None else known.get(text, hashed_code(text, len(known), hashed)) for text in texts]
+    codes = [known.get(text, math.nan if text is None else other_code(text, len(known), hashed)) for text in texts]
     return np.array(codes, dtype=np.float64)[inverse]
+
+
+def other_code(text: str, n_known: int, hashed: int) -> float:
+    """Return the number of a text that is no known category."""
+    return math.nan if is_missing(text) else hashed_code(text, n_known, hashed)
 
 
 def hashed_code(text: str, n_known: int, hashed: int) -> int:
@@ -318,25 +355,31 @@ def check_type(table: Columns, j: int) -> None:
         )
 
 
-def is_category(table: Columns, j: int) -> bool:
-    """Whether a column holds categories by itself."""
+def is_declared(table: Columns, j: int) -> bool:
+    """Whether a column holds categories by its type."""
     check_type(table, j)
     kind = table.dtype(j)
-    if OF_NUMBERS.match(kind):
-        return False
-    return kind != "object" or not all_numbers(table.objects(j))
+    return not OF_NUMBERS.match(kind) and not OF_MIXED.match(kind)
 
 
-def all_numbers(values: Iterable[Any]) -> bool:
-    """Whether objects are numbers, but for those that are missing."""
-    return all((isinstance(v, (Real, Decimal)) and not isinstance(v, (bool, np.bool_))) or text_of(v) is None for v in values)
+def is_category(table: Columns, j: int) -> bool:
+    """Whether a column holds categories by its type, or by its cells."""
+    if is_declared(table, j) or OF_NUMBERS.match(table.dtype(j)):
+        return is_declared(table, j)
+    found = census_of(table, j)
+    return not found.of_numbers if found.numbers or found.words else table.dtype(j) != "object"
 
 
 def chosen_categories(table: Columns, categories: Any) -> set[int]:
     """Return which columns hold categories, for the parameter of that name."""
-    if isinstance(categories, str) and categories == "auto":
+    if is_auto(categories):
         return {j for j in range(table.p) if is_category(table, j)}
     return set() if categories is None else set(named_columns(table, categories))
+
+
+def is_auto(categories: Any) -> bool:
+    """Whether types and cells tell which columns hold categories."""
+    return isinstance(categories, str) and categories == "auto"
 
 
 def named_columns(table: Columns, categories: Any) -> Iterator[int]:

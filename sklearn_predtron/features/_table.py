@@ -10,36 +10,62 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_predtron._support.cells import Words, decimal_number, message_of_words, text_of
+from sklearn_predtron._support.warning import warn
 from sklearn_predtron.features._columns import (
     OF_NUMBERS,
     Array,
     Columns,
+    census_of,
     chosen_categories,
     codes_of,
-    number_of,
+    is_declared,
     numbers_of,
-    text_of,
 )
 from sklearn_predtron.features._knots import LARGEST
 
+NAMED = "  Columns of categories that are named in categories= need no warning."
 OF_FLOATS = re.compile(r"(float\d*|double|halffloat|sparse\[float.*)(\[pyarrow\])?$")
 
 
-def matrix_of(table: Columns, categories: list[NDArray | None], hashed: list[int], *, missing: bool) -> NDArray:
-    """Return a matrix of numbers, in single or double precision and C-contiguous: NaN is missing, categories are numbered."""
-    if isinstance(table, Array) and table.of_numbers and all(known is None for known in categories):
+def matrix_of(
+    table: Columns, categories: list[NDArray | None], hashed: list[int], *, missing: bool, known: bool = True
+) -> tuple[NDArray, list[Words]]:
+    """Return a matrix of numbers, in single or double precision and C-contiguous, and the words among columns of numbers.
+
+    NaN is missing, categories are numbered.  `known` says that the map is made, which knows the columns of numbers.
+    """
+    words: list[Words] = []
+    if isinstance(table, Array) and table.of_numbers and all(names is None for names in categories):
         matrix = table.X
     else:
-        columns = [
-            numbers_of(table, j) if known is None else codes_of(table, j, known, places)
-            for j, (known, places) in enumerate(zip(categories, hashed, strict=True))
-        ]
-        single = all(column.dtype == np.float32 for column, known in zip(columns, categories, strict=True) if known is None)
+        columns = []
+        for j, (names, places) in enumerate(zip(categories, hashed, strict=True)):
+            column, strange = numbers_of(table, j, known=known) if names is None else (codes_of(table, j, names, places), None)
+            columns.append(column)
+            words += [] if strange is None else [strange]
+        single = all(column.dtype == np.float32 for column, names in zip(columns, categories, strict=True) if names is None)
         matrix = np.empty((table.n, table.p), dtype=np.float32 if single else np.float64)
         for j, column in enumerate(columns):
             matrix[:, j] = column
+    if words and not missing:
+        word = next(iter(words[0].counts))
+        raise ValueError(
+            f"Input X has {word!r} in row {words[0].first} of column {words[0].column}, which is no number; accepted are finite "
+            "numbers; with missing=True it counts as missing."
+        )
     check_values(table, matrix, missing)
-    return matrix
+    return matrix, words
+
+
+def warn_of_cells(table: Columns, words: list[Words], chosen: Iterable[int] = ()) -> None:
+    """Warn of words among numbers, and of chosen columns that seem to hold numbers, and are read as categories."""
+    if words:
+        warn(f"{message_of_words('X', words)}{NAMED}")
+    for j in chosen:
+        advice = None if is_declared(table, j) else census_of(table, j).advice("X", table.name(j))
+        if advice is not None:
+            warn(f"{advice}{NAMED}")
 
 
 def check_values(table: Columns, matrix: NDArray, missing: bool) -> None:
@@ -91,7 +117,7 @@ class Gathered:
             if j in chosen or not OF_FLOATS.match(table.dtype(j)):
                 column += [simple(value) for _, value in zip(range(more), table.objects(j), strict=False)]
             else:
-                column += numbers_of(table, j)[:more].astype(np.float64).tolist()
+                column += table.floats(j)[:more].astype(np.float64).tolist()
         dtypes = [common(kind, table.dtype(j)) for j, kind in enumerate(self.state["dtypes"])]
         targets = None if y is None or self.state["y"] is None else [*self.state["y"], *np.asarray(y)[:more].tolist()]
         return Gathered({**self.state, "n": self.n + more, "dtypes": dtypes, "columns": columns, "y": targets})
@@ -127,7 +153,7 @@ def simple(value: Any) -> Any:
     if isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, Decimal):
-        return None if value.is_nan() else number_of(value)
+        return None if value.is_nan() else decimal_number(value)
     if isinstance(value, np.generic) and not isinstance(value, np.float32):
         return simple(value.item())
     return text_of(value)

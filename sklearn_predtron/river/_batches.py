@@ -51,7 +51,8 @@ class RiverBatchClassifier(FromDicts, base.Classifier):
         Parameters
         ----------
         x : dict
-            A number for each feature; those left out are 0, and so are None and NaN (with `features`, missing values).
+            A number for each feature; those left out are 0, and so are None and NaN (under
+            "scaled" the mean so far, with `features` missing values).
         y : str, int or bool
             The label.
         """
@@ -94,6 +95,7 @@ class RiverBatchClassifier(FromDicts, base.Classifier):
         with self._wider(clone(self.estimator) if begins else self.model, names, np.concatenate([v for _, v in found])) as wide:
             wide.partial_fit(self._columns.known_rows(rows), labels, **({"classes": known} if begins else {}))
         self.model = wide
+        self._columns.learned(rows)
 
     def predict_one(self, x: dict, **kwargs: Any) -> Any:
         """Predict the label of a row.

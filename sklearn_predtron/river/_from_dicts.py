@@ -13,7 +13,7 @@ from river import base
 from sklearn.base import clone
 
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.river._names import NamedColumns, TableColumns, are_extreme, check_numbers, entries
+from sklearn_predtron.river._names import are_extreme, check_numbers, columns_for, entries
 
 
 class FromDicts(base.Estimator):
@@ -24,7 +24,7 @@ class FromDicts(base.Estimator):
     def _start(self) -> None:
         """Begin with nothing learned."""
         self.model: Any = None
-        self._columns = NamedColumns() if self.estimator.features is None else TableColumns()
+        self._columns = columns_for(self.estimator)
 
     @property
     def feature_names(self) -> list[Any]:
@@ -65,7 +65,8 @@ class FromDicts(base.Estimator):
         Parameters
         ----------
         x : dict
-            A number for each feature; those left out are 0, and so are None and NaN (with `features`, missing values).
+            A number for each feature; those left out are 0, and so are None and NaN (under
+            "scaled" the mean so far, with `features` missing values).
         y : label, or dict
             The label; of sets of labels, whether each is on, and those left out are off; of rankings of labels the relevance of
             each, 0 of those left out.
@@ -79,6 +80,7 @@ class FromDicts(base.Estimator):
             self._learn_new(x, y)
         else:
             self.model.partial_fit(rows, target)
+        self._columns.learned([x] if isinstance(x, dict) else x)
 
     def _learn_new(self, x: Any, y: Any) -> None:
         """Learn from a call with names or labels that nobody knew of."""
@@ -133,7 +135,7 @@ class FromBlocks(FromDicts):
         ----------
         x : list of dict
             The documents of a query, or the tokens of a sentence: a number for each feature; those left out are 0, and so are
-            None and NaN (with `features`, missing values).  There is nothing to learn from none.
+            None and NaN (under "scaled" the mean so far, with `features` missing values).  There is nothing to learn from none.
         y : list
             The relevance of each document, or the label of each token.
         """

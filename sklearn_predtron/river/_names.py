@@ -12,8 +12,10 @@ from scipy.sparse import csr_array
 
 from sklearn_predtron._support.parts import real_number, real_numbers
 from sklearn_predtron._support.queries import shortened
+from sklearn_predtron.families._reading import norm_by_name, warn_of_scales
 from sklearn_predtron.river._dict_rows import fill_row
 
+WATCHED = 300  # rows that show the scales of columns
 SMALL, LARGE = 1e-100, 1e100
 FLOATS = (float, np.floating)
 
@@ -109,6 +111,9 @@ class NamedColumns:
     def _known(self, x: dict) -> dict:
         return {name: value for name, value in x.items() if name in self.numbers}
 
+    def learned(self, x: list[dict]) -> None:
+        """Take note of rows that were learned."""
+
     def add(self, names: Iterable[Any]) -> int:
         """Give columns to names that have none, and return the number of all columns."""
         for name in names:
@@ -119,6 +124,56 @@ class NamedColumns:
         """Take back the columns of all names but the first n."""
         for name in list(self.numbers)[n:]:
             del self.numbers[name]
+
+
+class WatchedColumns(NamedColumns):
+    """Columns for norm="auto", which is "l2" for dicts: the first rows show whether that suits their scales."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first: list[dict] | None = []
+
+    def learned(self, x: list[dict]) -> None:
+        """Keep the first rows, and warn once if their columns differ by orders of magnitude."""
+        if self.first is None:
+            return
+        self.first += [dict(row) for row in x[: WATCHED - len(self.first)]]
+        if len(self.first) == WATCHED:
+            rows, self.first = self.rows(self.first), None
+            if rows is not None:
+                warn_of_scales(rows, list(self.numbers))
+
+
+class CentredColumns(NamedColumns):
+    """Columns for norm="scaled": a missing value is the mean of the values of its name so far, and so adds nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sums: dict[Any, tuple[float, int]] = {}
+
+    def row(self, x: dict) -> csr_array | None:
+        """Return a dict as a row, in the place of this thread's one before; None if a name has no column."""
+        if isinstance(x, dict) and any(map(is_missing, x.values())):
+            x = {name: self._mean(name) if is_missing(value) else value for name, value in x.items()}
+        return super().row(x)
+
+    def _mean(self, name: Any) -> float | None:
+        """Return the mean of the values of a name so far; None if there is none."""
+        total, n = self.sums.get(name, (0.0, 0))
+        return total / n if n else None
+
+    def learned(self, x: list[dict]) -> None:
+        """Count the values of rows that were learned."""
+        for row in x:
+            for name, value in row.items():
+                if not is_missing(value):
+                    total, n = self.sums.get(name, (0.0, 0))
+                    self.sums[name] = total + float(value), n + 1
+
+    def frame_rows(self, names: list[Any], values: NDArray) -> csr_array:
+        """Return a matrix as rows, of the names that have a column."""
+        means = np.array([self._mean(name) for name in names], dtype=np.float64)
+        return super().frame_rows(names, np.where(np.isnan(values), means, values))
 
 
 class TableColumns(NamedColumns):
@@ -150,6 +205,14 @@ class TableColumns(NamedColumns):
         return names
 
 
+def columns_for(estimator: Any) -> NamedColumns:
+    """Return columns without names, as an estimator wants them."""
+    if estimator.features is not None:
+        return TableColumns()
+    kinds = {"auto": WatchedColumns, "scaled": CentredColumns}
+    return kinds.get(norm_by_name(estimator.norm), NamedColumns)()
+
+
 def is_missing(value: Any) -> bool:
     """Return whether a value is None, NaN or pandas' NA or NaT."""
     return value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, FLOATS) and value != value)
@@ -169,7 +232,7 @@ def check_numbers(x: Any) -> None:
 
 def entries(x: Any) -> tuple[list[Any], NDArray]:
     """Return the names of a dict and their values, which are finite numbers, or NaN where they are missing."""
-    found = real_numbers(list(x.values())) if isinstance(x, dict) else None
+    found = real_numbers([np.nan if value is None else value for value in x.values()]) if isinstance(x, dict) else None
     if found is None or found.ndim > 1:
         check_numbers(x)
         found = np.array([np.nan if is_missing(value) else real_number(value) for value in x.values()])

@@ -17,7 +17,7 @@ from sklearn_predtron.families.classification import PredtronBinaryClassifier, P
 from sklearn_predtron.families.multilabel import PredtronMultilabelClassifier
 from sklearn_predtron.river._from_dicts import FromDicts
 from sklearn_predtron.river._labels import KINDS, check_label, first_classes, indicators, no_label
-from sklearn_predtron.river._names import frame_values
+from sklearn_predtron.river._names import CentredColumns, frame_values
 
 
 class RiverClassifier(FromDicts, base.MiniBatchClassifier):
@@ -145,8 +145,9 @@ class RiverClassifier(FromDicts, base.MiniBatchClassifier):
             raise ValueError(f"X has {len(values)} rows and y has {len(labels)}; both must have the same number.")
         with self._all_or_nothing(labels):
             first = 0
+            alone = isinstance(self._columns, CentredColumns) and bool(np.isnan(values).any())  # by the mean of those before
             for i, label in enumerate(labels):
-                if self._target(label) is None:
+                if alone or self._target(label) is None:
                     self._learn_rows(names, values[first:i], labels[first:i])
                     self.learn_one(dict(zip(names, values[i].tolist(), strict=True)), label)
                     first = i + 1
@@ -155,15 +156,19 @@ class RiverClassifier(FromDicts, base.MiniBatchClassifier):
     @contextmanager
     def _all_or_nothing(self, labels: list[Any]) -> Iterator[None]:
         """Go back to what was learned before, if rows are learned by several calls and one of them fails."""
-        several = any(self._target(label) is None for label in labels)
+        centred = isinstance(self._columns, CentredColumns)
+        several = centred or any(self._target(label) is None for label in labels)
         before = copy.deepcopy(self.model) if several else self.model
         known, only, n_known = self._known, self._only, len(self._columns.numbers)
+        sums = dict(self._columns.sums) if isinstance(self._columns, CentredColumns) else {}
         try:
             yield
         except BaseException:
             if several:
                 self.model, self._known, self._only = before, known, only
                 self._columns.keep(n_known)
+                if isinstance(self._columns, CentredColumns):
+                    self._columns.sums = sums
                 self._columns.width = 1 if before is None else before.n_features_in_
             raise
 
@@ -174,6 +179,7 @@ class RiverClassifier(FromDicts, base.MiniBatchClassifier):
         with self._wider(self.model, self._columns.new_names(names, values), values) as model:
             model.partial_fit(self._columns.frame_rows(names, values), labels)
         self.model = model
+        self._columns.learned([dict(zip(names, row, strict=True)) for row in values.tolist()])
 
     def predict_many(self, X: Any) -> Any:
         """Predict the labels of rows.

@@ -182,13 +182,38 @@ def test_what_a_saved_model_fixes(capsys, texts, tmp_path):
 # ------------------------------------------------------------------------------------------------------------- what is wrong
 
 
+@pytest.mark.parametrize("as_given", ["first", "1"])
+def test_comments_columns_and_labels(capsys, texts, tmp_path, as_given):
+    """The same model of a file with comments, tabs and the label in another column; a saved model knows them."""
+    for name in ("train", "test"):
+        lines = (texts / f"{name}.conll").read_text(encoding="utf-8").splitlines()[2:]
+        columns = [line.split() for line in lines]
+        moved = ["\t".join([c[2], *c[:2]]) if c else "" for c in columns]
+        text = "\n".join(["# sent_id = 0", *(line or "\n# sent_id = 1" for line in moved)])
+        (tmp_path / f"{name}.conll").write_text(text + "\n", encoding="utf-8")
+    options = ["--no-shuffle", "--json", "--features", WIDTH]
+    how = ["--label", as_given, "--comment", "# ", "--sep", "tab"]
+    expected = json.loads(run(capsys, texts / "train.conll", "--test", texts / "test.conll", *options)[1])["results"][0]
+    code, out, err = run(
+        capsys, tmp_path / "train.conll", "--test", tmp_path / "test.conll", *options, *how, "--save", tmp_path / "m"
+    )
+    found = json.loads(out)["results"][0]
+    assert (code, err) == (0, "") and found["held_out_score"] == expected["held_out_score"]
+    assert joblib.load(tmp_path / "m").file_format_["sep"] == "\t"
+    code, out, err = run(capsys, "--load", tmp_path / "m", "--test", tmp_path / "test.conll", "--json")
+    assert json.loads(out)["results"][0]["held_out_score"] == expected["held_out_score"]
+    assert "--sep is fixed" in usage_error(capsys, "--load", tmp_path / "m", "--test", tmp_path / "test.conll", "--sep", "tab")
+    assert "--label='4' is no column" in usage_error(capsys, texts / "train.conll", "--label", 4)
+    assert "--label='word' is no column of tokens" in usage_error(capsys, texts / "train.conll", "--label", "word")
+
+
 @pytest.mark.parametrize(
     ("lines", "line", "reason"),
     [
         ("a x O\nb x B-P\n\nc O\n", 4, "the token has 2 columns, and those before it have 3"),
         ("a x O\nb x y B-P\n", 2, "the token has 4 columns, and those before it have 3"),
         ("a\nb\n", 1, "there is one column; the last one is the label, and others are needed"),
-        ("a x O\nb \xff B-P\n", 2, "the line is no text in UTF-8: byte 0xff at place 3"),
+        ("a x O\nb \xff B-P\n", 2, "the line is no text in UTF-8: byte 0xff at place 3; --encoding says another one"),
         ("a x O\nb \0 B-P\n", 2, "the line has a NUL byte, which text has not"),
     ],
 )
@@ -225,7 +250,9 @@ def test_truncated_and_binary_files(capsys, texts, tmp_path):
 def test_labels_and_columns_that_the_model_does_not_know(capsys, texts, tmp_path):
     run(capsys, texts / "train.conll", "--features", WIDTH, "--save", tmp_path / "m")
     (tmp_path / "label").write_text("Ada NNP B-PER\n\nBob NNP\tB-ORG\n")
-    code, _, err = run(capsys, "--load", tmp_path / "m", "--test", tmp_path / "label")
+    code, out, _ = run(capsys, "--load", tmp_path / "m", "--test", tmp_path / "label")
+    assert code == 0 and "TEST: 1 row with labels that training did not have, [B-ORG], counts as wrong" in out
+    code, _, err = run(capsys, "--load", tmp_path / "m", tmp_path / "label")
     assert code == 1 and "line 3: the label 'B-ORG' is not one of the classes [B-LOC, B-PER, I-PER, O]" in err
     (tmp_path / "columns").write_text("Ada NNP x y\n")
     code, _, err = run(capsys, "--load", tmp_path / "m", "--test", tmp_path / "columns")

@@ -266,7 +266,6 @@ def test_what_a_saved_model_fixes(capsys, tables, tmp_path):
         ("pay,group\n1,2\n", "line 1: there is no column 'age', which was learned"),
         ("pay,age,id,group\n1,2,3,1\n", "line 1: the column 'id' is none of those that were learned, nor the label"),
         ("1\n", "line 1: the first row has 1 column; accepted are 3 with the label, or 2 without it"),
-        ("pay,age,group\n1,2,7\n", "line 2: the label '7' is not one of the classes [0, 1, 2]"),
         ("pay,age,group\n1,2,1\n1,x,1\n", "line 3: the column 'age' has 'x', which is no finite number"),
         ("pay,age,group\n1,,1\n", "line 2: the column 'age' has '', which is no finite number"),
     ]:
@@ -309,7 +308,7 @@ def test_lines_of_spaces_are_left_out(capsys, tmp_path):
         ('a,y\n1,0\n2,1\n"3"4,0\n', 4, "the row cannot be read: ',' expected after '\"'", 2),
         ("a,y\n1,0\n2,1\ninf,0\n", 4, "the column 'a' has 'inf', which is no finite number", 2),
         ("a,y\n1,0\n2,1\n3,\n", 4, "the label is missing", 2),
-        ("a,y\n1,0\n2,1\n3,\xff\n", 4, "the line is no text in UTF-8: byte 0xff at place 3", 2),
+        ("a,y\n1,0\n2,1\n3,\xff\n", 4, "the line is no text in UTF-8: byte 0xff at place 3; --encoding says another one", 2),
         ("a,y\n1,0\n2,1\n3,\0\n", 4, "the line has a NUL byte, which text has not", 2),
         ("a\n1\n2\n", 1, "there is one column; a label and a feature are needed", 0),
         ("1\n2\n", 1, "there is one column; a label and a feature are needed", 0),
@@ -360,3 +359,43 @@ def test_usage_errors(capsys, tables, tmp_path):
     message = usage_error(capsys, train, tmp_path / "bare.csv")
     assert "bare.csv' has no label in its first row; without --load there is no model" in message
     assert run(capsys, train, "--test", tmp_path / "bare.csv")[1].count("\n") == 1
+
+
+@pytest.mark.filterwarnings("default:.*distinct labels in 300 rows")  # which is a line of standard error
+def test_labels_that_are_measurements(capsys, tmp_path):
+    rows = np.random.default_rng(0).standard_normal((300, 2))
+    pd.DataFrame({"kind": (rows[:, 0] > 0) * 1, "price": rows[:, 1]}).to_csv(tmp_path / "a.csv", index=False)
+    message = usage_error(capsys, tmp_path / "a.csv")
+    assert "which is continuous, and no class; --label names the column of the labels, which is the last" in message
+    assert run(capsys, tmp_path / "a.csv", "--label", "kind")[0] == 0
+    pd.DataFrame({"kind": rows[:, 0], "price": range(300)}).to_csv(tmp_path / "b.csv", index=False)
+    code, _, err = run(capsys, tmp_path / "b.csv", "--quiet")
+    assert code == 0 and "has 300 distinct labels in 300 rows, as measurements have, and each is a class; --label names" in err
+
+
+@pytest.mark.filterwarnings("default:features='piecewise' are made of the first 500 rows")
+def test_the_warning_of_few_rows_counts_rows(capsys, tables):
+    options = ["--features", "piecewise", "--epochs", 2, "--label", "group", "--quiet"]
+    (tables / "few.csv").write_text("".join((tables / "train-n.csv").read_text().splitlines(keepends=True)[:201]))
+    assert "TRAIN has 200 in each of 2 epochs, of which" in run(capsys, tables / "few.csv", *options)[2]
+
+
+@pytest.mark.parametrize(
+    ("name", "learned", "asked"),
+    [
+        ("a.csv", "x,y\n1,0\n\n2,1\n", "x\n1\n\n2\n"),
+        ("a.jsonl", '{"x": 1, "label": 0}\n\n{"x": 2, "label": 1}\n', '\n{"x": 1}\n\n{"x": 2}\n'),
+        ("a.vw", "0 |f x\n\n1 |f z\n", "|f x\n\n \n|f z\n"),
+        ("a.svm", "0 1:1\n\n1 1:2\n", "1:1\n\n\n1:2\n"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:features='piecewise' are made")
+def test_blank_lines(capsys, tmp_path, name, learned, asked):
+    """In files with labels they are left out; in others they are rows, so that each line has a prediction."""
+    (tmp_path / name).write_text(learned)
+    features = ["--features", "piecewise"] if name == "a.csv" else []
+    code, out, _ = run(capsys, tmp_path / name, "--save", tmp_path / "m", "--json", "--classes", 0, 1, *features)
+    assert code == 0 and json.loads(out)["results"][0]["rounds"] == 2
+    (tmp_path / f"asked-{name}").write_text(asked)
+    code, out, _ = run(capsys, "--load", tmp_path / "m", tmp_path / f"asked-{name}")
+    assert code == 0 and out.count("\n") == asked.count("\n") - (name == "a.csv")

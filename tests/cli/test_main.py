@@ -1,8 +1,11 @@
 """The main job, end to end."""
 
 import io
+import os
 import re
 import signal
+import subprocess
+import sys
 
 import joblib
 import numpy as np
@@ -499,3 +502,26 @@ def test_bar():
     assert "epoch 1/1 [##########          ]  50%  1,200 rounds, loss 0.2500" in terminal.getvalue()
     assert "60%" not in terminal.getvalue() and terminal.getvalue().endswith("\r\x1b[K")
     assert page.getvalue() == ""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has other signals")
+@pytest.mark.parametrize("ignored", [False, True])
+def test_interrupts_while_modules_are_imported(tmp_path, ignored):
+    """Without a traceback, as a program that does not handle the signal; one that ignores it goes on."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os, signal, sys\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, *rest):\n"
+        "        if name == 'sklearn_predtron.families':\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        + ("signal.signal(signal.SIGINT, signal.SIG_IGN)\n" if ignored else "")
+        + "sys.meta_path.insert(0, Finder())\n"
+    )
+    path = os.pathsep.join([str(tmp_path), os.getcwd(), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-m", "sklearn_predtron", "--version"],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stderr == "" and done.returncode == (0 if ignored else -signal.SIGINT)

@@ -43,6 +43,18 @@ def test_all_labels_of_four_tokens(scheme):
                 assert inside == ("B" if touches else "I") + "I" * (n - 1)
 
 
+@pytest.mark.parametrize(("scheme", "letters"), [("bilou", "BILU"), ("bmes", "BMES")])
+def test_schemes_with_other_letters(scheme, letters):
+    """They are BIOES by other letters, without a type, too."""
+    for labels in itertools.product(LABELS, repeat=4):
+        expected = [label.translate(str.maketrans("BIES", letters)) for label in chunk_labels(labels, scheme="bioes").tolist()]
+        written = chunk_labels(labels, scheme=scheme)
+        assert written.tolist() == expected and chunk_labels(written).tolist() == chunk_labels(labels).tolist()
+        assert chunk_f1_score(labels, written) == 1 or set(labels) == {"O"}
+    single, last = letters[3], letters[2]
+    assert chunk_labels(["B", letters[1], last, "O", single]).tolist() == ["B", "I", "I", "O", "B"]
+
+
 def test_no_chunk_crosses_sequences():
     y, sid = ["B-x", "I-x", "I-x", "O", "I-x"], [0, 1, 0, 1, 1]
     assert chunk_labels(y, sid).tolist() == ["B-x", "B-x", "I-x", "O", "B-x"]
@@ -74,7 +86,7 @@ def test_what_the_constraint_refuses_is_mended():
     [
         (["X-x"], {}, "The label 'X-x' is none of chunks"),
         ([["O"]], {}, "y="),
-        (["O"], {"scheme": "bilou"}, "scheme='bilou' is not known; accepted are 'bio', 'iob', 'bioes'"),
+        (["O"], {"scheme": "biluo"}, "scheme='biluo' is not known; accepted are 'bio', 'iob', 'bioes'"),
         (["O"], {"sid": [1, 2]}, "sid"),
     ],
 )

@@ -441,3 +441,30 @@ def test_no_rows(tmp_path):
         reader = ParquetReader(path, **form)
         assert list(reader) == []
         assert (reader.scan().n_rows, reader.scan().classes.tolist()) == (0, [])
+
+
+def test_decimals_are_numbers(tmp_path):
+    values, y = np.arange(40) / 4, np.arange(40) % 2
+    columns = {"a": pa.array(values).cast(pa.decimal128(10, 2)), "b": values, "y": pa.array(y).cast(pa.decimal128(19, 0))}
+    path = write(tmp_path / "a.parquet", columns)
+    X, found, _ = read(path, label="y")
+    assert_array_equal(X, np.column_stack([values, values]))
+    assert_array_equal(found, y)
+    missing = write(tmp_path / "b.parquet", {"a": pa.array([None, *values[1:].tolist()]).cast(pa.decimal128(10, 2)), "y": y})
+    (table, _, _), *_ = ParquetReader(missing, label="y", dtype=None)  # which takes nulls
+    model = PredtronBinaryClassifier(features="piecewise", cv=0).fit(table, y)
+    assert_array_equal(model.features_.read(table)[:, 0], [np.nan, *values[1:]])
+
+
+def test_folders(tmp_path):
+    """Their files in the order of their names, as other programs write parts of a table."""
+    (tmp_path / "t" / "part=2").mkdir(parents=True)
+    (tmp_path / "t" / "_SUCCESS").write_text("")
+    for name, first in (("b.parquet", 10), ("a.parquet", 0), ("part=2/c.pq", 20), (".hidden.parquet", 90)):
+        write(tmp_path / "t" / name, {"a": np.arange(first, first + 10.0), "y": np.arange(10) % 2})
+    X, y, _ = read(tmp_path / "t", label="y")
+    assert_array_equal(X[:, 0], np.arange(30))
+    assert len(y) == 30
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ValueError, match=r"empty' is a folder without files that end in \.parquet"):
+        ParquetReader(tmp_path / "empty", label="y")

@@ -201,3 +201,36 @@ def test_from_a_file_to_labels():
     learned = sid < 80
     tagger = PredtronSequenceTagger(constraint="bio", random_state=0).fit(X[learned], y[learned], sid=sid[learned])
     assert tagger.score(X[~learned], y[~learned], sid=sid[~learned]) > 0.99
+
+
+COMMENTED = ["# sent_id = 1", "# text = Ada sleeps", "Ada _ B-PER", "sleeps _ O", "", "# sent_id = 2", "# NN O", "Run _ O"]
+
+
+def test_comments_before_sequences():
+    """As without them; a # that is a token stays one, in the middle and where its columns are those of a token."""
+    bare = ["Ada _ B-PER", "sleeps _ O", "", "Run _ O"]
+    for how in ({}, {"comment": "# "}, {"comment": "#"}):
+        lines = iter(COMMENTED)
+        if how:
+            tokens, y, sid = read_conll(lines, **how)
+        else:
+            with pytest.warns(UserWarning, match="line 1 begins with '# ' before the tokens .* comment=None"):
+                tokens, y, sid = read_conll(lines)
+        for found, expected in zip((tokens, y, sid), read_conll(bare), strict=True):
+            assert found.tolist() == expected.tolist()
+    for first in (["# NN O"], ["a DT O", "# NN O"]):
+        assert "#" in read_conll([*first, "Run VB O", "", "# NN O", "a DT O"])[0][:, 0].tolist()
+    assert read_conll(["#\tNN\tO", "a\tDT\tO"], comment="# ")[0][0, 0] == "#"
+    with pytest.raises(ValueError, match=r"line 4 has 4 columns.*comment='#' reads lines"):
+        read_conll(["a DT O", "b DT O", "", "# id = 1", "c DT O"])
+    with pytest.warns(UserWarning, match="line 1 begins"):
+        tokens, _, sid = read_conll(["# global.columns = FORM TAG", "", "# sent_id = 1", "a B", "", "# sent_id = 2", "b C"])
+    assert tokens.tolist() == [["a"], ["b"]] and sid.tolist() == [0, 1]
+
+
+def test_the_text_between_columns():
+    tokens, y, _ = read_conll(["New York\tNNP\tB-LOC\n", "# 1\tNN\tO\n", "\n", " \t\tO\r\n"], sep="\t")
+    assert tokens.tolist() == [["New York", "NNP"], ["# 1", "NN"], [" ", ""]] and y.tolist() == ["B-LOC", "O", "O"]
+    for how in ({"sep": ""}, {"sep": 3}, {"comment": ""}, {"comment": 1}):
+        with pytest.raises(ValueError, match=next(iter(how))):
+            read_conll(["a b"], **how)

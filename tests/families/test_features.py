@@ -119,6 +119,25 @@ def test_until_the_map_is_there_numbers_are_learned_as_they_are():
     assert_array_equal(later.features_.transform(X).toarray(), made.transform(X).toarray())
 
 
+def test_until_the_map_is_there_a_missing_value_is_the_mean_so_far():
+    """In any split, as if means had been put in before; a prediction takes the mean of all rows so far."""
+    rows, far = X[:400].copy(), X[:400] * 10 + 1e3
+    gaps = np.random.default_rng(1).random(rows.shape) < 0.1
+    rows, filled = np.where(gaps, np.nan, far), far.copy()
+    for i, j in zip(*np.nonzero(gaps), strict=True):
+        before = rows[:i, j][~np.isnan(rows[:i, j])]
+        filled[i, j] = np.cumsum(before)[-1] / len(before) if len(before) else 0
+    plain = PredtronBinaryClassifier().partial_fit(filled, TWO[:400], classes=[0, 1])
+    for size in (1, 70, 400):
+        model = PredtronBinaryClassifier(features="piecewise", norm="scaled")
+        for i in range(0, 400, size):
+            model.partial_fit(rows[i : i + size], TWO[i : min(i + size, 400)], classes=[0, 1])
+        assert_array_equal(model.coef_, plain.coef_)
+    means = np.array([np.cumsum(column[~np.isnan(column)])[-1] / (~np.isnan(column)).sum() for column in rows.T])
+    late = np.array([[np.nan, 1e3, np.nan, 1e3]])
+    assert_array_equal(model.decision_function(late), plain.decision_function(np.where(np.isnan(late), means, late)))
+
+
 def test_rows_of_no_weight_are_none_of_the_first():
     weight = (np.arange(N) % 3 > 0).astype(float)
     some = weight > 0
@@ -126,6 +145,21 @@ def test_rows_of_no_weight_are_none_of_the_first():
     weighed = clone(model).partial_fit(X, TWO, classes=[0, 1], sample_weight=weight)
     alone = clone(model).partial_fit(X[some], TWO[some], classes=[0, 1], sample_weight=weight[some])
     assert_array_equal(weighed.coef_, alone.coef_)
+
+
+def test_lengths_are_compared_before_rows_of_no_weight_are_left_out():
+    rows, weight, costs = np.eye(6), [0, 0, 0, 1, 1, 1], np.array([[[0, 1], [1, 0]]] * 3, float)
+    model = PredtronBinaryClassifier(features="piecewise")
+    for features in (None, "piecewise"):
+        model = PredtronBinaryClassifier(features=features)
+        with pytest.raises(ValueError, match="X has 6 rows and y has 3"):
+            model.partial_fit(rows, [0, 1, 0], classes=[0, 1], sample_weight=weight)
+        with pytest.raises(ValueError, match="costs"):
+            model.partial_fit(rows, [0, 1] * 3, classes=[0, 1], sample_weight=weight, costs=costs)
+        assert not model.__sklearn_is_fitted__()
+    ranker = PredtronRanker(features="piecewise")
+    with pytest.raises(ValueError, match="qid"):
+        ranker.partial_fit(rows, [0, 1] * 3, qid=[1, 1, 2], sample_weight=weight)
 
 
 @pytest.mark.parametrize("known", [0, 300])

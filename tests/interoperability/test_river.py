@@ -76,6 +76,7 @@ MODELS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:the root mean squares of what X stores")  # river's pictures have columns of any scale
 @pytest.mark.parametrize("name", MODELS)
 def test_checks(name):
     model, n = to_river(MODELS[name]), 0

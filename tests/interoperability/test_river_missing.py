@@ -23,10 +23,9 @@ def rows(n=80, seed=0):
 
 
 @pytest.mark.parametrize("absent", ABSENT, ids=lambda value: f"{type(value).__name__} {value}")
-@pytest.mark.parametrize("norm", ["l2", "scaled"])
-def test_missing_values_are_as_if_left_out(absent, norm):
+def test_missing_values_are_as_if_left_out(absent):
     """To the last bit, also the first time that a name occurs."""
-    short, filled = (to_river(PredtronBinaryClassifier(norm=norm)) for _ in range(2))
+    short, filled = (to_river(PredtronBinaryClassifier(norm="l2")) for _ in range(2))
     for x, left_out, y in rows():
         some, all_names = (
             {n: v for n, v in x.items() if n not in left_out},
@@ -37,6 +36,40 @@ def test_missing_values_are_as_if_left_out(absent, norm):
         filled.learn_one({**all_names, "never": absent}, y)
     assert state(filled.model) == state(short.model) and filled.feature_names == short.feature_names
     assert "never" not in filled.feature_names
+
+
+@pytest.mark.parametrize("absent", [None, np.nan, pd.NA], ids=str)
+@pytest.mark.parametrize("size", [1, 7, 80])
+def test_under_scaled_they_are_the_mean_so_far(absent, size):
+    """A frame, or dicts, with gaps: the same bits as with means that are put in beforehand."""
+    gaps, many, means = (to_river(PredtronBinaryClassifier(norm="scaled")) for _ in range(3))
+    given, seen = list(rows()), {name: [] for name in "abcd"}
+    given[0] = (given[0][0], [], given[0][2])
+    holed = [{n: absent if n in left_out else v for n, v in x.items()} for x, left_out, _ in given]
+    for (x, left_out, y), row in zip(given, holed, strict=True):
+        filled = {n: sum(seen[n]) / len(seen[n]) if n in left_out else v for n, v in x.items()}
+        assert gaps.predict_proba_one(row) == means.predict_proba_one(filled)
+        gaps.learn_one(row, y)
+        means.learn_one(filled, y)
+        for n in x.keys() - set(left_out):
+            seen[n].append(x[n])
+    X, y = pd.DataFrame(holed, dtype=object), pd.Series([y for *_, y in given])
+    for begin in range(0, len(X), size):
+        many.learn_many(X[begin : begin + size], y[begin : begin + size])
+    assert state(gaps.model) == state(means.model) == state(many.model)
+    assert many.predict_many(X).tolist() == [gaps.predict_one(x) for x in holed]
+    with pytest.raises(ValueError, match="no finite numbers"):
+        many.learn_many(X.assign(a="word"), y)
+    assert many._columns.sums == gaps._columns.sums
+
+
+def test_raw_sensors_are_warned_of_once():
+    random = np.random.default_rng(0)
+    model = to_river(PredtronBinaryClassifier())
+    with pytest.warns(UserWarning, match="between the columns 'small' .* and 'large' .*give norm='scaled'") as said:
+        for z in random.standard_normal((700, 2)).tolist():
+            model.learn_one({"small": z[0] / 1e3, "large": z[1] * 1e3}, z[0] > 0)
+    assert len(said) == 1
 
 
 @pytest.mark.parametrize("absent", [None, np.nan, pd.NA], ids=str)

@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from sklearn_predtron._core.problem import Codes, presence
-from sklearn_predtron._support.encoding import encode
+from sklearn_predtron._support.encoding import encode, refuse_missing
 from sklearn_predtron._support.queries import shortened, shortened_list
 from sklearn_predtron.families._stream import CodeReader
 from sklearn_predtron.families.labels._codec import Codec
@@ -184,8 +184,9 @@ def are_texts(classes: NDArray) -> bool:
 
 def one_dimensional(y: Any, accepted: str = ONE_LABEL) -> NDArray:
     """Return the labels as an array of shape (n,); what already is one passes."""
-    if type(y) is np.ndarray and y.ndim == 1:
+    if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind != "O":
         return y
+    refuse_missing(y)
     try:
         return column_or_1d(y, warn=True)
     except ValueError:
@@ -195,6 +196,7 @@ def one_dimensional(y: Any, accepted: str = ONE_LABEL) -> NDArray:
 
 def numbers_of(y: Any, classes: NDArray, accepted: str = ONE_LABEL) -> NDArray:
     """Return the number of each label among known classes."""
+    refuse_missing(y, classes=classes)
     found = one_dimensional(y, accepted)
     try:
         return encode(found, classes)
@@ -215,6 +217,7 @@ def refuse_collections(y: Any, accepted: str) -> None:
 
 def class_list(classes: Any) -> NDArray:
     """Return the parameter `classes` as an array of shape (n_classes,)."""
+    refuse_missing(classes, "classes")
     try:
         found = np.asarray(classes)
     except ValueError:  # rows of different lengths

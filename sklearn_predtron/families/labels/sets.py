@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.utils.validation import column_or_1d
 
 from sklearn_predtron._core.problem import Labels
+from sklearn_predtron._support.encoding import refuse_missing
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.families._stream import IndicatorReader, indicator_rows
 from sklearn_predtron.families.labels._codec import Codec
@@ -187,6 +188,8 @@ def as_array(y: Any) -> NDArray:
     """Return the labels as an array."""
     if isinstance(y, np.ma.MaskedArray):
         raise ValueError("y is a masked array; it must hold zeros and ones everywhere.")
+    if isinstance(y, (list, tuple)):
+        refuse_missing(y)  # of which NumPy would make the text "nan" beside texts
     try:
         return np.asarray(y)
     except ValueError:
@@ -195,6 +198,8 @@ def as_array(y: Any) -> NDArray:
 
 def flat(y: Any, *, warn: bool) -> NDArray:
     """Return one label as an array of shape (n_samples,)."""
+    if not sparse.issparse(y):
+        refuse_missing(y)
     return column_or_1d(y.toarray() if sparse.issparse(y) else y, warn=warn)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,9 @@ def partial_fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: An
         return
     if learn is not None:
         raise ValueError(f"features={estimator.features!r} does not go with learners side by side, whose maps would differ.")
-    with Trainer(estimator, None if known is None else known.in_progress()) as trainer:
+    # A single row is trained on or not: it needs no copy of the learner.
+    alone = known is not None and len_of(X) == 1 and first.n + 1 < ROWS_OF_STREAMS
+    with Trainer(estimator, known if known is None or alone else known.in_progress()) as trainer:
         learn_first(trainer.estimator, first, X, y, given)
 
 
@@ -42,18 +45,28 @@ def learn_first(estimator: Any, first: FirstRows, X: Any, y: Any, given: dict[st
     if isinstance(reader, BlockReader):
         X, given[reader.ids.name] = reader.apart(X, given.get(reader.ids.name))
     there = of_some_weight(X, given)
+    columns = first.columns_so_far(X)
+    if estimator._model is not None:
+        estimator._model = replace(estimator._model, columns=estimator._model.columns._replace(features=first.learning()))
+    if not there.all():
+        # Lengths are compared before rows are left out: y may have as many entries as there are rows of positive weight.
+        calls.read(estimator, X, y, dict(given), estimator._model, partial=True, columns=columns)
     part = part_of(X, y, given, there)
     mine = reader.among_first(part[0], part[2], ROWS_OF_STREAMS - first.n)
-    columns = first.columns_so_far(X)
     if mine is None or not len(mine):  # no good, or nothing to learn, which the reader says
         calls.partial_fit(estimator, X, y, given, None, columns)
         return
     if not mine.all():
         calls.read(estimator, X, y, dict(given), estimator._model, partial=True, columns=columns)  # refuses all or nothing
     head = part_of(*part, mine)
-    calls.partial_fit(estimator, *head, None, columns)
-    first = first.with_call(*head)
-    estimator._model.columns = estimator._model.columns._replace(features=first)
+    rounds, refused = 0 if estimator._model is None else estimator._model.learner.t, True
+    try:
+        calls.partial_fit(estimator, *head, None, columns)
+        refused = False
+    finally:
+        if estimator._model is not None and (not refused or estimator._model.learner.t > rounds):
+            first = first.with_call(*head)
+            estimator._model.columns = estimator._model.columns._replace(features=first)
     if first.n < ROWS_OF_STREAMS:
         return
     columns, parts = first.columns()

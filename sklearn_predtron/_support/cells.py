@@ -1,0 +1,196 @@
+"""The meaning of a cell of a table: a number, a missing value, or a category."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable
+from decimal import Decimal
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+# The strings that pandas.read_csv takes as missing, and the question mark of the UCI tables.
+MISSING = frozenset(
+    [
+        "",
+        "#N/A",
+        "#N/A N/A",
+        "#NA",
+        "-1.#IND",
+        "-1.#QNAN",
+        "-NaN",
+        "-nan",
+        "1.#IND",
+        "1.#QNAN",
+        "<NA>",
+        "N/A",
+        "NA",
+        "NULL",
+        "NaN",
+        "None",
+        "n/a",
+        "nan",
+        "null",
+        "?",
+    ]
+)
+MARKS = frozenset(["-", "--", "---", ".", "..", "*", "#", "\\N"])  # missing in a column of numbers, whatever its length
+NEARLY_ALL = 0.95  # of the distinct values of a column of numbers
+ENOUGH = 20  # distinct numbers among words that deserve a warning
+SHOWN = 3  # examples, and
+NAMED = 5  # columns, in a warning
+SIGNS = re.compile("[$\u20ac\u00a3\u00a5\u20b9]")
+THOUSANDS = re.compile("[+-]?\\d{1,3}([,.' \u00a0\u202f]\\d{3})+([.,]\\d+)?$")
+DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+$")
+
+
+def is_missing(text: str) -> bool:
+    """Whether a text says that there is no value."""
+    return text.strip() in MISSING
+
+
+def text_of(value: Any) -> str | None:
+    """Return a category as text, the same for equal numbers, of which booleans are two; None if it is missing."""
+    if isinstance(value, str):
+        return str(value)
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    if isinstance(value, (bool, np.bool_)):
+        return str(int(value))
+    if isinstance(value, Decimal):
+        return None if value.is_nan() else text_of(decimal_number(value))
+    if isinstance(value, Real) and not isinstance(value, Integral):
+        number = float(str(value)) if isinstance(value, np.float32) else float(value)  # 0.1 in either precision
+        return None if math.isnan(number) else str(int(number)) if number.is_integer() else repr(number)
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+
+
+def decimal_number(value: Decimal) -> int | float:
+    """Return a decimal number as an integer, with all of its digits, or a float."""
+    return int(value) if value.is_finite() and value == value.to_integral_value() else float(value)
+
+
+def number_in(value: Any) -> float | None:
+    """Return the number that a cell holds, NaN if it is missing; None if it holds something else."""
+    if isinstance(value, float):
+        return value
+    if isinstance(value, (str, bytes)):
+        text = value.strip() if isinstance(value, str) else value.decode(errors="replace").strip()
+        if text in MISSING:
+            return math.nan
+        try:
+            return None if "_" in text else float(text)  # Python reads 1_000 as a number
+        except ValueError:
+            return None
+    if isinstance(value, (Real, Decimal, np.bool_)):
+        try:
+            return math.nan if isinstance(value, Decimal) and value.is_nan() else float(value)
+        except OverflowError:
+            return None
+    return math.nan if text_of(value) is None else None
+
+
+class Census:
+    """The distinct numbers and words of a column.
+
+    Parameters
+    ----------
+    values : iterable
+        Its cells, or its distinct values.
+    """
+
+    def __init__(self, values: Iterable[Any] = ()):
+        self.numbers: set[float] = set()
+        self.words: set[str] = set()
+        for value in values:
+            self.add(value)
+
+    def add(self, value: Any) -> None:
+        """Count a cell; booleans are words."""
+        number = None if isinstance(value, (bool, np.bool_)) else number_in(value)
+        if number is None:
+            self.words.add(str(text_of(value)))
+        elif number == number:
+            self.numbers.add(number)
+
+    @property
+    def of_numbers(self) -> bool:
+        """Whether nearly all distinct values are numbers."""
+        words = len(self.words - MARKS)
+        return len(self.numbers) > 0 and len(self.numbers) >= NEARLY_ALL * (len(self.numbers) + words)
+
+    def advice(self, table: str, column: str) -> str | None:
+        """Return a warning of a column that is read as categories; None if it has few numbers."""
+        found = {form for form in map(form_of, self.words) if form is not None}
+        written = [word for word in sorted(self.words) if form_of(word) is not None]
+        n, others = len(self.numbers), len(self.words - MARKS)
+        if written and n + len(written) >= NEARLY_ALL * (n + others):
+            return (
+                f"{table} has numbers with {' and '.join(sorted(found))}, as {examples(written)}, in column {column}, which is "
+                "read as categories; make numbers of them before, as by str.replace and pandas.to_numeric."
+            )
+        if n >= ENOUGH and n > others:
+            return (
+                f"{table} has {n} distinct numbers and {others} distinct words, as {examples(sorted(self.words - MARKS))}, in "
+                f"column {column}, which is read as categories; if it is of numbers, make the words missing, as by "
+                "pandas.to_numeric(errors='coerce')."
+            )
+        return None
+
+
+def form_of(text: str) -> str | None:
+    """Return how a text that is no number by itself writes one; None if it does not."""
+    bare = SIGNS.sub("", text).strip()
+    signs = "a currency sign" if len(bare) < len(text.strip()) else None
+    if bare.endswith("%"):
+        bare, signs = bare[:-1].strip(), "a percent sign"
+    if THOUSANDS.match(bare):
+        return "thousands separators" if signs is None else signs
+    if DECIMAL_COMMA.match(bare):
+        return "decimal commas" if signs is None else signs
+    number = number_in(bare)
+    return None if number is None or number != number else signs
+
+
+class Words(NamedTuple):
+    """The words among the cells of a column of numbers.
+
+    Parameters
+    ----------
+    column : str
+        How a message calls the column.
+    counts : Counter
+        How many cells have each of them.
+    n : int
+        The cells of the column.
+    first : int
+        The row of the first of them.
+    """
+
+    column: str
+    counts: Counter[str]
+    n: int
+    first: int
+
+    @property
+    def said(self) -> str:
+        """Return the part of a message about the column."""
+        cells = sum(self.counts.values())
+        most = [word for word, _ in self.counts.most_common(SHOWN)]
+        return f"column {self.column} ({cells:,} of {self.n:,} cells, {cells / self.n:.2%}, as {examples(most)})"
+
+
+def examples(words: list[str]) -> str:
+    """Return some of the words, quoted."""
+    return ", ".join(repr(word[:40]) for word in words[:SHOWN])
+
+
+def message_of_words(table: str, found: list[Words]) -> str:
+    """Return a warning of words among the numbers of a table, which count as missing."""
+    columns = ", ".join(words.said for words in found[:NAMED]) + (", ..." if len(found) > NAMED else "")
+    forms = sorted({form for words in found for form in map(form_of, words.counts) if form is not None})
+    written = f"  Some are numbers with {' and '.join(forms)}: write these without." if forms else ""
+    return f"{table} has words among the numbers of {columns}; they count as missing.{written}"

@@ -1,0 +1,39 @@
+"""Ctrl-C while the command line is being imported ends it as it does other programs: at once, without a traceback.
+
+The package imports this module before the modules that take long.  Elsewhere than on the command line nothing changes.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from pathlib import PurePath
+
+PROGRAM = "predtron"
+
+
+def is_program() -> bool:
+    """Return whether the interpreter was started to run the command line: the script, or -m with the package."""
+    given = sys.argv[:1]
+    if given == ["-m"]:
+        words = sys.orig_argv
+        return "-m" in words and words[words.index("-m") + 1 :][:1] == [__name__.partition(".")[0]]
+    return bool(given) and PurePath(given[0]).stem == PROGRAM
+
+
+def interrupt_at_once() -> None:
+    """Let SIGINT end the program without a traceback, unless it is ignored."""
+    main = threading.current_thread() is threading.main_thread()
+    if is_program() and main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def raise_interrupts() -> None:
+    """Let SIGINT raise KeyboardInterrupt again, once there is somebody who handles it."""
+    main = threading.current_thread() is threading.main_thread()
+    if is_program() and main and signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+interrupt_at_once()
