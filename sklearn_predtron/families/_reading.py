@@ -513,8 +513,8 @@ def warn_of_scales(X: Any, names: list[Any] | None = None) -> None:
     said = [columns[at] if names is None else repr(names[columns[at]]) for at in (small, large)]
     warn(
         f"the root mean squares of what X stores differ by a factor of {size[large] / size[small]:.3g}, between the columns "
-        f"{said[0]} ({size[small]:.3g}) and {said[1]} ({size[large]:.3g}); norm='auto' is 'l2' for these CSR rows and dicts, under "
-        "which large columns hide small ones: give norm='scaled', which learns from columns of any scale."
+        f"{said[0]} ({size[small]:.3g}) and {said[1]} ({size[large]:.3g}); norm='auto' is 'l2' for these CSR rows and dicts, "
+        "under which large columns hide small ones: give norm='scaled', which learns from columns of any scale."
     )
 
 

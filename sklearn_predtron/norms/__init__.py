@@ -461,10 +461,10 @@ class Scaled(Norm):
     models of dense and CSR rows may differ slightly.
 
     `fit` gathers the statistics of all rows before its first epoch.  With a number as `intercept_scaling` it learns what "l2"
-    would from standardised rows; with "auto" the intercept differs a little.  `partial_fit` gathers the statistics as rows come;
-    from rows before the first that differs from another only the intercept is learned.  A value whose squared deviation is above 100 times the sum
-    of those before it, an outlier, only doubles that sum.  Weighted rows count as often as the first shuffled epoch draws them;
-    in `partial_fit` and without shuffling, once.  Without an intercept
+    would from standardised rows; with "auto" the intercept differs a little.  `partial_fit` gathers the statistics as rows
+    come; from rows before the first that differs from another only the intercept is learned.  A value whose squared deviation
+    is above 100 times the sum of those before it, an outlier, only doubles that sum.  Weighted rows count as often as the first
+    shuffled epoch draws them; in `partial_fit` and without shuffling, once.  Without an intercept
     (``fit_intercept=False``) the features have their centre all the same; a ranker of documents, for which no centre matters,
     only divides.  `coef_` and `intercept_` are for raw features.  No loss bound is proven while the statistics run.
 
