@@ -30,7 +30,7 @@ def is_list(value: Any, n: int | None = None) -> bool:
 
 def checked_map(value: Any, problem: Any) -> Any:
     """Return the moment of a map, its smoothing, and what it is made of: curves, a map of classes, or both, of ranks."""
-    parts = value[2] if is_list(value, 3) else ()
+    parts: Any = value[2] if is_list(value, 3) else ()
     n = len(parts) if is_list(parts) else 0
     if n not in (3, 5):
         raise ValueError(f"where a map is expected there is {shown(parts)}")

@@ -497,7 +497,7 @@ class PredtronSequenceTagger(BasePredtron):
             return self.sample_loss(X, y, **ids)
         return wrong_chunks(y.tolist(), self.predict(X, **ids).tolist(), self._reader().blocks(ids["sid"], len(y)))
 
-    def _calibration_by(self, X: Any, y: Any, sid: Any = None) -> Any:
+    def _calibration_by(self, X: Any, y: Any, sid: Any = None, **ids: Any) -> Any:
         few = _token_probabilities.few_tokens(len(self.classes_))
         return _token_probabilities.meaning_of_scores(self, X, column_or_1d(y), sid, few)
 

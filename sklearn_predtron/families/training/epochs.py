@@ -77,7 +77,7 @@ class Epochs:
 
     def __init__(self, batch: Batch, random: np.random.Generator | None):
         self.batch, self.there, self.weight, self.random = batch, batch.order, batch.weight, random
-        if batch.costs is not None and not batch.weight.all():
+        if batch.costs is not None and batch.weight is not None and not batch.weight.all():
             present = np.arange(batch.rows.n) if batch.order is None else batch.order
             self.there = present[batch.weight[present] > 0]  # rows that cost something; the others are held out only
         self.rows = np.arange(batch.rows.n) if self.there is None else self.there
@@ -121,7 +121,8 @@ class Epochs:
         if observed == "first":
             counts = first_appearances(order)
             if self.by_costs:
-                counts *= self.batch.as_they_came(order) / self.batch.weight[order]  # costs are no frequencies
+                weight: Any = self.batch.weight
+                counts *= self.batch.as_they_came(order) / weight[order]  # costs are no frequencies
             return {"order": order, "usual": self.usual, "counted_first": order, "counts": counts}
         # Drawn by row: among the first appearances of a whole epoch rows of large weight would be early, when little is learned.
         numbers, row = np.unique(order, return_inverse=True)
