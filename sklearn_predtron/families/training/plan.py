@@ -79,7 +79,8 @@ def default_shape(kind: Kind, n: int) -> Shape:
         n_models = max(3, min(5, 1 + 4_000 // n))
         epochs = checkpoints(n, 1_000, min(100, max(10, 100_000 // n)))
         return Shape(n_models, epochs, "average") if n <= 2_000 else Shape(1, epochs, "refit")
-    return Shape(5, checkpoints(n, 2_000, max(3, min(100, int(100 * (3_000 / n) ** 0.5)))), "average")
+    n_models = max(2, min(5, 1 + 120_000 // n))
+    return Shape(n_models, checkpoints(n, 2_000, max(3, min(100, int(100 * (3_000 / n) ** 0.5)))), "average")
 
 
 def checkpoints(n: int, few: int, last: int) -> tuple[int, ...]:
