@@ -27,6 +27,7 @@ Y = X.argmax(axis=1)
 GUIDE = Path(__file__).parents[2] / "doc" / "user_guide" / "folds.rst"
 NAMES = {
     "rows": "rows as they are",
+    "rankings": "rankings",
     "tables": "tables with ``features=``",
     "sequences": "sequences",
     "large": "more than two million weights",
@@ -53,7 +54,7 @@ def planned(estimator, y, n, **ids):
         (PredtronClassifier(), Y, "rows"),
         (PredtronOrdinalClassifier(), Y, "rows"),
         (PredtronMultilabelClassifier(), np.eye(3, dtype=int)[Y], "rows"),
-        (PredtronLabelRanker(), X.argsort(axis=1), "rows"),
+        (PredtronLabelRanker(), X.argsort(axis=1), "rankings"),
         (PredtronClassifier(features="piecewise"), Y, "tables"),
         (PredtronClassifier(norm=RKHS()), Y, "kernels"),
         (PredtronClassifier(average="auto"), Y, "single"),
@@ -79,7 +80,7 @@ def test_rows(estimator, y, kind, n):
 @pytest.mark.parametrize(("estimator", "name"), [(PredtronRanker(), "qid"), (PredtronSequenceTagger(), "sid")])
 def test_blocks_count_and_not_their_rows(estimator, name):
     shape = planned(estimator, Y, N, **{name: np.arange(N) // 10}).shape
-    assert shape == default_shape("rows" if name == "qid" else "sequences", N // 10)
+    assert shape == default_shape("rankings" if name == "qid" else "sequences", N // 10)
 
 
 def test_epochs_and_folds_that_are_given():

@@ -26,7 +26,7 @@ LARGEST_SPLIT, SHARE = 5_000, 5  # a validation split has one unit in five, and 
 FOLDS_SEED = 5  # of what draws the folds, beside the seed of the fit
 
 Finish = Literal["keep", "average", "refit"]
-Kind = Literal["rows", "tables", "sequences", "large", "single", "kernels", "margins", "nothing"]
+Kind = Literal["rows", "rankings", "tables", "sequences", "large", "single", "kernels", "margins", "nothing"]
 
 
 class Shape(NamedTuple):
@@ -56,7 +56,7 @@ def default_shape(kind: Kind, n: int) -> Shape:
     Parameters
     ----------
     kind : str
-        "rows", as they are; "tables", whose features are made anew in each epoch; "sequences"; "large", models of more than two
+        "rows", as they are; "rankings", of documents and of labels; "tables", whose features are made anew in each epoch; "sequences"; "large", models of more than two
         million weights; "single", models that cannot be averaged: ``average="auto"``, ``warm_start=True``, callbacks that choose
         the epochs; "kernels"; "margins" of ``Reject(rule="online")``; "nothing", where no held-out score is needed.
     n : int
@@ -80,7 +80,10 @@ def default_shape(kind: Kind, n: int) -> Shape:
         epochs = checkpoints(n, 1_000, min(100, max(10, 100_000 // n)))
         return Shape(n_models, epochs, "average") if n <= 2_000 else Shape(1, epochs, "refit")
     n_models = max(2, min(5, 1 + 120_000 // n))
-    return Shape(n_models, checkpoints(n, 2_000, max(3, min(100, int(100 * (3_000 / n) ** 0.5)))), "average")
+    epochs = checkpoints(n, 2_000, max(3, min(100, int(100 * (3_000 / n) ** 0.5))))
+    if kind == "rankings":  # the losses of few epochs are noisy, and ten were nearly always better
+        epochs = tuple(mark for mark in epochs if mark >= 10) or epochs[-1:]
+    return Shape(n_models, epochs, "average")
 
 
 def checkpoints(n: int, few: int, last: int) -> tuple[int, ...]:
@@ -213,7 +216,9 @@ def kind_of_plan(estimator: Any, model: Model, decision: Decision, batch: Batch,
         return "sequences"
     if model.learner.problem.d * batch.rows.p > MOST_WEIGHTS:
         return "large"
-    return "tables" if batch.rows.made else "rows"
+    if batch.rows.made:
+        return "tables"
+    return "rows" if decision.calibration is not None else "rankings"
 
 
 def why_single_model(estimator: Any, model: Model, decision: Decision) -> str | None:
