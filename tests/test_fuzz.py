@@ -4,7 +4,7 @@ import signal
 
 import numpy as np
 import pytest
-from fuzz import checkpoints, child, damage, files, interrupts, learning, mixing, models, promises, runner
+from fuzz import checkpoints, child, damage, files, interrupts, learning, mixing, models, promises, runner, tables
 from fuzz.__main__ import main
 from fuzz.lessons import Count, Lesson
 from fuzz.models import Case
@@ -12,7 +12,7 @@ from fuzz.problems import FORMS, Circle, JointCircle, RolledCircle
 from fuzz.seeds import SEEDS
 from scipy import sparse
 
-from sklearn_predtron import Predtron, PredtronClassifier
+from sklearn_predtron import Predtron, PredtronClassifier, PredtronRanker
 from sklearn_predtron.datasets import _arrow, _cache
 from sklearn_predtron.mixing import ParameterMixing, _state_file
 from sklearn_predtron.mixing._checkpoint import Checkpoint
@@ -161,6 +161,30 @@ def test_all_families_and_promises_are_drawn():
     drawn = {type(models.draw_case(random).estimator) for _ in range(100)}
     assert drawn == set(models.families())
     assert len(promises.PROMISES) >= 12
+
+
+class ByOrder(PredtronRanker):
+    """Breaks ties by the order of the rows."""
+
+    def score(self, X, y, qid=None, sample_weight=None):
+        return float(np.asarray(y)[np.argsort(-self.predict(X), kind="stable")[0]])
+
+
+def test_tables_free_mistakes_and_ties_are_drawn():
+    random = np.random.default_rng(0)
+    columns = [tables.draw_column(random, random.standard_normal(9)) for _ in range(900)]
+    assert {str(column.dtype) for column in columns} >= {"float16", "int8", "Int64", "boolean", "bool", "object", "category"}
+    words = {value for column in columns for value in column.tolist() if isinstance(value, str)}
+    assert words >= set(tables.WORDS) and any(column.isna().any() for column in columns)
+    cases = [tables.with_costs(random, models.draw_case(random)) for _ in range(60)]
+    costs = [case.lesson.costs for case in cases if case.lesson.costs is not None]
+    assert {type(tables.draw_table(random, np.ones((3, 2)))).__name__ for _ in range(30)} == {"ndarray", "DataFrame"}
+    assert len(costs) > 5 and any((cost == 0).all(axis=(1, 2)).any() and cost.any() for cost in costs)
+    lesson = Lesson(random.standard_normal((30, 2)), random.integers(0, 3, 30), qid=np.repeat([0, 1], 15))
+    promises.order_of_ties(Case(PredtronRanker(random_state=0), lesson), random)
+    with pytest.raises(AssertionError, match="tied rows in another order"):
+        for _ in range(20):
+            promises.order_of_ties(Case(ByOrder(random_state=0), lesson), random)
 
 
 class Forgetful(JointCircle):

@@ -96,8 +96,8 @@ class BatchReader(BlockReader):
         return self.in_blocks(blocks.take(codes), blocks.start)
 
     def among_first(self, X: Any, given: dict[str, Any], n: int) -> NDArray | None:
-        """Return all rows: a call is cut into batches as a whole."""
-        return np.ones(len_of(X), dtype=bool)
+        """Return the rows of the first groups; without groups all rows, for a call is cut into batches as a whole."""
+        return np.ones(len_of(X), dtype=bool) if given.get("groups") is None else super().among_first(X, given, n)
 
     def rounds(self, batch: Batch) -> Batch | None:
         """Return the rounds of a stream: groups, or full batches and a shorter last one; None where there are none."""

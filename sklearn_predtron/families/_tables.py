@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.utils import _safe_indexing
 
 from sklearn_predtron._core.rows import Rows, dense_rows
 from sklearn_predtron._support.cells import number_in
@@ -17,7 +18,7 @@ from sklearn_predtron._support.parts import kinds, resolve
 from sklearn_predtron.families._reading import Columns, ReadTable, len_of
 from sklearn_predtron.features import ROWS_OF_STREAMS, FeatureMap
 from sklearn_predtron.features._columns import chosen_categories, is_auto, is_declared, numbers_of, opened
-from sklearn_predtron.features._table import Gathered, check_values
+from sklearn_predtron.features._table import Gathered, check_values, matrix_of
 
 MADE_AFTER = ROWS_OF_STREAMS  # rows of a stream, which make its map
 
@@ -32,14 +33,23 @@ def names_of_maps() -> list[str]:
     return [str(kind.alias) for kind in kinds(FeatureMap)]
 
 
-def columns_of(features: Any, X: Any, y: Any, *, labels: bool) -> tuple[Columns, ReadTable]:
+def columns_of(features: Any, X: Any, y: Any, given: dict[str, Any], *, labels: bool) -> tuple[Columns, ReadTable]:
     """Return the columns of a table, with a map that is fitted to it, and the table as this reads it.
 
-    `labels` says that y has labels, and not numbers.
+    Rows of zero weight, by what is `given` beside y, are read and do not change the map.  `labels` says that y has labels, and
+    not numbers.
     """
     fitted = clone(map_of(features))
     n = X.n if isinstance(X, Gathered) else len_of(X)
-    table = fitted._fit(X, targets(y, n, labels=labels)).view(ReadTable)
+    there = np.ones(n, dtype=bool) if isinstance(X, Gathered) else of_some_weight(X, given)
+    if there.all() or not there.any():
+        table = fitted._fit(X, targets(y, n, labels=labels)).view(ReadTable)
+    else:
+        fitted._check_parameters()
+        fitted._first_read(opened(X))  # an error has the number of the row in X
+        rows, y, _ = part_of(X, y, {}, there)
+        fitted._fit(rows, targets(y, len_of(rows), labels=labels))
+        table = matrix_of(opened(X), fitted._categories, fitted._hashed, missing=bool(fitted.missing))[0].view(ReadTable)
     if fitted.n_features_out_ == 0:
         raise ValueError(
             f"X has no column that varies beyond rounding (n_samples = {len(table)}), of which features={features!r} could make "
@@ -179,7 +189,7 @@ class FirstRows:
     def columns(self) -> tuple[Columns, Iterator[tuple[NDArray, Any, dict[str, Any]]]]:
         """Return the columns of the rows with the map that they make, and the calls as it reads them."""
         y = joined([y for _, y, _ in self.calls])
-        columns, table = columns_of(self.features, Gathered(self.state or {}), y, labels=self.labels)
+        columns, table = columns_of(self.features, Gathered(self.state or {}), y, {}, labels=self.labels)
         ends = np.cumsum([n for n, _, _ in self.calls]).tolist()
         return columns, ((table[end - n : end], y, given) for end, (n, y, given) in zip(ends, self.calls, strict=True))
 
@@ -190,3 +200,25 @@ def joined(parts: list[Any]) -> NDArray | None:
         return np.concatenate([part.toarray() if sparse.issparse(part) else np.asarray(part) for part in parts])
     except ValueError:
         return None
+
+
+def of_some_weight(X: Any, given: dict[str, Any]) -> NDArray:
+    """Return which rows have a weight other than 0."""
+    n = len_of(X)
+    weight = np.asarray(given.get("sample_weight"))
+    return weight != 0 if weight.shape == (n,) else np.ones(n, dtype=bool)
+
+
+def part_of(X: Any, y: Any, given: dict[str, Any], chosen: NDArray) -> tuple[Any, Any, dict[str, Any]]:
+    """Return the chosen rows of a call."""
+    if chosen.all():
+        return X, y, dict(given)
+    n = len(chosen)
+
+    def cut(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {name: cut(entry) for name, entry in value.items()}
+        has_rows = value is not None and not isinstance(value, str) and np.ndim(value) > 0 and len_of(value) == n
+        return _safe_indexing(value, np.flatnonzero(chosen)) if has_rows else value
+
+    return cut(X), cut(y), {name: value if name == "classes" else cut(value) for name, value in given.items()}

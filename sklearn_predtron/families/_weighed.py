@@ -21,14 +21,12 @@ def weighed(reading: Reading, costs: RowCosts | SetCosts, *, partial: bool) -> R
     """Return what a training call was given, with rows that are weighted by their costs.
 
     A row in which no mistake costs anything has weight 0.  A stream leaves it out; `fit` does not train on it, and does count it
-    among the held-out rows that probabilities are fitted to.
+    among the held-out rows that probabilities are fitted to.  Both count it in the mean costs.
     """
     batch = reading.batch.weighted_by(costs)
     weight: Any = batch.weight
-    if not weight.any():
-        if not partial:
-            raise ValueError("costs has no row of positive weight in which a mistake costs something; at least one must.")
-        return reading._replace(batch=batch._replace(order=np.flatnonzero(weight)))
+    if not partial and not weight.any():
+        raise ValueError("costs has no row of positive weight in which a mistake costs something; at least one must.")
     if partial and not weight.all():
         batch = batch._replace(order=np.flatnonzero(weight))
     known = reading.noted if reading.noted is not None else KnownCosts.none(costs.table.shape[1:])

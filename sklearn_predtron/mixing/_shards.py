@@ -175,7 +175,7 @@ def read_lesson(model: BasePredtron, lesson: Lesson, known: Any, **more: Any) ->
             raise ValueError(f"its dictionary has {shortened(name)}; accepted are {shortened(accepted)}.")
     reader = model._reader()
     if known is None and model.features is not None:  # all shards have the map of the first rows
-        reader.columns = columns_of(model.features, lesson.X, lesson.y, labels=is_classifier(model))[0]
+        reader.columns = columns_of(model.features, lesson.X, lesson.y, lesson.given, labels=is_classifier(model))[0]
     return reader.read(lesson.X, lesson.y, model._read_labels, known, **lesson.given, **more, partial=True)
 
 

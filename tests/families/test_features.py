@@ -147,6 +147,36 @@ def test_rows_of_no_weight_are_none_of_the_first():
     assert_array_equal(weighed.coef_, alone.coef_)
 
 
+@pytest.mark.parametrize("learn", ["fit", "mixing"])
+@pytest.mark.parametrize("features", ["piecewise", "fourier"])
+def test_rows_of_no_weight_do_not_change_the_map_of_a_fit(features, learn, frame):
+    weight = (np.arange(N) % 3 > 0).astype(float)
+    some = weight > 0
+    rows = frame.copy() if features == "piecewise" else np.where(some[:, None], X, 1e3)
+    model = PredtronBinaryClassifier(features=features, random_state=0, cv=0)
+    model = model if learn == "fit" else ParameterMixing(model, shards=1, rounds=1)
+    if features == "piecewise":
+        rows.loc[~some, "b"], rows.loc[~some, "f"] = 1e3, "z"
+    weighed = clone(model).fit(rows, TWO, sample_weight=weight)
+    alone = clone(model).fit(rows[some], TWO[some], sample_weight=weight[some])
+    weighed, alone = (getattr(one, "estimator_", one) for one in (weighed, alone))
+    made = [one.features_.transform(rows[some]) for one in (weighed, alone)]
+    assert_array_equal(*(one.toarray() if sparse.issparse(one) else one for one in made))
+    if learn == "fit":  # shards shuffle rows of no weight with the others
+        assert_array_equal(weighed.coef_, alone.coef_)
+    bad = np.where(np.arange(N)[:, None] == 301, np.inf, X)
+    with pytest.raises(ValueError, match="in row 301 "):
+        clone(model).fit(bad, TWO, sample_weight=weight)
+
+
+def test_streams_of_groups_are_the_same_in_any_split():
+    model = PredtronBipartiteClassifier(features="piecewise")
+    given = {"groups": GROUPS}
+    whole, cut = (stream(clone(model), X, TWO, given, cuts) for cuts in ([], [10, 20, 300, 490, 500, 510, 700]))
+    assert_array_equal(whole.features_.get_feature_names_out(), cut.features_.get_feature_names_out())
+    assert_array_equal(whole.coef_, cut.coef_)
+
+
 def test_lengths_are_compared_before_rows_of_no_weight_are_left_out():
     rows, weight, costs = np.eye(6), [0, 0, 0, 1, 1, 1], np.array([[[0, 1], [1, 0]]] * 3, float)
     model = PredtronBinaryClassifier(features="piecewise")

@@ -476,6 +476,14 @@ def test_callbacks_see_the_mean_after_each_epoch():
     assert_array_equal(model.coef_, PredtronClassifier(random_state=0).fit(X, Y).coef_)
 
 
+@pytest.mark.parametrize("made_of", [np.asarray, csr_array])
+@pytest.mark.parametrize("norm", ["l2", "scaled", "l1", "group"])
+def test_callbacks_that_evaluate_each_epoch_change_no_bit(norm, made_of):
+    rows = made_of(np.where(np.abs(X) < 0.5, 0, X))
+    model, seen = (PredtronClassifier(norm=norm, random_state=0) for _ in range(2))
+    assert states(seen.set_callbacks(Watcher()).fit(rows, Y).set_callbacks()) == states(model.set_callbacks().fit(rows, Y))
+
+
 def test_a_callback_may_stop():
     model = watched(Watcher(stop_after=5))
     best = min(model.held_out_loss_, key=model.held_out_loss_.get)

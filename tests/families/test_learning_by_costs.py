@@ -10,7 +10,12 @@ from sklearn import config_context
 from sklearn.datasets import make_classification
 from sklearn.metrics import log_loss
 
-from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier
+from sklearn_predtron import (
+    PredtronBinaryClassifier,
+    PredtronClassifier,
+    PredtronMultilabelClassifier,
+    PredtronOrdinalClassifier,
+)
 from sklearn_predtron.families.training.runs import Checkpoint, Result, RowCost, Score, select
 from sklearn_predtron.metrics import cost_scorer
 from sklearn_predtron.mixing import ParameterMixing
@@ -83,6 +88,20 @@ def test_a_stream_is_the_same_for_any_split():
     assert_array_equal(parts.coef_, whole.coef_)
     assert_array_equal(parts.predict_proba(X), whole.predict_proba(X))
     assert_array_equal(whole._model.learner.observer.rows()[2], np.ones(N))
+
+
+@pytest.mark.parametrize("sets", [False, True])
+def test_free_rows_count_in_the_mean_costs_of_a_stream_in_any_split(sets):
+    X, y, costs = drawn(2)
+    costs[::3] = 0
+    y = np.column_stack([y, 1 - y]) if sets else y
+    whole, single = (PredtronMultilabelClassifier() if sets else PredtronBinaryClassifier() for _ in range(2))
+    whole.partial_fit(X, y, classes=[0, 1], costs=costs)
+    for i in range(N):
+        single.partial_fit(X[i : i + 1], y[i : i + 1], classes=[0, 1], costs=costs[i : i + 1])
+    assert_allclose(whole._model.noted.means(np.ones((2, 2))), costs.mean(axis=0), rtol=1e-12)
+    assert pickle.dumps(single._model.noted) == pickle.dumps(whole._model.noted)
+    assert_array_equal(single.predict(X), whole.predict(X))
 
 
 def test_rows_whose_mistakes_cost_nothing_are_as_if_absent():

@@ -16,7 +16,8 @@ from sklearn_predtron._core.rows import OVERFLOW
 from .lessons import Lesson, draw_cuts, draw_layout
 from .models import Case, draw_case, watch_warnings
 from .notes import add_note
-from .promises import PROMISES
+from .promises import OF_TABLES, PROMISES
+from .tables import drawn_first_rows, with_costs, with_table
 
 CHOSEN = 3  # promises that are looked at in a case
 
@@ -30,6 +31,12 @@ def run(seed: int) -> str:
     random = np.random.default_rng(seed)
     case = draw_case(random)
     case = Case(case.estimator, replace(case.lesson, X=draw_layout(random, case.lesson.X, case.lesson.wild)))
+    other = np.random.default_rng([seed, 1])  # so that what is drawn beside leaves the seeds of the rest as they were
+    if other.random() < 0.2:
+        case = with_costs(other, case)
+    if other.random() < 0.2 and case.lesson.values in ("plain", "ties", "gaps") and isinstance(case.lesson.X, np.ndarray):
+        with drawn_first_rows(other):
+            return check(with_table(other, case), random, OF_TABLES)
     return check(case, random)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import _safe_indexing
 
 # How the values of X are drawn, and how often.
 VALUES = {"plain": 0.5, "ties": 0.2, "gaps": 0.1, "far": 0.1, "wild": 0.1}
@@ -27,6 +28,7 @@ class Lesson:
     X: Any
     y: Any
     weight: Any = None
+    costs: Any = None
     qid: Any = None
     ids: str = "qid"  # what calls take them by
     classes: Any = None
@@ -61,12 +63,13 @@ class Lesson:
 
     def take(self, rows: Any) -> Lesson:
         """Take some rows."""
-        left = {name: getattr(self, name)[rows] for name in ["X", "y", "weight", "qid"] if getattr(self, name) is not None}
-        return replace(self, **left)
+        given = {name: getattr(self, name) for name in ["X", "y", "weight", "costs", "qid"]}
+        return replace(self, **{name: rows_of(value, rows) for name, value in given.items() if value is not None})
 
     def given(self, *, weighted: bool = True) -> dict[str, Any]:
         """Name what goes with X and y into a call that learns."""
         more = {} if self.weight is None or not weighted else {"sample_weight": self.weight}
+        more |= {} if self.costs is None else {"costs": self.costs}
         known = self.qid is None or (self.n == 1 and self.ids == "qid")
         return more if known else {**more, self.ids: self.qid}
 
@@ -96,6 +99,11 @@ class Lesson:
         for first, end in pairwise(edges):
             self.part(first, end).partial_fit(model)
         return model
+
+
+def rows_of(X: Any, rows: Any) -> Any:
+    """Take some rows of an array or a data frame."""
+    return _safe_indexing(X, rows) if hasattr(X, "iloc") else X[rows]
 
 
 def draw_cuts(random: np.random.Generator, n: int) -> list[int]:

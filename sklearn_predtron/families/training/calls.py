@@ -137,7 +137,7 @@ def read(
         ids = given.get(reader.ids.name)
         X, given[reader.ids.name] = reader.apart(X, ids) if partial else reader.apart_or_warned(X, ids)
     if known is None and not partial and estimator.features is not None:
-        columns, X = columns_of(estimator.features, X, y, labels=is_classifier(estimator))
+        columns, X = columns_of(estimator.features, X, y, given, labels=is_classifier(estimator))
     reader.columns = columns
     return reader, reader.read(X, y, estimator._read_labels, known, partial=partial, **given)
 

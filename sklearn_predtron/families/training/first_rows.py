@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import is_classifier
-from sklearn.utils import _safe_indexing
 
 from sklearn_predtron.families._reading import BlockReader, RowReader, len_of
-from sklearn_predtron.families._tables import FirstRows
+from sklearn_predtron.families._tables import FirstRows, of_some_weight, part_of
 from sklearn_predtron.families.training import calls
 from sklearn_predtron.families.training.trainer import Trainer
 from sklearn_predtron.features import ROWS_OF_STREAMS
@@ -75,27 +71,3 @@ def learn_first(estimator: Any, first: FirstRows, X: Any, y: Any, given: dict[st
         calls.partial_fit(estimator, *part_of_first, None, columns)
     if not mine.all():
         calls.partial_fit(estimator, *part_of(*part, ~mine), None)
-
-
-def of_some_weight(X: Any, given: dict[str, Any]) -> NDArray:
-    """Return which rows have a weight other than 0."""
-    n = len_of(X)
-    weight = given.get("sample_weight")
-    if weight is None or np.shape(weight) != (n,):
-        return np.ones(n, dtype=bool)
-    return np.asarray(weight) != 0
-
-
-def part_of(X: Any, y: Any, given: dict[str, Any], chosen: NDArray) -> tuple[Any, Any, dict[str, Any]]:
-    """Return the chosen rows of a call."""
-    if chosen.all():
-        return X, y, dict(given)
-    n = len(chosen)
-
-    def cut(value: Any) -> Any:
-        if isinstance(value, Mapping):
-            return {name: cut(entry) for name, entry in value.items()}
-        has_rows = value is not None and not isinstance(value, str) and np.ndim(value) > 0 and len_of(value) == n
-        return _safe_indexing(value, np.flatnonzero(chosen)) if has_rows else value
-
-    return cut(X), cut(y), {name: value if name == "classes" else cut(value) for name, value in given.items()}

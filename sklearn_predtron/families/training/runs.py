@@ -230,7 +230,9 @@ class TrainingRun:
             return copy.deepcopy(models[0].learner)
         mean = self.candidate.new_learner(self.trainer.estimator)
         before = mean.export()
-        mean.adopt(advance(before, add(*(contribution(before, model.learner.export()) for model in models), in_place=True)), True)
+        # Of copies: an export settles pending sums, which changes how later updates of the same learner are rounded.
+        states = (copy.deepcopy(model.learner).export() for model in models)
+        mean.adopt(advance(before, add(*(contribution(before, state) for state in states), in_place=True)), True)
         return mean
 
     def with_costs(self, checkpoint: Checkpoint) -> tuple[Checkpoint, RowCost | None]:
