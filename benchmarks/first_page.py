@@ -267,7 +267,7 @@ def draw(path: Path) -> None:
             for found in (found for which, found in comparison.sides() if which == side):
                 ax.plot([min(found), max(found)], [place] * 2, color=COLORS[side], linewidth=3, alpha=0.5)
                 ax.plot(geometric_mean(found), place, "o", color=COLORS[side])
-        ax.set_title(f"{side}, sklearn_predtron / peer", color="gray", fontsize=11)
+        ax.set_title(f"{side} ratio", color="gray", fontsize=11)
         ax.axvline(1, color="gray", linewidth=1.5)
         ax.set_xscale("log")
         ax.set_xticks(list(ticks.values()), list(ticks))
@@ -276,7 +276,7 @@ def draw(path: Path) -> None:
         ax.tick_params(colors="gray", length=0)
         ax.grid(alpha=0.3)
         ax.spines[:].set_visible(False)
-    figure.supxlabel("left of the line: sklearn_predtron is better;  * recorded with cv=0", color="gray", fontsize=11)
+    figure.supxlabel("sklearn_predtron / peer: better on the left of the line (* recorded with cv=0)", color="gray", fontsize=11)
     figure.savefig(path, transparent=True, metadata={"Date": None, "Creator": None})
     plt.close(figure)
 
