@@ -3,19 +3,19 @@
 from html import escape
 
 CHOICES = [
-    ("An order of things,", "not a label?", [
+    ("A ranking,", "not a label?", [
         ("documents of queries", "PredtronRanker", "ranking"),
         ("the same labels for each row", "PredtronLabelRanker", "label_ranking"),
     ]),
     ("Labels in sequence:", "words, steps?", [("tokens with neighbours", "PredtronSequenceTagger", "sequences")]),
-    ("Several labels", "a row?", [("sets, by F1, Jaccard, ...", "PredtronMultilabelClassifier", "multilabel")]),
+    ("Several labels", "per row?", [("label sets, by F1, Jaccard, ...", "PredtronMultilabelClassifier", "multilabel")]),
     ("One label,", "with an order?", [("ratings, stages, grades", "PredtronOrdinalClassifier", "ordinal")]),
-    ("One of more", "than two classes?", [("any costs, reject option", "PredtronClassifier", "multiclass")]),
+    ("One of more", "than two classes?", [("any costs, abstention", "PredtronClassifier", "multiclass")]),
     ("One of", "two classes?", [
-        ("costs, reject option, F1", "PredtronBinaryClassifier", "binary"),
+        ("costs, abstention, F1", "PredtronBinaryClassifier", "binary"),
         ("a measure of batches or groups", "PredtronBipartiteClassifier", "bipartite"),
     ]),
-    ("Something else:", "a matching, a tree?", [("a problem of your own", "Predtron", "problems")]),
+    ("Something else:", "a matching, a tree?", [("a custom problem", "Predtron", "problems")]),
 ]  # fmt: skip
 WIDTH, LEFT, RIGHT, ROW = 460, 160, 196, 54
 

@@ -98,12 +98,12 @@ def separable_labels(margin=0.08, n=2000, m=5, p=200, seed=0):
 
 
 def costs_row_by_row(ax):
-    """What a stream costs, where a miss costs ten false alarms."""
+    """The mean cost per row in a stream, where a miss costs ten false alarms."""
     X, y = make_classification(4000, n_informative=8, flip_y=0.05, random_state=0)
     costs = np.array([[0, 1], [10, 0]])  # rows are true, columns predicted
     learners = {
         "loss={(1, 0): 10}": PredtronBinaryClassifier(loss=costs),
-        "all mistakes cost the same": PredtronBinaryClassifier(),
+        "cost-insensitive": PredtronBinaryClassifier(),
     }
     for name, model in learners.items():
         paid = np.zeros(len(X))
@@ -113,7 +113,7 @@ def costs_row_by_row(ax):
             model.partial_fit(x, label, classes=[0, 1])
         ax.plot(np.arange(50, len(X)), np.cumsum(paid)[50:] / np.arange(50, len(X)), label=name)
     ax.axhline(costs[y, 1].mean(), color="grey", linestyle="--", label="always an alarm")
-    ax.set(xlabel="rows, each predicted before it is learned", ylabel="mean cost of a row so far", ylim=(0, 1.2))
+    ax.set(xlabel="rows, each predicted before its update", ylabel="mean cost per row so far", ylim=(0, 1.2))
     ax.legend()
     ax.figure.set_size_inches(7.2, 3.8)
     return []

@@ -10,7 +10,7 @@ from benchmarks import commands, first_page, headlines, record, report, summary
 from benchmarks.headlines import HEADLINES, Headline
 from benchmarks.record import RESULTS, Record
 from benchmarks.report import README, Table
-from benchmarks.suites import SUITES
+from benchmarks.suites import SUITES, paid
 from benchmarks.tasks import Options
 
 TIME = re.compile(r"\b(us|ns|ms|seconds)\b")
@@ -103,8 +103,20 @@ def test_the_first_page_has_the_results():
     assert first_page.results() in page and str(first_page.PICTURE.relative_to(first_page.PAGE.parent)) in page
 
 
+def test_the_first_page_has_the_ratios_of_its_picture():
+    table = Record.last("paid").table(paid.TITLE)
+    usual, decided, trees, ours = (
+        [row[table.columns.index(column)] for row in table.rows] for column in (paid.USUAL, paid.DECIDED, paid.TREES, paid.OURS)
+    )
+    ratios = [a / b for a, b in zip(ours, usual, strict=True)]
+    page = first_page.PAGE.read_text()
+    assert f"cost {min(ratios):.2f} to {max(ratios):.2f} of those" in page
+    assert "better on four of these five sets, and boosted trees on two" in " ".join(page.split())
+    assert [sum(a < b for a, b in zip(peer, ours, strict=True)) for peer in (decided, trees)] == [4, 2]
+
+
 def test_the_first_page_says_where_we_are_behind():
-    greatest = [max(found) for comparison in first_page.COMPARISONS for _, _, found in comparison.sides()]
+    greatest = [max(found) for comparison in first_page.COMPARISONS for _, found in comparison.sides()]
     assert sum(ratio > 1 for ratio in greatest) > 5
     assert first_page.spread([0.5, 2.0]) == "1.00 (0.50 to 2.00)" and first_page.spread([0.04]) == "0.04"
 
