@@ -153,7 +153,7 @@ class Trainer:
         """Return the best of the candidates by their held-out rows; its model is then the one in progress."""
         silent, averaged = plan.finish == "refit", plan.finish == "average"
         candidates = candidates_of(self.estimator, self.model, batch)
-        self.begin(candidates[0], None)
+        self.start(candidates[0], None)
         if averaged:
             self.model.learned_with = MEAN
         self.monitor = Monitor(self, plan.evaluate_after[-1] * len(candidates), silent=silent)
@@ -162,7 +162,7 @@ class Trainer:
         results: list[Result] = []
         for candidate in candidates:
             if results:
-                self.begin(candidate, copy.deepcopy(history))
+                self.start(candidate, copy.deepcopy(history))
             results.append(TrainingRun(self, candidate, plan).run([select(results)] if maps and results else []))
             if results[-1].stopped:
                 break
@@ -170,14 +170,14 @@ class Trainer:
         if silent or not self.monitor.active:
             for labels in best.candidate.labels.refinements():
                 candidate = best.candidate._replace(labels=labels)
-                self.begin(candidate, None)
+                self.start(candidate, None)
                 best = select([best, TrainingRun(self, candidate, plan.evaluated_once(best.checkpoint.epochs)).run([])])
         if not silent:
             self.install(best)
             self.monitor.end()
         return best
 
-    def begin(self, candidate: Candidate, history: Any) -> None:
+    def start(self, candidate: Candidate, history: Any) -> None:
         """Make the model in progress one of a candidate, not yet trained."""
         learner = candidate.new_learner(self.estimator)
         learner.record(history)
@@ -221,7 +221,7 @@ class Trainer:
 
     def refit(self, plan: TrainingPlan, best: Result) -> None:
         """Train the best candidate on all rows, for as many epochs."""
-        self.begin(best.candidate, None)
+        self.start(best.candidate, None)
         self.latest = None
         self.train(plan.without_validation(best.checkpoint.epochs), best.candidate.batch)
         self.model.record["held_out_loss_"] = {epochs: score.loss for epochs, score in best.scores.items()}
