@@ -55,6 +55,8 @@ def learn_first(estimator: Any, first: FirstRows, X: Any, y: Any, given: dict[st
     if not mine.all():
         calls.read(estimator, X, y, dict(given), estimator._model, partial=True, columns=columns)  # refuses all or nothing
     head = part_of(*part, mine)
+    if estimator._model is not None and first.n == 0 and hasattr(estimator, "classes_") and "classes" in head[2]:
+        head[2]["classes"] = estimator.classes_  # of a call before that had nothing to train on, and is not repeated
     rounds, refused = 0 if estimator._model is None else estimator._model.learner.t, True
     try:
         calls.partial_fit(estimator, *head, None, columns)
