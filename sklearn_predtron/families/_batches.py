@@ -197,6 +197,15 @@ def losses_of_batches(loss: Any, predicted: NDArray, y: NDArray, start: NDArray)
     return loss.evaluate(*counts_of_batches(predicted, y, start))
 
 
+def chances_at_k(scores: NDArray, predicted: NDArray, start: NDArray) -> NDArray:
+    """Return how probable it is that each row is predicted, if the rows of equal scores in a batch are in random order."""
+    sizes = np.diff(start)
+    lowest = np.minimum.reduceat(np.where(predicted == 1, scores, np.inf), start[:-1])
+    tied = (scores == np.repeat(lowest, sizes)).astype(np.intp)
+    size, drawn = (np.add.reduceat(rows, start[:-1]) for rows in (tied, tied & predicted))
+    return np.where(tied == 1, np.repeat(drawn / np.maximum(size, 1), sizes), predicted)
+
+
 def expected_losses_at_k(loss: Any, scores: NDArray, predicted: NDArray, y: NDArray, start: NDArray) -> NDArray:
     """Return the expected loss of each batch whose best rows are predicted, if the rows of equal scores are in random order.
 

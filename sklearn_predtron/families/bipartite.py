@@ -25,7 +25,7 @@ from sklearn_predtron.decisions._cut import best_cut, best_cut_of_groups
 from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule, is_number
 from sklearn_predtron.families import _linear
 from sklearn_predtron.families._attributes import check_has_probabilities, learned, shifted_intercept
-from sklearn_predtron.families._batches import BatchReader, column_of, expected_losses_at_k, losses_of_batches
+from sklearn_predtron.families._batches import BatchReader, chances_at_k, column_of, expected_losses_at_k, losses_of_batches
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.families._linear import Linear
@@ -515,6 +515,8 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
     def score(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> float:
         """Compute the accuracy, whatever the loss; `sample_loss` has the estimator's own.
 
+        Under a loss at k it is the mean over all orders of the rows of equal scores.
+
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
@@ -531,10 +533,13 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         float
             At most 1, which is perfect.
         """
-        predicted = self.predict(X, groups)
-        codes = codes_or_wrong(self._fitted_model().labels, predicted, y)
-        right = (codes >= 0) & (self.classes_[codes] == predicted)
-        return mean_loss(right.astype(np.float64), sample_weight)
+        model, predicted = self._fitted_model(), self.predict(X, groups)
+        codes = codes_or_wrong(model.labels, predicted, y)
+        on = (predicted == self.classes_[1]).astype(np.intp)
+        if is_at_k(model.loss):
+            blocks = self._reader().blocks(groups, len(codes))
+            on = blocks.put_back(chances_at_k(blocks.take(self.decision_function(X)), blocks.take(on), blocks.start))
+        return mean_loss(np.where(codes >= 0, np.where(codes == 1, on, 1.0 - on), 0.0), sample_weight)
 
     def margin(self, X: Any, y: Any, groups: Any = None) -> float:
         """Measure the margin of the weights, at unit norm, on groups.

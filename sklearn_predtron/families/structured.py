@@ -248,7 +248,14 @@ class Predtron(BasePredtron):
 
     def _own_reader(self) -> OwnReader:
         name = type(self).__name__
-        return ObjectReader(name, self.problem) if is_joint(self.problem) else OwnReader(name, self.problem)
+        if not is_joint(self.problem):
+            return OwnReader(name, self.problem)
+        if self.features is not None:
+            raise ValueError(
+                f"features={self.features!r} does not go with a JointProblem, whose own features(x, prediction) are learned; "
+                "accepted is None."
+            )
+        return ObjectReader(name, self.problem)
 
     def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, Labels]:
         codec = known or AnyLabels()

@@ -169,6 +169,33 @@ def test_rows_of_no_weight_do_not_change_the_map_of_a_fit(features, learn, frame
         clone(model).fit(bad, TWO, sample_weight=weight)
 
 
+def test_classes_of_a_first_call_without_weights_are_known_to_the_map():
+    names = np.array(["no", "yes"])[TWO]
+    model = PredtronBinaryClassifier(features="piecewise")
+    plain = clone(model).partial_fit(X, names, classes=["no", "yes"])
+    model.partial_fit(X[:10], names[:10], classes=["no", "yes"], sample_weight=np.zeros(10))
+    assert_array_equal(model.partial_fit(X, names).coef_, plain.coef_)
+    tagger = PredtronSequenceTagger(features="piecewise")
+    tagger.partial_fit(X[:10], RANKS[:10], sid=GROUPS[:10], classes=[0, 1, 2], sample_weight=np.zeros(10))
+    assert tagger.partial_fit(X, RANKS, sid=GROUPS).features_.n_features_in_ == 4
+    sets = PredtronMultilabelClassifier(features="piecewise")
+    sets.partial_fit(X[:10], SETS[:10], classes=range(3), sample_weight=np.zeros(10)).partial_fit(X, SETS)
+    assert sets.features_.n_features_in_ == 4
+
+
+@pytest.mark.parametrize("learn", ["fit", "partial_fit"])
+def test_names_of_the_labels_of_tokens_do_not_change_the_map(learn):
+    rows = np.hstack([X, RNG.standard_normal((N, 12))])
+    found = []
+    for names in (np.arange(3), np.array([0, 1, 50]), np.array(["a", "b", "c"])):
+        model = PredtronSequenceTagger(features=PiecewiseLinear(n_pairs=5), random_state=0, max_iter=2, cv=0)
+        classes = {} if learn == "fit" else {"classes": names}
+        found.append(getattr(model, learn)(rows, names[RANKS], sid=GROUPS, **classes))
+    assert all(model.features_.terms_ == found[0].features_.terms_ for model in found)
+    for model in found[1:]:
+        assert_array_equal(model.coef_, found[0].coef_)
+
+
 def test_streams_of_groups_are_the_same_in_any_split():
     model = PredtronBipartiteClassifier(features="piecewise")
     given = {"groups": GROUPS}

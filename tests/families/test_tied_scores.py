@@ -80,10 +80,13 @@ def test_batches_at_k(loss):
     shuffled = [rng.permutation(6) + 6 * np.repeat(np.arange(10), 6).reshape(10, 6) for _ in range(2000)]
     for rows in shuffled[:3]:
         np.testing.assert_allclose(model.sample_loss(X[rows.ravel()], y[rows.ravel()], groups=groups), found, atol=1e-12)
-    truth, losses = y.reshape(10, 6), np.zeros(10)
+        assert model.score(X[rows.ravel()], y[rows.ravel()], groups=groups) == pytest.approx(model.score(X, y, groups=groups))
+    truth, losses, right = y.reshape(10, 6), np.zeros(10), 0.0
     for rows in shuffled:
         on = model.predict(X[rows.ravel()], groups=groups).reshape(10, 6)
         true = np.take_along_axis(truth, rows % 6, axis=1)
         a, p, t = (on & true).sum(axis=1), on.sum(axis=1), true.sum(axis=1)
         losses += loss.evaluate(a, p - a, t - a, 6 - p - t + a)
+        right += (on == true).mean()
     np.testing.assert_allclose(found, losses / 2000, atol=0.05)
+    assert model.score(X, y, groups=groups) == pytest.approx(right / 2000, abs=0.01)

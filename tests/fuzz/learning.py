@@ -16,9 +16,11 @@ from sklearn_predtron._core.rows import OVERFLOW
 from .lessons import Lesson, draw_cuts, draw_layout
 from .models import Case, draw_case, watch_warnings
 from .notes import add_note
-from .promises import OF_TABLES, PROMISES
+from .promises import OF_TABLES, PROMISES, joint
 from .tables import drawn_first_rows, with_costs, with_table
 
+NO_NUMBER = "argument must be a string or a real number"  # of a TypeError, as in scikit-learn
+CONSTANT = "X has no column that varies beyond rounding"  # among the first rows of a stream
 CHOSEN = 3  # promises that are looked at in a case
 
 
@@ -34,7 +36,8 @@ def run(seed: int) -> str:
     other = np.random.default_rng([seed, 1])  # so that what is drawn beside leaves the seeds of the rest as they were
     if other.random() < 0.2:
         case = with_costs(other, case)
-    if other.random() < 0.2 and case.lesson.values in ("plain", "ties", "gaps") and isinstance(case.lesson.X, np.ndarray):
+    numbers = case.lesson.values in ("plain", "ties", "gaps") and isinstance(case.lesson.X, np.ndarray)
+    if other.random() < 0.2 and numbers and not joint(case):
         with drawn_first_rows(other):
             return check(with_table(other, case), random, OF_TABLES)
     return check(case, random)
@@ -55,7 +58,9 @@ def check(case: Case, random: np.random.Generator, promises: list[Callable[..., 
         except Refused:
             return "refused"
         except ValueError as error:
-            if OVERFLOW not in str(error):  # which some orders of the rounds have, and others have not
+            if OVERFLOW not in str(error) and CONSTANT not in str(
+                error
+            ):  # which some orders of the rounds have, and others have not
                 raise
             return "refused"
     return "checked"
@@ -81,6 +86,10 @@ def first(case: Case, random: np.random.Generator) -> None:
             learn(model)
         except ValueError as error:
             check_words(error)
+            raise Refused from None
+        except TypeError as error:
+            if NO_NUMBER not in str(error):
+                raise
             raise Refused from None
         predict(model, case.lesson)
 

@@ -403,7 +403,7 @@ def pickled_in_mid_stream(case: Case, random: np.random.Generator) -> None:
     assert_same_bits(other, model, "a copy, or the model")
     for one in [model, other]:
         case.lesson.part(half, case.lesson.n).partial_fit(one)
-    assert_same_bits(other, model, "a copy that was taught on, or the model")
+    check_same_bits(other, model, "a copy that was taught on, or the model")
     assert_array_equal(case.lesson.predict(other), case.lesson.predict(model))
 
 
@@ -534,6 +534,8 @@ def widened(case: Case, random: np.random.Generator) -> None:
                 words.append(str(error))
         if words:
             assert len(words) == 2, f"a model that grows and one that has grown: one of them says {words[0]!r}"
+            return
+        if grown.norm_ != known.norm_:  # "auto" goes by the share of values that are stored, of so many columns
             return
     if not widens(grown, X.shape[1]):
         return

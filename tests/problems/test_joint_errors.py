@@ -418,3 +418,7 @@ def test_labels_that_are_no_pairs():
         check_problem(Tables(4), [0])
     with pytest.raises(ValueError, match="labels is empty"):
         check_problem(Tables(4), [])
+
+
+def test_a_map_of_columns_does_not_go_with_joint_features():
+    refused(Predtron(Tables(4), features="piecewise"), *tables(), "features='piecewise' does not go with a JointProblem")

@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
-from sklearn.base import is_classifier
 
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron.families._composition import changed_model, new_model
 from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._reading import Batch, BlockReader, Columns, Reading, RowReader
 from sklearn_predtron.families._stream import Stream
-from sklearn_predtron.families._tables import FirstRows, columns_of
+from sklearn_predtron.families._tables import FirstRows, columns_of, has_labels
 from sklearn_predtron.families.training.epochs import seed_of
 from sklearn_predtron.families.training.intervals import set_recording_interval
 from sklearn_predtron.families.training.plan import plan_training
@@ -137,7 +136,7 @@ def read(
         ids = given.get(reader.ids.name)
         X, given[reader.ids.name] = reader.apart(X, ids) if partial else reader.apart_or_warned(X, ids)
     if known is None and not partial and estimator.features is not None:
-        columns, X = columns_of(estimator.features, X, y, given, labels=is_classifier(estimator))
+        columns, X = columns_of(estimator.features, X, y, given, labels=has_labels(estimator))
     reader.columns = columns
     return reader, reader.read(X, y, estimator._read_labels, known, partial=partial, **given)
 

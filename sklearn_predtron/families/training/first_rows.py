@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from sklearn.base import is_classifier
-
 from sklearn_predtron.families._reading import BlockReader, RowReader, len_of
-from sklearn_predtron.families._tables import FirstRows, of_some_weight, part_of
+from sklearn_predtron.families._tables import FirstRows, has_labels, of_some_weight, part_of
 from sklearn_predtron.families.training import calls
 from sklearn_predtron.families.training.trainer import Trainer
 from sklearn_predtron.features import ROWS_OF_STREAMS
@@ -23,7 +21,7 @@ def partial_fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: An
     if known is None and estimator.features is None:
         calls.partial_fit(estimator, X, y, given, learn)
         return
-    first = FirstRows(estimator.features, is_classifier(estimator)) if known is None else known.columns.features
+    first = FirstRows(estimator.features, has_labels(estimator)) if known is None else known.columns.features
     if not isinstance(first, FirstRows):
         calls.partial_fit(estimator, X, y, given, learn)
         return
@@ -55,6 +53,8 @@ def learn_first(estimator: Any, first: FirstRows, X: Any, y: Any, given: dict[st
     if not mine.all():
         calls.read(estimator, X, y, dict(given), estimator._model, partial=True, columns=columns)  # refuses all or nothing
     head = part_of(*part, mine)
+    if estimator._model is not None and first.n == 0 and hasattr(estimator, "classes_") and "classes" in head[2]:
+        head[2]["classes"] = estimator.classes_  # of a call before that had nothing to train on, and is not repeated
     rounds, refused = 0 if estimator._model is None else estimator._model.learner.t, True
     try:
         calls.partial_fit(estimator, *head, None, columns)
