@@ -72,7 +72,7 @@ def attributes(digit):
         (load_diabetes, fifths, PredtronOrdinalClassifier(), Ridge(), nearness, 0.7878, 0.007, 0.99),
         (load_diabetes, fifths, PredtronOrdinalClassifier(representation="shared"), Ridge(), nearness, 0.7911, 0.006, 0.995),
         (load_digits, attributes, PredtronMultilabelClassifier(), LOGISTICS, f1_of_rows, 0.8839, 0.003, 0.99),
-        (load_digits, attributes, PredtronMultilabelClassifier(loss="f1"), LOGISTICS, f1_of_rows, 0.9013, 0.0035, 1.005),
+        (load_digits, attributes, PredtronMultilabelClassifier(loss="f1"), LOGISTICS, f1_of_rows, 0.9052, 0.0035, 1.005),
     ],
 )
 def test_rows(load, labels, estimator, peer, score, pinned, tolerance, least_ratio):

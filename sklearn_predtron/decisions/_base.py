@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn_predtron._core.learner import Learner, Observer
 from sklearn_predtron._core.problem import Labels, Problem
 
 UNSEEN, PROGRESSIVE = "unseen", "progressive"
+LossesOf = Callable[[NDArray, NDArray], NDArray]
 
 
 class HeldOut(NamedTuple):
@@ -83,9 +85,9 @@ class Decision:
         """Return the mean log loss of rows that were held out under their own map, and the rows with it."""
         return self.calibration.judged(problem, held)
 
-    def decoded(self, problem: Problem, held: HeldOut) -> Any:
-        """Return the predictions for held-out rows by their own map; None if they are those of a measure of all rows."""
-        return problem.predict(np.ascontiguousarray(held.scores))
+    def own_losses(self, problem: Problem, held: HeldOut) -> NDArray | None:
+        """Return the losses, as the user gave them, of the predictions for held-out rows by their map; None if unknown."""
+        return None
 
     def after_fit(self, learner: Learner, held: HeldOut) -> dict[str, Any]:
         """Return what is settled, by rows that were held out."""
@@ -117,10 +119,22 @@ class Decoded(Decision):
         What makes probabilities.
     holds_out : bool
         Whether a fit holds out rows for them; if not, they are those of streams alone.
+    losses_of : callable, default=None
+        Returns the losses of predictions, given them and the true labels as numbers.
     """
 
-    def __init__(self, calibration: Any, *, holds_out: bool):
-        self.calibration, self.asks_for = calibration, UNSEEN if holds_out else None
+    def __init__(self, calibration: Any, *, holds_out: bool, losses_of: LossesOf | None = None):
+        self.calibration, self.asks_for, self.losses_of = calibration, UNSEEN if holds_out else None, losses_of
+
+    def own_losses(self, problem: Problem, held: HeldOut) -> NDArray | None:
+        """Return the losses of the predictions for held-out rows, if they are known."""
+        predicted = problem.predict(np.ascontiguousarray(held.scores))
+        return None if self.losses_of is None else self.losses_of(predicted, held.values)
+
+
+def losses_by_table(costs: NDArray, predicted: NDArray, values: NDArray) -> NDArray:
+    """Return the losses of predicted classes, given the numbers of classes; costs[y, sigma] is that of predicting sigma for y."""
+    return costs[values[:, 0], predicted]
 
 
 PLAIN = Decision()

@@ -80,10 +80,6 @@ class CutAt(Decision):
         self.asks_for = None if calibration is None else UNSEEN
         self._last: tuple[Any, Any] = (None, None)  # a problem, and what is taken off its scores
 
-    def decoded(self, problem: Problem, held: HeldOut) -> Any:
-        """Return the predictions for held-out rows."""
-        return problem.predict(np.ascontiguousarray(held.scores - self.shift(problem)))
-
     def shift(self, problem: Problem) -> NDArray:
         """Return what is taken off the scores."""
         known, shift = self._last
@@ -129,9 +125,6 @@ class CutBy(Decision):
         if self.calibration is not None:
             settled["map"] = self.calibration.fitted_to(learner.problem, held, observer.rounds)
         return settled
-
-    def decoded(self, problem: Problem, held: HeldOut) -> None:
-        """Return None: the measure is one of all rows, and not a mean of their losses."""
 
     def now(self, learner: Learner, settled: Any) -> CutAt:
         """Return the cuts of this moment: those settled, or by the histogram once there are more rounds."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._core.learner import Learner
-from sklearn_predtron.decisions._base import PLAIN, UNSEEN, Decision, HeldOut
+from sklearn_predtron.decisions._base import PLAIN, UNSEEN, Decision, HeldOut, losses_by_table
 from sklearn_predtron.decisions._curves import least_expected, most_expected
 from sklearn_predtron.decisions._cut import CutAt, OfEachLabel
 from sklearn_predtron.decisions._cut import OfTwoClasses as CutOfTwoClasses
@@ -49,8 +49,8 @@ class OfProbabilities(Decision):
         """Return the decision by a map."""
         return self
 
-    def decoded(self, problem: Any, held: HeldOut) -> NDArray:
-        """Return the predictions for held-out rows by their own map."""
+    def predictions_for(self, problem: Any, held: HeldOut) -> NDArray:
+        """Return the predictions for held-out rows by their map."""
         decision = self.by(held.map)
         shift = decision.shift(problem)
         return decision.predict(problem, np.ascontiguousarray(held.scores if shift is None else held.scores - shift))
@@ -76,6 +76,10 @@ class LeastCost(OfProbabilities):
         self.weights = weights
         self.costs = np.ascontiguousarray(costs, dtype=np.float64)
         self.shifts = self.costs.shape == (2, 2)
+
+    def own_losses(self, problem: Any, held: HeldOut) -> NDArray:
+        """Return the costs of the predictions for held-out rows."""
+        return losses_by_table(self.costs, self.predictions_for(problem, held), held.values)
 
     def by(self, found: Any) -> Decision:
         """Return the cut of two classes; of more, and with a reject option, the comparison of costs."""
@@ -122,7 +126,12 @@ class LeastCostOfLabels(OfProbabilities):
 
     def __init__(self, calibration: Any, false: float | NDArray, missed: float | NDArray, *, or_decoded: bool = False):
         super().__init__(calibration, or_decoded=or_decoded)
-        self.odds = odds(false, missed)
+        self.false, self.missed, self.odds = false, missed, odds(false, missed)
+
+    def own_losses(self, problem: Any, held: HeldOut) -> NDArray:
+        """Return the costs of the labels that are predicted falsely or missed in held-out rows."""
+        predicted, true = self.predictions_for(problem, held).astype(bool), held.values.astype(bool)
+        return np.where(true & ~predicted, self.missed, np.where(predicted & ~true, self.false, 0.0)).sum(axis=1)
 
     def by(self, found: Any) -> Decision:
         """Return the cuts of the labels."""
@@ -153,11 +162,13 @@ class BestOfTwo(OfProbabilities):
         chosen = self.is_better(learner.problem, found, held.scores, held.values, held.weight)
         return {**settled, "plug_in": (settled["map"][0], chosen)}
 
-    def decoded(self, problem: Any, held: HeldOut) -> NDArray:
-        """Return the predictions for held-out rows by the better rule."""
+    def own_losses(self, problem: Any, held: HeldOut) -> NDArray:
+        """Return the losses of the sets that the better rule predicts for held-out rows."""
         if self.is_better(problem, held.map, held.scores, held.values, held.weight):
-            return self.plug_in.sets(held.map.probabilities(held.scores))
-        return problem.predict(np.ascontiguousarray(held.scores))
+            predicted = self.plug_in.sets(held.map.probabilities(held.scores))
+        else:
+            predicted = problem.predict(np.ascontiguousarray(held.scores))
+        return self.loss(*counts(predicted, held.values))
 
     def now(self, learner: Learner, settled: Any) -> Decision:
         """Return the better one of this moment."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,7 @@ from sklearn_predtron._support.pairs import with_pairs, without_pairs
 from sklearn_predtron._support.parts import Part, kinds, resolve
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.types import keeping_type
-from sklearn_predtron.decisions._base import PLAIN, Decision, HeldOut
+from sklearn_predtron.decisions._base import PLAIN, Decision
 from sklearn_predtron.families import _bounds, _linear, _sparse, _widening
 from sklearn_predtron.families._attributes import absent, counted, fitted_map, learned, of_expansion, read_only, recorded
 from sklearn_predtron.families._explained import explain
@@ -108,18 +107,6 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     def _fixed_parameters(self) -> dict[str, Any]:
         """Return what the weights are made of beside the norm."""
         return {"fit_intercept": bool(self.fit_intercept), "intercept_scaling": self._scaling()}
-
-    def _held_out_loss(self, model: Any, decision: Decision, held_out: HeldOut) -> float | None:
-        """Return the mean own loss of held-out rows, beside the log loss; None where that is the only one."""
-        return None
-
-    def _validation_loss(self, X: Any, y: Any, **ids: Any) -> NDArray:
-        """Return the losses by which `fit` evaluates held-out queries, sequences or label rankings."""
-        return self.sample_loss(X, y, **ids)
-
-    def _calibration_by(self, X: Any, y: Any, **ids: Any) -> Callable[[], dict[str, Any]] | None:
-        """Return what calibrates the scores by held-out data, if it is asked to; None where there is nothing to calibrate."""
-        return None
 
     def _read_linear(self, model: Any) -> tuple[Codec, Any]:
         """Return the codec of what a linear model predicts, and the scores by which it does."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from sklearn_predtron._support.parts import checked_build
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron.decisions._abstain import AbstainByCode, AbstainByMargin, AbstainOnline, top_two
-from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded, HeldOut
+from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded, losses_by_table
 from sklearn_predtron.decisions._calibration import Calibration, OfClasses, calibration_of
 from sklearn_predtron.decisions._calibration import OfTwoClasses as MapOfTwoClasses
 from sklearn_predtron.decisions._certified import Certificate, Certified
@@ -159,7 +160,8 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             if follows and noted is not None and noted.rows.any():
                 return LeastCost(calibration, self._at_stake(self._costs(classes), labels, noted), or_decoded=True)
             agrees = follows and self.class_weight is None
-            return Decoded(Calibration(of, class_weight=weights, agrees=agrees), holds_out=held)
+            losses_of = partial(losses_by_table, self._at_stake(self._costs(classes), labels, noted))
+            return Decoded(Calibration(of, class_weight=weights, agrees=agrees), holds_out=held, losses_of=losses_of)
         if reject.rule == "code":
             return AbstainByCode(len(classes), calibration)
         return MARGINS[str(reject.rule)](self._costs(classes), calibration)
@@ -262,13 +264,6 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         if reject is not None and names_label(table_loss(self.loss), label):
             raise ValueError(f"loss names reject.label={label!r}; what a rejected row costs is reject.cost.")
         return costs_between(self.loss, classes)
-
-    def _held_out_loss(self, model: Any, decision: Decision, held_out: HeldOut) -> float | None:
-        predicted = decision.decoded(model.learner.problem, held_out)
-        if predicted is None:
-            return None
-        losses = self._at_stake(self._costs(model.labels.classes), model.labels, model.noted)[held_out.values[:, 0], predicted]
-        return float(np.average(losses, weights=held_out.weight))
 
     def _read_linear(self, model: Any) -> tuple[Codec, Linear]:
         scores = _linear.of_classes(self, model)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from sklearn_predtron._support.compat import linear_classifier, with_callbacks
 from sklearn_predtron._support.names import refuse_class
 from sklearn_predtron._support.parts import checked_build, resolve
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded, HeldOut
+from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded
 from sklearn_predtron.decisions._calibration import Calibration, OfLabels, calibration_of
 from sklearn_predtron.decisions._cut import CutAt, CutBy, Measure, OfEachLabel, given_cuts, number_or_measure
 from sklearn_predtron.decisions._expected import BestOfTwo, LeastCostOfLabels, MostExpected, MostProbable
@@ -290,14 +291,8 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         if otherwise is not None:
             missed, false = noted.means(np.full((labels.n_labels, 2), otherwise)).T
             return LeastCostOfLabels(Calibration(OfLabels()), false, missed, or_decoded=True)
-        return Decoded(Calibration(OfLabels(), agrees=isinstance(loss, Hamming)), holds_out=True)
-
-    def _held_out_loss(self, model: Any, decision: Decision, held_out: HeldOut) -> float | None:
-        predicted = decision.decoded(model.learner.problem, held_out)
-        if predicted is None:
-            return None
-        losses = subset_loss(self.loss).of_counts(*counts(predicted, held_out.values))
-        return float(np.average(losses, weights=held_out.weight))
+        agreeing = Calibration(OfLabels(), agrees=isinstance(loss, Hamming))
+        return Decoded(agreeing, holds_out=True, losses_of=partial(losses_of_sets, loss))
 
     def _measure_of_cut(self, rule: Cut) -> Measure | None:
         """Return the measure by which scores are cut; None if it is at numbers; refuse what it cannot be."""
@@ -599,6 +594,11 @@ def plug_in_of(loss: SubsetLoss, m: int) -> Any:
     if isinstance(loss, Jaccard):
         return MostExpected(1.0, 0.0, 1.0)
     return MostProbable(loss.size(m)) if isinstance(loss, AtK) and loss.rule == "exactly" else None
+
+
+def losses_of_sets(loss: SubsetLoss, predicted: NDArray, true: NDArray) -> NDArray:
+    """Return the losses of the sets of labels that are predicted."""
+    return loss.of_counts(*counts(predicted, true))
 
 
 def counts(indicators: Any, y: Any) -> tuple[NDArray, ...]:

@@ -80,7 +80,7 @@ def test_bets_against_the_truth_seldom_win(mean):
     [
         (PredtronClassifier(loss=[[0, 1, 2], [5, 0, 1], [10, 3, 0]], reject=Reject(risk=0.25)), 3),
         (PredtronOrdinalClassifier(reject=Reject(risk=0.25, confidence=0.9)), 3),
-        (PredtronBinaryClassifier(loss={(1, 0): 5}, reject=Reject(risk=0.15)), 2),
+        (PredtronBinaryClassifier(loss={(1, 0): 5}, reject=Reject(risk=0.1)), 2),
     ],
 )
 def test_costs_and_ranks_are_certified_too(model, k):

@@ -363,7 +363,7 @@ def test_a_score_on_its_threshold_is_above_it():
 def test_class_weights_go_by_label():
     X, y = make_data()
     labels, weight = np.array([7, 3, 5, -1])[y], np.random.default_rng(1).uniform(0.5, 2, len(y))
-    settings = {"categories": [7, 3, 5, -1], "random_state": 0}
+    settings = {"categories": [7, 3, 5, -1], "max_iter": 3, "random_state": 0}
     of_label = np.where(labels == 3, 4.0, np.where(labels == -1, 0.25, 1))
     for given in (None, weight):
         model = PredtronOrdinalClassifier(class_weight={3: 4.0, -1: 0.25}, **settings).fit(X, labels, given)

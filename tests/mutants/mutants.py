@@ -419,16 +419,16 @@ MUTANTS = [
     ),
     Mutant(
         "a-fit-that-goes-on-learns-on-the-learner-it-may-keep",
-        f"{FAMILIES}/_training.py",
+        f"{FAMILIES}/training/calls.py",
         "learner=copy.deepcopy(known.learner), ",
         "",
         ("tests/norms/test_range.py",),
     ),
     Mutant(
         "a-fit-whose-rows-are-refused-is-kept",
-        f"{FAMILIES}/_training.py",
-        "learner.t > rounds and not refused:",
-        "learner.t > rounds:",
+        f"{FAMILIES}/training/trainer.py",
+        "if kind is not None and issubclass(kind, Exception):",
+        "if False:",
         ("tests/families/test_held_out.py", "tests/families/test_estimators.py"),
     ),
     # -------------------------------------------------------------------------------------------------- labels and epochs
@@ -441,14 +441,14 @@ MUTANTS = [
     ),
     Mutant(
         "epoch-shows-the-last-appearance",
-        f"{FAMILIES}/_epochs.py",
+        f"{FAMILIES}/training/epochs.py",
         "first[order[::-1]] = np.arange(len(order))[::-1]",
         "first[order] = np.arange(len(order))",
         WEIGHTS,
     ),
     Mutant(
         "tol-stops-at-equality",
-        f"{FAMILIES}/_patience.py",
+        f"{FAMILIES}/training/patience.py",
         "if loss < best - self.tol:",
         "if loss <= best - self.tol:",
         ("tests/families/test_classification.py", "tests/families/test_sklearn_integration.py"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -19,9 +19,6 @@ from sklearn_predtron.families.training.candidates import Candidate
 from sklearn_predtron.families.training.epochs import epochs_of, generator_of, learn_epoch
 from sklearn_predtron.families.training.patience import checked_patience
 from sklearn_predtron.families.training.plan import TrainingPlan
-
-if TYPE_CHECKING:
-    from sklearn_predtron.families.training.trainer import Trainer
 
 LEAST_GAIN = 0.02  # of the held-out losses, relative to the best so far, that is worth further epochs
 DIVERGED = 30.0  # times the median size of the scores: a fold model that has them is left out
@@ -106,7 +103,7 @@ class FoldModel:
         Which of the fold models it is.
     """
 
-    def __init__(self, trainer: Trainer, candidate: Candidate, plan: TrainingPlan, number: int):
+    def __init__(self, trainer: Any, candidate: Candidate, plan: TrainingPlan, number: int):
         validation, batch = plan.validation, candidate.batch
         assert validation is not None
         self.model, self.learner = trainer.model, candidate.new_learner(trainer.estimator)
@@ -146,7 +143,7 @@ class TrainingRun:
         What is held out, and when it is evaluated.
     """
 
-    def __init__(self, trainer: Trainer, candidate: Candidate, plan: TrainingPlan):
+    def __init__(self, trainer: Any, candidate: Candidate, plan: TrainingPlan):
         assert plan.validation is not None
         self.trainer, self.candidate, self.plan = trainer, candidate, plan
         self.history = trainer.model.learner.history
@@ -208,16 +205,17 @@ class TrainingRun:
         held_out = HeldOut(scores, values, frequency, batch.labels, units, batch.weight)
         problem, some = trainer.model.learner.problem, held_out.some(MOST_EVALUATED)
         loss, judged = decision.judged(problem, some)
-        own = trainer.estimator._held_out_loss(trainer.model, decision, judged)
-        return Checkpoint(epochs, Score(loss, own, len(some.scores)), held_out, [model for model, _ in scored])
+        own = decision.own_losses(problem, judged)
+        mean = None if own is None else float(np.average(own, weights=judged.weight))
+        return Checkpoint(epochs, Score(loss, mean, len(some.scores)), held_out, [model for model, _ in scored])
 
     def evaluate_blocks(self, epochs: int) -> Checkpoint:
         """Return the own loss of the held-out queries, sequences or label rankings."""
         trainer, losses, calibrate = self.trainer, [], None
         for model in self.models:
             alone, y, ids = trainer.alone(model)
-            losses.append(alone._validation_loss(model.X, y, **ids))
-            if calibrate is None:
+            losses.append(getattr(alone, "_validation_loss", alone.sample_loss)(model.X, y, **ids))
+            if calibrate is None and hasattr(alone, "_calibration_by"):
                 calibrate = alone._calibration_by(model.X, y, **ids)
         weight = self.candidate.batch.weight
         weight = None if weight is None else np.concatenate([weight[model.units] for model in self.models])

@@ -35,7 +35,8 @@ class Monitor:
     """
 
     def __init__(self, trainer: Trainer, epochs: int, *, silent: bool = False):
-        self.trainer, self.silent = trainer, silent
+        self.trainer: Any = trainer
+        self.silent = silent
         self.epoch: Any = None
         estimator = trainer.estimator
         self.active = not silent and bool(getattr(estimator, "_skl_callbacks", None))
@@ -66,9 +67,13 @@ class Monitor:
 
     def _end(self, task: Any) -> Any:
         estimator = self.trainer.estimator
-        return task.call_on_fit_task_end(
-            estimator=estimator, reconstruction_attributes=lambda: snapshot(estimator), **self.trainer.shown
-        )
+        try:
+            return task.call_on_fit_task_end(
+                estimator=estimator, reconstruction_attributes=lambda: snapshot(estimator), **self.trainer.shown
+            )
+        except Exception:
+            self.trainer.publish_rounds()  # the epochs before a callback that fails stand
+            raise
 
 
 class Trainer:
@@ -116,6 +121,7 @@ class Trainer:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.monitor.trainer = None  # a circle of references would keep the model alive
         if kind is not None and issubclass(kind, Exception):
             return
         if kind is not None and self.latest is not None:
