@@ -204,7 +204,7 @@ def test_a_warm_start_needs_a_map():
     before = pickle.dumps(model)
     with pytest.raises(
         ValueError,
-        match="warm_start=True is not possible before 500 streamed rows .* there are 100",
+        match=r"warm_start=True is not possible before 500 streamed rows .* there are 100",
     ):
         model.fit(pandas(slice(None)), Y)
     assert pickle.dumps(model) == before
