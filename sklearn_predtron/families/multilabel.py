@@ -286,7 +286,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
                 "are None, 'learned', 'macro_f1', 'micro_f1' and Cut(...)."
             )
         if plug_in is not None:
-            return BestOfTwo(calibration, plug_in, loss.of_counts)
+            return BestOfTwo(calibration, plug_in, loss.evaluate)
         otherwise = None if noted is None else alike_costs(loss, labels.n_labels)
         if otherwise is not None:
             missed, false = noted.means(np.full((labels.n_labels, 2), otherwise)).T
@@ -598,7 +598,7 @@ def plug_in_of(loss: SubsetLoss, m: int) -> Any:
 
 def losses_of_sets(loss: SubsetLoss, predicted: NDArray, true: NDArray) -> NDArray:
     """Return the losses of the sets of labels that are predicted."""
-    return loss.of_counts(*counts(predicted, true))
+    return loss.evaluate(*counts(predicted, true))
 
 
 def counts(indicators: Any, y: Any) -> tuple[NDArray, ...]:

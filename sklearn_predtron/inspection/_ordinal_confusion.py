@@ -63,8 +63,8 @@ class OrdinalConfusionMatrixDisplay(Display):
     >>> model = PredtronOrdinalClassifier(categories=["low", "medium", "high"], random_state=0).fit(X, y)
     >>> display = OrdinalConfusionMatrixDisplay.from_estimator(model, X, y)
     >>> display.confusion_matrix
-    array([[ 88,  55,   4],
-           [ 34, 113,  21],
+    array([[ 88,  56,   3],
+           [ 35, 113,  20],
            [  3,  49,  75]])
     >>> display.distances.round(3), round(display.mean_distance, 3)
     (array([0.624, 0.36 , 0.016]), 0.391)

@@ -385,11 +385,9 @@ def test_broken_line(capsys, files, tmp_path):
 
 
 def test_broken_line_in_test(capsys, files, tmp_path):
-    broken = broken_copy(files["test"], 50, "5 1:2", tmp_path)
+    broken = broken_copy(files["test"], 50, "1 1:2 oops", tmp_path)
     code, (ours, _), err = run(capsys, files["a"], "--test", broken)
-    assert (
-        code == 1 and "line 50: at '5': the label is not one of the classes [0, 1, 2]; the held-out score is of the rows" in err
-    )
+    assert code == 1 and "line 50: at 'oops': expected INDEX:VALUE; the held-out score is of the rows" in err
     assert ours["held-out score"] != "-"
 
 

@@ -101,10 +101,10 @@ def test_any_rows_at_random():
 # ------------------------------------------------------------------------------------------------------ what is copied
 
 
-def peak_of_fit(X, y):
+def peak_of_fit(X, y, cv=0):
     before = bytes_of(X)
     tracemalloc.start()
-    model = PredtronClassifier(max_iter=1, tol=None, random_state=0).fit(X, y)
+    model = PredtronClassifier(max_iter=1, tol=None, random_state=0, cv=cv).fit(X, y)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert bytes_of(X) == before
@@ -120,6 +120,8 @@ def test_rows_out_of_order_are_not_copied():
     assert repeating(index[:100], p) == []
     peak, _ = peak_of_fit(X, y)
     assert peak < 0.15
+    peak, _ = peak_of_fit(X, y, cv=None)
+    assert peak < 0.15 + 2 / 5  # the held-out rows of one of five fold models at a time
     X.indices.reshape(n, -1)[::200, 3] = X.indices.reshape(n, -1)[::200, 40]
     peak, model = peak_of_fit(X, y)
     assert peak < 0.2

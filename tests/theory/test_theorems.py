@@ -271,7 +271,8 @@ def test_numbers_whose_squares_overflow_have_an_infinite_bound(update):
 
 @pytest.mark.parametrize("update", [LossAugmented(eta="theory"), PassiveAggressive(), "adaptive", "perceptron"], ids=name)
 def test_lists_of_one_item_have_a_bound_of_0(update):
-    model = PredtronRanker(update=update).partial_fit(np.eye(2), [1, 0], qid=[0, 1])
+    with pytest.warns(UserWarning, match="every query has one document"):
+        model = PredtronRanker(update=update).partial_fit(np.eye(2), [1, 0], qid=[0, 1])
     assert model.loss_bound(1.0, 1.0, 0.5) == model.cumulative_loss_ == 0
 
 

@@ -112,7 +112,7 @@ class FoldModel:
         self.rounds = epochs_of(trainer.estimator, trained, random, self.learner)
         out = validation.fold == number
         self.units, self.rows = validation.units.numbers[out], validation.units.rows_of(out)
-        self.X, self.like = batch.X[self.rows], batch.rows
+        self.batch = batch
         self.updated = True  # in the last epoch
 
     def train(self, epochs: int) -> list[float]:
@@ -126,8 +126,13 @@ class FoldModel:
 
     def held_out_scores(self) -> NDArray:
         """Return the scores of the held-out rows."""
-        rows = self.like.another(self.X)
-        return self.model.fill_scores(self.learner, self.X, rows, 0, np.empty((rows.n, self.learner.problem.d)))
+        X = self.held_out()
+        rows = self.batch.rows.another(X)
+        return self.model.fill_scores(self.learner, X, rows, 0, np.empty((rows.n, self.learner.problem.d)))
+
+    def held_out(self) -> Any:
+        """Return the held-out rows: a copy, which is not kept, as those of all fold models are the whole data."""
+        return self.batch.X[self.rows]
 
 
 class TrainingRun:
@@ -213,10 +218,10 @@ class TrainingRun:
         """Return the own loss of the held-out queries, sequences or label rankings."""
         trainer, losses, calibrate = self.trainer, [], None
         for model in self.models:
-            alone, y, ids = trainer.alone(model)
-            losses.append(getattr(alone, "_validation_loss", alone.sample_loss)(model.X, y, **ids))
+            (alone, y, ids), X = trainer.alone(model), model.held_out()
+            losses.append(getattr(alone, "_validation_loss", alone.sample_loss)(X, y, **ids))
             if calibrate is None and hasattr(alone, "_calibration_by"):
-                calibrate = alone._calibration_by(model.X, y, **ids)
+                calibrate = alone._calibration_by(X, y, **ids)
         weight = self.candidate.batch.weight
         weight = None if weight is None else np.concatenate([weight[model.units] for model in self.models])
         loss = float(np.average(np.concatenate(losses), weights=weight))
