@@ -67,7 +67,7 @@ class OrdinalConfusionMatrixDisplay(Display):
            [ 35, 113,  20],
            [  3,  49,  75]])
     >>> display.distances.round(3), round(display.mean_distance, 3)
-    (array([0.624, 0.36 , 0.016]), 0.391)
+    (array([0.624, 0.362, 0.014]), 0.389)
     >>> plt.show()
     """
 
