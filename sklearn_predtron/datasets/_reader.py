@@ -279,7 +279,7 @@ class SvmlightReader:
         return self._summary
 
     def _summary_of_cache(self, max_classes: int) -> RunningSummary | None:
-        """Return what the cache says of all rows; None if there is none, or if the rows show more."""
+        """Return the summary in the cache; None without a cache, or if labels or indices exceed the limits."""
         summary, zero_based = None if self._cache is None else self._cache.summary(), bool(self.zero_based)
         if summary is None or len(summary.classes) > min(max_classes, summary.most_classes):
             return None
@@ -291,7 +291,7 @@ class SvmlightReader:
     def _summary_of_rows(
         self, max_classes: int, callback: Callable[[], Any] | None
     ) -> tuple[RunningSummary, BrokenLineError | None]:
-        """Return what the rows hold before the first line that cannot be read, and that."""
+        """Return the summary of the rows before the first unreadable line, and the error of that line."""
         summary, zero_based = RunningSummary(max_classes), bool(self.zero_based)
         try:
             for chunk in self._chunks(None, zero_based, None):
@@ -328,7 +328,7 @@ class SvmlightReader:
         return open(self.path, "rb")
 
     def _text(self, file: IO[bytes]) -> Any:
-        """Return what the lines are taken from, by `readinto1`: the file, decompressed."""
+        """Return the decompressed file, from which lines are read by `readinto1`."""
         return file
 
     def _blocks(self, raw: IO[bytes], longest: int, before: int = 0) -> Iterator[tuple[Block, float | None]]:

@@ -83,11 +83,11 @@ class RunningSummary:
             self.classes = np.union1d(self.classes, chunk.labels.values)
 
     def width(self, *, zero_based: bool) -> int:
-        """Return how many features the rows have if the text counts from 0, or from 1."""
+        """Return the number of features if the indices of the text count from 0, or else from 1."""
         return max(1, self.largest + bool(zero_based))
 
     def state(self) -> dict[str, Any]:
-        """Return what JSON keeps."""
+        """Return the state as JSON stores it."""
         return {**vars(self), "classes": self.classes.tolist()}
 
     @classmethod

@@ -161,7 +161,7 @@ def read_attribute(attribute: str, offset: int, columns: dict[str, list[str]]) -
 
 
 def made_by(function: str) -> Callable[[str], str]:
-    """Return what makes an attribute of a value."""
+    """Return the function that computes an attribute of a value."""
     if function == "":
         return str
     if function == "lower":
@@ -213,7 +213,7 @@ def hash_of(text: str) -> np.uint64:
 
 
 def room_around(sequences: Queries) -> tuple[NDArray, NDArray]:
-    """Return how many tokens of its sequence are before and after each one, sequence by sequence."""
+    """Return the numbers of tokens before and after each token in its sequence, sequence by sequence."""
     sizes = np.diff(sequences.start)
     before = np.arange(sequences.start[-1]) - np.repeat(sequences.start[:-1], sizes)
     return before, np.repeat(sizes, sizes) - 1 - before

@@ -26,7 +26,7 @@ def frozen(model: Any, but: Iterable[str] = ()) -> bytes:
 
 
 def how_called(model: Any) -> list[str]:
-    """Return what a model keeps of its calls, beside what it has learned: whether one of them had several blocks of rows."""
+    """Return the state that depends on how a model was called: whether a call had several blocks of rows."""
     return ["noted"] if model._reader().misses_ids else []
 
 

@@ -74,7 +74,7 @@ def expected_failed_checks(estimator: Any) -> dict[str, str]:
 
 
 def _of_predictions(estimator: Any, given: dict[str, Any]) -> dict[str, str]:
-    """Return what fails where predictions are not those of the largest scores."""
+    """Return the checks that fail if predictions are not those of the largest scores."""
     expected: dict[str, str] = {}
     if given.get("reject") is not None:
         expected |= dict.fromkeys([*PREDICTIONS, CLASS_WEIGHT], "rows may be rejected, whose label is no class")
@@ -93,7 +93,7 @@ def _of_predictions(estimator: Any, given: dict[str, Any]) -> dict[str, str]:
 
 
 def _of_decisions(estimator: Any, given: dict[str, Any]) -> dict[str, str]:
-    """Return what fails where predictions are not those of the largest scores, or of the largest probabilities."""
+    """Return the checks that fail if predictions are not those of the largest scores or probabilities."""
     rule, expected = given.get("decision"), dict[str, str]()
     at = rule.at if isinstance(rule, Cut) else rule
     bipartite, sets = (isinstance(estimator, kind) for kind in (PredtronBipartiteClassifier, PredtronMultilabelClassifier))
@@ -120,7 +120,7 @@ def _has_unit_costs(estimator: Any, given: dict[str, Any]) -> bool:
 
 
 def _of_streams(estimator: Any, given: dict[str, Any]) -> dict[str, str]:
-    """Return what fails where a parameter is for data sets alone."""
+    """Return the checks that fail if a parameter is accepted for whole data sets only."""
     expected: dict[str, str] = {}
     if given.get("class_weight") == "balanced":
         expected |= dict.fromkeys(PARTIAL, "class_weight='balanced' is refused by partial_fit, which sees a part of the data")
