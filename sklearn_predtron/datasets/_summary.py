@@ -20,19 +20,19 @@ class SvmlightSummary:
     Parameters
     ----------
     n_rows : int
-        Rows.
+        Number of rows.
     n_features : int
-        Width: the largest feature index, counted from 1.
+        Number of features: the largest feature index, counted from 1.
     classes : ndarray of shape (n_classes,)
         The distinct labels of all rows, sorted.
     zero_based : bool
         Whether indices are read as counted from 0; for ``zero_based="auto"``, whether the index 0 occurs.
     error : BrokenLineError or None
-        The first line that cannot be read; the rest of the summary is of the rows that were yielded before it.
+        The first line that cannot be read.  The rest of the summary describes the rows that were yielded before it.
     n_queries : int or None, default=None
-        Queries, with `query_id`; an id that returns after another one is a new query.
+        Number of queries, with `query_id`; an id that returns after another one is a new query.
     n_sequences : int or None, default=None
-        Sequences, with `sequence_id`; an id that returns after another one is a new sequence.
+        Number of sequences, with `sequence_id`; an id that returns after another one is a new sequence.
 
     See Also
     --------

@@ -33,18 +33,18 @@ PARTIAL = ("check_fit_score_takes_y", "check_n_features_in_after_fitting", "chec
 
 
 def expected_failed_checks(estimator: Any) -> dict[str, str]:
-    """Say which of scikit-learn's checks an estimator may fail, by its class and its parameters.
+    """Return the scikit-learn checks that an estimator may fail, given its class and parameters, with the reasons.
 
     Parameters
     ----------
     estimator : estimator object
-        An estimator of `sklearn_predtron`.  Costs and weights of given classes are for these alone; the checks have others.
+        An estimator of `sklearn_predtron`.  Costs and weights of given classes do not fit the checks, which have other classes.
 
     Returns
     -------
     dict
-        The reason by the name of the check, as `check_estimator` of scikit-learn takes it.  It may pass some, by its
-        other parameters.
+        The reasons by the name of the check, as `check_estimator` of scikit-learn accepts them.  Depending on its other
+        parameters, the estimator may pass some of these checks.
 
     See Also
     --------
