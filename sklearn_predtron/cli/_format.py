@@ -47,7 +47,7 @@ class FirstRow:
     def of(cls, file: DataFile, size: int, *, several: bool) -> FirstRow:
         """Return the findings of the first row and record in the file whether it has labels.
 
-        With `several` labels a row, the first of the rows that has any is used.
+        With `several` labels a row, it is the first of the leading rows that has any.
         """
         found, broken = cls(), False
         with file.open(to_look=True) as raw, decompressed(raw, file.path) as lines:
