@@ -78,7 +78,7 @@ class Answers(ABC):
     @property
     @abstractmethod
     def accepted(self) -> tuple[str, list[Any]]:
-        """Return what pairs are accepted, and labels for it."""
+        """Return the accepted pairs as text, and the labels to list with it."""
 
     def missing(self, pairs: list[tuple[Any, Any]]) -> str | None:
         """Return a pair that must be named and is not, if there is one."""
@@ -98,7 +98,7 @@ class Answers(ABC):
 
     @abstractmethod
     def table(self, X: WithCosts) -> NDArray:
-        """Return what all answers cost in each row."""
+        """Return the cost of every answer in each row."""
 
     @abstractmethod
     def of_least_cost(self, probabilities: NDArray, table: NDArray) -> NDArray:
@@ -106,18 +106,18 @@ class Answers(ABC):
 
     @abstractmethod
     def paid(self, chosen: NDArray, true: NDArray, table: NDArray) -> NDArray:
-        """Return what is paid in each row."""
+        """Return the realised cost of each row."""
 
     @abstractmethod
     def constants(self, true: NDArray, table: NDArray) -> NDArray:
-        """Return what answers that are always the same pay for all rows; the least along the last axis is the best."""
+        """Return the costs of constant answers over all rows; the minimum along the last axis is the best."""
 
     @abstractmethod
     def scores(self, chosen: NDArray, true: NDArray) -> NDArray:
         """Return the score of each row."""
 
     def rejected(self, chosen: NDArray) -> int:
-        """Return how many rows are rejected."""
+        """Return the number of abstained rows."""
         return 0
 
 
@@ -250,7 +250,7 @@ def label_of(text: str, labels: list[Any]) -> Any:
 
 
 def answers_of(estimator: Any, classes: NDArray) -> Answers:
-    """Return what an estimator can answer; the labels are as the files have them."""
+    """Return the possible answers of an estimator; the labels are those of the files."""
     if isinstance(estimator, PredtronMultilabelClassifier):
         return AnswersOfSets(estimator, classes)
     return (AnswersOfRanks if isinstance(estimator, PredtronOrdinalClassifier) else AnswersOfClasses)(estimator, classes)

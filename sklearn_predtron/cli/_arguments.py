@@ -76,7 +76,7 @@ def costs(text: str) -> Any:
 
 
 def integer(least: int, most: int | None = None) -> Callable[[str], int]:
-    """Return what reads an integer from the command line."""
+    """Return a parser of integers from `least` to `most` for the command line."""
     accepted = f"of at least {least}" if most is None else f"from {least} to {most}"
 
     def parsed(text: str) -> int:
@@ -126,7 +126,7 @@ def separator(text: str) -> str:
 
 
 def program() -> str:
-    """Return what the user has typed to run the job: the script, or Python with the module."""
+    """Return the command that the user has typed: the script, or Python with the module."""
     return "predtron" if Path(sys.argv[0]).stem == "predtron" else "python -m sklearn_predtron"
 
 

@@ -101,7 +101,7 @@ class Baseline(ABC):
 
     @abstractmethod
     def _fit(self, estimator: Any, X: Any, y: Any) -> None:
-        """Let the estimator learn."""
+        """Update the estimator on rows."""
 
     @abstractmethod
     def _predict(self, estimator: Any, X: Any) -> NDArray:

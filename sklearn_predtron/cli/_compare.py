@@ -83,7 +83,7 @@ class ResultRow:
         self.score = self.tested * (1 - loss.evaluate(*self.counts)[0])
 
     def cells(self) -> list[str]:
-        """Return what the table shows."""
+        """Return the cells of a line of the table."""
         return [
             self.data,
             self.learner,
@@ -99,7 +99,7 @@ class ResultRow:
         ]
 
     def figures(self) -> dict[str, Any]:
-        """Return what `--json` writes: numbers that are not rounded, None for what is not known."""
+        """Return the numbers that `--json` writes, not rounded; None stands for an unknown number."""
         found: dict[str, Any] = {"data": self.data, "learner": self.learner, "rounds": self.rounds, "seconds": self.seconds}
         found["rounds_per_second"] = self.rounds / self.seconds if self.seconds else None
         found["progressive_rounds"] = self.progressive_rounds
@@ -130,7 +130,7 @@ class ResultRow:
         return 0 if self.rejected is None else self.tested - self.rejected
 
     def top_cells(self) -> list[list[str]]:
-        """Return what the table of the first positions shows, if any."""
+        """Return the lines of the table of NDCG at the first positions, if any."""
         counts = {BEFORE: self.progressive_rounds, HELD_OUT: self.tested}
         return [
             ["" if i else self.learner, when, *(f"{value / counts[when]:.4f}" if counts[when] else "-" for value in sums)]
@@ -138,7 +138,7 @@ class ResultRow:
         ]
 
     def paid_cells(self) -> list[list[str]]:
-        """Return what the table of what was paid shows, if any."""
+        """Return the lines of the table of costs, if any."""
         paid = (self.paid or {}).items()
         return [["" if i else self.learner, when, *sums.cells()] for i, (when, sums) in enumerate(paid)]
 
@@ -196,7 +196,7 @@ class ByQuery:
 
 
 def losses_of(estimator: Any) -> tuple[float, float]:
-    """Return what has been lost so far: by what predicted, nan if that is not known, and by the last iterate."""
+    """Return the cumulative losses so far: the progressive one (nan if not known) and that of the last iterate."""
     if not hasattr(estimator, "t_"):
         return 0.0, 0.0
     return getattr(estimator, "progressive_loss_", nan) * estimator.t_, estimator.cumulative_loss_
@@ -227,7 +227,7 @@ class PredtronContestant:
             result.last_loss = (result.last_loss or 0.0) + last_loss
 
     def why_refused(self, X: Any) -> str | None:
-        """Return what is wrong with the first of the rows that cannot be learned from, if there is one."""
+        """Return the reason why the first invalid row cannot be trained on; None if all rows are valid."""
         if self.estimator.features is not None:  # its rows are made, of numbers of any size
             return None
         rows = as_rows(X)
@@ -236,7 +236,7 @@ class PredtronContestant:
         return None if row < 0 else why_length_refused(rows, row, self.estimator.norm if model is None else model.norm)
 
     def _fit(self, X: Any, y: Any, *, first: bool) -> None:
-        """Let the estimator learn."""
+        """Update the estimator on rows, with their weights if they have any."""
         rows, weights = split_weights(X)
         given = {} if weights is None else {"sample_weight": weights}
         self.estimator.partial_fit(rows, y, **given, **({"classes": self.classes} if first else {}))
@@ -367,12 +367,12 @@ class Comparison:
 
     @property
     def rounds(self) -> int:
-        """Return what the first has learned."""
+        """Return the number of rounds that the first contestant has trained on."""
         return self.contestants[0].result.rounds
 
     @property
     def tested(self) -> int:
-        """Return what the first was scored on."""
+        """Return the number of rows that the first contestant was scored on."""
         return self.contestants[0].result.tested
 
     def why_refused(self, X: Any) -> str | None:
@@ -380,7 +380,7 @@ class Comparison:
         return self.contestants[0].why_refused(X)
 
     def learn(self, X: Any, y: Any, *, progressive: bool = True) -> None:
-        """Let all learn from the rows in their order."""
+        """Update all contestants on the rows in their order."""
         for contestant in self.contestants:
             contestant.learn(X, y, progressive=progressive)
 

@@ -26,7 +26,7 @@ class Terminated(KeyboardInterrupt):
 
 @contextmanager
 def terminable() -> Iterator[None]:
-    """Let SIGTERM end the job as Ctrl-C does, which keeps what was learned."""
+    """Make SIGTERM end the job as Ctrl-C does, which keeps the trained model."""
 
     def stop(*_: Any) -> NoReturn:
         raise Terminated("terminated")
@@ -74,7 +74,7 @@ def say(kind: str, message: str) -> None:
 
 @contextmanager
 def warnings_in_a_line(clear: Callable[[], None]) -> Iterator[None]:
-    """Let warnings be messages like others, after a bar is cleared."""
+    """Show warnings in the form of other messages, after clearing the progress bar."""
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
         with suppress(OSError):

@@ -59,7 +59,7 @@ COSTS, ANSWERS = np.array([[0, MISSED, ASKED], [ALARM, 0, ASKED]]), np.array([0,
 
 
 def paid(split: Split, predicted: NDArray) -> float:
-    """Return what the answers of 100 rows cost."""
+    """Return the average cost of 100 rows."""
     answers = np.argsort(ANSWERS)[encode(predicted, np.sort(ANSWERS))]
     return 100 * float(COSTS[split.y_test, answers].mean())
 
@@ -137,7 +137,7 @@ class Contest:
         return Learner(self.estimator.__name__, make, self.fits, self.predicts)
 
     def learn(self, asked: dict[str, Any], *, seed: int, compare: bool) -> list[Result]:
-        """Let all learn each split from scratch; the first result is this package's."""
+        """Train all learners from scratch on each split and return their results, this package's first."""
         learners = [self.ours(asked), *(self.usual if compare else ())]
         results = [Result(learner.name) for learner in learners]
         for random_state in ((seed + i) % 2**32 for i in range(self.splits)):
@@ -162,7 +162,7 @@ def predict_sequences(estimator: Any, split: Split) -> NDArray:
 
 
 def warm_up() -> None:
-    """Let the first validation in a process look for data frame plug-ins, which is no learner's time."""
+    """Run the first validation of the process, so that its search for data frame plug-ins is not timed."""
     StandardScaler().fit(np.zeros((1, 1)))
 
 

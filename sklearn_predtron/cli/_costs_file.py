@@ -46,7 +46,7 @@ class CostsFile:
 
     @property
     def said(self) -> str:
-        """Return what messages call the file."""
+        """Return the name of the file in messages."""
         return f"{self.option}={self.file.path!r}"
 
     @contextmanager
@@ -149,7 +149,7 @@ class CostsReader:
 
 
 def fields_of(line: bytes) -> list[bytes]:
-    """Return what is between white space and commas; there may be nothing between two commas."""
+    """Return the fields between white space and commas; a field between two commas may be empty."""
     return SEPARATOR.split(line.strip()) if b"," in line else line.split()
 
 

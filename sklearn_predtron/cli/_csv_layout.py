@@ -287,7 +287,7 @@ class CsvLayout(Layout):
         return found
 
     def _said(self, j: int) -> str:
-        """Return how messages call a column."""
+        """Return the name of a column in messages."""
         return shortened(self.names[j]) if self.names is not None else str(j + 1 + (self.place is not None and j >= self.place))
 
     def note(self, record: Record, lines: Lines) -> None:
@@ -369,6 +369,6 @@ def rows_of(lines: Lines) -> Iterator[tuple[int, list[str]]]:
 
 
 def delimiter_of(line: str) -> str:
-    """Return what stands between columns: tabs if there are any, else commas or semicolons, of which the line has more."""
+    """Return the delimiter of columns: a tab if the line has any, else the more frequent of comma and semicolon."""
     bare = "".join(line.split('"')[::2])  # without what is quoted
     return "\t" if "\t" in bare else max(",;", key=bare.count)

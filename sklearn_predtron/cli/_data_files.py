@@ -221,7 +221,7 @@ class FirstReader(DataFileReader):
 
 
 def count_from(parsed: list[Chunk], base: int, width: int) -> None:
-    """Let the indices of parsed rows count from `base`, and the rows have a width."""
+    """Subtract `base` from the indices of parsed rows, and set the width of the rows."""
     for chunk in parsed:
         chunk.X.indices[:] -= base
         chunk.X.resize(chunk.X.shape[0], width)

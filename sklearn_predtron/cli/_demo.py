@@ -26,7 +26,7 @@ Results = Sequence[tuple[Contest, list[Result]]]
 
 
 def learn_all(contests: Sequence[Contest], asked: dict[str, Any], *, seed: int, compare: bool, bar: Bar) -> Results:
-    """Return what came of each contest."""
+    """Return each contest with its results."""
     warm_up()
     found = []
     for i, contest in enumerate(contests):

@@ -95,7 +95,7 @@ def run_files(job: Job, bar: Bar) -> int:
 
 
 def name_of_data(files: Files) -> str:
-    """Return what the table calls the data."""
+    """Return the name of the data in the table."""
     first, *more = [os.path.basename(file.name) for file in files.train or files.test]
     return f"{first} and {len(more)} more" if more else first
 
@@ -156,7 +156,7 @@ def build_comparison(task: Task, model: Any, data: str, classes: Any, compare: b
 
 
 def show_paid(comparison: Comparison, costs: Costs) -> None:
-    """Let the results count what is paid, of the rows whose costs are known."""
+    """Add counters of realised costs to the results, for rows whose costs are known."""
     known = {BEFORE: costs.learned, HELD_OUT: costs.tested}
     for contestant in comparison.contestants:
         contestant.result.paid = {when: Paid() for when, file in known.items() if file is not None}
@@ -231,7 +231,7 @@ def learn_file(
 
 
 def read_as(model: Any) -> Callable[[Any], Any]:
-    """Return what makes rows of a file those of a table, where features are made of them; what a line leaves out is 0."""
+    """Return a function that makes a file's rows dense if the model has a feature map; missing entries are 0."""
     return (lambda rows: rows.toarray() if sparse.issparse(rows) else rows) if model.features is not None else (lambda rows: rows)
 
 
@@ -253,7 +253,7 @@ def check_lengths(comparison: Comparison, X: Any, place: str) -> None:
 
 
 def grow_for(comparison: Comparison, X: Any, y: Any, place: str, most: int | None) -> None:
-    """Let the estimator know of the features and labels of a chunk; a refusal is the chunk's fault."""
+    """Add the features and labels of a chunk to the estimator; errors name the chunk."""
     try:
         grow(comparison, task_of(comparison.contestants[0].estimator), X, y, most)
     except (ValueError, MemoryError) as error:

@@ -45,7 +45,10 @@ class FirstRow:
 
     @classmethod
     def of(cls, file: DataFile, size: int, *, several: bool) -> FirstRow:
-        """Return what the first row shows, of several labels the first one that has any; the file knows if it has labels."""
+        """Return the findings of the first row and record in the file whether it has labels.
+
+        With `several` labels a row, it is the first of the leading rows that has any.
+        """
         found, broken = cls(), False
         with file.open(to_look=True) as raw, decompressed(raw, file.path) as lines:
             for fields in islice(rows_of(lines, size), LOOKED_AT if several else 1):
@@ -165,7 +168,7 @@ class FileFormat:
 
     @classmethod
     def of(cls, job: Job, task: Task | None, classes: Any) -> FileFormat:
-        """Return what the arguments and the task say."""
+        """Return the format that the arguments and the task specify."""
         return cls(
             n_features=job.features,
             zero_based=job.zero_based,
@@ -187,7 +190,7 @@ class FileFormat:
 
     @property
     def how(self) -> dict[str, Any]:
-        """Return what all readers are told."""
+        """Return the arguments that all readers share."""
         return {name: getattr(self, name) for name in ("words", "query_id", "sequence_id", "chunk_rows", "chunk_bytes")}
 
     def reader(self, file: DataFile, *, learned: bool) -> DataFileReader:
@@ -203,7 +206,7 @@ class FileFormat:
         return DataFileReader(file, classes=None if open_labels else self.parsed_classes, cache=self.cache, **form, **how)
 
     def mark(self, model: Any) -> None:
-        """Let a model that is saved know how its files are read."""
+        """Set the attributes of a model that record how its files are read."""
         model.svmlight_zero_based_ = self.zero_based
         if self.multilabel:
             model.svmlight_labels_ = self.classes
@@ -247,7 +250,7 @@ AnyFormat = FileFormat | RecordFormat
 
 
 def find_format(job: Job, files: Files, loaded: Any, task: Task | None, bar: Bar) -> AnyFormat:
-    """Return how all files are read: from the model, the arguments, or a first pass over what is learned from."""
+    """Return the format of all files: from the model, the arguments, or a first pass over the training files."""
     if files.layout is not None:
         classes = given_classes(job, task) if loaded is None else loaded.classes_
         return find_records(job, files.layout, files.train, classes, ranks=task is not None and task.ranks, bar=bar)
@@ -315,7 +318,7 @@ def find_words(file_format: FileFormat, files: Files, task: Task | None) -> Word
 
 
 def scan_files(job: Job, files: Files, file_format: FileFormat, bar: Bar) -> dict[str, Any]:
-    """Return what a first pass over TRAIN finds, for what is not known; without TRAIN, over TEST."""
+    """Return the unknown parameters of the format, found in a first pass over TRAIN, or over TEST without TRAIN."""
     if (job.jobs or job.cluster) and file_format.words is None and not file_format.cache:
         found = scan_shards(job, files, file_format)
     else:

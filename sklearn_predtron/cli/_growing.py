@@ -34,7 +34,7 @@ def check_number(n: int, most: int | None) -> None:
 
 
 def grow(comparison: Comparison, task: Task, X: Any, y: Any, most: int | None) -> None:
-    """Let the estimator know of the features and labels of a chunk, of which there may be so many in all."""
+    """Add the features and labels of a chunk to the estimator; more than `most` labels raise an error."""
     contestant = comparison.contestants[0]
     rows, labels = (X.values, y.values) if isinstance(X, ByQuery) else (X, y)
     labelled, model = not (task.rank or task.multilabel), contestant.estimator
@@ -60,7 +60,7 @@ class HeldBack:
     rows: int = 0
 
     def take(self, comparison: Comparison, X: Any, y: Any) -> tuple[Any, Any] | None:
-        """Return what is to be learned now; None if it waits."""
+        """Return the rows to train on now, with those held back before; None if they are held back."""
         contestant = comparison.contestants[0]
         labels = None if contestant.estimator.__sklearn_is_fitted__() else contestant.classes
         if labels is not None and len(labels) < 2 and not isinstance(X, ByQuery):

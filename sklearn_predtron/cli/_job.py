@@ -17,7 +17,7 @@ LEARNER_OPTIONS = ["loss", "representation", "update", "norm", "average", "decis
 
 
 def option(name: str) -> str:
-    """Return how the user writes an argument."""
+    """Return the name of an argument as the user writes it."""
     return "TRAIN" if name == "train" else "--" + name.replace("_", "-")
 
 

@@ -104,7 +104,7 @@ class Words:
         return self._refused(word)
 
     def _refused(self, word: bytes) -> bytes:
-        """Return what the parser refuses."""
+        """Return a word marked so that the parser rejects it, and record the first one."""
         self.unknown = decode_word(word) if self.unknown is None else self.unknown
         return UNKNOWN + word
 

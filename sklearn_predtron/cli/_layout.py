@@ -58,7 +58,7 @@ class Layout(ABC):
 
     @property
     def without_label(self) -> str:
-        """Return what a message says of files without labels, too."""
+        """Return the text that is added to messages about files without labels."""
         return ""
 
     @property
@@ -90,7 +90,7 @@ class Layout(ABC):
 
     @abstractmethod
     def state(self) -> dict[str, Any]:
-        """Return what a saved model tells of its files."""
+        """Return the description of the files that a saved model stores."""
 
     def beside(self, baseline: Any) -> Any:
         """Return the learner of scikit-learn's that takes such rows."""

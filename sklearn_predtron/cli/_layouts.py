@@ -38,7 +38,7 @@ PAIR = re.compile(rb"\d+:[-+.\deE]+")
 
 
 def format_like(fields: list[bytes]) -> str | None:
-    """Return which other format the fields of a first row look like, if they look like any."""
+    """Return the name of the other format that the fields of a first row look like, or None."""
     if fields[0].startswith(b"{"):
         return JsonLayout.name
     if any(field.startswith(b"|") for field in fields):
@@ -54,7 +54,7 @@ def format_like(fields: list[bytes]) -> str | None:
 
 
 def hint_of(fields: list[bytes]) -> str:
-    """Return what a message says of a file whose first row has these fields."""
+    """Return the hint for messages about a file whose first row has these fields; it may be empty."""
     name = format_like(fields)
     return "" if name is None else f"; the file looks like {name}, which --format {name} reads"
 

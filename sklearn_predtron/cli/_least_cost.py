@@ -66,7 +66,7 @@ class LeastCostContestant(PredtronContestant):
             super()._fit(X, y, first=first)
 
     def _learn_parts(self, estimator: Any, X: WithCosts, y: Any) -> None:
-        """Let an estimator learn rows with their costs."""
+        """Update an estimator on rows with their costs."""
         for part in self.answers.parts(X.shape[0]):
             known = {} if estimator.__sklearn_is_fitted__() else {"classes": self.classes}
             estimator.partial_fit(X.values[part], y[part], costs=X[part].costs, **known)
@@ -169,7 +169,7 @@ class LeastCost(Baseline):
         return cls(classes, estimator.loss, result, answers_of(estimator, classes))
 
     def _of(self, logistic: Any) -> Any:
-        """Return what learns the labels, of a learner of two classes or more."""
+        """Return the estimator of the labels, built from a classifier of two or more classes."""
         return logistic
 
     def _probabilities(self, estimator: Any, X: Any) -> NDArray:

@@ -69,9 +69,9 @@ def shards_of(files: Files, file_format: FileFormat) -> list[Any]:
 
 
 def learn_mixture(comparison: Comparison, job: Job, files: Files, file_format: FileFormat) -> BaseException | None:
-    """Let the files be learned side by side, round by round, and return what ended that, if anything.
+    """Train on the files in parallel, round by round, and return the exception that ended it early, if any.
 
-    After Ctrl-C what the last complete round has come to is kept; after anything else nothing is learned.
+    After Ctrl-C the model of the last complete round is kept; after any other exception nothing is learned.
     """
     contestant = comparison.contestants[0]
     task, result = task_of(contestant.estimator), contestant.result

@@ -48,7 +48,7 @@ class OneHotBaseline:
         return sparse.hstack([self._column(X[:, j], words) for j, words in enumerate(self._words)], format="csr")
 
     def _column(self, values: Any, words: dict[str, int]) -> Any:
-        """Return what stands for a column."""
+        """Return a column as a sparse matrix: strings one-hot encoded, numbers as they are, nan as 0."""
         if not words:
             return sparse.csr_matrix(np.nan_to_num(values.astype(np.float64), nan=0.0)[:, None])
         codes = np.array([words.get(value, -1) for value in values])

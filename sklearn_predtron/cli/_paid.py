@@ -42,9 +42,9 @@ class Paid:
         return 1 - self.mean / self.best_constant
 
     def cells(self) -> list[str]:
-        """Return what the table shows."""
+        """Return the cells of the table of costs."""
         return ["-" if value is None else f"{value:.4f}" for value in (self.mean, self.best_constant, self.savings)]
 
     def figures(self, name: str) -> dict[str, float | None]:
-        """Return what `--json` writes."""
+        """Return the numbers that `--json` writes."""
         return {f"{name}_cost": self.mean, f"{name}_best_constant_cost": self.best_constant, f"{name}_savings": self.savings}

@@ -71,7 +71,7 @@ class RecordFormat:
         return np.inf if number is None else number
 
     def mark(self, model: Any) -> None:
-        """Let a model that is saved know how its files are read."""
+        """Set the attribute of a model that records how its files are read."""
         model.file_format_ = self.layout.state()
 
     def beside(self, baseline: Any) -> Any:
@@ -194,7 +194,7 @@ def opened(file: DataFile, longest: int, *, to_look: bool = False) -> Iterator[t
 
 
 def find_records(job: Job, layout: Layout, train: list[DataFile], classes: Any, *, ranks: bool, bar: Bar) -> RecordFormat:
-    """Return how the files of the job are read, after a first pass over TRAIN for what is not known."""
+    """Return the format of the job's files; a first pass over TRAIN finds what is not known."""
     form = RecordFormat(layout, classes, job.chunk_rows, job.chunk_bytes, room=Room() if job.epochs > 1 else None)
     if classes is not None and layout.is_known:
         return form

@@ -47,7 +47,7 @@ def top_table(results: Sequence[ResultRow]) -> str:
 
 
 def paid_table(results: Sequence[ResultRow]) -> str:
-    """Return what was paid as a table after an empty line, or nothing if rows have no costs of their own."""
+    """Return the table of costs as text after an empty line; it is empty if rows have no costs of their own."""
     lines = [line for result in results for line in result.paid_cells()]
     return "\n" + aligned([["learner", "rows", "mean cost", "best constant", "savings"], *lines]) + "\n\n" if lines else ""
 

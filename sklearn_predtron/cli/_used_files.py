@@ -57,7 +57,7 @@ def uses_of(job: Job) -> Iterator[Use]:
 
 
 def identity(path: str | int) -> Any:
-    """Return what two names of one regular file share, be it one that is not there yet; None of anything else."""
+    """Return a key that all names of one regular file share, even before it exists; None for anything else."""
     try:
         found = os.stat(path)
     except OSError:

@@ -42,7 +42,7 @@ def predict_ahead(estimator: Any, split: Split) -> NDArray:
 
 
 def predicted_ahead(predictions: NDArray, split: Split) -> NDArray:
-    """Return what was predicted while the stream was learned."""
+    """Return the predictions that were made during training on the stream."""
     return predictions
 
 
@@ -57,12 +57,12 @@ class Learner:
 
 
 def in_units(kind: type, **parameters: Any) -> Callable[[int], Any]:
-    """Return what makes a linear model of columns in units of their deviation."""
+    """Return a factory of linear models of standardised columns."""
     return lambda seed: make_pipeline(StandardScaler(), kind(**parameters))
 
 
 def seeded(kind: type, **parameters: Any) -> Callable[[int], Any]:
-    """Return what makes a learner that draws."""
+    """Return a factory of learners that take a random seed."""
     return lambda seed: kind(**parameters, random_state=seed)
 
 
@@ -149,5 +149,5 @@ OF_STREAMS = (
 
 
 def of_costs(costs: NDArray, answers: NDArray) -> tuple[Learner, ...]:
-    """Return what answers at least expected cost."""
+    """Return the learner whose answers have the lowest expected cost."""
     return (Learner("LogisticRegression, Chow", LOGISTIC.make, predict=partial(cheapest, costs, answers)),)

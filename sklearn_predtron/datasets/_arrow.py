@@ -28,7 +28,7 @@ def import_arrow() -> Any:
 
 
 def unreadable(path: str, error: Exception | str, column: str | None = None) -> ValueError:
-    """Return what to raise for an error that something damaged in a file has raised, which may be of any kind."""
+    """Return the ValueError to raise for any error that a damaged file has caused."""
     about = "" if column is None else f"column {column!r}: "
     return ValueError(f"path={path!r} cannot be read: {about}{one_line(str(error) or repr(error), LONGEST_REASON)}")
 
@@ -105,7 +105,10 @@ class ArrowFile:
                 yield self._arrow.get_batch(i).select(columns)
 
     def _at_once(self, columns: list[str], most: int) -> int:
-        """Return how many times so many rows are decoded at once, if all are numbers: few short rows take twice as long."""
+        """Return the number of batches to decode at once: 1 unless all columns are numbers.
+
+        Decoding a few short rows at a time takes twice as long.
+        """
         of_numbers = all(is_number(self.types[name]) for name in columns)
         return max(1, AT_ONCE // (8 * len(columns) * most)) if of_numbers else 1
 

@@ -143,7 +143,7 @@ cdef class BlockCutter:
         return self.reason is None and self.next > self.line
 
     cdef Block take(self, int64_t first, Py_ssize_t whole):
-        """Return what is kept as a block, and begin a new one."""
+        """Return the kept lines as a block, and begin a new one."""
         cdef Block block = Block.__new__(Block)
         cdef Py_ssize_t n = self.kept - self.start
         block.text = PyBytes_FromStringAndSize(NULL, n + <Py_ssize_t> PADDING)

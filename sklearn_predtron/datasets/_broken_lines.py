@@ -88,7 +88,7 @@ class LineRules:
         return None
 
     def explain(self, line: bytes) -> str:
-        """Return what is wrong with a line, and where in it."""
+        """Return the error of a line and its position in the line."""
         fields = line.partition(b"#")[0].split()
         wrong = first_true(len(fields), lambda n: self.error(b" ".join(fields[:n])) is not None)
         reason = self.error(b" ".join(fields[: wrong + 1]))

@@ -79,7 +79,7 @@ class ChunkCache:
         self.settings = settings
 
     def summary(self) -> RunningSummary | None:
-        """Return what a whole pass found, if there is a cache."""
+        """Return the summary of a complete pass, or None if there is no cache."""
         with self._opened() as found:
             return None if found is None else found.summary
 
@@ -110,7 +110,7 @@ class ChunkCache:
                 writer.complete()
 
     def _about(self) -> dict[str, Any]:
-        """Return what a cache must be of."""
+        """Return the properties of the file and the settings that a cache must match."""
         if os.path.exists(self.source) and not os.path.isfile(self.source):
             raise ValueError(f"cache={self.path!r} is not accepted with path={self.source!r}, which can be read only once.")
         stat = os.stat(self.source)

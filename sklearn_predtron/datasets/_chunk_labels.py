@@ -15,23 +15,23 @@ SCHEMES = {"bio": "BIES", "iob": "BIES", "bioes": "BIES", "bilou": "BILU", "bmes
 
 
 def chunk_labels(y: ArrayLike, sid: ArrayLike | None = None, *, scheme: types.SchemeName = "bio") -> NDArray:
-    """Write the chunks that labels tell of in a scheme, whatever scheme they are in.
+    """Convert chunk labels of any scheme to a given scheme.
 
-    Chunks are read as CoNLL's evaluation reads them (Tjong Kim Sang and Buchholz 2000): I-x begins a chunk after O and after a
-    chunk of another type.  So labels in IOB1, in BIO with an I-x that nothing begins, in BIOES, BILOU and BMES are all read, and
-    ``constraint="bio"`` of `PredtronSequenceTagger` takes what comes of it.
+    Chunks are read as in CoNLL's evaluation (Tjong Kim Sang and Buchholz 2000): I-x begins a chunk after O and after a chunk of
+    another type.  IOB1, BIO (also with an I-x that begins a chunk), BIOES, BILOU and BMES are accepted.  The result in the
+    default scheme is accepted by ``constraint="bio"`` of `PredtronSequenceTagger`.
 
     Parameters
     ----------
     y : array-like of shape (n_tokens,)
-        Labels: "O", "B-x", "I-x" or "M-x", "E-x" or "L-x", and "S-x" or "U-x" of chunks of type x; the letters alone of chunks
-        without a type.
+        Labels: "O", "B-x", "I-x" or "M-x", "E-x" or "L-x", and "S-x" or "U-x" for chunks of type x.  Chunks without a type have
+        the letters alone.
     sid : array-like of shape (n_tokens,), default=None
         The sequence of each token, in any order; None and "one" are one sequence.  No chunk crosses from one to another.
     scheme : {"bio", "iob", "bioes", "bilou", "bmes"}, default="bio"
-        "bio" (IOB2): each chunk begins with B-x, and goes on with I-x.  "iob" (IOB1): B-x only where the chunk before it ends at
-        the token before, and has the same type.  "bioes": the last token of a chunk is E-x, and that of a chunk of one is S-x.
-        "bilou" has L for E and U for S, "bmes" M for I.
+        "bio" (IOB2): each chunk begins with B-x and continues with I-x.  "iob" (IOB1): B-x is used only directly after a chunk of
+        the same type.  "bioes": the last token of a chunk is E-x, and a chunk of one token is S-x.  "bilou" has L for E and U for
+        S; "bmes" has M for I.
 
     Returns
     -------
@@ -41,7 +41,7 @@ def chunk_labels(y: ArrayLike, sid: ArrayLike | None = None, *, scheme: types.Sc
     Raises
     ------
     ValueError
-        If a label is none of these, or another argument is not as above.
+        If a label has none of these forms, or another argument is invalid.
 
     See Also
     --------

@@ -29,7 +29,7 @@ def read_conll(
     comment: str | None = "auto",
     sep: str | None = None,
 ) -> tuple[NDArray, NDArray | None, NDArray]:
-    """Read tokens in columns, a line each, of sequences with empty lines between them.
+    """Read sequences in CoNLL's format: one token a line, in columns, and empty lines between sequences.
 
     Lines that begin with "-DOCSTART-" separate sequences, too.
 
@@ -38,16 +38,16 @@ def read_conll(
     source : str, path or iterable of str
         A file, or its lines.
     label : int or None, default=-1
-        The column of the labels, from 0, or from the last one by negative numbers; None is none.
+        The column of the labels, counted from 0; negative numbers count from the last column.  None: there are no labels.
     encoding : str, default="utf-8"
-        Of a file.
+        The encoding of the file.
     comment : "auto", str or None, default="auto"
-        How lines of comment begin, which stand before the first token of a sequence.  "auto": if the first sequence begins with
-        lines "# ..." that are no tokens by their columns and their label, such lines are comments before each sequence, and a
-        warning says so.  None: every line is a token.
+        The beginning of comment lines, which precede the first token of a sequence.  "auto": if the first sequence begins with
+        lines "# ..." that differ from its tokens in columns or label, such lines are comments before each sequence, and a warning
+        says so.  None: every line is a token.
     sep : str or None, default=None
-        The text between columns, such as a tab; then columns may hold spaces.  None is white space of ASCII: other spaces, such
-        as one that does not break, are parts of tokens.
+        The separator of columns, such as a tab; columns may then hold spaces.  None: ASCII white space.  Other spaces, such as
+        the non-breaking space, are then parts of tokens.
 
     Returns
     -------
@@ -61,13 +61,13 @@ def read_conll(
     Raises
     ------
     ValueError
-        If a line has another number of columns than the first one, with the number of the line; if there is no such column, or
-        no token.
+        If a line has another number of columns than the first one (the message has its number), if there is no column `label`, or
+        if there is no token.
 
     See Also
     --------
     token_features : Makes rows of tokens.
-    chunk_labels : Labels of chunks in another scheme.
+    chunk_labels : Converts chunk labels to another scheme.
 
     Examples
     --------

@@ -76,7 +76,7 @@ def next_query(file: IO[bytes], longest: int) -> int:
 
 
 def count_lines(file: IO[bytes], end: int) -> int:
-    """Return how many lines end before a place."""
+    """Return the number of lines that end before a position."""
     file.seek(0)
     return sum(file.read(min(LINES_AT_ONCE, end - at)).count(b"\n") for at in range(0, end, LINES_AT_ONCE))
 

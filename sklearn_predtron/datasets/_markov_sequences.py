@@ -27,35 +27,35 @@ def make_sequences(
     outside: float | None = None,
     random_state: Any = None,
 ) -> tuple[Any, NDArray, NDArray]:
-    """Draw sequences whose labels are a Markov chain, and whose tokens tell of their own label alone.
+    """Draw sequences whose labels are a Markov chain and whose tokens depend on their own label only.
 
-    The rows of the transition matrix are drawn from a Dirichlet distribution and scaled so that all labels are about equally
-    frequent, or all but "O"; so is the first label.  What a token leaves open of its label is told by its neighbours.
+    The rows of the transition matrix are drawn from a Dirichlet distribution and scaled so that all labels, or all but "O", are
+    about equally frequent, also as the first label.  Where a token is ambiguous, its neighbours give evidence of its label.
 
     Parameters
     ----------
     n_sequences : int, default=100
-        Sequences.
+        Number of sequences.
     n_labels : int, default=5
-        Labels K.
+        Number K of labels.
     n_features : int, default=20
-        Features p of a token.
+        Number p of features of a token.
     n_tokens : int or tuple (least, most), default=(5, 15)
-        Tokens of each sequence: a number, or lengths that are uniform from the least to the most.
+        Number of tokens of each sequence.  A tuple draws lengths uniformly from the least to the most.
     n_active : int, default=None
-        None draws dense rows ~ N(mu_y, noise^2 I), with means mu_k ~ N(0, I / p) of length about 1.  A number draws sparse rows
-        of zeros and ones, as of text: so many features, those drawn twice being one, with frequencies by Zipf's law in an order
-        of the label's own, or in one common to all labels.
+        None: dense rows ~ N(mu_y, noise^2 I), with means mu_k ~ N(0, I / p) of length about 1.  A number: sparse rows of zeros
+        and ones, as in text.  Each row draws this many features (duplicates count once) by Zipf's law, in the label's own order
+        of features or in the order common to all labels.
     noise : float, default=None
-        Dense rows: the standard deviation, above 0; None is 1.  Sparse rows: the probability that a feature is drawn in the
-        common order, which tells nothing of the label, from 0 to 1; None is 0.8.
+        Dense rows: the standard deviation, above 0; None is 1.  Sparse rows: the probability, from 0 to 1, that a feature is
+        drawn in the common order, which is independent of the label; None is 0.8.
     concentration : float, default=0.3
-        Parameter of the Dirichlet distribution, above 0: the smaller, the fewer labels follow a label.
+        Parameter of the Dirichlet distribution, above 0.  The smaller it is, the fewer labels follow a label.
     bio : bool, default=False
-        Whether the labels are "O", "B-0", "I-0", "B-1", ..., in that order, of chunks of (K - 1) / 2 types, and I-x follows B-x
-        and I-x alone; else they are 0, ..., K - 1.
+        False: the labels are 0, ..., K - 1.  True: they are "O", "B-0", "I-0", "B-1", ..., in that order, of chunks of (K - 1) /
+        2 types, and I-x follows only B-x and I-x.
     outside : float, default=None
-        With `bio`, the share of "O" in the long run, above 0 and below 1, such as 0.9 of text with few names; None is 1 / K.
+        With `bio`, the long-run share of "O", above 0 and below 1, such as 0.9 for text with few names.  None is 1 / K.
     random_state : int, RandomState instance or None, default=None
         Seed.
 
@@ -71,7 +71,7 @@ def make_sequences(
     Raises
     ------
     ValueError
-        If a parameter is not as above, with its name and value.
+        If a parameter is invalid; the message has its name and value.
 
     See Also
     --------
@@ -79,7 +79,7 @@ def make_sequences(
 
     Notes
     -----
-    Draw the training and the test part together, and split by `sid`: another call draws other transitions and other means.
+    Draw the training and the test part together, and split by `sid`: another call draws different transitions and means.
 
     Examples
     --------

@@ -39,13 +39,13 @@ class ParquetSummary:
     Parameters
     ----------
     n_rows : int
-        Rows.
+        Number of rows.
     n_features : int
-        Width.
+        Number of features.
     classes : ndarray of shape (n_classes,)
         The distinct labels of all rows, sorted.
     n_queries : int or None, default=None
-        Queries or sequences, with `qid`; an id that returns after another one is a new one.
+        Number of queries or sequences, with `qid`; an id that returns after another one is a new one.
 
     See Also
     --------
@@ -70,45 +70,45 @@ class ParquetReader:
     """Parquet or Arrow files, read in chunks: memory is bounded by the chunk, not by the files.
 
     Iterating yields ``(X, y, first_row)``: the features, the labels, and the number (from 1, over all files) of the chunk's first
-    row; with `qid` it yields ``(X, y, qid)``, in chunks of whole queries or sequences, as ``partial_fit(X, y, qid=qid)`` of the
-    rankers takes them.  Features are columns of numbers, and X is an array; or two columns of lists, the indices and the values
-    of each row, and X is a CSR matrix whose arrays are those of the file, read-only, if they have its types.  With ``dtype=None``
-    columns may hold strings, booleans and dictionaries, too, and nulls, and X is an Arrow table, which estimators take that make
-    features of it (``features="piecewise"``).
+    row.  With `qid` it yields ``(X, y, qid)`` in chunks of whole queries or sequences, for ``partial_fit(X, y, qid=qid)`` of the
+    rankers.  If features are columns of numbers, X is an array.  If they are two columns of lists, the indices and the values of
+    each row, X is a CSR matrix; its arrays are those of the file, read-only, if the types match.  With ``dtype=None`` columns may
+    also hold strings, booleans, dictionaries and nulls; X is then an Arrow table, for estimators with a feature map
+    (``features="piecewise"``).
 
-    Files are read in order, and in each the row groups (record batches) in order.  A null (unless X is an Arrow table), a number
-    that is not finite, an index beyond `n_features`, and lists of different lengths are refused by row and column, with the chunk
-    that they are in.  A damaged file is refused by its name, and whatever pyarrow raises of it is a ValueError; check sums of
+    Files are read in order, and so are the row groups (record batches) of each file.  A null (unless X is an Arrow table), a
+    number that is not finite, an index beyond `n_features`, and lists of different lengths raise ValueError with row and column,
+    and their chunk is not yielded.  A damaged file raises ValueError with its name, whatever pyarrow raises.  Check sums of
     Parquet pages are verified.
 
     Parameters
     ----------
     paths : str, path-like or list of them
-        The files, each Parquet or Arrow (Feather of version 2); of a folder its files that end in .parquet, .pq, .arrow or
-        .feather, in the order of their names, and those of folders within.
+        The files, each Parquet or Arrow (Feather version 2).  A folder stands for its files that end in .parquet, .pq, .arrow or
+        .feather, in the order of their names, including those of its subfolders.
     label : str
         The column of the labels: numbers or strings.
     features : list of str, default=None
-        Columns of the features; None is all columns but `label` and `qid`, which must be the same in all files.
+        Columns of the features.  None: all columns but `label` and `qid`; they must be the same in all files.
     indices, values : str, default=None
-        Columns of lists: the indices, from 0, of a row's features, and their values.  Both, and no `features`.
+        Columns of lists: the indices, from 0, of a row's features, and their values.  Give both, and no `features`.
     qid : str, default=None
-        The column of the ids of queries or sequences, integers.  A run of rows with one id is a query, also over two files; an id
-        that returns after another one is a new query, and begins a chunk.
+        The column of integer ids of queries or sequences.  A run of rows with one id is a query, also across files.  An id that
+        returns after another one is a new query and begins a chunk.
     n_features : int, default=None
-        Width of X with `indices`; None is what `scan` finds.
+        Number of columns of X with `indices`.  None: the number that `scan` finds.
     chunk_rows : int, default=2_000
-        Rows in a chunk, at most; with `qid` rows that are decoded at once.
+        Largest number of rows in a chunk; with `qid`, the number of rows that are decoded at once.
     dtype : {float64, float32} or None, default=float64
-        Type of X; None is an Arrow table of the columns as they are.
+        Type of X.  None: X is an Arrow table of the columns as they are.
     n_jobs : int, default=None
-        None is no thread; any number is one thread, which reads the next chunks while the present one is learned.  The chunks are
-        the same, to the last bit, and come in the same order; up to two of them wait in memory.
+        None: no thread.  Any number: one thread, which reads the next chunks while the model trains on the current one.  The
+        chunks and their order are the same, to the last bit; up to two chunks wait in memory.
 
     Attributes
     ----------
     fraction_read : float or None
-        How much of the rows the present pass has read.
+        The fraction of the rows that the current pass has read.
 
     See Also
     --------
@@ -223,19 +223,19 @@ class ParquetReader:
             first += len(y)
 
     def scan(self, *, max_classes: int = 100_000, callback: Callable[[], Any] | None = None) -> ParquetSummary:
-        """Read the labels, the ids and the indices, whatever `n_features` is.
+        """Read the labels, the ids and the indices of all files, regardless of `n_features`.
 
         Parameters
         ----------
         max_classes : int, default=100_000
-            How many distinct labels there may be.
+            Largest number of distinct labels; more raise ValueError.
         callback : callable, default=None
             Called after each chunk.
 
         Returns
         -------
         ParquetSummary
-            What the files hold.
+            The summary of the files.
         """
         files = self._open()
         n_rows, n_queries, before = 0, 0, None

@@ -42,24 +42,24 @@ def make_ranking_queries(
     Parameters
     ----------
     n_queries : int, default=100
-        Queries.
+        Number of queries.
     n_documents : int, default=10
-        Documents m of each query, which is also how many relevances there are.
+        Number m of documents of each query, which is also the number of relevance grades.
     n_features : int, default=20
-        Features p0.
+        Number p0 of features.
     n_informative : int, default=None
-        How many entries of w* are not zero, at random places; None is all.
+        Number of entries of w* that are not zero, at random positions; None is all.
     rows : {"gaussian", "uniform"}, default="gaussian"
         Documents are ~ N(mu_i, std^2 I), or have features uniform on [-1, 1] (and no means).
     std : float, default=1.0
-        Standard deviation of a document's features about their means.  With 0.1 the i-th documents of all queries are much alike,
-        and the paper's figure 1b is found.  Only with ``rows="gaussian"``.
+        Standard deviation of a document's features about their means.  With 0.1 the i-th documents of all queries are similar,
+        and the paper's figure 1b is reproduced.  Only with ``rows="gaussian"``.
     norm : {"l2", "l1"} or None, default="l2"
         The norm in which w* is scaled to length 1; None leaves its entries as drawn.
     return_coef : bool, default=False
         Whether to return w* too.
     random_state : int, RandomState instance or None, default=None
-        Seed.  The queries of a smaller `n_queries` are the first of a larger one's.
+        Seed.  A smaller `n_queries` gives the first queries of a larger one.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def make_ranking_queries(
     Raises
     ------
     ValueError
-        If a parameter is not as above, with its name and value.
+        If a parameter is invalid; the message has its name and value.
 
     See Also
     --------
@@ -83,8 +83,8 @@ def make_ranking_queries(
 
     Notes
     -----
-    The paper leaves open, and here is chosen: the means (mu_i ~ N(0, I), the same for all queries, as the paper's index is that
-    of the row alone); the variance (`std`); w* (non-zero entries uniform on [-1, 1], then scaled to length 1 in `norm`); the
+    Choices that the paper leaves open: the means (mu_i ~ N(0, I), the same for all queries, as the paper's index is that of the
+    row alone); the variance (`std`); w* (non-zero entries uniform on [-1, 1], then scaled to length 1 in `norm`); the
     distribution of the "data from [-1, 1]^p0" of the l1 experiment (uniform); its sparsity; p0; a score that equals a threshold
     (the larger relevance).  Its test queries have the same w* and mu: draw them together with the training queries, and split.
 
@@ -148,14 +148,14 @@ def make_separable_queries(
     Parameters
     ----------
     n_queries : int, default=1000
-        Queries.
+        Number of queries.
     n_features : int, default=10
-        Features.
+        Number of features.
     documents_per_grade : sequence of int, default=(5, 5, 4, 3, 3)
-        How many documents of a query have the relevance 0, 1, ...
+        Number of documents of a query with the relevance 0, 1, ...
     shuffle : bool, default=False
-        Whether the documents of each query are in random order.  As in the authors' code they are in the order of their
-        relevance otherwise, the highest first.
+        False: the documents of each query are sorted by relevance, the highest first, as in the authors' code.  True: they are in
+        random order.
     random_state : int, RandomState instance or None, default=None
         Seed.
 
@@ -174,9 +174,9 @@ def make_separable_queries(
 
     Notes
     -----
-    The authors draw a document until it is low enough; here <u, x> is drawn at once from the normal distribution truncated
-    there, which is the same distribution, for any number of features and documents.  The means, the gap of 1 and the defaults
-    are those of their code (20 documents; the text of the paper that was at hand does not have them).
+    The authors redraw a document until its score <u, x> is low enough.  Here <u, x> is drawn directly from the truncated normal
+    distribution, which is the same distribution, for any number of features and documents.  The means, the gap of 1 and the
+    defaults are those of their code (20 documents; the available text of the paper does not state them).
 
     References
     ----------

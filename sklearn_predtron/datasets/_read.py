@@ -30,19 +30,19 @@ def read_svmlight(
 ) -> tuple:
     """Read an svmlight file as a whole.
 
-    It returns what scikit-learn's `load_svmlight_file` returns, to the last bit, many times as fast, and refuses what
-    `SvmlightReader` refuses.  The file is read once, so it may be a pipe.
+    The result equals that of scikit-learn's `load_svmlight_file` to the last bit, many times faster.  Lines that `SvmlightReader`
+    rejects raise an error.  The file is read once, so it may be a pipe.
 
     Parameters
     ----------
     path : str or path-like
         The file; ``.gz`` and ``.bz2`` files are decompressed as they are read.
     n_features : int, default=None
-        Width of X; None is the largest feature index, counted from 1.
+        Number of columns of X.  None: the largest feature index, counted from 1.
     zero_based : bool or "auto", default="auto"
-        Whether indices count from 0; "auto" is whether the index 0 occurs.
+        Whether indices count from 0.  "auto": True if the index 0 occurs.
     classes : array-like, default=None
-        The labels that may occur; None is any number.
+        The labels that may occur.  None: any number.
     multilabel : bool, default=False
         Whether a row has a set of labels, as in "1,3 5:0.2".
     dtype : {float64, float32}, default=float64
@@ -52,7 +52,7 @@ def read_svmlight(
     sequence_id : bool, default=False
         Whether rows are the tokens of sequences, as in "-1 qid:10 1:0.5"; not together with `multilabel` or `query_id`.
     n_jobs : int, default=None
-        Threads that parse; -1 is one for each processor, None is no thread.
+        Number of parsing threads.  None: no thread.  -1: one for each processor.
 
     Returns
     -------
@@ -61,20 +61,20 @@ def read_svmlight(
     y : ndarray of shape (n_rows,) or csr_matrix of shape (n_rows, n_classes)
         The labels, float64; with `multilabel` zeros and ones, a column for each of the sorted classes.
     qid : ndarray of shape (n_rows,)
-        The id of each row's query, or with `sequence_id` of its sequence, int64.  Only with one of the two.
+        The id of each row's query, or with `sequence_id` of its sequence, int64.  Only with `query_id` or `sequence_id`.
     classes : ndarray of shape (n_classes,)
-        The sorted labels, those of the columns of y.  Only with `multilabel`.
+        The sorted labels, one for each column of y.  Only with `multilabel`.
 
     Raises
     ------
     BrokenLineError
         A line cannot be read.
     ValueError
-        A parameter is not known, or `n_features` is less than the file has.
+        A parameter is invalid, or `n_features` is smaller than the number of features of the file.
 
     See Also
     --------
-    SvmlightReader : Reads a file in chunks, and need not hold it in memory.
+    SvmlightReader : Reads a file in chunks, without holding it in memory.
 
     Examples
     --------

@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 
 
 def count_threads(n_jobs: int | None) -> int:
-    """Return how many threads n_jobs asks for; None is none, and negative numbers count from that of the processors."""
+    """Return the number of threads for `n_jobs`: 0 for None; negative numbers count back from the number of processors."""
     if n_jobs is None:
         return 0
     if not isinstance(n_jobs, Integral) or n_jobs == 0:

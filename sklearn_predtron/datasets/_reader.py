@@ -42,40 +42,40 @@ class SvmlightReader:
     """An svmlight file, read in chunks: memory is bounded by the chunk, not by the file.
 
     Iterating yields ``(X, y, first_line)``: a CSR matrix, the labels, and the number (from 1) of the chunk's first line.  With
-    `multilabel` a line begins with any number of labels and commas between them, as "1,3 5:0.2", and y is an indicator matrix:
-    CSR, zeros and ones.  A chunk without rows is left out.  Comments, blank lines, ``qid:`` columns and a byte order mark at the
-    start of the file are skipped.  A line that cannot be read raises `BrokenLineError`, after the rows before it were yielded: a
-    label or value that is not a finite number, an index that is not greater than the one before it, an index beyond
-    `n_features`, a label not in `classes`.
+    `multilabel` a line begins with any number of comma-separated labels, as in "1,3 5:0.2", and y is a CSR indicator matrix of
+    zeros and ones.  A chunk without rows is not yielded.  Comments, blank lines, ``qid:`` columns and a byte order mark at the
+    start of the file are skipped.  A line that cannot be read raises `BrokenLineError` after the rows before it have been
+    yielded.  Reasons are a label or value that is not a finite number, an index that is not greater than the one before it, an
+    index beyond `n_features`, and a label not in `classes`.
 
-    With `query_id` iterating yields ``(X, y, qid)``, as the rankers' ``partial_fit(X, y, qid=qid)`` takes them: for each row
-    (document) its relevance, float64 and at least 0, and its query's id, int64, as in "2 qid:10 1:0.5 3:1.2 # comment".  A query
-    is a run of rows with one id, whatever blank lines and comments are between them; **an id that returns after another one is a
-    new query**, and begins a chunk, for one call of partial_fit would gather both.  A chunk holds whole queries: it ends with the
-    query that makes it `chunk_rows` rows or `chunk_bytes` bytes long, or longer.  **A query of more than `chunk_bytes` bytes of
-    rows cannot be read**, so that a chunk has less than twice as many: the row that exceeds them is a broken line.  So are a row
-    without ``qid:`` and an integer of 64 bits after its label, and a row of negative relevance.  Before the error the queries
-    known to be whole are yielded: a row of another id follows, or the file's end.  The broken line may be that row; if its own id
-    cannot be read, the query before it is not known to be whole.
+    With `query_id` iterating yields ``(X, y, qid)`` for the rankers' ``partial_fit(X, y, qid=qid)``: for each row (document) its
+    relevance, float64 and at least 0, and its query's id, int64, as in "2 qid:10 1:0.5 3:1.2 # comment".  A query is a run of
+    rows with one id; blank lines and comments do not end it.  **An id that returns after another one is a new query** and begins
+    a chunk, since one call of partial_fit would merge both.  A chunk holds whole queries: it ends with the query that brings it
+    to at least `chunk_rows` rows or `chunk_bytes` bytes.  **A query of more than `chunk_bytes` bytes of rows cannot be read**:
+    the row that exceeds the limit is a broken line, so a chunk has less than twice as many bytes.  A row without ``qid:`` and a
+    64-bit integer after its label is a broken line, too, and so is a row of negative relevance.  Before the error, the queries
+    known to be whole are yielded: those that a row of another id or the file's end follows.  The broken line may be that row; if
+    its own id cannot be read, the query before it is not yielded.
 
-    With `sequence_id` the rows are the tokens of sequences in the same way, each with a label, as in "-1 qid:10 1:0.5", and
-    iterating yields ``(X, y, sid)``, as ``PredtronSequenceTagger.partial_fit(X, y, sid=sid)`` takes them.
+    With `sequence_id` the rows are the tokens of sequences in the same way, each with a label, as in "-1 qid:10 1:0.5".
+    Iterating yields ``(X, y, sid)`` for ``PredtronSequenceTagger.partial_fit(X, y, sid=sid)``.
 
     Parameters
     ----------
     path : str or path-like
-        The file; ``.gz`` and ``.bz2`` files are decompressed as they are read.  A pipe can be read only once: what `scan` finds
-        must be given.
+        The file; ``.gz`` and ``.bz2`` files are decompressed as they are read.  A pipe can be read only once, so the values that
+        `scan` finds must be given.
     n_features : int, default=None
-        Width of X; None is what `scan` finds.
+        Number of columns of X.  None: the number that `scan` finds.
     zero_based : bool or "auto", default="auto"
-        Whether indices count from 0; "auto" is whether `scan` finds the index 0.
+        Whether indices count from 0.  "auto": True if `scan` finds the index 0.
     classes : array-like, default=None
-        The labels that may occur; None is any number, and with `multilabel` what `scan` finds.
+        The labels that may occur.  None: any number, or with `multilabel` the labels that `scan` finds.
     multilabel : bool, default=False
         Whether a row has a set of labels; column j of y is the j-th label of the sorted `classes`.
     chunk_rows : int, default=2_000
-        Lines in a chunk, at most; with ids the rows that end a chunk, at the end of their query or sequence.
+        Largest number of lines in a chunk.  With ids a chunk ends with the query or sequence that brings it to this many rows.
     chunk_bytes : int, default=8 * 2**20
         A chunk ends with the line that makes it this long; a longer line cannot be read.  With ids a chunk ends with the query
         or sequence that makes it this long, and a longer one cannot be read.
@@ -86,32 +86,31 @@ class SvmlightReader:
     sequence_id : bool, default=False
         Whether rows are the tokens of sequences; not together with `multilabel` or `query_id`.
     n_jobs : int, default=None
-        Threads that parse the next chunks while the present one is learned; -1 is one for each processor, None is no thread.
-        The chunks are the same, to the last bit, and come in the same order; up to `n_jobs` of them wait in memory.
+        Number of threads that parse the next chunks while the model trains on the current one.  None: no thread.  -1: one for
+        each processor.  The chunks and their order are the same, to the last bit; up to `n_jobs` chunks wait in memory.
     cache : bool, str or path-like, default=None
-        A binary file of what is parsed; True is the file's name with ``.cache`` at its end, None and False are no cache.  The
-        first pass to the end, a scan or an iteration, writes it.  Passes from then on map it into memory, and yield the same
-        chunks to the last bit.  It takes its place when it is complete: an interrupted pass leaves none, and neither does a file
-        with a line that cannot be read.  It is of the file's name, size and times of change (of its status, too, so a copy has a
-        cache of its own), and of `multilabel`, `query_id`, `sequence_id`, `dtype`, `chunk_rows` and `chunk_bytes`, and is
-        written anew if any of these has changed; `n_features`, `zero_based` and `classes` may change.  A damaged cache, and a
-        file that is none, are refused and stay as they are.
+        A binary file of the parsed rows.  None and False: no cache.  True: the file's name with ``.cache`` appended.  The first
+        complete pass, a scan or an iteration, writes it.  Later passes map it into memory and yield the same chunks to the last
+        bit.  An interrupted pass leaves no cache, and neither does a file with a line that cannot be read.  A cache is valid for
+        the file's name, size and times of change (also of its status, so a copy has its own cache), and for `multilabel`,
+        `query_id`, `sequence_id`, `dtype`, `chunk_rows` and `chunk_bytes`.  If any of these has changed, it is rewritten;
+        `n_features`, `zero_based` and `classes` may change.  A damaged cache, or a file that is no cache, raises ValueError and
+        is not changed.
     part : tuple of int, default=None
-        (i, n) is the part i of n, counted from 0, of about as many bytes each: the rows, or with ids the whole queries or
-        sequences, of all parts are those of the file, none twice, so that several readers can share it; if a line cannot be
-        read, those of the parts up to the one with that line are those of the file before it.  Only what lies near the part is
-        read.  Lines are counted from the start of the part, and in errors from that of the file.  Not of a pipe or
-        a compressed file, and not with `cache`.
+        (i, n) reads part i of n, counted from 0; all parts have about the same number of bytes.  Each row of the file, or with
+        ids each whole query or sequence, is in exactly one part, so that several readers can share a file.  If a line cannot be
+        read, the parts up to the one with that line have the rows of the file before it.  Only text near the part is read.  Lines
+        are counted from the start of the part, and in errors from that of the file.  Not for pipes, compressed files or `cache`.
 
     Attributes
     ----------
     fraction_read : float or None
-        How much of the file the present pass has read; None if the size is not known, as of a pipe.
+        The fraction of the file that the current pass has read; None if the size is not known, as for a pipe.
 
     See Also
     --------
     read_svmlight : Reads a file as a whole.
-    sklearn.datasets.load_svmlight_file : Reads the same, bit for bit, and some lines that are refused here.
+    sklearn.datasets.load_svmlight_file : Reads the same, bit for bit, and accepts some lines that raise an error here.
 
     Examples
     --------
@@ -167,7 +166,7 @@ class SvmlightReader:
     (3, 2) [2. 0. 1.] [7 7 3]
     (1, 2) [0.] [7]
 
-    Learning again from what was parsed once:
+    Training again on rows that were parsed once:
 
     >>> reader = SvmlightReader(path, cache=True)
     >>> for epoch in range(2):
@@ -255,19 +254,19 @@ class SvmlightReader:
         return self.scan()
 
     def scan(self, *, max_classes: int = 100_000, callback: Callable[[], Any] | None = None) -> SvmlightSummary:
-        """Read the file once, for its width, labels and number of rows, whatever `n_features` and `classes` are.
+        """Read the file once for its width, labels and number of rows, regardless of `n_features` and `classes`.
 
         Parameters
         ----------
         max_classes : int, default=100_000
-            How many distinct labels there may be.
+            Largest number of distinct labels; more raise ValueError.
         callback : callable, default=None
             Called after each chunk.
 
         Returns
         -------
         SvmlightSummary
-            What the file holds, up to the first line that cannot be read.
+            The summary of the file up to the first line that cannot be read.
         """
         summary, error = self._summary_of_cache(max_classes), None
         if summary is None:
@@ -279,7 +278,7 @@ class SvmlightReader:
         return self._summary
 
     def _summary_of_cache(self, max_classes: int) -> RunningSummary | None:
-        """Return what the cache says of all rows; None if there is none, or if the rows show more."""
+        """Return the summary in the cache; None without a cache, or if labels or indices exceed the limits."""
         summary, zero_based = None if self._cache is None else self._cache.summary(), bool(self.zero_based)
         if summary is None or len(summary.classes) > min(max_classes, summary.most_classes):
             return None
@@ -291,7 +290,7 @@ class SvmlightReader:
     def _summary_of_rows(
         self, max_classes: int, callback: Callable[[], Any] | None
     ) -> tuple[RunningSummary, BrokenLineError | None]:
-        """Return what the rows hold before the first line that cannot be read, and that."""
+        """Return the summary of the rows before the first unreadable line, and the error of that line."""
         summary, zero_based = RunningSummary(max_classes), bool(self.zero_based)
         try:
             for chunk in self._chunks(None, zero_based, None):
@@ -328,7 +327,7 @@ class SvmlightReader:
         return open(self.path, "rb")
 
     def _text(self, file: IO[bytes]) -> Any:
-        """Return what the lines are taken from, by `readinto1`: the file, decompressed."""
+        """Return the decompressed file, from which lines are read by `readinto1`."""
         return file
 
     def _blocks(self, raw: IO[bytes], longest: int, before: int = 0) -> Iterator[tuple[Block, float | None]]:

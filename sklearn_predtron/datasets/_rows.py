@@ -43,7 +43,7 @@ class Chunk:
 
 
 def whole_before(qid: NDArray, good: int) -> int:
-    """Return how many rows are of whole queries if only the first `good` can be read."""
+    """Return the number of rows in whole queries if only the first `good` rows can be read."""
     others = np.flatnonzero(qid[:good] != qid[good])
     return int(others[-1]) + 1 if len(others) else 0
 

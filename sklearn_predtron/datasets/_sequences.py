@@ -15,18 +15,18 @@ from sklearn_predtron._support.queries import SID, Queries, sequences_of, shorte
 
 
 def stack_sequences(sequences: Iterable[Any], labels: Iterable[Any] | None = None) -> tuple[Any, NDArray | None, NDArray]:
-    """Stack sequences into tokens one below the other, with the sequence of each.
+    """Stack sequences into one list or matrix of tokens, with the sequence number of each token.
 
-    It is the way from lists of lists of dicts, as sklearn-crfsuite takes them, to the rows of scikit-learn: `DictVectorizer` or
-    `FeatureHasher` makes X of the tokens.
+    It converts lists of lists of dicts, the input of sklearn-crfsuite, to rows for scikit-learn: `DictVectorizer` or
+    `FeatureHasher` turns the tokens into X.
 
     Parameters
     ----------
     sequences : iterable
-        Sequences of at least one token each: lists (or strings, or other iterables) of tokens of any kind, or all of them arrays
-        or all of them sparse matrices of shape (n_tokens_of_sequence, n_features).
+        Sequences of at least one token each.  All are lists (or strings, or other iterables) of tokens of any type, or all are
+        arrays, or all are sparse matrices of shape (n_tokens_of_sequence, n_features).
     labels : iterable, default=None
-        The labels of each sequence, one a token.
+        The labels of each sequence, one per token.
 
     Returns
     -------
@@ -40,12 +40,12 @@ def stack_sequences(sequences: Iterable[Any], labels: Iterable[Any] | None = Non
     Raises
     ------
     ValueError
-        If a sequence has no tokens (`sid` could not tell of it, and what comes back from `unstack` would be one sequence short),
-        has another number of labels than of tokens, or another number of features than the first; the message has its number.
+        If a sequence has no tokens (`sid` cannot represent it, and `unstack` would return one sequence fewer), has another number
+        of labels than of tokens, or another number of features than the first.  The message has its number.
 
     See Also
     --------
-    unstack : Takes predictions apart again.
+    unstack : Splits predictions by sequence.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def stack_labels(labels: Iterable[Any], lengths: list[int]) -> NDArray:
 
 
 def unstack(values: Any, sid: ArrayLike | None) -> list[Any]:
-    """Take values of tokens apart by sequence.
+    """Split values of tokens by sequence.
 
     Parameters
     ----------
@@ -141,13 +141,13 @@ def unstack(values: Any, sid: ArrayLike | None) -> list[Any]:
     Returns
     -------
     list
-        The values of each sequence, in the order in which the sequences first appear: lists of a list, CSR matrices of a sparse
-        matrix, else arrays.  Those of a sequence are in the order in which they are given.
+        The values of each sequence, in the order in which the sequences first appear; within a sequence they keep their order.  A
+        list is split into lists, a sparse matrix into CSR matrices, and any other input into arrays.
 
     Raises
     ------
     ValueError
-        If `sid` has another length than `values`, or values that are missing.
+        If `sid` has another length than `values`, or has missing values.
 
     See Also
     --------
@@ -173,35 +173,35 @@ def unstack(values: Any, sid: ArrayLike | None) -> list[Any]:
 
 
 def window(X: Any, sid: ArrayLike | None, before: int = 2, after: int = 2) -> Any:
-    """Set the features of its neighbours beside those of each token.
+    """Append the features of neighbouring tokens to those of each token.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_tokens, n_features)
         Tokens.  A column "sid" of a data frame is left out.
     sid : array-like of shape (n_tokens,) or None
-        The sequence of each token; those of a sequence may lie apart, in the order of X.  None and "one" are one sequence.
+        The sequence of each token, in the order of X; sequences may be interleaved.  None and "one" are one sequence.
     before : int, default=2
-        How many tokens before it a token sees.
+        Number of preceding tokens whose features are added.
     after : int, default=2
-        How many tokens after it a token sees.
+        Number of following tokens whose features are added.
 
     Returns
     -------
     {ndarray, CSR matrix} of shape (n_tokens, (before + 1 + after) * n_features)
         Blocks of `n_features` columns from the furthest token before to the furthest after: feature j of the token d places later
-        is in column ``(before + d) * n_features + j``, for d = -before, ..., after.  It is 0 outside the sequence.  The dtype is
-        that of X; CSR stays CSR, and other sparse formats become CSR.
+        is in column ``(before + d) * n_features + j``, for d = -before, ..., after.  Features outside the sequence are 0.  The
+        dtype is that of X; CSR stays CSR, and other sparse formats become CSR.
 
     Raises
     ------
     ValueError
-        If `before` or `after` is no integer of at least 0, X is not two-dimensional, or `sid` is not as above.
+        If `before` or `after` is no integer of at least 0, X is not two-dimensional, or `sid` is invalid.
 
     See Also
     --------
-    stack_sequences : Makes the rows and `sid` of lists of sequences.
-    sklearn_predtron.PredtronSequenceTagger : Learns from them.
+    stack_sequences : Makes the rows and `sid` from lists of sequences.
+    sklearn_predtron.PredtronSequenceTagger : Trains on them.
 
     Examples
     --------

@@ -20,19 +20,19 @@ class SvmlightSummary:
     Parameters
     ----------
     n_rows : int
-        Rows.
+        Number of rows.
     n_features : int
-        Width: the largest feature index, counted from 1.
+        Number of features: the largest feature index, counted from 1.
     classes : ndarray of shape (n_classes,)
         The distinct labels of all rows, sorted.
     zero_based : bool
         Whether indices are read as counted from 0; for ``zero_based="auto"``, whether the index 0 occurs.
     error : BrokenLineError or None
-        The first line that cannot be read; the rest of the summary is of the rows that were yielded before it.
+        The first line that cannot be read.  The rest of the summary describes the rows that were yielded before it.
     n_queries : int or None, default=None
-        Queries, with `query_id`; an id that returns after another one is a new query.
+        Number of queries, with `query_id`; an id that returns after another one is a new query.
     n_sequences : int or None, default=None
-        Sequences, with `sequence_id`; an id that returns after another one is a new sequence.
+        Number of sequences, with `sequence_id`; an id that returns after another one is a new sequence.
 
     See Also
     --------
@@ -83,11 +83,11 @@ class RunningSummary:
             self.classes = np.union1d(self.classes, chunk.labels.values)
 
     def width(self, *, zero_based: bool) -> int:
-        """Return how many features the rows have if the text counts from 0, or from 1."""
+        """Return the number of features if the indices of the text count from 0, or else from 1."""
         return max(1, self.largest + bool(zero_based))
 
     def state(self) -> dict[str, Any]:
-        """Return what JSON keeps."""
+        """Return the state as JSON stores it."""
         return {**vars(self), "classes": self.classes.tolist()}
 
     @classmethod

@@ -31,12 +31,12 @@ class Item(NamedTuple):
 
 
 def token_features(tokens: Any, sid: Any = None, *, template: Any = None, n_features: int = 2**20) -> sparse.csr_matrix:
-    """Make a sparse row of each token: a 1 for each item of a template, hashed.
+    """Make a hashed sparse row for each token, with a 1 for each item of a template.
 
-    An item is an attribute of a token at some offset, or several together: a word, its suffix, its shape, the word before it with
-    the word itself.  Equal items have the same feature in any call and on any machine, so that streams need no vocabulary; with
-    2^20 features few of those of a corpus share one (Weinberger et al. 2009).  What is made of a word is made once for each
-    different word.
+    An item is an attribute of a token at an offset, or a combination of several: a word, its suffix, its shape, or the previous
+    word with the word itself.  Equal items have the same feature in any call and on any machine, so that streams need no
+    vocabulary.  With 2^20 features, few items of a corpus collide (Weinberger et al. 2009).  Attributes are computed once for
+    each distinct word.
 
     Parameters
     ----------
@@ -45,30 +45,30 @@ def token_features(tokens: Any, sid: Any = None, *, template: Any = None, n_feat
     sid : array-like of shape (n_tokens,), default=None
         The sequence of each token, in any order; None and "one" are one sequence.  No offset leads out of a sequence.
     template : list of tuples, default=None
-        Items: tuples of pairs of an attribute and an offset, such as ``(("0", -1), ("0", 0))`` for two words side by side.  An
-        attribute is a column, by its number or its name, as text; with ":lower", ":shape" ("Xx" for "Ada", "d" for digits, each
-        kind once), ":prefix3" or ":suffix2" (of 1 to 9 letters) behind it, what is made of its value: ``(("0:suffix3", 0),)``.
-        None is, for the first column, the values two to the left up to two to the right and the pairs of neighbours beside the
-        token, what it is in lower case, its prefixes and suffixes of 1 to 3 letters, and the shapes around it; for the other
-        columns the same values and pairs, as templates for CRFsuite and CRF++ usually have them.
+        Items: tuples of pairs of an attribute and an offset, such as ``(("0", -1), ("0", 0))`` for two adjacent words.  An
+        attribute is a column's number or name, as a string.  It may end in ":lower", ":shape" ("Xx" for "Ada", "d" for digits,
+        each run of a kind once), ":prefix3" or ":suffix2" (of 1 to 9 letters), as in ``(("0:suffix3", 0),)``.  None: the values
+        of all columns at offsets from -2 to 2 and their pairs at (-1, 0) and (0, 1), as usual in templates for CRFsuite and
+        CRF++.  For the first column there are also its lower case, its prefixes and suffixes of 1 to 3 letters, and its shapes at
+        offsets from -1 to 1.
     n_features : int, default=2**20
-        Columns of what is made.
+        Number of columns of the result.
 
     Returns
     -------
     csr_matrix of shape (n_tokens, n_features)
-        Rows with the features of the items, sorted, of dtype float64; items that lead out of the sequence are left out, and its
-        first and last tokens have a feature each that says so.
+        Rows with the features of the items, sorted, of dtype float64.  Items that reach beyond the sequence are left out; its
+        first and its last token have a feature each that marks them.
 
     Raises
     ------
     ValueError
-        If an argument is not as above, with its name and value.
+        If an argument is invalid; the message has its name and value.
 
     See Also
     --------
     read_conll : Reads such tokens.
-    window : Neighbours of rows of numbers.
+    window : Adds the features of neighbours to rows of numbers.
     sklearn.feature_extraction.FeatureHasher : Hashes dicts.
 
     Examples
@@ -161,7 +161,7 @@ def read_attribute(attribute: str, offset: int, columns: dict[str, list[str]]) -
 
 
 def made_by(function: str) -> Callable[[str], str]:
-    """Return what makes an attribute of a value."""
+    """Return the function that computes an attribute of a value."""
     if function == "":
         return str
     if function == "lower":
@@ -213,7 +213,7 @@ def hash_of(text: str) -> np.uint64:
 
 
 def room_around(sequences: Queries) -> tuple[NDArray, NDArray]:
-    """Return how many tokens of its sequence are before and after each one, sequence by sequence."""
+    """Return the numbers of tokens before and after each token in its sequence, sequence by sequence."""
     sizes = np.diff(sequences.start)
     before = np.arange(sequences.start[-1]) - np.repeat(sequences.start[:-1], sizes)
     return before, np.repeat(sizes, sizes) - 1 - before

@@ -1,12 +1,12 @@
-"""The promises that every estimator of the package keeps, as checks beside scikit-learn's own.
+"""Checks of the properties that every estimator of the package has, in addition to scikit-learn's own checks.
 
-Each check is a function ``check_...(name, estimator)`` that raises an AssertionError if a promise is broken: streams that
-may be split anywhere, calls that fail without a trace, pickles that go on, rows that may come in any form.  They are for
-`sklearn_predtron`'s estimators in any configuration, and for what others derive from them.  Labels are 0, 1, ... (what the
-problem itself predicts, for `Predtron`); if the rounds are queries, streams are split between them.
+Each check is a function ``check_...(name, estimator)`` that raises AssertionError if a property does not hold: streams may be
+split anywhere, failing calls change nothing, unpickled models continue training, and rows may have any format.  The checks are
+for estimators of `sklearn_predtron` in any configuration, and for classes derived from them.  Labels are 0, 1, ... (for
+`Predtron`, the problem's own predictions); if the rounds are queries, streams are split between queries.
 
-Parts that a user writes have checks of their own: `check_problem`, `check_loss` and `check_representation`.  Of scikit-learn's
-checks a few ask for what an estimator is not: `expected_failed_checks` says which, and why, by its parameters.
+User-defined parts have their own checks: `check_problem`, `check_loss` and `check_representation`.  A few of scikit-learn's
+checks do not fit some estimators: `expected_failed_checks` returns them, with the reasons, for an estimator's parameters.
 """
 
 from sklearn_predtron.estimator_checks._comparisons import assert_same as assert_same

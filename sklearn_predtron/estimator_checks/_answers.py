@@ -20,7 +20,7 @@ SCALES = (1e-3, 1.0, 1e3)
 
 
 def kept(call: Callable[..., Any], *arguments: Any, **more: Any) -> Any:
-    """Return what the call returns; the package's own refusal is a broken promise."""
+    """Return the result of a call; turn a ValueError into an AssertionError."""
     try:
         return call(*arguments, **more)
     except ValueError as error:

@@ -16,7 +16,7 @@ STATE = ["coef_", "intercept_", "last_coef_", "last_intercept_", "t_", "n_mistak
 
 
 def frozen(model: Any, but: Iterable[str] = ()) -> bytes:
-    """Return all that pickling keeps of a model, parameters and fitted state, to the last bit, but for what has these names."""
+    """Return the pickled parameters and fitted state of a model, to the last bit, without the attributes in `but`."""
     state = {name: value for name, value in model.__getstate__().items() if name not in but}
     if "_model" in state:
         *parts, whole = state["_model"]["parts"]
@@ -26,24 +26,24 @@ def frozen(model: Any, but: Iterable[str] = ()) -> bytes:
 
 
 def how_called(model: Any) -> list[str]:
-    """Return what a model keeps of its calls, beside what it has learned: whether one of them had several blocks of rows."""
+    """Return the state that depends on how a model was called: whether a call had several blocks of rows."""
     return ["noted"] if model._reader().misses_ids else []
 
 
 def is_same(state: bytes, other: bytes) -> bool:
-    """Return whether two frozen states are equal, which need not make their bytes equal, nor arrays leave a memory map."""
+    """Return whether two frozen states are equal; their bytes may differ, and arrays may be memory maps."""
     return state == other or len({joblib.hash(pickle.loads(one), coerce_mmap=True) for one in (state, other)}) == 1
 
 
 def scores_of(model: Any, X: Any) -> NDArray:
-    """Return the scores of rows, which a ranker of documents predicts; a tagger's of tokens that are sequences of their own."""
+    """Return the scores of rows: the predictions of a document ranker, or a tagger's scores of one-token sequences."""
     if model.__sklearn_tags__().estimator_type == "tagger":
         return model.decision_function(X, sid=np.arange(X.shape[0] if hasattr(X, "shape") else len(X)))
     return getattr(model, "decision_function", model.predict)(X)
 
 
 def assert_same_bits(model: Any, other: Any, what: str) -> None:
-    """Assert that two models have learned the same, to the last bit; their parameters may differ in form."""
+    """Assert that two models have the same fitted state, to the last bit; their parameters may differ in form."""
     for attribute in STATE:
         if hasattr(model, attribute):
             assert_array_equal(getattr(model, attribute), getattr(other, attribute), err_msg=f"{attribute}: {what}")
@@ -52,7 +52,7 @@ def assert_same_bits(model: Any, other: Any, what: str) -> None:
 
 
 def assert_same(model: Any, other: Any, what: str) -> None:
-    """Assert that two models have learned the same: to the last bit, or but for rounding with a kernel's blocks."""
+    """Assert that two models are fitted equally: to the last bit, or with a kernel except for rounding."""
     if not hasattr(model, "dual_coef_"):
         assert_same_bits(model, other, what)
         return
@@ -70,7 +70,7 @@ def assert_near(found: Any, expected: Any, what: str, least: float = 1e-300) -> 
 
 
 def assert_same_scores(model: Any, found: Any, expected: Any, what: str) -> None:
-    """Assert that scores are equal: to the last bit, or with a kernel, which is computed block by block, but for rounding."""
+    """Assert that scores are equal: to the last bit, or with a kernel (computed in blocks) except for rounding."""
     compare = assert_near if hasattr(model, "dual_coef_") else assert_array_equal
     compare(found, expected, what)
 

@@ -41,11 +41,11 @@ class Data:
         return rounds
 
     def beside(self, rounds: Any = ALL) -> dict[str, Any]:
-        """Return what goes with X and y of some rounds into any call."""
+        """Return the arguments beside X and y that any call on some rounds needs."""
         return {}
 
     def at_first(self) -> dict[str, Any]:
-        """Return what the first `partial_fit` needs besides."""
+        """Return the additional arguments of the first `partial_fit`."""
         return {}
 
     def map(self, change: Any) -> Any:
@@ -66,7 +66,7 @@ class Data:
         return self.call(seeded(estimator).fit, rounds, X=X, weight=weight)
 
     def learn(self, model: Any, rounds: Any = ALL, *, X: Any = None, weight: Any = None) -> Any:
-        """Let a model go on with some rounds."""
+        """Update a model on some rounds and return it."""
         first = {} if hasattr(model, "n_features_in_") else self.at_first()
         return self.call(model.partial_fit, rounds, X=X, weight=weight, **first)
 
@@ -365,7 +365,7 @@ def make_sequences(seed: int) -> SequenceData:
 
 
 def refusal_of(loss: RankingLoss, relevances: Sequence[float]) -> str | None:
-    """Return what the loss says of a list that it does not take, as a pattern."""
+    """Return the error message of a loss for a list that it rejects, as a pattern; None if it accepts it."""
     try:
         loss.gain_table(list_of(relevances))
     except ValueError as error:

@@ -33,18 +33,18 @@ PARTIAL = ("check_fit_score_takes_y", "check_n_features_in_after_fitting", "chec
 
 
 def expected_failed_checks(estimator: Any) -> dict[str, str]:
-    """Say which of scikit-learn's checks an estimator may fail, by its class and its parameters.
+    """Return the scikit-learn checks that an estimator may fail, given its class and parameters, with the reasons.
 
     Parameters
     ----------
     estimator : estimator object
-        An estimator of `sklearn_predtron`.  Costs and weights of given classes are for these alone; the checks have others.
+        An estimator of `sklearn_predtron`.  Costs and weights of given classes do not fit the checks, which have other classes.
 
     Returns
     -------
     dict
-        The reason by the name of the check, as `check_estimator` of scikit-learn takes it.  It may pass some, by its
-        other parameters.
+        The reasons by the name of the check, as `check_estimator` of scikit-learn accepts them.  Depending on its other
+        parameters, the estimator may pass some of these checks.
 
     See Also
     --------
@@ -74,7 +74,7 @@ def expected_failed_checks(estimator: Any) -> dict[str, str]:
 
 
 def _of_predictions(estimator: Any, given: dict[str, Any]) -> dict[str, str]:
-    """Return what fails where predictions are not those of the largest scores."""
+    """Return the checks that fail if predictions are not those of the largest scores."""
     expected: dict[str, str] = {}
     if given.get("reject") is not None:
         expected |= dict.fromkeys([*PREDICTIONS, CLASS_WEIGHT], "rows may be rejected, whose label is no class")
@@ -93,7 +93,7 @@ def _of_predictions(estimator: Any, given: dict[str, Any]) -> dict[str, str]:
 
 
 def _of_decisions(estimator: Any, given: dict[str, Any]) -> dict[str, str]:
-    """Return what fails where predictions are not those of the largest scores, or of the largest probabilities."""
+    """Return the checks that fail if predictions are not those of the largest scores or probabilities."""
     rule, expected = given.get("decision"), dict[str, str]()
     at = rule.at if isinstance(rule, Cut) else rule
     bipartite, sets = (isinstance(estimator, kind) for kind in (PredtronBipartiteClassifier, PredtronMultilabelClassifier))
@@ -120,7 +120,7 @@ def _has_unit_costs(estimator: Any, given: dict[str, Any]) -> bool:
 
 
 def _of_streams(estimator: Any, given: dict[str, Any]) -> dict[str, str]:
-    """Return what fails where a parameter is for data sets alone."""
+    """Return the checks that fail if a parameter is accepted for whole data sets only."""
     expected: dict[str, str] = {}
     if given.get("class_weight") == "balanced":
         expected |= dict.fromkeys(PARTIAL, "class_weight='balanced' is refused by partial_fit, which sees a part of the data")

@@ -19,7 +19,7 @@ from sklearn_predtron.estimator_checks._data import disordered, forms_of, make_d
 
 
 def check_float32_equals_its_float64_copy(name: str, estimator: Any) -> None:
-    """Check that single precision is widened row by row: it gives what a copy in double precision gives, to the last bit."""
+    """Check that float32 rows, widened row by row, give the same results as a float64 copy, to the last bit."""
     data = make_data(estimator)
     forms = forms_of(data.X)
     for form in ["", "CSR "]:
@@ -84,7 +84,7 @@ def check_formats_of_sparse_input(name: str, estimator: Any) -> None:
 
 
 def check_order_of_sparse_entries(name: str, estimator: Any) -> None:
-    """Check that the entries of CSR rows may be in any order, and values in two halves, which do not matter but for rounding."""
+    """Check that the order of CSR entries, and values split into two halves, do not matter except for rounding."""
     data = make_data(estimator)
     S = sparse.csr_array(data.X)
     short = clone(estimator).set_params(max_iter=3)  # rows learned to the letter have competitors that tie but for rounding
@@ -100,7 +100,7 @@ def check_order_of_sparse_entries(name: str, estimator: Any) -> None:
 
 
 def check_read_only_and_mapped_input(name: str, estimator: Any) -> None:
-    """Check that arrays that may only be read, and memory maps, are accepted for everything."""
+    """Check that all methods accept read-only arrays and memory maps."""
     data = make_data(estimator)
     S = sparse.csr_array(data.X)
     for array in [*(getattr(data, row) for row in data.by_row), *stored(S)]:
@@ -133,7 +133,7 @@ def check_read_only_and_mapped_input(name: str, estimator: Any) -> None:
 
 
 def check_input_is_not_modified(name: str, estimator: Any) -> None:
-    """Check that X, y, the weights and what else is given are as before after every method."""
+    """Check that no method changes X, y, the weights or other arguments."""
     data = make_data(estimator)
     weight = data.even(np.where(np.arange(len(data.X)) % 3 == 0, 0, data.weight))
     for form, X in forms_of(data.X).items():

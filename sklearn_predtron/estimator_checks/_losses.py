@@ -34,24 +34,24 @@ MOST_LABELS, MOST_ITEMS = 10, 6
 def check_loss(loss: Any, labels: Any) -> None:
     """Check a loss: its values, its compiled inference against all predictions, and copies.
 
-    - losses are numbers from 0 to 1e100, 0 for sigma_y, and none contradicts c_L or C_L of the compiled problem;
-    - at random scores, some of which tie, the compiled problem's prediction is a maximiser of <rep(sigma), t>, its competitor one
-      of L(sigma, y) + <rep(sigma), t>, equation (2) of Jain et al. (2015), and their losses are those of the loss's own values (a
-      ranking loss's, if it evaluates the ranking);
-    - the loss is the same whenever it is asked for, also of a clone, a copy and a pickle.
+    - losses are numbers from 0 to 1e100, 0 for sigma_y, and consistent with c_L and C_L of the compiled problem;
+    - at random scores, some of them tied, the compiled problem's prediction maximises <rep(sigma), t>, and its competitor
+      maximises L(sigma, y) + <rep(sigma), t>, equation (2) of Jain et al. (2015);
+    - their losses equal the loss's own values (those of a ranking loss, if it evaluates the ranking);
+    - the loss is the same in repeated calls, and for clones, copies and pickles.
 
     Parameters
     ----------
     loss : CostTableLoss, SubsetLoss or RankingLoss
         The loss.
     labels : array-like
-        Of a `CostTableLoss` the classes; of a `SubsetLoss` an indicator matrix, of at most 10 labels; of a `RankingLoss` a
+        For a `CostTableLoss`, the classes.  For a `SubsetLoss`, an indicator matrix of at most 10 labels.  For a `RankingLoss`, a
         list of lists of relevances, each of at most 6 items.
 
     Raises
     ------
     AssertionError
-        If a promise is broken; it names the loss, the scores, what was found and what was expected.
+        If a check fails; the message has the loss, the scores, the result and the expected result.
 
     See Also
     --------

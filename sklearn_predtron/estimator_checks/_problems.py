@@ -19,30 +19,30 @@ MOST_FOUND = 2000
 
 
 def check_problem(problem: Any, labels: Iterable[Any]) -> None:
-    """Check a problem written in Python: both decoders, the loss, the representation or features, copies.
+    """Check a problem written in Python: both decoders, the loss, the representation or features, and copies.
 
-    Decoders are compared with all predictions: those that the problem's own `predictions` lists, or else those that turn up as
-    sigma_y of a label or are decoded at any of many random scores (some of which tie).
+    Decoders are compared with all predictions, which the problem's own `predictions` lists.  Without it, they are those found as
+    sigma_y of a label or decoded at many random scores, some of them tied.
 
-    - ``decode(t)`` is a maximiser of <rep(sigma), t>, and ``augmented_decode(t, y)`` one of L(sigma, y) + <rep(sigma), t>;
+    - ``decode(t)`` maximises <rep(sigma), t>, and ``augmented_decode(t, y)`` maximises L(sigma, y) + <rep(sigma), t>;
     - ``decode(representation(sigma))`` is sigma, and representations are unit vectors;
-    - losses are numbers from 0 to 1e100, those of ``correct(y, sigma)`` are 0, and none contradicts c_L or C_L;
-    - no method changes t, and each gives the same again, also of a clone, a copy and a pickle.
+    - losses are numbers from 0 to 1e100, those of ``correct(y, sigma)`` are 0, and all are consistent with c_L and C_L;
+    - no method changes t, and each returns the same in repeated calls, and for clones, copies and pickles.
 
-    For a `JointProblem` the same is asked of each x by itself, with random weights w in the place of scores, and of ``features``,
-    which need be no unit vectors.
+    For a `JointProblem` the same is checked for each x separately, with random weights w instead of scores, and for ``features``,
+    which need not be unit vectors.
 
     Parameters
     ----------
     problem : Problem or JointProblem
         The problem.
     labels : iterable
-        Some labels, which should differ: ten or so are enough.  For a `JointProblem` pairs (x, y) of an object and its label.
+        Some distinct labels; about ten are enough.  For a `JointProblem`, pairs (x, y) of an object and its label.
 
     Raises
     ------
     AssertionError
-        If a promise is broken; it names the method, what it was given, what it returned and what was expected.
+        If a check fails; the message has the method, its arguments, its result and the expected result.
 
     See Also
     --------

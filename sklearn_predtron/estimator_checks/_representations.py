@@ -20,11 +20,11 @@ def check_representation(representation: Any, size: int) -> None:
     """Check a representation: unit vectors, all different, that decode to the predictions they stand for.
 
     - the vectors are finite, of length 1 and all different, and the prediction from rep(sigma) is sigma;
-    - of a `CodeRepresentation`, the compiled table has these vectors and these predictions, and its competitors at random
-      scores, some of which tie, are maximisers, for the 0-1 loss and for costs;
-    - of a `RankingRepresentation`, f falls strictly, and a shorter list has the same values; of `Pairwise`, the signs of a
-      ranking's pairs are decoded as that ranking;
-    - the vectors are the same whenever they are asked for, also of a clone, a copy and a pickle.
+    - for a `CodeRepresentation`, the compiled table has these vectors and predictions, and its competitors at random scores,
+      some of them tied, are maximisers, for the 0-1 loss and for costs;
+    - for a `RankingRepresentation`, f decreases strictly, and a shorter list has the same values; for `Pairwise`, the signs of
+      a ranking's pairs are decoded as that ranking;
+    - the vectors are the same in repeated calls, and for clones, copies and pickles.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def check_representation(representation: Any, size: int) -> None:
     Raises
     ------
     AssertionError
-        If a promise is broken; it names the representation, what was found and what was expected.
+        If a check fails; the message has the representation, the result and the expected result.
 
     See Also
     --------

@@ -17,7 +17,7 @@ from sklearn_predtron.estimator_checks._data import N_CLASSES, forms_of, make_da
 
 
 def check_same_seed_same_bits(name: str, estimator: Any) -> None:
-    """Check that the same data and the same seed give the same model, to the last bit, also in threads side by side."""
+    """Check that the same data and the same seed give the same model, to the last bit, also in parallel threads."""
     data = make_data(estimator)
     model = data.fit(estimator)
     assert_same_bits(data.fit(estimator), model, f"{name}: fitted twice with one seed")
@@ -33,7 +33,7 @@ def check_same_seed_same_bits(name: str, estimator: Any) -> None:
 
 
 def check_zero_weight_is_absence(name: str, estimator: Any) -> None:
-    """Check that a row of weight 0 is as if it were not there, and so is a round of such rows, to the last bit."""
+    """Check that rows with zero weight, and rounds of such rows, have no effect, to the last bit."""
     data = make_data(estimator)
     weight = np.where(np.random.default_rng(1).random(len(data.X)) < 0.4, 0, data.weight)
     weight[:N_CLASSES], weight[data.rows(slice(6, 8))] = 1, 0
@@ -55,7 +55,7 @@ def check_zero_weight_is_absence(name: str, estimator: Any) -> None:
 
 
 def check_constant_weight_of_one(name: str, estimator: Any) -> None:
-    """Check that weights of 1 are no weights, to the last bit."""
+    """Check that weights of 1 give the same model as no weights, to the last bit."""
     data = make_data(estimator)
     for learn in [data.fit, data.stream]:
         assert_same_bits(learn(estimator, weight=np.ones(len(data.X))), learn(estimator), f"{name}: weights of 1, or none")

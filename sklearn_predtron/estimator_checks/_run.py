@@ -14,7 +14,7 @@ def all_checks() -> Iterator[Callable[[str, Any], None]]:
     Yields
     ------
     callable
-        To be called with a name and an estimator, which is cloned.
+        A check, called with a name and an estimator, which is cloned.
 
     See Also
     --------
