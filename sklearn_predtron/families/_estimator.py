@@ -90,7 +90,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         raise TypeError(f"{type(self).__name__} does not define _build_problem(); a family must.")
 
     def _reader(self) -> RowReader:
-        """Return what reads the rounds of a call."""
+        """Return the reader of a call's rounds."""
         return RowReader(type(self).__name__)
 
     def _decision(self, labels: Any, noted: Any = None) -> Decision:
@@ -105,11 +105,11 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         return Intercept(self.fit_intercept, self._scaling())
 
     def _fixed_parameters(self) -> dict[str, Any]:
-        """Return what the weights are made of beside the norm."""
+        """Return the parameters, besides the norm, that cannot change while the weights live."""
         return {"fit_intercept": bool(self.fit_intercept), "intercept_scaling": self._scaling()}
 
     def _read_linear(self, model: Any) -> tuple[Codec, Any]:
-        """Return the codec of what a linear model predicts, and the scores by which it does."""
+        """Return the codec of a linear model's predictions, and its scores."""
         raise ValueError(f"model={shortened(model)}: {type(self).__name__} cannot begin at a linear model; other families can.")
 
     def _widen_labels(self, labels: Any, classes: Any) -> tuple[Codec, list[int]]:
@@ -511,7 +511,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         return self.__dict__.setdefault("_call_lock", Lock()) if found is None else found
 
     def _fitted_model(self) -> Model:
-        """Return what was learned, of which a call takes all that it uses: another thread may put another model in its place."""
+        """Return the fitted model; a call takes all it uses from this one, as another thread may replace it."""
         model: Model = self._model
         if model is None:
             check_is_fitted(self)

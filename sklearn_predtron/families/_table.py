@@ -100,7 +100,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return self._reader_of_weights(self._known_weights_of_costs)
 
     def _costs_by_row(self, costs: Any, classes: NDArray, n: int) -> NDArray:
-        """Return what answers cost in each of n rows, of those that are given and of the others."""
+        """Return the costs of the predictions in each of n rows; pairs that `costs` leaves out cost what the loss says."""
         reject = self._reject()
         _certified.refuse_costs_with(reject)
         return costs_by_row(costs, classes, self._named(classes).tolist(), self._costs(classes), n)
@@ -215,7 +215,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             warn_if_never_paid(reject, self._costs(classes))
 
     def _weights_of_classes(self, labels: Any) -> NDArray | None:
-        """Return what classes weigh in learning, None if they have no weights."""
+        """Return the training weights of the classes; None if they have none."""
         return self._reader_of_weights(self._weights_of_costs).of_classes(labels)
 
     def _reader_of_weights(self, by_costs: Any) -> WeighedClasses:
@@ -231,7 +231,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return decision.weights if isinstance(decision, LeastCost) else None
 
     def _weights_of_costs(self, classes: NDArray) -> NDArray | None:
-        """Return what two classes weigh in learning under least expected cost: roots of their costs, relative to the least."""
+        """Return the training weights of two classes under least expected cost: roots of their costs, relative to the least."""
         # Measured: of the paid 3 % with two classes, and nothing with more, where one fit then serves all costs.
         if len(classes) > 2 or not isinstance(self._rule(classes), ExpectedCost):
             return None

@@ -81,7 +81,7 @@ def targets(y: Any, n: int, *, labels: bool) -> NDArray | None:
 
 
 def mark_tables(features: Any, tags: Any) -> None:
-    """Let scikit-learn's tags say what rows a map takes."""
+    """Set scikit-learn's input tags to those of a feature map."""
     try:
         own = resolve(FeatureMap, features, "features").__sklearn_tags__().input_tags
     except ValueError:  # it is none, which learning says

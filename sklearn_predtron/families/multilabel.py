@@ -221,13 +221,13 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return WeighedSets(type(self).__name__, self._costs_by_row)
 
     def _costs_by_row(self, costs: Any, labels: Any, n: int) -> NDArray:
-        """Return what labels cost in each of n rows, missed and false."""
+        """Return the costs of missed and of false labels in each of n rows."""
         m = labels.n_labels
         names = list(range(m)) if labels.names is None else labels.names.tolist()
         return costs_of_labels(costs, names, self._costs_otherwise(m), n)
 
     def _costs_otherwise(self, m: int) -> NDArray:
-        """Return what labels cost by the loss, missed and false; nan where it is no sum of costs of labels."""
+        """Return the loss's costs of missed and of false labels; nan where it is no sum of costs of labels."""
         loss = subset_loss(self.loss)
         own = None if isinstance(loss, AtK | FBeta | Jaccard) else separable_costs(loss, m)
         return np.full((m, 2), np.nan if own is None else own[::-1])
@@ -253,7 +253,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return own if self._costs(loss, m) is None else Hamming().build(representation, m)
 
     def _costs(self, loss: SubsetLoss, m: int) -> tuple[float, float] | None:
-        """Return what a false label costs and what a missed one, if sets of least expected cost are predicted; else None."""
+        """Return the costs of a false and of a missed label; None unless sets of least expected cost are predicted."""
         rule = decision_rule(self.decision, tuple(MEASURES), numbers=True)
         if isinstance(loss, Hamming | AtK | FBeta | Jaccard) and rule is None:
             return None

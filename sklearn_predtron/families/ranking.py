@@ -48,7 +48,7 @@ class QueryReader(BlockReader):
     """Reads queries, and warns of those that teach nothing."""
 
     def read(self, *given: Any, partial: bool, **how: Any) -> Reading:
-        """Return what a call that learns was given."""
+        """Return the input of a training call; warn if nothing can be learned from it."""
         reading = super().read(*given, partial=partial, **how)
         labels: Any = reading.batch.labels
         if 1 < len(labels.relevances) == labels.n:

@@ -321,7 +321,7 @@ class Predtron(BasePredtron):
         return self._loss_of(self._raw_predict(X), y)
 
     def _raw_predict(self, X: Any) -> list[Any]:
-        """Return what the problem predicts."""
+        """Return the problem's predictions."""
         model = self._fitted_model()
         self._own_reader().check_features(model)
         problem: Any = model.learner.problem
@@ -381,13 +381,13 @@ class OwnReader(RowReader):
         self.problem = problem
 
     def read(self, X: Any, y: Any, labels_of: LabelsOf, known: Any, **given: Any) -> Reading:
-        """Return what a call that learns was given."""
+        """Return the input of a training call."""
         if known is not None:
             self.check_features(known)
         return super().read(X, y, labels_of, known, **given)
 
     def features(self) -> int:
-        """Return how many joint features the problem has, 0 if it has scores."""
+        """Return the number of joint features of the problem, 0 if it has scores."""
         return 0
 
     def check_features(self, model: Model) -> None:
@@ -417,7 +417,7 @@ class ObjectReader(OwnReader):
         return X, ObjectRows(X, self.features()), Columns(None)
 
     def read(self, X: Any, y: Any, labels_of: LabelsOf, known: Any, **given: Any) -> Reading:
-        """Return what a call that learns was given."""
+        """Return the input of a training call."""
         reading = super().read(X, y, labels_of, known, **given)
         batch = reading.batch
         return reading._replace(batch=batch._replace(labels=in_pairs(batch.X, batch.labels)))
@@ -430,10 +430,10 @@ class ObjectReader(OwnReader):
         return X, in_pairs(X, labels)
 
     def features(self) -> int:
-        """Return how many joint features the problem has."""
+        """Return the number of joint features of the problem."""
         return PythonJointProblem(self.problem).n_features
 
 
 def in_pairs(X: list[Any], labels: Any) -> Objects:
-    """Return what the rounds of a joint problem are about: objects with their labels."""
+    """Return the rounds of a joint problem: objects with their labels."""
     return Objects(zip(X, labels.values, strict=True))

@@ -141,7 +141,7 @@ class FeatureMap(TransformerMixin, Part):
         self._validate_params()
 
     def _made_of(self, table: Columns, y: Any) -> tuple[dict[str, Any], NDArray]:
-        """Return what a table makes of the map, all of its attributes in numbers, names and arrays, and the table as numbers."""
+        """Return the fitted map's attributes (numbers, names and arrays), and the table as numbers."""
         matrix, categories, hashed, words = self._first_read(table)
         sizes = np.array([0 if known is None else len(known) + places for known, places in zip(categories, hashed, strict=True)])
         state = self._state_of(matrix, sizes, targets_of(y, table.n))
@@ -245,7 +245,7 @@ class FeatureMap(TransformerMixin, Part):
         return MadeRows(self._fitted(), matrix)
 
     def choices(self) -> list[FeatureMap | None]:
-        """Return what folds choose among, itself first; None is the columns as they are.
+        """Return the candidates among which `fit` chooses, itself first; None is the columns as they are.
 
         Returns
         -------
@@ -345,7 +345,7 @@ class FeatureMap(TransformerMixin, Part):
         raise ValueError(f"The saved state of a {type(self).__name__} is damaged: its categories are not those of its columns.")
 
     def _n_categories(self, row_map: RowMap) -> NDArray:
-        """Return how many categories each column of a compiled map has."""
+        """Return the number of categories of each column of a compiled map."""
         return np.zeros(row_map.p, dtype=np.intp)
 
     def __sklearn_tags__(self) -> Any:
@@ -543,7 +543,7 @@ class PiecewiseLinear(FeatureMap):
 
 
 def filled(knots: list[NDArray], most: int) -> tuple[NDArray, NDArray]:
-    """Return how many knots each column has, and the knots of all, with zeros behind them."""
+    """Return the number of knots of each column, and all knots, padded with zeros."""
     table = np.zeros((len(knots), most))
     for row, own in zip(table, knots, strict=True):
         row[: len(own)] = own

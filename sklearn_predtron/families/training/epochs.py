@@ -14,7 +14,7 @@ from sklearn_predtron.families._reading import Batch
 
 
 def learn_epoch(model: Model, learner: Learner, batch: Batch, drawn: dict[str, Any], **how: Any) -> float:
-    """Let a learner learn from the rounds that were drawn; return their mean progressive loss."""
+    """Train a learner on the drawn rounds; return their mean progressive loss."""
     loss, t = learner.cumulative_loss, learner.t
     refused = learner.learn(batch.rows, batch.labels, **drawn, **how)
     if refused >= 0:
@@ -24,7 +24,7 @@ def learn_epoch(model: Model, learner: Learner, batch: Batch, drawn: dict[str, A
 
 
 def usual_epochs(estimator: Any, n: int, learner: Learner) -> int:
-    """Return how many epochs n rows of positive weight are learned in, if `max_iter` does not say."""
+    """Return the number of epochs for n rows of positive weight, if `max_iter` is None."""
     # Measured: ten under-fit some thousand clean rows; fewer rows, and kernels, over-fit by more, and many rows need no more.
     if not estimator._more_epochs or learner.weights.expansion is not None:
         return estimator._epochs

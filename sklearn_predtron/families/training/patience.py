@@ -56,7 +56,7 @@ class Patience(CachedParameterNames):
             raise ValueError(f"tol={self!r} has n_iter_no_change={patience!r}; accepted is an integer of at least 1.")
 
     def _is_over(self, losses: Sequence[float]) -> bool:
-        """Return whether the last epochs brought nothing, given the mean loss of each so far."""
+        """Return whether the last epochs brought no improvement, given the mean loss of each so far."""
         earlier, last = losses[: -self.n_iter_no_change], losses[-self.n_iter_no_change :]
         best = min(earlier, default=float("inf"))
         for loss in last:
@@ -67,7 +67,7 @@ class Patience(CachedParameterNames):
 
 
 def checked_patience(tol: Patience | float) -> Patience:
-    """Return what the parameter `tol` stands for, checked."""
+    """Return the parameter `tol` as a validated `Patience`."""
     if isinstance(tol, bool):
         raise ValueError(f"tol={tol} is ambiguous; accepted are None, a finite number of at least 0 and a Patience.")
     patience = tol if isinstance(tol, Patience) else Patience(tol)
