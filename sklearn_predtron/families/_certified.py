@@ -1,4 +1,4 @@
-"""What rejects promise: a risk, certified by rows that were set aside, and the share of a stream that is rejected."""
+"""The guarantees of reject options: a risk certified on held-out rows, and the rejected share of a stream."""
 
 from __future__ import annotations
 

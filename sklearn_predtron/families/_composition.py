@@ -57,7 +57,7 @@ def new_model(estimator: Any, reading: Reading, *, partial: bool, sparse: bool |
 
 
 def changed_model(estimator: Any, model: Model, reading: Reading, *, partial: bool) -> Model:
-    """Return a model that goes on with the present parameters, by the learner's weights; refuse those that cannot change."""
+    """Return a model that continues with the present parameters and the learner's weights; refuse those that cannot change."""
     learner, labels, rows = model.learner, reading.labels, reading.batch.rows
     problem: Problem = estimator._build_problem(labels)
     problem.prepare(reading.batch.labels)
@@ -152,7 +152,7 @@ def fixed_parameters(estimator: Any, norm: Any) -> dict[str, Any]:
 
 
 def described(part: Part | None) -> Any:
-    """Return the class of a part, by which an alias is not told from an instance, and its parameters."""
+    """Return the class of a part and its parameters, the same for an alias and an instance."""
     return None if part is None else (f"{type(part).__module__}.{type(part).__qualname__}", part.get_params())
 
 

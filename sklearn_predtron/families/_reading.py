@@ -109,7 +109,7 @@ class Units(NamedTuple):
         return self.sizes if isinstance(self.sizes, int) else self.sizes[chosen]
 
     def rows_of(self, chosen: NDArray) -> NDArray:
-        """Return the rows of some units, which a mask tells."""
+        """Return the rows of the units in a mask."""
         return self.rows[np.repeat(chosen, self.sizes)]
 
 
@@ -164,7 +164,7 @@ class RowReader:
         return read_rows(X, self.columns if columns is None else columns, self.name)
 
     def among_first(self, X: Any, given: dict[str, Any], n: int) -> NDArray | None:
-        """Return which rows of a stream are among its first n, with all of their round; None where that cannot be told."""
+        """Return a mask of the rows in the rounds with the first n rows of a stream; None if they are not known."""
         return np.arange(len_of(X)) < n
 
     def labelled(self, X: Any, y: Any, model: Any, *ids: Any) -> tuple[Any, Labels]:

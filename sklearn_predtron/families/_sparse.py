@@ -1,4 +1,4 @@
-"""Weights that are kept sparse, and made dense again to go on learning."""
+"""Weights that are kept sparse, and made dense again for further training."""
 
 from __future__ import annotations
 

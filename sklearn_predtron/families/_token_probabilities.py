@@ -1,4 +1,4 @@
-"""What a tagger says of tokens beside the best labels: probabilities, and decisions of least expected cost by them."""
+"""A tagger's probabilities of token labels, and decisions of least expected cost under them."""
 
 from __future__ import annotations
 

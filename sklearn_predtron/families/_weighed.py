@@ -1,4 +1,4 @@
-"""Rows that weigh what their classes weigh, and what their own mistakes cost."""
+"""Rows with weights from their classes and from their own costs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def weighed(reading: Reading, costs: RowCosts | SetCosts, *, partial: bool) -> R
 
 
 class WeighedSets(RowReader):
-    """Reads rows of sets of labels, which weigh what their mistakes cost.
+    """Reads rows of sets of labels, weighted by their costs.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which pairs of columns have products: all of them, or those that explain most of what a linear fit leaves of the targets."""
+"""The pairs of columns that have products: all, or those that explain most of the residuals of a linear fit of the targets."""
 
 from __future__ import annotations
 

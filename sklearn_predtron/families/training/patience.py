@@ -11,25 +11,25 @@ from sklearn_predtron._support.compat import CachedParameterNames
 class Patience(CachedParameterNames):
     """Stop `fit` when epochs no longer lower the mean loss.
 
-    An epoch improves if its mean progressive loss is lower than the best so far by more than `tol`; `fit` stops when
-    `n_iter_no_change` epochs in a row do not.
+    An epoch improves if its mean progressive loss is lower than the best so far by more than `tol`.  `fit` stops after
+    `n_iter_no_change` consecutive epochs without an improvement.
 
     Parameters
     ----------
     tol : float
-        By how much an epoch has to be better than the best so far, at least 0.
+        The improvement over the best epoch so far that counts, at least 0.
     n_iter_no_change : int, default=5
-        After how many epochs in a row without an improvement `fit` stops, at least 1.
+        The number of consecutive epochs without an improvement after which `fit` stops, at least 1.
 
     See Also
     --------
     PredtronClassifier : Takes it as its parameter `tol`, as all estimators do.
-    sklearn_predtron.callbacks.EarlyStopping : Stops when held-out rows are predicted no better.
+    sklearn_predtron.callbacks.EarlyStopping : Stops when predictions of held-out rows no longer improve.
 
     Notes
     -----
-    An estimator takes it as its parameter `tol`, where a number stands for `Patience` with that `tol`, and None for no end before
-    `max_iter`.  It checks the values as it fits: a ValueError then names `tol`, what was given and what is accepted.
+    Estimators take it as their parameter `tol`; a number stands for `Patience` with that `tol`, and None for no end before
+    `max_iter`.  `fit` checks the values; a ValueError names `tol`, the given value and the accepted ones.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class Patience(CachedParameterNames):
         self.n_iter_no_change = n_iter_no_change
 
     def _check(self) -> None:
-        """Refuse values that say nothing about when to stop."""
+        """Raise ValueError if a value is not valid."""
         tol, patience = self.tol, self.n_iter_no_change
         if not isinstance(tol, Real) or isinstance(tol, bool) or not 0 <= tol < float("inf"):
             raise ValueError(f"tol={self!r} has tol={tol!r}; accepted is a finite number of at least 0.")
