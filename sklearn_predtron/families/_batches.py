@@ -182,7 +182,7 @@ def full_batches(n: int, size: int) -> NDArray:
 
 
 def column_of(labels: Labels) -> NDArray:
-    """Return which rows are positive, block by block."""
+    """Return the indicators of positive rows, block by block."""
     return labels.column if isinstance(labels, IndicatorBlocks) else labels.relevances
 
 

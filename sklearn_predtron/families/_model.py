@@ -65,7 +65,7 @@ class Model:
     resolved : bool
         Whether the estimator's parameters are those that the learner was made of.
     decided : tuple
-        The parameters of which a decision was made, and their parts, as told by two objects, and the decision.
+        The parameters of which a decision was made, and their parts, as two objects, and the decision.
     parameters : object
         What tells the present parameters from those before.
     """

@@ -56,7 +56,7 @@ MARGINS: dict[str, type[AbstainByMargin]] = {"margin": AbstainByMargin, "online"
 
 
 class TableClassifier(ClassifierMixin, BasePredtron):
-    """Predictions are the classes, and the loss is a table of both."""
+    """Base of classifiers that predict classes, with a table of costs as the loss."""
 
     _parameter_constraints: dict[str, list] = {
         **BasePredtron._parameter_constraints,
@@ -83,7 +83,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
 
     @learned
     def intercept_(self) -> NDArray:
-        """Offsets of the scores that predict, of shape (d,); of two classes less what the decision takes off."""
+        """Offsets of the scores that predict, of shape (d,); for two classes minus the cut of the decision."""
         return shifted_intercept(self)
 
     # --------------------------------------------------------------------------------------------------- what it is made of
@@ -180,7 +180,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return costs if weight is None else costs * weight[:, None]
 
     def _rule(self, classes: NDArray) -> DecisionRule:
-        """Return the rule of the decision; where none is given the one of the loss and the reject option."""
+        """Return the rule of the decision; by default the rule of the loss and the reject option."""
         rule, reject = decision_rule(self.decision, self._cuts, numbers=bool(self._cuts)), self._reject()
         if rule is not None:
             return rule
@@ -397,12 +397,12 @@ class TableClassifier(ClassifierMixin, BasePredtron):
 
     @learned
     def certificate_(self) -> Certificate:
-        """What `certify` has found, of the model as it is."""
+        """The result of `certify` for the current model."""
         return _certified.certificate_of(self)
 
     @learned
     def rejected_share_(self) -> float:
-        """With ``reject.rate``, the share of the rounds of a stream that were rejected before they were learned."""
+        """With ``reject.rate``, the share of a stream's rounds that were rejected before they were learned."""
         return _certified.rejected_share(self)
 
     cost_power_ = recorded("cost_power_", "The power of what a row's mistakes cost that it weighed in `fit` with `costs`.")
@@ -534,7 +534,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return self._numbers_of(self._fitted_model(), X, None)[0]
 
     def _numbers_of(self, model: Any, X: Any, costs: Any) -> tuple[NDArray, NDArray | None]:
-        """Return the numbers of the predictions, and what all answers cost in each row if that differs."""
+        """Return the numbers of the predictions, and the costs of all predictions in each row if `costs` are given."""
         decision = model.decision_of(self._decision)
         if costs is None:
             return model.decoded(X, decision), None

@@ -208,7 +208,7 @@ def joined(parts: list[Any]) -> NDArray | None:
 
 
 def of_some_weight(X: Any, given: dict[str, Any]) -> NDArray:
-    """Return which rows have a weight other than 0."""
+    """Return a mask of the rows with nonzero weight."""
     n = len_of(X)
     weight = np.asarray(given.get("sample_weight"))
     return weight != 0 if weight.shape == (n,) else np.ones(n, dtype=bool)

@@ -66,7 +66,7 @@ OF_RANKINGS: dict[type, tuple[Any, Any]] = {SwappedPairs: (LinearRank(), Balance
 
 
 def batch_loss(value: Any) -> Any:
-    """Return the loss of batches that the parameter `loss` stands for."""
+    """Return the loss of batches for the parameter `loss`."""
     if isinstance(value, str) and value in OF_BATCHES:
         return OF_BATCHES[value]()
     if isinstance(value, tuple(OF_RANKINGS)):
@@ -108,7 +108,7 @@ class FittedCut(Decision):
         self.asks_for = None if calibration is None else UNSEEN
 
     def now(self, learner: Learner, settled: Any) -> FittedCut:
-        """Return the cut at the number, or at what was settled."""
+        """Return the cut at the given number, or the fitted cut."""
         return FittedCut(None, given=(settled or {}).get("fitted") if self.given is None else self.given)
 
     def shift(self, problem: Problem) -> NDArray | None:
@@ -116,7 +116,7 @@ class FittedCut(Decision):
         return None if self.given is None else np.array([self.given])
 
     def after_rows(self, scores: NDArray, batch: Any) -> dict[str, float]:
-        """Return the cut with which the rows that were learned lose least."""
+        """Return the cut with the lowest loss on the training rows."""
         loss = of_ranking(self.loss)[1] if isinstance(self.loss, RankingLoss) else self.loss
         column, scores = column_of(batch.labels), scores[:, 0]
         if isinstance(batch.rows, QueryRows):
@@ -387,12 +387,12 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
 
     @learned
     def intercept_(self) -> NDArray:
-        """Offset of the scores that predict, of shape (1,), less what `threshold_` takes off."""
+        """Offset of the scores that predict, of shape (1,), minus `threshold_`."""
         return shifted_intercept(self)
 
     @learned
     def threshold_(self) -> float:
-        """The cut of the score as it was learned."""
+        """The fitted cut of the score."""
         model = self._model
         cuts = model.decision_of(self._decision).now(model.learner, model.settled).shift(model.learner.problem)
         return 0.0 if cuts is None else float(cuts[0])
@@ -575,7 +575,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
 
 
 def positive(model: Model, scores: NDArray, groups: Queries) -> NDArray:
-    """Return which rows are predicted to be positive, 0 or 1, given their scores."""
+    """Return the predictions of rows, 0 or 1 (positive), given their scores."""
     if not is_at_k(model.loss):
         return (scores > 0).astype(np.intp)
     problem: Any = copy.copy(model.learner.problem)

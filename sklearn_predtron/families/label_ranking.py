@@ -170,7 +170,7 @@ class PredtronLabelRanker(BasePredtron):
 
     @learned
     def label_names_(self) -> NDArray:
-        """Names of the labels, if y is a data frame whose columns have names."""
+        """Names of the labels, if y is a data frame with column names."""
         return names_of(self)
 
     @learned
@@ -221,7 +221,7 @@ class PredtronLabelRanker(BasePredtron):
         return labels, scores
 
     def _representations(self) -> tuple[str, ...]:
-        """Return among which representations folds choose: of pairs if the loss is of pairs."""
+        """Return the representations among which folds choose: also "pairwise" if the loss is of pairs."""
         votes = self.representation == "auto" and isinstance(ranking_loss(self.loss), KendallTau)
         return ("log", "pairwise") if votes else ("log",)
 

@@ -196,12 +196,12 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
 
     @learned
     def classes_(self) -> NDArray:
-        """The numbers of the labels, or the two labels where y had one dimension."""
+        """The numbers of the labels, or the two labels if y had one dimension."""
         return self._model.labels.classes
 
     @learned
     def label_names_(self) -> NDArray:
-        """Names of the labels, if y is a data frame whose columns have names."""
+        """Names of the labels, if y is a data frame with column names."""
         return names_of(self)
 
     def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, Labels]:
@@ -295,7 +295,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return Decoded(agreeing, holds_out=True, losses_of=partial(losses_of_sets, loss))
 
     def _measure_of_cut(self, rule: Cut) -> Measure | None:
-        """Return the measure by which scores are cut; None if it is at numbers; refuse what it cannot be."""
+        """Return the measure by which scores are cut, None for numbers; raise ValueError if it is not supported."""
         refuse_class("decision", rule.at)
         measure = None
         if isinstance(rule.at, str) or np.ndim(rule.at) == 0:
@@ -306,12 +306,12 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
 
     @learned
     def intercept_(self) -> NDArray:
-        """Offsets of the scores that predict, of shape (d,), less what `threshold_` takes off."""
+        """Offsets of the scores that predict, of shape (d,), minus `threshold_`."""
         return shifted_intercept(self)
 
     @learned
     def threshold_(self) -> NDArray:
-        """The cuts of the scores, of shape (m,), as they were learned."""
+        """The fitted cuts of the scores, of shape (m,)."""
         model = self._model
         decision = model.decision_of(self._decision)
         decision = decision.now(model.learner, model.settled) if decision.shifts else decision
@@ -423,7 +423,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return model.labels.decode(model.decoded(X, model.decision_of(self._decision), model.labels.pack))
 
     def _sets_by_costs(self, model: Any, X: Any, costs: Any) -> tuple[NDArray, NDArray]:
-        """Return the sets of least expected cost by the costs of the rows, and what labels cost in each row."""
+        """Return the sets of least expected cost under the costs of the rows, and the labels' costs in each row."""
         check_has_probabilities(self)
         probabilities = model.decoded(X, calibration_of(model.decision_of(self._decision)))
         table = self._costs_by_row(costs, model.labels, len(probabilities))

@@ -196,7 +196,7 @@ class PredtronOrdinalClassifier(TableClassifier):
         return known, known.encode(y)
 
     def _given_order(self, y: Any) -> NDArray | None:
-        """Return the ranks in their order, if they are known without a look at the rows."""
+        """Return the ranks in their order, if they are known without the rows."""
         return declared_order(y) if self.categories is None else checked_categories(self.categories)
 
     def _widen_labels(self, labels: Any, classes: Any) -> tuple[Codec, list[int]]:

@@ -273,7 +273,7 @@ class PredtronSequenceTagger(BasePredtron):
         return tuple(name for name, value in values.items() if isinstance(value, str) and value == AUTO)
 
     def _by(self, labels: Any, name: str) -> Any:
-        """Return a parameter, or what "auto" stands for."""
+        """Return the value of a parameter; for "auto", the chosen one."""
         return labels.said(name, getattr(self, name))
 
     def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, NDArray]:
@@ -304,7 +304,7 @@ class PredtronSequenceTagger(BasePredtron):
 
     @learned
     def loss_(self) -> Any:
-        """The parameter `loss`, or what "auto" stands for."""
+        """The parameter `loss`; for "auto", the chosen loss."""
         return self._by(self._model.labels, LOSS)
 
     @learned

@@ -199,8 +199,8 @@ class Predtron(BasePredtron):
 
     See Also
     --------
-    Problem : Base of problems with scores.
-    JointProblem : Base of problems whose features depend on the prediction as well.
+    Problem : What to define.
+    JointProblem : What to define where features depend on the prediction as well.
 
     Examples
     --------

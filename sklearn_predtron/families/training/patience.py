@@ -17,9 +17,9 @@ class Patience(CachedParameterNames):
     Parameters
     ----------
     tol : float
-        The improvement over the best epoch so far that counts, at least 0.
+        By how much an epoch has to be better than the best so far, at least 0.
     n_iter_no_change : int, default=5
-        The number of consecutive epochs without an improvement after which `fit` stops, at least 1.
+        After how many epochs in a row without an improvement `fit` stops, at least 1.
 
     See Also
     --------
