@@ -52,7 +52,7 @@ class BatchReader(BlockReader):
         sample_weight: Any = None,
         **ids: Any,
     ) -> Reading:
-        """Return what a call that learns was given, in groups or in rows that are yet to be cut."""
+        """Return the input of a training call, in groups or in rows that are cut into batches."""
         refuse_unknown(ids, self.ids)
         groups = ids.get("groups")
         if groups is None:
@@ -108,7 +108,7 @@ class BatchReader(BlockReader):
         return in_batches(batch, batch.order, batch.weight, self.size, full_batches)
 
     def units(self, batch: Batch, codec: Any) -> Units:
-        """Return what may be held out of a fit: groups, or rows."""
+        """Return the units that a fit can hold out: groups, or rows."""
         column, rows = column_of(batch.labels), batch.rows
         if not isinstance(rows, QueryRows):
             numbers = np.arange(rows.n) if batch.order is None else batch.order
@@ -125,7 +125,7 @@ class BatchReader(BlockReader):
         return np.concatenate([column[start[unit] : start[unit + 1]] for unit in units]).astype(np.intc)[:, None]
 
     def suffices(self, n: int, batch: Batch) -> bool:
-        """Return whether no batch of n rows is too short; groups are what they are."""
+        """Return whether no batch of n rows is too short; groups may have any size."""
         return isinstance(batch.rows, QueryRows) or (n > 0 and np.diff(equal_batches(n, self.size)).min() >= self.least)
 
     def epochs(self, epochs: Any, *, whole: bool) -> Any:
@@ -182,7 +182,7 @@ def full_batches(n: int, size: int) -> NDArray:
 
 
 def column_of(labels: Labels) -> NDArray:
-    """Return which rows are positive, block by block."""
+    """Return the indicators of positive rows, block by block."""
     return labels.column if isinstance(labels, IndicatorBlocks) else labels.relevances
 
 
@@ -198,7 +198,7 @@ def losses_of_batches(loss: Any, predicted: NDArray, y: NDArray, start: NDArray)
 
 
 def chances_at_k(scores: NDArray, predicted: NDArray, start: NDArray) -> NDArray:
-    """Return how probable it is that each row is predicted, if the rows of equal scores in a batch are in random order."""
+    """Return each row's probability of being predicted positive, if rows with equal scores in a batch are in random order."""
     sizes = np.diff(start)
     lowest = np.minimum.reduceat(np.where(predicted == 1, scores, np.inf), start[:-1])
     tied = (scores == np.repeat(lowest, sizes)).astype(np.intp)

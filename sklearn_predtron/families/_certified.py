@@ -1,4 +1,4 @@
-"""What rejects promise: a risk, certified by rows that were set aside, and the share of a stream that is rejected."""
+"""The guarantees of reject options: a risk certified on held-out rows, and the rejected share of a stream."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def check_goes_with(rule: DecisionRule | None, reject: Reject | None) -> None:
 
 
 def promises_risk(estimator: Any) -> bool:
-    """Return whether the reject option is by a risk; raise AttributeError if not."""
+    """Return whether the reject option has a risk; raise AttributeError if not."""
     if getattr(estimator.reject, "risk", None) is None:
         raise AttributeError("certify is for reject=Reject(risk=...).")
     return True
 
 
 def certify(estimator: Any, X: Any, y: Any) -> None:
-    """Let a model have settled what it may answer, by rows that were set aside."""
+    """Certify on held-out rows which rows the model may answer, and store the certificate."""
     model = estimator._fitted_model()
     check_has_probabilities(estimator)
     decision = model.decision_of(estimator._decision)
@@ -73,7 +73,7 @@ def certify(estimator: Any, X: Any, y: Any) -> None:
 
 
 def certificate_of(estimator: Any) -> Certificate:
-    """Return what was certified of the model as it is."""
+    """Return the certificate of the current model; raise AttributeError if there is none."""
     model, decision = estimator._model, estimator._model.decision_of(estimator._decision)
     found = decision.found(model.learner, model.settled) if isinstance(decision, Certified) else None
     if found is None:

@@ -57,7 +57,7 @@ def new_model(estimator: Any, reading: Reading, *, partial: bool, sparse: bool |
 
 
 def changed_model(estimator: Any, model: Model, reading: Reading, *, partial: bool) -> Model:
-    """Return a model that goes on with the present parameters, by the learner's weights; refuse those that cannot change."""
+    """Return a model that continues with the present parameters and the learner's weights; refuse those that cannot change."""
     learner, labels, rows = model.learner, reading.labels, reading.batch.rows
     problem: Problem = estimator._build_problem(labels)
     problem.prepare(reading.batch.labels)
@@ -145,14 +145,14 @@ def chosen_norm(estimator: Any, *, sparse: bool) -> Any:
 
 
 def fixed_parameters(estimator: Any, norm: Any) -> dict[str, Any]:
-    """Return what the weights are made of, and so cannot change while they live."""
+    """Return the parameters that cannot change while the weights live."""
     part = resolve(Norm, norm, "norm")
     own = {"norm": described(part), "features": described(map_of(estimator.features))}
     return {**own, **estimator._fixed_parameters()}
 
 
 def described(part: Part | None) -> Any:
-    """Return the class of a part, by which an alias is not told from an instance, and its parameters."""
+    """Return the class of a part and its parameters, the same for an alias and an instance."""
     return None if part is None else (f"{type(part).__module__}.{type(part).__qualname__}", part.get_params())
 
 
@@ -181,7 +181,7 @@ def differs(model: Model, problem: Problem, update: Any) -> bool:
 
 
 def observer_of(estimator: Any, labels: Any, problem: Problem, present: Observer | None, *, partial: bool) -> Observer | None:
-    """Return what observes the rounds for the decision; nothing, if it can do without, where averages would be summed for it."""
+    """Return the decision's observer of rounds; None if the decision needs none and averages would be summed for it."""
     decision, choosing = estimator._decision(labels), estimator.average == "auto" or (partial and estimator.average is None)
     if decision.asks_for is None and not choosing and estimator.average is not False:
         return None
@@ -189,7 +189,7 @@ def observer_of(estimator: Any, labels: Any, problem: Problem, present: Observer
 
 
 def kept_by(average: Average | None, weights: Weights) -> int:
-    """Return how many averages weights keep for a parameter `average`."""
+    """Return the number of averages that weights keep for a parameter `average`."""
     return 0 if average is None else min(average.kept, weights.most_averages)
 
 
@@ -200,7 +200,7 @@ def can_go_on(learner: Learner, problem: Problem) -> bool:
 
 
 def number_of_scores(problem: Problem) -> str:
-    """Say how many scores a problem has."""
+    """Return the number of scores of a problem, in words."""
     of_one, of_pairs = problem.score_map.offsets_apart, problem.of_one_score is not None
     which = " of one direction" if of_one else " of pairs" if of_pairs else problem.score_map.relation
     return f"{problem.d} score{'s' * (problem.d > 1)}{which}"

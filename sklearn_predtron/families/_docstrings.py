@@ -11,38 +11,38 @@ K = TypeVar("K", bound=type)
 
 SHARED = """
 norm : {norms} or Norm, default="auto"
-    The norm under which margins are measured.  "auto" is "scaled", for raw features of any unit, where the first rows are dense,
-    and "l2" where they are CSR (see `Auto`); "l1" for few relevant features among many, "group" for few that matter to all
+    The norm under which margins are measured.  "auto" is "scaled" (for raw features of any unit) if the first rows are dense,
+    and "l2" if they are CSR (see `Auto`).  "l1" is for few relevant features among many, "group" for few that matter to all
     scores, "trace" for scores that share directions, "rkhs" for kernels.
 
 features : "piecewise", "auto", "fourier", FeatureMap or None, default=None
-    What is made of each row of a table as its turn comes: "piecewise" has functions of each column and of pairs of them, for
-    numbers, missing values and categories (`PiecewiseLinear`), "auto" lets `fit` choose among that, functions without pairs,
-    the features of a kernel, and columns as they are (`features.Auto`), and "fourier" has those of a kernel (`RandomFourier`).
-    None learns columns as they are.  It is fitted to the rows of `fit`, and in a stream to the first 500, which until then are
-    learned as they are.  ``norm="auto"`` is then "l2".
+    The feature map of a table's rows.  None uses the columns as they are.  "piecewise" (`PiecewiseLinear`) has functions of
+    columns and of pairs of columns, for numbers, missing values and categories.  "fourier" (`RandomFourier`) has the features
+    of a kernel.  "auto" (`features.Auto`) lets `fit` choose among these two, functions without pairs, and the columns as they
+    are.  The map is fitted to the rows of `fit`, or to the first 500 rows of a stream, which are learned as they are until then.
+    With a map, ``norm="auto"`` is "l2".
 
 update : {updates} or Update, default="adaptive"
     When to change the weights, towards which competitor, and how far.
 
 average : "linear", "uniform", "auto", float, False or None, default=None
-    The average of the iterates that predicts: round t weighs t, or 1; a number is a half-life in rounds; False is the last
-    iterate.  "auto" is the one of "linear", 100 and False that has lately lost least, each time before a row is learned:
-    for streams, which may drift.  None is "linear" in `fit`, and "auto" in `partial_fit`.
+    The average of the iterates that predicts.  Round t has weight t ("linear") or 1 ("uniform"); a number is a half-life in
+    rounds; False is the last iterate.  "auto", for streams that may drift, is whichever of "linear", 100 and False had the
+    lowest loss on recent rows before they were learned.  None is "linear" in `fit`, and "auto" in `partial_fit`.
 
 fit_intercept : bool, default=True
     Whether scores have an offset.
 
 intercept_scaling : "auto" or float, default="auto"
-    Length of the intercept's virtual feature; "auto" is the running geometric mean of the lengths of the inputs, with
-    which multiplying X by a constant changes no prediction.
+    Scale of the intercept's virtual feature.  "auto" is the running geometric mean of the lengths of the inputs; multiplying X
+    by a constant then changes no prediction.
 
 max_iter : int, default=None
     Epochs of `fit`; None is {epochs}.
 
 tol : float, Patience or None, default=None
-    `fit` stops after 5 epochs in a row whose mean progressive loss is not lower than the best so far by more than this;
-    `Patience(tol, n_iter_no_change)` takes another number of epochs; None disables it.
+    `fit` stops after 5 consecutive epochs whose mean progressive loss is not lower than the best so far by more than `tol`.
+    `Patience(tol, n_iter_no_change)` sets another number of epochs.  None disables early stopping.
 
 shuffle : bool, default=True
     Whether `fit` shuffles the {rows} in each epoch.
@@ -51,43 +51,43 @@ random_state : int, RandomState instance or None, default=None
     Seed of the shuffles.
 
 warm_start : bool, default=False
-    Whether `fit` goes on from the weights of the previous call, without folds.
+    Whether `fit` continues from the weights of the previous call, without folds.
 
 class_weight : dict, "balanced" or None, default=None
-    Weights of the rows by class, 1 for those left out; "balanced" (in `fit` only) gives all classes the same total weight.
-    They count as costs: probabilities are those of the rows as they came, and expected costs are multiplied by them.
-    A dict may name a label that is not among `classes_` (one missing from a fold) if it has a weight for each that is.
+    Weights of the rows by class, 1 for classes left out; "balanced" (in `fit` only) gives all classes the same total weight.
+    The weights count as costs: they multiply expected costs, and leave probabilities those of the rows as given.
+    A dict may name a label that is not in `classes_` (missing from a fold) if it has a weight for each label in `classes_`.
 
 reject : Reject, float or None, default=None
-    The reject option: the cost of a row that is left undecided, or ``Reject(cost=0.1, label=-1)``; None predicts classes only.
+    The reject option: the cost of an abstention, or ``Reject(cost=0.1, label=-1)``.  None predicts classes only.
 
 decision : "learned", "expected_cost", DecisionRule or None, default=None
-    What becomes of scores: "learned" decodes them, as the theorems have it; "expected_cost" predicts what costs least in
-    expectation, by `predict_proba`.  None is "learned" for {unit}, without a reject option, and "expected_cost" else; but for
-    "learned" given here, `fit` holds rows out (see `cv`).
+    How scores become predictions.  "expected_cost" predicts the label with the lowest expected cost under `predict_proba`;
+    "learned" takes the label with the highest score (the setting of the loss bounds).  None is "learned" for {unit} without a
+    reject option, and "expected_cost" otherwise.  `fit` holds rows out (see `cv`) unless "learned" is given here.
 
 decision_of_two : "learned", "expected_cost", "f1", "balanced", float, DecisionRule or None, default=None
-    What becomes of scores: "learned" decodes them, as the theorems have it; "expected_cost" predicts what costs least in
-    expectation, by `predict_proba`; others cut the score (see `Cut`), of all rows together for F1 of the second class or balanced
-    accuracy, or at a number.  None is "learned" for {unit}, without a reject option, and "expected_cost" else; but for
-    "learned" given here, `fit` holds rows out (see `cv`).
+    How scores become predictions.  "expected_cost" predicts the label with the lowest expected cost under `predict_proba`;
+    "learned" takes the label with the highest score (the setting of the loss bounds).  Others cut the score (see `Cut`): for F1
+    of the second class or balanced accuracy over all rows, or at a number.  None is "learned" for {unit} without a reject
+    option, and "expected_cost" otherwise.  `fit` holds rows out (see `cv`) unless "learned" is given here.
 
 cv : int, splitter, iterable or None, default={folds}
-    The folds by which `fit` chooses its epochs.  So many learners, each without a fold of the {rows}, are looked at after 3, 10,
-    31 and 100 epochs, or after `max_iter`, until {judged} of the {rows} that each has not learned is no lower; the mean of the
-    best ones predicts, and goes on in `partial_fit`.  None is five folds or, above 10,000 {rows} or 10 million values times
-    scores, one learner without at most 5,000 of them, looked at after 1, 3 and 10 epochs; and it is 0 of fewer than 20 {rows},
-    with a kernel, a callback that chooses the epochs, ``average="auto"``{or_learned} or `warm_start`.  0 is one learner of all
-    {rows}: of one the bounds speak.  Splitters must test each of the {rows} once.
+    The folds by which `fit` chooses the number of epochs.  Fold models are evaluated on their held-out {rows} after 3, 10, 31
+    and 100 epochs, or after `max_iter`, until {judged} no longer falls; the mean of the best fold models predicts and continues
+    in `partial_fit`.  None is five folds.  Above 10,000 {rows}, or 10 million values times scores, it is one model with a
+    validation split of at most 5,000 {rows}, evaluated after 1, 3 and 10 epochs.  It is 0 for fewer than 20 {rows}, with a
+    kernel, a callback that chooses the epochs, ``average="auto"``{or_learned} or `warm_start`.  0 trains one model on all {rows},
+    for which the loss bounds hold.  Splitters must test each of the {rows} once.
 
 label_names_ : ndarray of shape (m,)
-    Names of the labels, if y is a data frame whose columns have names.
+    Names of the labels, if y is a data frame with column names.
 
 features_ : FeatureMap
-    With `features`, the map that was fitted: `coef_` has a column for each of its `get_feature_names_out`.
+    With `features`, the fitted map; `coef_` has a column for each name in its `get_feature_names_out()`.
 
 norm_ : str or Norm
-    The parameter `norm`, or what "auto" stands for since the first rows, "scaled" or "l2".
+    The parameter `norm`; for "auto", the norm chosen by the first rows, "scaled" or "l2".
 
 last_coef_ : ndarray of shape ({d}, n_features)
     Weights of the last iterate.
@@ -96,47 +96,47 @@ last_intercept_ : ndarray of shape ({d},)
     Offsets of the last iterate.
 
 dual_coef_, support_ : ndarrays of shape ({d}, n_support) and (n_support,)
-    With ``norm=RKHS(...)``: coefficients of the rows that are kept, and their numbers among all rows given.
+    With ``norm=RKHS(...)``: the coefficients of the rows that are kept, and the numbers of these rows among all rows given.
 
 t_ : int
-    Rounds so far, of all learners if the mean of several predicts; so are the counts and sums below.
+    Rounds so far, summed over the fold models if their mean predicts; the counts and sums below are, too.
 
 n_mistakes_ : int
     Rounds in which a maximiser of the score lost.
 
 n_updates_ : int
-    Rounds that took a step.
+    Rounds with an update.
 
 cumulative_loss_ : float
     Loss suffered online by the last iterate, before each update.
 
 loss_curve_ : list of float
-    Mean progressive loss of each epoch of `fit`, over all learners.
+    Mean progressive loss of each epoch of `fit`, over all fold models.
 
 n_iter_ : int
-    Epochs of the last `fit`, up to the one that predicts.
+    Number of epochs of the last `fit`, up to the one whose weights predict.
 
 held_out_loss_ : dict of int to float
-    By the number of epochs after which `fit` looked, {judged} of the {rows} held out; there if any were.
+    For each number of epochs that `fit` evaluated, {judged} of the held-out {rows}; exists only if {rows} were held out.
 
 cost_power_ : float
-    After `fit` with `costs`, the power of what a row's mistakes cost that the row weighed in learning: 0, 0.5 or 1.
+    After `fit` with `costs`, the power of a row's mean cost of a mistake by which it was weighted in training: 0, 0.5 or 1.
 
 certificate_ : Certificate
-    After `certify`, with ``reject=Reject(risk=...)``, what was tested, and on how many rows.
+    After `certify` with ``reject=Reject(risk=...)``, the result of the test and its number of rows.
 
 rejected_share_ : float
-    In streams, with ``reject=Reject(rate=...)``, the share of the rounds that were rejected before they were learned.
+    In streams with ``reject=Reject(rate=...)``, the share of rounds that were rejected before they were learned.
 
 n_features_in_ : int
-    Features.
+    Number of features.
 
 feature_names_in_ : ndarray of shape (n_features_in_,)
-    Names of the features, if X had them.
+    Names of the features, if X had names.
 """
 PARAGRAPHS = {text.partition(" ")[0].rstrip(","): text for text in SHARED.strip().split("\n\n")}
-PARAGRAPHS["in_order"] = """Parameters come in this order: what is predicted, at what cost; from `features` on, how it is learned;
-and from `tol` on, what few change."""
+PARAGRAPHS["in_order"] = """Parameters are listed in this order: what is predicted and at what cost; from `features` on, how
+it is learned; and from `tol` on, settings that are rarely changed."""
 PARAGRAPHS["decision_of_two"] = PARAGRAPHS["decision_of_two"].replace("decision_of_two", "decision", 1)
 UPDATES = '"adaptive", "predtron", "loss_driven", "perceptron", "passive_aggressive", "subgradient"'
 DEFAULTS = {
@@ -158,12 +158,12 @@ def documented(**words: str) -> Callable[[K], K]:
     Parameters
     ----------
     **words : str
-        What other names in braces stand for, within a line; those that are left out are those of `DEFAULTS`.
+        Replacements of other names in braces within a line; the defaults are those of `DEFAULTS`.
 
     Returns
     -------
     callable
-        What takes the class and returns it.
+        A decorator that returns the class.
     """
 
     def fill(family: K) -> K:

@@ -1,4 +1,4 @@
-"""The estimator: parameters, one model that holds what was learned, and the verbs of both."""
+"""The base of the estimators: parameters, one fitted model, and the methods of both."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         raise TypeError(f"{type(self).__name__} does not define _build_problem(); a family must.")
 
     def _reader(self) -> RowReader:
-        """Return what reads the rounds of a call."""
+        """Return the reader of a call's rounds."""
         return RowReader(type(self).__name__)
 
     def _decision(self, labels: Any, noted: Any = None) -> Decision:
@@ -105,11 +105,11 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         return Intercept(self.fit_intercept, self._scaling())
 
     def _fixed_parameters(self) -> dict[str, Any]:
-        """Return what the weights are made of beside the norm."""
+        """Return the parameters, besides the norm, that cannot change while the weights live."""
         return {"fit_intercept": bool(self.fit_intercept), "intercept_scaling": self._scaling()}
 
     def _read_linear(self, model: Any) -> tuple[Codec, Any]:
-        """Return the codec of what a linear model predicts, and the scores by which it does."""
+        """Return the codec of a linear model's predictions, and its scores."""
         raise ValueError(f"model={shortened(model)}: {type(self).__name__} cannot begin at a linear model; other families can.")
 
     def _widen_labels(self, labels: Any, classes: Any) -> tuple[Codec, list[int]]:
@@ -131,7 +131,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     def set_params(self, **params: Any) -> Self:
         """Set parameters, also of the parts (``update__C``); they take effect at the next call.
 
-        A part that is changed behind the estimator's back (``model.update.set_params``) does at the next `fit`.
+        If a part is changed directly (``model.update.set_params``), the change takes effect at the next `fit`.
 
         Parameters
         ----------
@@ -182,7 +182,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         Parameters
         ----------
         *callbacks : callback instances
-            Callbacks in place of those set before; none removes them.  They take effect at the next call.
+            Callbacks that replace those set before; without arguments all are removed.  They take effect at the next call.
 
         Returns
         -------
@@ -192,7 +192,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         Raises
         ------
         ImportError
-            If scikit-learn is older than 1.9, and so has no callbacks, for any but those of this package.
+            If scikit-learn is older than 1.9, which has no callbacks, and a callback is not of this package.
         """
         self._change_parameters()
         return super().set_callbacks(*callbacks)
@@ -233,12 +233,12 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Inputs.  C-contiguous float32 and float64 arrays and CSR matrices are read where they lie; CSR rows that hold a
-            feature twice are summed in a copy.  A row is zeros or of a length from 1e-140 to 1e140; others are an error.
+            Inputs.  C-contiguous float32 and float64 arrays and CSR matrices are read without a copy; CSR rows that hold a
+            feature twice are summed in a copy.  The length of a row must be 0 or from 1e-140 to 1e140.
         y : array-like of shape (n_samples,), or {array-like, sparse matrix} of shape (n_samples, n_labels)
             Labels; sets of labels as an indicator matrix of zeros and ones, relevances as numbers of at least 0.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights, not negative, of which only ratios matter; a row of weight 0 is as if it were absent.  In shuffled epochs a
+            Nonnegative weights, of which only ratios matter; a row with zero weight counts as absent.  In shuffled epochs a
             row appears in proportion to its weight; in the given order the weight multiplies its step.
 
         Returns
@@ -262,15 +262,14 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Inputs, of lengths as for `fit`.  Where a step overflows nonetheless the rounds before it are kept, as the error says.
+            Inputs, of lengths as for `fit`.  If a step still overflows, an error is raised and the rounds before it are kept.
         y : array-like of shape (n_samples,), or {array-like, sparse matrix} of shape (n_samples, n_labels)
             Labels; sets of labels as an indicator matrix of zeros and ones, relevances as numbers of at least 0.
         classes : array-like of shape (n_classes,), default=None
-            All labels that will ever occur; required by the first call of a classifier, unless its `categories` or an
-            indicator matrix say what they are (whose labels have the values 0 and 1, in any of the forms that scikit-learn
-            takes).
+            All labels that will ever occur.  The first call of a classifier requires them, unless its `categories` or an
+            indicator matrix define them (with the values 0 and 1, in any form that scikit-learn accepts).
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights, not negative; a row of weight 0 is as if it were absent.  A weight relative to the mean of those so far
+            Nonnegative weights; a row with zero weight counts as absent.  The weight relative to the mean weight so far
             multiplies the cap of the step.
 
         Returns
@@ -293,21 +292,21 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     def widen(self, n_features: Any = None, classes: Any = None) -> Self:
         """Make room for features or classes that appear in mid-stream.
 
-        Weights of new features are zero, as if all rows so far had held zeros there: what is learned afterwards is, to the last
-        bit, what a model would have learned that had known the width from the start (with ``norm="trace"`` and kernels but for
-        rounding).  Room grows geometrically, so that a stream which grows by a feature a row costs no more for it.
+        Weights of new features are zero, as if all rows so far had held zeros there.  Later results are, to the last bit, those
+        of a model that had known the width from the start (up to rounding with ``norm="trace"`` and kernels).  Memory grows
+        geometrically, so that a stream which grows by a feature a row costs no more for it.
 
-        Rows may lack the last of the features that were added, unless these have names: they are zeros (values, under "scaled").
-        The scores of a new class begin at zero, too; but a model which had known it from the start would be another one.
+        Rows may lack the last of the added features, unless these have names; they count as zeros (values, under "scaled").
+        The scores of a new class begin at zero, too; but a model that had known it from the start would differ.
 
         Parameters
         ----------
         n_features : int or list of str, default=None
-            Features of the rows to come, no fewer than so far; None leaves them as they are.  Where learning began with a data
-            frame, the names of all columns to come, those known first.
+            Number of features of later rows, no fewer than so far; None leaves it as it is.  If learning began with a data
+            frame, the names of all later columns, the known ones first.
         classes : array-like of shape (n_classes,), default=None
-            Classes to come, beside those known; None adds none.  A multilabel classifier takes the numbers of all labels to
-            come, 0, 1, ... (their names, if it knows names): new labels are the last columns.
+            New classes, besides those known; None adds none.  A multilabel classifier takes the numbers of all later labels,
+            0, 1, ... (their names, if it knows names): new labels are the last columns.
 
         Returns
         -------
@@ -317,9 +316,9 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         Raises
         ------
         ValueError
-            If rows would become narrower; if a parameter of the norm follows from the width and so would change (``q=None``
+            If rows would become narrower; if a parameter of the norm depends on the width and so would change (``q=None``
             below 55 features, ``q="theory"``, ``gamma=None``); if the family, the representation or the loss cannot take more
-            classes, as all but 0-1 losses and dicts of costs.
+            classes.  Among losses, only 0-1 losses and dicts of costs can.
 
         Examples
         --------
@@ -335,18 +334,18 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     @classmethod
     def from_linear(cls, model: Any, **parameters: Any) -> Self:
-        """Begin at a fitted linear model of scikit-learn, and go on by `partial_fit`, or by `fit` with ``warm_start=True``.
+        """Start from a fitted linear model of scikit-learn; continue by `partial_fit`, or by `fit` with ``warm_start=True``.
 
-        The estimator predicts as the model does, but for exact ties, until it learns: its first iterate is the model, and the
-        average is over those that follow, one a round.  Steps are as long as for zero weights.  A `decision`, a `constraint`, a
-        `reject` option or a loss of the k first labels has its say in predictions from the beginning.
+        Until it is trained, the estimator predicts as the model does, except for exact ties.  The model is its first iterate, and
+        the average is over the iterates that follow, one a round.  Steps are as long as for zero weights.  A `decision`, a
+        `constraint`, a `reject` option or a loss of the k first labels affects predictions from the beginning.
 
         Parameters
         ----------
         model : estimator
-            A fitted linear model of scikit-learn, with as many classes, labels or targets as are to be predicted:
-            `LogisticRegression`, `SGDClassifier`, `LinearSVC`, `Perceptron`, `RidgeClassifier` or another, for several labels
-            `OneVsRestClassifier` or `MultiOutputClassifier` of them, for rankings `Ridge`, `LinearRegression` or another.
+            A fitted linear model of scikit-learn, with as many classes, labels or targets as are to be predicted.  For classes:
+            `LogisticRegression`, `SGDClassifier`, `LinearSVC`, `Perceptron`, `RidgeClassifier` or another; for several labels
+            `OneVsRestClassifier` or `MultiOutputClassifier` of them; for rankings `Ridge`, `LinearRegression` or another.
         **parameters : dict
             Parameters of the estimator.  The norm must take given weights, and, if it measures the intercept with them ("l1",
             "group"), `intercept_scaling` must be a number.
@@ -354,7 +353,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         Returns
         -------
         Self
-            An estimator that is fitted, of 0 rounds.  For it no loss bound is proven.
+            A fitted estimator with 0 rounds.  No loss bound is proven for it.
 
         Raises
         ------
@@ -384,16 +383,16 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     def sparsify(self, tol: float = 0.0) -> Self:
         """Keep only the weights that predict and are not zero.
 
-        The estimator predicts as before, `coef_` becomes a CSR matrix, and memory and saved models hold what is not zero, in the
-        place of all weights and of the sums behind their average.  Learning goes on after `densify`.  The method is there if the
-        norm has such weights, which "scaled" and "rkhs" have not: under "auto" once CSR rows have been learned, and dense ones
-        want norm="l2" or another.
+        The estimator predicts as before, and `coef_` becomes a CSR matrix.  Memory and saved models hold only nonzero weights,
+        without the sums behind their average.  Call `densify` before further training.  The method exists if the norm allows
+        sparse weights; "scaled" and "rkhs" do not.  Under "auto" it exists once CSR rows have been learned; for dense rows set
+        norm="l2" or another.
 
         Parameters
         ----------
         tol : float, default=0.0
-            Weights of at most this share of the largest count as zeros, too, by which predictions may change.  Under the norms
-            "l1" and "group" most weights are next to nothing, but few are zero.
+            Weights of at most this share of the largest weight count as zeros, too, which may change predictions.  Under the
+            norms "l1" and "group" most weights are tiny, but few are zero.
 
         Returns
         -------
@@ -403,7 +402,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         Raises
         ------
         ValueError
-            If `tol` is no such share, or if scores share one direction.
+            If `tol` is not from 0 to below 1, or if scores share one direction.
 
         See Also
         --------
@@ -425,15 +424,15 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     @keeping_type(available_if(_sparse.check_has_sparse))
     def densify(self) -> Self:
-        """Make sparse weights dense, so that learning goes on from what predicts.
+        """Make sparse weights dense, so that training continues from the weights that predict.
 
-        The last iterate, the average and what both were made of are no longer there: the next iterate follows the weights that
-        predict, and the average is over those to come.  For the losses to come no bound is proven.
+        The last iterate, the average and their sums no longer exist.  The next iterate follows the weights that predict, and the
+        average is over later iterates.  No bound is proven for later losses.
 
         Returns
         -------
         Self
-            The estimator; one whose weights are dense is left as it is.
+            The estimator, unchanged if its weights are dense.
 
         See Also
         --------
@@ -465,23 +464,23 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     ) -> float:
         """Bound the loss suffered online, if the theory of the parts has a bound.
 
-        None is proven for norm="scaled", which the default is for dense rows: give norm="l2" for these.
+        No bound is proven for norm="scaled", the default for dense rows; set norm="l2" for these.
 
         Parameters
         ----------
         margin : float, default=None
             Margin gamma > 0 of some unit-norm weights on the data (see `margin`).
         radius : float, default=None
-            The largest length of an input with the intercept's feature of length `intercept_scaling`, which `theory.radius`
-            measures.  None takes what an update with eta="theory" has seen, or that of X.
+            The largest length of an input, including the intercept's feature of length `intercept_scaling`; `theory.radius`
+            computes it.  None takes the value recorded by an update with eta="theory", or that of X.
         c_L : float, default=None
-            The least positive loss, which `theory.loss_constants` finds for rankings (it depends on the lists) and functions of
-            counts.  None takes what the loss, or an update with eta="theory", knows.
+            The least positive loss, which `theory.loss_constants` computes for rankings (it depends on the lists) and functions
+            of counts.  None takes the value known to the loss or to an update with eta="theory".
         comparator : ndarray of shape (d, n_features), or tuple (coef, intercept), default=None
-            In the place of a margin, any weights U: the bound is then by their surrogate losses on X and y, which need not be
-            separable.  An error for updates without such a proof, as those whose step is not fixed beforehand.
+            Instead of a margin, any weights U.  The bound then uses their surrogate losses on X and y, which need not be
+            separable.  Raises ValueError for updates without such a proof, such as those whose step is not fixed beforehand.
         X, y : array-like, default=None
-            With `comparator`, all rows and labels that were learned; each as often as it was.
+            With `comparator`, all rows and labels that were learned, each repeated as often as it was learned.
 
         Returns
         -------
@@ -511,7 +510,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         return self.__dict__.setdefault("_call_lock", Lock()) if found is None else found
 
     def _fitted_model(self) -> Model:
-        """Return what was learned, of which a call takes all that it uses: another thread may put another model in its place."""
+        """Return the fitted model; a call takes all it uses from this one, as another thread may replace it."""
         model: Model = self._model
         if model is None:
             check_is_fitted(self)
@@ -521,14 +520,14 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     @learned
     def n_features_in_(self) -> int:
-        """Features of the rows."""
+        """Number of features of the rows."""
         if self._model.columns.n is None:
             raise AttributeError("n_features_in_ is the number of columns of X, and with joint features X has none.")
         return self._model.columns.n
 
     @learned
     def feature_names_in_(self) -> NDArray:
-        """Names of the features, if rows had them."""
+        """Names of the features, if the rows had names."""
         if self._model.columns.names is None:
             raise absent(self, "feature_names_in_")
         return self._model.columns.names
@@ -542,12 +541,12 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     @learned
     def features_(self) -> FeatureMap:
-        """With `features`, the map that was fitted to the table, or to the first rows of the stream."""
+        """With `features`, the map fitted to the table or to the first rows of the stream."""
         return fitted_map(self)
 
     @learned
     def norm_(self) -> Any:
-        """The parameter `norm`, or what "auto" stands for since the first rows."""
+        """The parameter `norm`; for "auto", the norm chosen by the first rows."""
         return self._model.norm
 
     @learned
@@ -599,17 +598,17 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     @learned
     def average_(self) -> Any:
-        """The average that predicts, as `average` says it: under "auto", the candidate that has lately lost least."""
+        """The average that predicts, as a value of `average`; under "auto", the one with the lowest loss in recent rounds."""
         learner = self._model.learner
         with learner.lock.reading():
             return learner.average.named() if learner.weights.averaging else False
 
     @learned
     def progressive_loss_(self) -> float:
-        """Mean loss of what predicted, each time before the round.
+        """Mean loss of the predictions made before each round.
 
-        With average="auto" it is of the rounds since that was set, but for later epochs of `fit`; with average=False, the last
-        iterate's in all rounds, whatever predicted before; with `features` the first 500 rows count as their map has them.
+        With average="auto" it covers the rounds since that was set, except for later epochs of `fit`.  With average=False it is
+        the last iterate's in all rounds, whatever predicted before.  With `features` the first 500 rows count as mapped rows.
         """
         learner = self._model.learner
         with learner.lock.reading():

@@ -22,23 +22,23 @@ MOST_FEATURES = 4  # of a term that a row has
 
 
 class Explanation(NamedTuple):
-    """The summands of scores, which `explain` of an estimator returns.
+    """The summands of scores, as returned by `explain` of an estimator.
 
     Parameters
     ----------
     values : {ndarray, csr_matrix, list of csr_matrix}
-        The summands, of shape (n_samples, n_terms) for one score and (n_samples, n_terms, n_scores) for several.  Of CSR rows,
-        and without `features`, they are a CSR matrix, or a list with one for each score.
+        The summands, of shape (n_samples, n_terms) for one score and (n_samples, n_terms, n_scores) for several.  For CSR rows
+        without `features` they are a CSR matrix, or a list with one for each score.
     base : float or ndarray of shape (n_scores,)
-        What the scores are without them: the intercept.
+        The intercept, to which the summands are added.
     names : ndarray of shape (n_terms,)
-        The names of the terms: of a column, or of two with " x " between them.
+        The names of the terms: the name of a column, or those of two with " x " between them.
     terms : list of tuples of int
         For each term the number of its column, or of its two columns.
 
     See Also
     --------
-    EffectsDisplay : Draws what the terms are as functions of the columns.
+    EffectsDisplay : Draws the terms as functions of the columns.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class Explanation(NamedTuple):
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_scores)
-            The scores, equal to those of the estimator but for rounding.
+            The scores, equal to those of the estimator up to rounding.
         """
         if isinstance(self.values, list) and any(map(sparse.issparse, self.values)):
             return np.stack([total(values) for values in self.values], axis=1) + self.base
@@ -72,11 +72,11 @@ def total(values: Any) -> NDArray:
 
 
 def explain(self: Any, X: Any) -> Explanation:
-    """Tell the summands of each row's scores: one for each column, and with `features` for each pair of columns, too.
+    """Compute the summands of each row's scores: one for each column, and with `features` for each pair of columns, too.
 
-    With the intercept they add up to `decision_function`, but for rounding, or to `predict` of `PredtronRanker`.  Where that is
-    not linear they are those of the scores t = W x + b, one for each row of `coef_`: of tokens by themselves
-    (`PredtronSequenceTagger`), and of pairs of labels (``representation="pairwise"``).
+    With the intercept they add up, up to rounding, to `decision_function`, or to `predict` of `PredtronRanker`.  If that is not
+    linear they add up to the scores t = W x + b, one for each row of `coef_`: scores of single tokens
+    (`PredtronSequenceTagger`), or of pairs of labels (``representation="pairwise"``).
 
     Parameters
     ----------
@@ -87,12 +87,12 @@ def explain(self: Any, X: Any) -> Explanation:
     -------
     Explanation
         The summands in ``values``, of shape (n_samples, n_terms) or (n_samples, n_terms, n_scores), the intercept in ``base``
-        and the names of the terms in ``names``.  Of two classes they are in favour of the second.
+        and the names of the terms in ``names``.  For two classes they are in favour of the second.
 
     Raises
     ------
     ValueError
-        If the scores are no such sums: of kernels, of maps that mix columns (`RandomFourier`), and of joint features.
+        If the scores are no such sums: with kernels, maps that mix columns (`RandomFourier`) and joint features.
 
     Examples
     --------

@@ -21,12 +21,12 @@ class JudgedProblem(BaseEstimator):
     C_L: float | None = None
 
     def loss(self, prediction: Any, y: Any) -> float:
-        """Compute L(sigma, y), not negative, and 0 for a right prediction.
+        """Compute L(sigma, y), which is at least 0, and 0 for a correct prediction.
 
         Parameters
         ----------
         prediction : object
-            What `decode` or `augmented_decode` returned.
+            A result of `decode` or `augmented_decode`.
         y : object
             A label.
 
@@ -38,7 +38,7 @@ class JudgedProblem(BaseEstimator):
         raise TypeError(f"{type(self).__name__} does not define loss(prediction, y); a problem must.")
 
     def correct(self, y: Any, competitor: Any) -> Any:
-        """Choose sigma_y, a prediction without loss on y; y itself unless it is overridden.
+        """Choose sigma_y, a prediction without loss on y; the base method returns y itself.
 
         Parameters
         ----------
@@ -58,29 +58,29 @@ class JudgedProblem(BaseEstimator):
 class JointProblem(JudgedProblem):
     """Base of the prediction problems written in Python whose features depend on the prediction as well.
 
-    A prediction sigma for x has the score <w, Phi(x, sigma)>, where `Problem` has <rep(sigma), W x>: Phi may say of an input and
-    a prediction whatever tells of both (Shalev-Shwartz and Ben-David 2014, section 17.2).  A subclass sets `n_features` and
-    defines `features`, `decode`, `loss` and `augmented_decode`; where predictions and labels are of different kinds it also
-    defines `correct`.  X is then a sequence of objects of any kind, which only these methods read.
+    A prediction sigma for x has the score <w, Phi(x, sigma)>, where `Problem` has <rep(sigma), W x>.  Phi can be any function of
+    an input and a prediction (Shalev-Shwartz and Ben-David 2014, section 17.2).  A subclass sets `n_features` and defines
+    `features`, `decode`, `loss` and `augmented_decode`; if predictions and labels are of different types it also defines
+    `correct`.  X is a sequence of objects of any type, which only these methods read.
 
-    w is an array that cannot be written and that the next round changes: copy what is to be kept.  As for a `Problem`, each round
-    checks what the methods return, as far as that is cheap: losses are numbers from 0 to 1e100 that agree with c_L and C_L,
-    features are finite and as many as `n_features` says, `correct` has no loss, and neither decoder returns what another
-    prediction of the round beats beyond rounding (1e-9).  `estimator_checks.check_problem` looks further.
+    w is a read-only array that the next round changes: copy values that you keep.  As for a `Problem`, each round checks the
+    results of the methods, as far as that is cheap.  Losses are numbers from 0 to 1e100 that agree with c_L and C_L; features are
+    finite and `n_features` in number; `correct` has no loss; no other prediction of the round beats the result of a decoder
+    beyond rounding (1e-9).  `estimator_checks.check_problem` checks more.
 
     Attributes
     ----------
     n_features : int
         Number of joint features, the length of w.
     c_L, C_L : float or None
-        The least positive loss and the largest, where the theorems' steps and bounds are wanted.
+        The least positive loss and the largest loss; required for the theorems' steps and bounds.
     predictions : callable
-        Optional: ``predictions(x)`` lists all predictions for x, where they are few enough, for `estimator_checks.check_problem`.
+        Optional: ``predictions(x)`` lists all predictions for x, if they are few enough, for `estimator_checks.check_problem`.
 
     See Also
     --------
-    Predtron : Learns it.
-    sklearn_predtron.estimator_checks.check_problem : Checks of all that a problem promises.
+    Predtron : The estimator for such problems.
+    sklearn_predtron.estimator_checks.check_problem : Checks of all requirements of a problem.
 
     Examples
     --------
@@ -129,7 +129,7 @@ class JointProblem(JudgedProblem):
         Returns
         -------
         {ndarray of shape (n_features,), sparse matrix of shape (1, n_features)}
-            Phi(x, sigma).  CSR rows are read as they are, and a step along them touches the features that differ only.
+            Phi(x, sigma).  CSR rows are read as they are, and an update along them changes only the features that differ.
         """
         raise TypeError(f"{type(self).__name__} does not define features(x, prediction); a problem must.")
 

@@ -1,4 +1,4 @@
-"""Fitted linear models of scikit-learn, from which an estimator may go on learning."""
+"""Fitted linear models of scikit-learn, from which an estimator can start."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class Model:
     resolved : bool
         Whether the estimator's parameters are those that the learner was made of.
     decided : tuple
-        The parameters of which a decision was made, and their parts, as told by two objects, and the decision.
+        The parameters of which a decision was made, and their parts, as two objects, and the decision.
     parameters : object
         What tells the present parameters from those before.
     """
@@ -188,7 +188,7 @@ class Model:
         return X, rows
 
     def _of_now(self, X: Any, rows: Rows, decision: Decision) -> tuple[Decision, NDArray]:
-        """Return what a decision is now, and the scores that it shifts, both as of one round."""
+        """Return the current decision and the scores, shifted for it, both as of one round."""
         learner = self.learner
         scores = np.empty((rows.n, learner.problem.d))
         if decision.asks_for is None:
@@ -250,7 +250,7 @@ class Model:
     # --------------------------------------------------------------------------------------------------------------- saving
 
     def packed(self) -> dict[str, Any]:
-        """Return what is saved: the format, and plain names, numbers and arrays, as of one round."""
+        """Return the content of a saved model as of one round: the format, and plain names, numbers and arrays."""
         self.learner.read(lambda weights: None)  # does what an interrupt has left undone, which no reader may
         _saved.compiled()  # whose modules are imported here, the first time, for nothing is learned meanwhile in the section
         with self.learner.lock.reading():
@@ -270,7 +270,7 @@ def nothing_of_a_process() -> dict[str, Any]:
 
 
 def size_of_block(learner: Learner) -> int:
-    """Return how many rows are scored at a time."""
+    """Return the number of rows that are scored at a time."""
     return max(1, BLOCK // learner.problem.d)
 
 

@@ -105,11 +105,11 @@ class Units(NamedTuple):
         return self.rows_of(chosen), self.labels_of(self.numbers[chosen])
 
     def sizes_of(self, chosen: NDArray) -> NDArray | int:
-        """Return how many rows some units have, which a mask tells."""
+        """Return the number of rows of the units in a mask."""
         return self.sizes if isinstance(self.sizes, int) else self.sizes[chosen]
 
     def rows_of(self, chosen: NDArray) -> NDArray:
-        """Return the rows of some units, which a mask tells."""
+        """Return the rows of the units in a mask."""
         return self.rows[np.repeat(chosen, self.sizes)]
 
 
@@ -139,7 +139,7 @@ class RowReader:
     def read(
         self, X: Any, y: Any, labels_of: LabelsOf, known: Any, *, partial: bool, classes: Any = None, sample_weight: Any = None
     ) -> Reading:
-        """Return what a call that learns was given; `known` is a model that goes on, or None."""
+        """Return the input of a training call; `known` is the model that continues, or None."""
         check_labels_given(y, self.name)
         X, rows, columns = self._rows(X, None if known is None else known.columns)
         codec, labels = labels_of(y, classes, None if known is None else known.labels, partial=partial)
@@ -164,7 +164,7 @@ class RowReader:
         return read_rows(X, self.columns if columns is None else columns, self.name)
 
     def among_first(self, X: Any, given: dict[str, Any], n: int) -> NDArray | None:
-        """Return which rows of a stream are among its first n, with all of their round; None where that cannot be told."""
+        """Return a mask of the rows in the rounds with the first n rows of a stream; None if they are not known."""
         return np.arange(len_of(X)) < n
 
     def labelled(self, X: Any, y: Any, model: Any, *ids: Any) -> tuple[Any, Labels]:
@@ -179,7 +179,7 @@ class RowReader:
         return batch
 
     def units(self, batch: Batch, codec: Any) -> Units:
-        """Return what may be held out of a fit."""
+        """Return the units that a fit can hold out."""
         numbers = np.arange(batch.rows.n) if batch.order is None else batch.order
         m = 0 if isinstance(batch.labels, Codes) else codec.n_labels
 
@@ -251,14 +251,14 @@ class BlockReader(RowReader):
         sample_weight: Any = None,
         **ids: Any,
     ) -> Reading:
-        """Return what a call that learns was given, of rows without a column of ids."""
+        """Return the input of a training call, for rows without a column of ids."""
         refuse_unknown(ids, self.ids)
         return self.gathered(X, y, labels_of, known, ids.get(self.ids.name), sample_weight, partial=partial, classes=classes)[1]
 
     def gathered(
         self, X: Any, y: Any, labels_of: LabelsOf, known: Any, ids: Any, sample_weight: Any, *, partial: bool, classes: Any
     ) -> tuple[Queries, Reading]:
-        """Return which rows belong together, and what a call was given; it notes whether any had several blocks."""
+        """Return the blocks of rows and the input of a call, which records whether any call had several blocks."""
         check_labels_given(y, self.name)
         X, rows, columns = self._rows(X, None if known is None else known.columns)
         codec, values = labels_of(y, classes, None if known is None else known.labels, partial=partial)
@@ -279,7 +279,7 @@ class BlockReader(RowReader):
         return blocks, Reading(batch, codec, columns, blocks.n > 1 or (known is not None and known.noted))
 
     def among_first(self, X: Any, given: dict[str, Any], n: int) -> NDArray | None:
-        """Return which rows are of the first blocks, that have n rows or more together."""
+        """Return the rows of the first blocks that together have at least n rows."""
         try:
             blocks = self.blocks(given.get(self.ids.name), len_of(X))
         except (TypeError, ValueError):
@@ -291,11 +291,11 @@ class BlockReader(RowReader):
         return chosen
 
     def blocks(self, ids: Any, n: int) -> Queries:
-        """Return which of n rows belong together."""
+        """Return the blocks of n rows."""
         return Queries(ids, n, self.ids)
 
     def weighed(self, ids: Any, weight: NDArray) -> tuple[Queries, NDArray]:
-        """Return which of the rows of positive weight belong together, and the weight of each block."""
+        """Return the blocks of the rows of positive weight, and the weight of each block."""
         return queries_of_positive_weight(ids, weight, self.ids)
 
     def labelled(self, X: Any, y: Any, model: Any, *ids: Any) -> tuple[Any, Labels]:
@@ -306,7 +306,7 @@ class BlockReader(RowReader):
         return blocks.take(X), self.labels_of_blocks(y, blocks, model)
 
     def units(self, batch: Batch, codec: Any) -> Units:
-        """Return what may be held out of a fit: blocks."""
+        """Return the units that a fit can hold out: blocks."""
         labels: Any = batch.labels
         rows: Any = batch.rows
         start, numbers = np.asarray(labels.starts), np.arange(rows.n)
@@ -379,7 +379,7 @@ def columns_given(X: Any, columns: Columns) -> Columns:
 
 
 def witness_of(columns: Columns | None, name: str) -> Any:
-    """Return what is known of the columns, as scikit-learn asks an estimator for it."""
+    """Return an object with `n_features_in_` and `feature_names_in_`, for scikit-learn's checks of columns."""
     witness: Any = witness_kind(name)()
     if columns is not None:
         witness.n_features_in_ = columns.n
@@ -404,7 +404,7 @@ def read_table(X: Any, columns: Columns, name: str) -> tuple[Any, Rows]:
 
 
 def len_of(X: Any) -> int:
-    """Return how many rows a table has."""
+    """Return the number of rows of a table."""
     return int(_num_samples(X))
 
 
@@ -428,7 +428,7 @@ def check_finite(X: Any, rows: Rows, name: str) -> None:
 
 
 def why_length_refused(rows: Rows, row: int, norm: Any) -> str:
-    """Say what is wrong with the length of a row."""
+    """Return the message for a row whose length is out of range."""
     values = rows.matrix()[[row]]
     if sparse.issparse(values):
         values.sum_duplicates()

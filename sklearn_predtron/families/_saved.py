@@ -51,7 +51,7 @@ def compiled() -> dict[str, type]:
 
 
 def pack(model: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return what a model, given by its fields, is made of, each part after those that it is made of, itself last."""
+    """Return the parts of a model, given by its fields: each part after its own parts, the model last."""
     packer = Packer()
     state = [[name, packer.pack(value)] for name, value in model.items()]
     return [*packer.parts, {"kind": "Model", "state": state}]
@@ -163,7 +163,7 @@ def checked_columns(n: Any, names: Any, features: Any, first: Any = None) -> Col
 
 
 def checked_noted(noted: Any) -> Any:
-    """Return what the reader had noted; costs by class as `KnownCosts`, with their numbers checked."""
+    """Return the record of a saved reader; costs by class as `KnownCosts`, with validated numbers."""
     if not (isinstance(noted, tuple) and len(noted) == 3):
         return noted
     try:

@@ -41,7 +41,7 @@ class SequenceReader(BlockReader):
         self.constraint, self.observed = constraint, isinstance(constraint, str) and constraint == "observed"
 
     def weighed(self, ids: Any, weight: NDArray) -> tuple[Queries, NDArray]:
-        """Return which of the rows of positive weight belong together, and the weight of each sequence, that of its tokens."""
+        """Return the sequences of the rows of positive weight, and each sequence's weight, which is that of its tokens."""
         weights_of_sequences(self.blocks(ids, len(weight)), weight)
         return super().weighed(ids, weight)
 
@@ -61,7 +61,7 @@ class SequenceReader(BlockReader):
         return sequences, reading._replace(labels=Tokens(classes, allowed, self.chosen(reading, known)))
 
     def chosen(self, reading: Reading, known: Any) -> dict[str, Any]:
-        """Return what "auto" stands for: what it did so far, or by the norm, which rows may be standardised under."""
+        """Return the values of "auto" parameters: those of the known model, or defaults that depend on the norm."""
         if known is not None:
             return known.labels.chosen
         as_they_are = reading.batch.rows.sparse or reading.columns.features is not None

@@ -1,4 +1,4 @@
-"""Weights that are kept sparse, and made dense again to go on learning."""
+"""Weights that are kept sparse, and made dense again for further training."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def check_takes_weights(estimator: Any) -> bool:
 
 
 def sparsify(estimator: Any, tol: float) -> None:
-    """Let an estimator have a model of the weights that predict and are not zero."""
+    """Replace an estimator's model by one that keeps only the nonzero weights that predict."""
     least = real_number(tol)
     if least is None or not 0 <= least < 1:
         raise ValueError(f"tol={tol!r} must be a number from 0 to below 1.")
@@ -65,7 +65,7 @@ def sparsify(estimator: Any, tol: float) -> None:
 
 
 def densify(estimator: Any) -> None:
-    """Let an estimator have a model of dense weights, if they are sparse."""
+    """Replace an estimator's model by one with dense weights, if they are sparse."""
     model: Model = estimator._model
     learner, kept = model.learner, model.learner.weights
     if isinstance(kept, SparseWeights):
@@ -80,7 +80,7 @@ def densify(estimator: Any) -> None:
 
 
 def take_weights(estimator: Any, weights: Any, learned_with: Any) -> None:
-    """Let an estimator have a model with other weights that predict the same."""
+    """Replace the weights of an estimator's model by others that predict the same."""
     model: Model = estimator._model
     learner = model.learner
     if model.stream is not None:

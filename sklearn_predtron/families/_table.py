@@ -1,4 +1,4 @@
-"""Classifiers whose predictions are classes, and whose loss is a table of both."""
+"""Classifiers that predict classes, with a loss that is a table of true and predicted classes."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ MARGINS: dict[str, type[AbstainByMargin]] = {"margin": AbstainByMargin, "online"
 
 
 class TableClassifier(ClassifierMixin, BasePredtron):
-    """Predictions are the classes, and the loss is a table of both."""
+    """Base of classifiers that predict classes, with a table of costs as the loss."""
 
     _parameter_constraints: dict[str, list] = {
         **BasePredtron._parameter_constraints,
@@ -83,7 +83,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
 
     @learned
     def intercept_(self) -> NDArray:
-        """Offsets of the scores that predict, of shape (d,); of two classes less what the decision takes off."""
+        """Offsets of the scores that predict, of shape (d,); for two classes minus the cut of the decision."""
         return shifted_intercept(self)
 
     # --------------------------------------------------------------------------------------------------- what it is made of
@@ -100,7 +100,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return self._reader_of_weights(self._known_weights_of_costs)
 
     def _costs_by_row(self, costs: Any, classes: NDArray, n: int) -> NDArray:
-        """Return what answers cost in each of n rows, of those that are given and of the others."""
+        """Return the costs of the predictions in each of n rows; pairs that `costs` leaves out cost what the loss says."""
         reject = self._reject()
         _certified.refuse_costs_with(reject)
         return costs_by_row(costs, classes, self._named(classes).tolist(), self._costs(classes), n)
@@ -180,7 +180,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return costs if weight is None else costs * weight[:, None]
 
     def _rule(self, classes: NDArray) -> DecisionRule:
-        """Return the rule of the decision; where none is given the one of the loss and the reject option."""
+        """Return the rule of the decision; by default the rule of the loss and the reject option."""
         rule, reject = decision_rule(self.decision, self._cuts, numbers=bool(self._cuts)), self._reject()
         if rule is not None:
             return rule
@@ -215,7 +215,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             warn_if_never_paid(reject, self._costs(classes))
 
     def _weights_of_classes(self, labels: Any) -> NDArray | None:
-        """Return what classes weigh in learning, None if they have no weights."""
+        """Return the training weights of the classes; None if they have none."""
         return self._reader_of_weights(self._weights_of_costs).of_classes(labels)
 
     def _reader_of_weights(self, by_costs: Any) -> WeighedClasses:
@@ -231,7 +231,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return decision.weights if isinstance(decision, LeastCost) else None
 
     def _weights_of_costs(self, classes: NDArray) -> NDArray | None:
-        """Return what two classes weigh in learning under least expected cost: roots of their costs, relative to the least."""
+        """Return the training weights of two classes under least expected cost: roots of their costs, relative to the least."""
         # Measured: of the paid 3 % with two classes, and nothing with more, where one fit then serves all costs.
         if len(classes) > 2 or not isinstance(self._rule(classes), ExpectedCost):
             return None
@@ -297,19 +297,19 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Inputs.  C-contiguous float32 and float64 arrays and CSR matrices are read where they lie, whatever the order of the
-            entries; CSR rows that hold a feature twice are summed in a copy.  A row is zeros or of a length from 1e-140 to
-            1e140; others are an error.
+            Inputs.  C-contiguous float32 and float64 arrays and CSR matrices are read without a copy, whatever the order of the
+            entries; CSR rows that hold a feature twice are summed in a copy.  The length of a row must be 0 or from 1e-140 to
+            1e140.
         y : array-like of shape (n_samples,)
             Labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights, not negative, of which only ratios matter; a row of weight 0 is as if it were absent.  In shuffled epochs a
+            Nonnegative weights, of which only ratios matter; a row with zero weight counts as absent.  In shuffled epochs a
             row appears in proportion to its weight; in the given order the weight multiplies its step.
         costs : array-like of shape (n_samples, k, m), data frame or dict, default=None
             Costs of the predictions in each row, in the forms of `predict`.  Rows are weighted in training by their mean cost
             of a mistake, or by its square root, if that lowers the cost of the held-out rows by more than a standard error
-            (`cost_power_`); without held-out rows (``cv=0``) by the square root.  Probabilities are those of the rows as they
-            came, whatever their costs.  `predict` without ``costs`` then decides by the mean costs of these rows, unless
+            (`cost_power_`); without held-out rows (``cv=0``) by the square root.  Probabilities are those of the rows as
+            given, whatever their costs.  `predict` without ``costs`` then decides by the mean costs of these rows, unless
             `loss` has costs of its own.
 
         Returns
@@ -320,7 +320,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         Raises
         ------
         ValueError
-            If values are none that are accepted, which it says with their name; the estimator is then as it was.
+            If a value is not accepted; the message names it, and the estimator stays unchanged.
         """
         return self._fit(X, y, sample_weight=sample_weight, costs=costs)
 
@@ -332,13 +332,13 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Inputs, of lengths as for `fit`.  Where a step overflows nonetheless the rounds before it are kept, as the error says.
+            Inputs, of lengths as for `fit`.  If a step still overflows, an error is raised and the rounds before it are kept.
         y : array-like of shape (n_samples,)
             Labels.
         classes : array-like of shape (n_classes,), default=None
-            All labels that will ever occur; required by the first call, unless the `categories` of y say what they are.
+            All labels that will ever occur; required by the first call, unless the `categories` of y define them.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights, not negative; a row of weight 0 is as if it were absent.  A weight relative to the mean of those so far
+            Nonnegative weights; a row with zero weight counts as absent.  The weight relative to the mean weight so far
             multiplies the cap of the step.
         costs : array-like of shape (n_samples, k, m), data frame or dict, default=None
             Costs of the predictions in each row, in the forms of `predict`.  Each row is weighted by the square root of its mean
@@ -353,7 +353,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         Raises
         ------
         ValueError
-            If values are none that are accepted, which it says with their name; the estimator is then as it was.
+            If a value is not accepted; the message names it, and the estimator stays unchanged.
         """
         model = self._model
         stream = model.stream if model is not None and classes is None and sample_weight is None and costs is None else None
@@ -363,16 +363,16 @@ class TableClassifier(ClassifierMixin, BasePredtron):
 
     @keeping_type(available_if(_certified.promises_risk))
     def certify(self, X: Any, y: Any) -> Self:
-        """Find how many rows may be answered so that ``reject.risk`` is kept, by rows that were set aside.
+        """Find on held-out rows how many rows can be answered within ``reject.risk``.
 
-        Thresholds of what an answer may be expected to cost are tested by Learn then Test (Angelopoulos et al. 2021): exactly
-        where all mistakes cost the same, and by bets (Waudby-Smith and Ramdas 2024) where not.  The rows must be drawn as those
-        to come, and none of them may have been learned.  What was found holds until the model learns on.
+        Thresholds on the expected cost of an answer are tested by Learn then Test (Angelopoulos et al. 2021): exactly if all
+        mistakes cost the same, and by bets (Waudby-Smith and Ramdas 2024) otherwise.  The rows must come from the distribution of
+        later rows, and must not have been used in training.  The certificate holds until the model is trained further.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Inputs; 95 % confidence in 2 wrong answers of 100 takes at least 149 that are answered, without a mistake.
+            Inputs.  95 % confidence in at most 2 wrong answers of 100 takes at least 149 answered rows without a mistake.
         y : array-like of shape (n_samples,)
             True labels, of `classes_`.
 
@@ -384,12 +384,12 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         Raises
         ------
         ValueError
-            If the rows or labels are no good.
+            If the rows or labels are invalid.
 
         Warns
         -----
         UserWarning
-            If no share of the rows can be answered so, by these: then `predict` rejects all.
+            If no share of the rows can be answered within the risk; `predict` then rejects all rows.
         """
         with self._lock:
             _certified.certify(self, X, y)
@@ -397,12 +397,12 @@ class TableClassifier(ClassifierMixin, BasePredtron):
 
     @learned
     def certificate_(self) -> Certificate:
-        """What `certify` has found, of the model as it is."""
+        """The result of `certify` for the current model."""
         return _certified.certificate_of(self)
 
     @learned
     def rejected_share_(self) -> float:
-        """With ``reject.rate``, the share of the rounds of a stream that were rejected before they were learned."""
+        """With ``reject.rate``, the share of a stream's rounds that were rejected before they were learned."""
         return _certified.rejected_share(self)
 
     cost_power_ = recorded("cost_power_", "The power of what a row's mistakes cost that it weighed in `fit` with `costs`.")
@@ -420,7 +420,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         Returns
         -------
         ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
-            For two classes the score of the second: t or -t where d = 1, else the difference of the two.
+            For two classes the score of the second: t or -t if d = 1, otherwise the difference of the two.
         """
         model = self._fitted_model()
         scores, k = model.scores(X, model.decision_of(self._decision)), len(model.labels.classes)
@@ -431,14 +431,14 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return difference / 2 if scores.shape[1] == 1 else difference
 
     def predict(self, X: Any, costs: Any = None) -> NDArray:
-        """Predict the class, or that it is left undecided where there is a reject option.
+        """Predict the class, or abstain if there is a reject option.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Inputs.
         costs : array-like of shape (n_samples, k, m), data frame or dict, default=None
-            What answers cost in each row, in the place of `loss`: an array in the order of `classes_`, with a last column for
+            Costs of the predictions in each row, instead of `loss`: an array in the order of `classes_`, with a last column for
             ``reject.label`` if there is a reject option; a data frame whose columns are pairs (true, predicted); or
             {(true, predicted): a number or an array of shape (n_samples,)}.  Pairs left out cost what `loss` and `reject` say.
             The prediction has the lowest expected cost under `predict_proba`, whatever the `decision`; `class_weight` does not
@@ -452,18 +452,18 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         Raises
         ------
         ValueError
-            If the costs are not as above, which it says with the pair, the row and the shape; or if there are `costs`, and no
-            probabilities (see `predict_proba`).
+            If the costs are not as above (the message names the pair, the row and the shape), or if `costs` are given and there
+            are no probabilities (see `predict_proba`).
         """
         model = self._fitted_model()
         return self._named(model.labels.classes)[self._numbers_of(model, X, costs)[0]]
 
     @keeping_type(available_if(check_has_probabilities))
     def predict_proba(self, X: Any) -> NDArray:
-        """Compute the probabilities of the classes, by a map of scores of rows that were not learned.
+        """Compute the probabilities of the classes, by a calibration map fitted to scores of unseen rows.
 
-        Of rows as they came: weights of classes, which stand for costs, do not change them, and `sample_weight`, which stands
-        for how frequent rows are, does.  A rejection has no column.
+        They are those of the rows as given.  Class weights stand for costs and do not change them; `sample_weight` stands for
+        the frequency of rows and does.  A rejection has no column.
 
         Parameters
         ----------
@@ -478,7 +478,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         Raises
         ------
         AttributeError
-            If no scores are known of rows that were not learned, as after `fit` under ``decision="learned"``.
+            If there are no scores of unseen rows, as after `fit` under ``decision="learned"``.
         """
         model = self._fitted_model()
         return model.decoded(X, calibration_of(model.decision_of(self._decision)))
@@ -506,7 +506,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return classes if reject is None else np.append(classes, label_of_reject(reject, classes))
 
     def sample_loss(self, X: Any, y: Any, costs: Any = None) -> NDArray:
-        """Compute the estimator's own loss L(sigma, y) of each prediction, or what is paid by the costs of the rows.
+        """Compute the estimator's own loss L(sigma, y) of each prediction, or its cost if `costs` are given.
 
         Parameters
         ----------
@@ -515,13 +515,13 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         y : array-like of shape (n_samples,)
             True labels, of `classes_`.
         costs : array-like of shape (n_samples, k, m), data frame or dict, default=None
-            What answers cost in each row, by which they are predicted and paid, as for `predict`.
+            Costs of the predictions in each row, as for `predict`; they decide the predictions and evaluate them.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            Costs of `loss`, or `costs`; a rejected row costs ``reject.cost``, that of its true class, and with ``reject.risk`` or
-            ``reject.rate`` 0.
+            Costs by `loss`, or by `costs`.  A rejected row costs the ``reject.cost`` of its true class, or 0 with ``reject.risk``
+            or ``reject.rate``.
         """
         model = self._fitted_model()
         predicted, table = self._numbers_of(model, X, costs)
@@ -534,7 +534,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return self._numbers_of(self._fitted_model(), X, None)[0]
 
     def _numbers_of(self, model: Any, X: Any, costs: Any) -> tuple[NDArray, NDArray | None]:
-        """Return the numbers of the predictions, and what all answers cost in each row if that differs."""
+        """Return the numbers of the predictions, and the costs of all predictions in each row if `costs` are given."""
         decision = model.decision_of(self._decision)
         if costs is None:
             return model.decoded(X, decision), None
@@ -585,8 +585,8 @@ class TableClassifier(ClassifierMixin, BasePredtron):
     def margin(self, X: Any, y: Any) -> float:
         """Measure the margin of the weights, at unit norm, on a data set.
 
-        The least, over the rows, of <rep(sigma_y), t> less the best score of a prediction that loses (Jain et al. 2015, section
-        2.2), or of any that is ahead of sigma_y.  Positive only if every row is predicted without loss.
+        The minimum, over the rows, of <rep(sigma_y), t> minus the best score of a prediction with a loss (Jain et al. 2015,
+        section 2.2), or of any that is ahead of sigma_y.  Positive only if every row is predicted without loss.
 
         Parameters
         ----------

@@ -81,7 +81,7 @@ def targets(y: Any, n: int, *, labels: bool) -> NDArray | None:
 
 
 def mark_tables(features: Any, tags: Any) -> None:
-    """Let scikit-learn's tags say what rows a map takes."""
+    """Set scikit-learn's input tags to those of a feature map."""
     try:
         own = resolve(FeatureMap, features, "features").__sklearn_tags__().input_tags
     except ValueError:  # it is none, which learning says
@@ -208,7 +208,7 @@ def joined(parts: list[Any]) -> NDArray | None:
 
 
 def of_some_weight(X: Any, given: dict[str, Any]) -> NDArray:
-    """Return which rows have a weight other than 0."""
+    """Return a mask of the rows with nonzero weight."""
     n = len_of(X)
     weight = np.asarray(given.get("sample_weight"))
     return weight != 0 if weight.shape == (n,) else np.ones(n, dtype=bool)

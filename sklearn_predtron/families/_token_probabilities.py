@@ -1,4 +1,4 @@
-"""What a tagger says of tokens beside the best labels: probabilities, and decisions of least expected cost by them."""
+"""A tagger's probabilities of token labels, and decisions of least expected cost under them."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def biases_(tagger: Any) -> NDArray:
 
 
 def calibrate(tagger: Any, X: Any, y: Any, sid: Any) -> None:
-    """Let a model have settled what its scores mean, by sequences that were not learned."""
+    """Calibrate a tagger's scores on held-out sequences, and store the result in its model."""
     found = meaning_of_scores(tagger, X, y, sid)()
     tagger._model.settled = {**(tagger._model.settled or {}), **found}
 
 
 def meaning_of_scores(tagger: Any, X: Any, y: Any, sid: Any, most: int = MOST_TOKENS) -> Callable[[], dict[str, Any]]:
-    """Return what finds what scores mean, by those of sequences that were not learned, of so many tokens at most."""
+    """Return a function that calibrates the scores on unseen sequences of at most `most` tokens."""
     model, scores, queries, table = scored_sequences(tagger, X, sid, "calibrate")
     classes, allowed = model.labels.classes, model.learner.problem.allowed
     n = max(1, int(np.searchsorted(queries.start, most, side="right")) - 1)
@@ -70,7 +70,7 @@ def few_tokens(n_classes: int) -> int:
 
 
 def tempered(model: Model | None) -> Tempered:
-    """Return what scores are read by; raise NotFittedError where that is not known."""
+    """Return the temperature and biases of the scores; raise NotFittedError if they are not fitted."""
     settled = (model.settled or {}) if model is not None else {}
     if "tempered" not in settled:
         raise NotFittedError(
@@ -101,7 +101,7 @@ def best_paths(tagger: Any, X: Any, sid: Any, n: Any) -> tuple[NDArray, NDArray]
 
 
 def table_of(costs: Any, classes: NDArray) -> NDArray | None:
-    """Return what tokens cost, as the loss that has such costs does."""
+    """Return the cost table of tokens, validated as by `SequenceHamming`."""
     try:
         return sequence_loss(SequenceHamming(costs)).table(classes)
     except (ValueError, TypeError) as error:

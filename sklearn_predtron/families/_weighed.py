@@ -1,4 +1,4 @@
-"""Rows that weigh what their classes weigh, and what their own mistakes cost."""
+"""Rows with weights from their classes and from their own costs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sklearn_predtron.losses._by_row import KnownCosts, RowCosts, SetCosts
 
 
 def weighed(reading: Reading, costs: RowCosts | SetCosts, *, partial: bool) -> Reading:
-    """Return what a training call was given, with rows that are weighted by their costs.
+    """Return the input of a training call, with rows weighted by their costs.
 
     A row in which no mistake costs anything has weight 0.  A stream leaves it out; `fit` does not train on it, and does count it
     among the held-out rows that probabilities are fitted to.  Both count it in the mean costs.
@@ -36,7 +36,7 @@ def weighed(reading: Reading, costs: RowCosts | SetCosts, *, partial: bool) -> R
 
 
 class WeighedSets(RowReader):
-    """Reads rows of sets of labels, which weigh what their mistakes cost.
+    """Reads rows of sets of labels, weighted by their costs.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class WeighedSets(RowReader):
         sample_weight: Any = None,
         costs: Any = None,
     ) -> Reading:
-        """Return what a call that learns was given; rows weigh what their mistakes cost, if `costs` say so."""
+        """Return the input of a training call, with rows weighted by `costs` if they are given."""
         reading = super().read(X, y, labels_of, known, partial=partial, classes=classes, sample_weight=sample_weight)
         if costs is None:
             return reading
@@ -107,7 +107,7 @@ class WeighedClasses(RowReader):
         sample_weight: Any = None,
         costs: Any = None,
     ) -> Reading:
-        """Return what a call that learns was given; rows weigh what their mistakes cost, if `costs` say so."""
+        """Return the input of a training call, with rows weighted by `costs` if they are given."""
         reading = super().read(X, y, labels_of, known, partial=partial, classes=classes, sample_weight=sample_weight)
         codec: Any = reading.labels
         among, codes = codec.classes, reading.batch.labels.array

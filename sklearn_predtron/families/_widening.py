@@ -83,7 +83,7 @@ def check_same_table(estimator: Any, model: Model, n_features: Any) -> None:
 
 
 def kept_of(settled: Any) -> Any:
-    """Return what more classes or labels leave of what was settled: cuts of those so far, and no map."""
+    """Return the calibration results that remain valid with more classes or labels: only the cuts so far."""
     return {"cut": settled["cut"]} if settled and "cut" in settled else None
 
 
@@ -149,7 +149,7 @@ def check_takes(classes: Any, name: str, value: Any, part: Any, accepted: str) -
 
 
 def average_of_width(average: Average, problem: Problem, width: Any) -> Average:
-    """Return what goes on from an average: candidates of many weights are charged less often."""
+    """Return the average for a new width; it evaluates its candidates less often where they have many weights."""
     if not isinstance(average, ChoosingAverage) or evaluation_interval(problem, width) == average.every:
         return average
     return average.charging(evaluation_interval(problem, width))

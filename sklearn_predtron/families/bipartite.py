@@ -66,7 +66,7 @@ OF_RANKINGS: dict[type, tuple[Any, Any]] = {SwappedPairs: (LinearRank(), Balance
 
 
 def batch_loss(value: Any) -> Any:
-    """Return the loss of batches that the parameter `loss` stands for."""
+    """Return the loss of batches for the parameter `loss`."""
     if isinstance(value, str) and value in OF_BATCHES:
         return OF_BATCHES[value]()
     if isinstance(value, tuple(OF_RANKINGS)):
@@ -93,11 +93,11 @@ class FittedCut(Decision):
     Parameters
     ----------
     loss : SubsetLoss, RankingLoss or None
-        What they lose; None if nothing is chosen.
+        The loss that the cut minimises; None if no cut is chosen.
     calibration : Calibration, default=None
-        What makes probabilities.
+        Turns scores into probabilities.
     given : float, default=None
-        The number.
+        The given cut.
     """
 
     shifts = True
@@ -108,7 +108,7 @@ class FittedCut(Decision):
         self.asks_for = None if calibration is None else UNSEEN
 
     def now(self, learner: Learner, settled: Any) -> FittedCut:
-        """Return the cut at the number, or at what was settled."""
+        """Return the cut at the given number, or the fitted cut."""
         return FittedCut(None, given=(settled or {}).get("fitted") if self.given is None else self.given)
 
     def shift(self, problem: Problem) -> NDArray | None:
@@ -116,7 +116,7 @@ class FittedCut(Decision):
         return None if self.given is None else np.array([self.given])
 
     def after_rows(self, scores: NDArray, batch: Any) -> dict[str, float]:
-        """Return the cut with which the rows that were learned lose least."""
+        """Return the cut with the lowest loss on the training rows."""
         loss = of_ranking(self.loss)[1] if isinstance(self.loss, RankingLoss) else self.loss
         column, scores = column_of(batch.labels), scores[:, 0]
         if isinstance(batch.rows, QueryRows):
@@ -132,29 +132,29 @@ class FittedCut(Decision):
     d="1",
 )
 class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
-    """Binary classifier that learns a measure of a batch of rows: F1, the balanced error, precision at k, AUC.
+    """Binary classifier trained for a measure of a batch of rows: F1, the balanced error, precision at k, AUC.
 
-    A round is a batch, or a group of rows (those of a query, a day, a customer), which are predicted together and lose by the
-    counts of right and wrong ones.
+    A round is a batch, or a group of rows (of a query, a day, a customer).  Its rows are predicted together, and its loss depends
+    on the counts of right and wrong predictions.
     {in_order}
 
     Parameters
     ----------
     loss : {losses}, "break_even", "auc", "ap", callable, SubsetLoss, SwappedPairs or AveragePrecision, default="f1"
-        L of a batch, by its true positives, false positives, false negatives and true negatives, as `FBeta(beta=2.0)` or a
-        function of the four (where rows have weights, the cut is chosen by sums of them).  `PrecisionAtK` and `RecallAtK`
-        predict k rows of a batch, or a share of them; "break_even" the share that is positive; "auc" and "ap" are those of
-        rankings, one minus the area under the ROC curve and the average precision.
+        L of a batch, a function of its true positives, false positives, false negatives and true negatives: `FBeta(beta=2.0)` or
+        a callable of the four (if rows have weights, the cut is chosen by sums of weights).  `PrecisionAtK` and `RecallAtK`
+        predict k rows of a batch, or a share of them; "break_even" predicts the share that is positive.  "auc" and "ap" are
+        losses of rankings: one minus the area under the ROC curve, and one minus the average precision.
     balance : "auto" or float, default="auto"
-        From 0 to 1, how much the rows of the rarer class of a batch count: with 1 both classes weigh the same.  "auto" is 1 for
-        "balanced" and "g_mean", 1/2 for "f1" and "jaccard", and 0 for others; at k it must be 0.
+        From 0 to 1, how much the rarer class of a batch is weighted up; with 1 both classes have the same weight.  "auto" is 1
+        for "balanced" and "g_mean", 1/2 for "f1" and "jaccard", and 0 for others.  For losses at k it must be 0.
     batch_size : int, default=200
-        Rows of a batch, where no groups are given.
+        Number of rows of a batch, if no groups are given.
     decision : "fitted", "learned", float, DecisionRule or None, default=None
-        Where the score is cut: "fitted" (or ``Cut("fitted")``) where the training rows, as `fit` ends, lose least (0 in
-        streams); "learned" at 0, or at a number.  None is "learned" for "balanced" and "g_mean" with a `balance` of 1, and
-        "fitted" for others.  At k nothing is cut.  But for "learned" given here, `fit` holds rows, or groups, out for
-        `predict_proba`, in three folds or, of more than 10,000, a part.
+        Where the score is cut.  "fitted" (or ``Cut("fitted")``) is the cut with the lowest loss on the training rows at the end
+        of `fit` (0 in streams); "learned" is 0; a number is the cut itself.  None is "learned" for "balanced" and "g_mean" with
+        a `balance` of 1, and "fitted" for others.  Losses at k have no cut.  Unless "learned" is given here, `fit` holds rows or
+        groups out for `predict_proba`, in three folds or, of more than 10,000, a part.
     {features}
     {norm}
     {update}
@@ -175,7 +175,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
     intercept_ : ndarray of shape (1,)
         Offset of the score, less `threshold_`.
     threshold_ : float
-        The cut of the score as it was learned; 0 is that of `decision_function`.
+        The fitted cut of the score; `decision_function` subtracts it, so that its own cut is 0.
     {features_}
     {norm_}
     {last_coef_}
@@ -193,16 +193,15 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
 
     See Also
     --------
-    PredtronBinaryClassifier : Learns row by row; with ``decision="f1"`` the better choice for F1.
-    PredtronRanker : Learns to rank the documents of queries, of any grades.
+    PredtronBinaryClassifier : Trains row by row; with ``decision="f1"`` the better choice for F1.
+    PredtronRanker : Ranks the documents of queries, with any grades.
 
     Notes
     -----
-    Joachims (2005), online: the competitor of Jain et al. (2015), equation (2), is exact, after one sort of a batch.  What was
-    measured: for F1, ``PredtronBinaryClassifier(decision="f1")`` is as good and many times as fast, for a score that ranks well
-    needs no more than a cut.  Batches earn their keep where the balanced error counts, where a measure is one of groups, and as
-    the theory made runnable.  The surrogate of a batch is blind to costs where classes overlap; the weights that `balance` puts
-    on the classes are what makes it see them.
+    Joachims (2005), online: the competitor of Jain et al. (2015), equation (2), is exact, after one sort of a batch.  In
+    measurements ``PredtronBinaryClassifier(decision="f1")`` is as good for F1 and many times as fast, because a score that ranks
+    well only needs a cut.  Batches are useful for the balanced error, for measures of groups, and to run the theory.  If classes
+    overlap, the surrogate of a batch does not depend on costs; the class weights of `balance` make it depend on them.
 
     Examples
     --------
@@ -272,7 +271,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
     @types.keeping_type(with_ids(GROUPS))
     @types.keeping_type(with_callbacks)
     def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Self:  # type: ignore[override]
-        """Learn from groups, or from batches that are drawn anew for each epoch.
+        """Learn from groups, or from batches that are drawn again for each epoch.
 
         Parameters
         ----------
@@ -281,11 +280,11 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         y : array-like of shape (n_samples,)
             Labels, of two values.
         groups : array-like of shape (n_samples,), default=None
-            The group of each row, in any order; None cuts the rows of each epoch into batches (with a kernel those of the first
-            epoch stay together).
+            The group of each row, in any order.  None cuts the rows of each epoch into batches (with a kernel the batches of the
+            first epoch are kept).
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights, not negative, of which only ratios matter; a row of weight 0 is as if it were absent.  In shuffled batches a
-            row appears in proportion to its weight; a group, or a batch in the given order, weighs the mean of its rows.
+            Nonnegative weights, of which only ratios matter; a row with zero weight counts as absent.  In shuffled batches a
+            row appears in proportion to its weight; a group, or a batch in the given order, has the mean weight of its rows.
 
         Returns
         -------
@@ -299,8 +298,8 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
     ) -> Self:
         """Learn from groups, or from batches, in the given order, one pass.
 
-        Without groups a call is cut into batches of `batch_size` rows and a shorter last one: only splits of a stream at
-        multiples of `batch_size` teach the same, to the last bit.
+        Without groups a call is cut into batches of `batch_size` rows and a shorter last one.  Only splits of a stream at
+        multiples of `batch_size` give the same model, to the last bit.
 
         Parameters
         ----------
@@ -311,9 +310,9 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         classes : array-like of shape (2,), default=None
             Both labels; required by the first call.
         groups : array-like of shape (n_samples,), default=None
-            The group of each row; the same group in two calls stands for two.
+            The group of each row; the same group in two calls counts as two groups.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights, not negative.
+            Nonnegative weights.
 
         Returns
         -------
@@ -388,12 +387,12 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
 
     @learned
     def intercept_(self) -> NDArray:
-        """Offset of the scores that predict, of shape (1,), less what `threshold_` takes off."""
+        """Offset of the scores that predict, of shape (1,), minus `threshold_`."""
         return shifted_intercept(self)
 
     @learned
     def threshold_(self) -> float:
-        """The cut of the score as it was learned."""
+        """The fitted cut of the score."""
         model = self._model
         cuts = model.decision_of(self._decision).now(model.learner, model.settled).shift(model.learner.problem)
         return 0.0 if cuts is None else float(cuts[0])
@@ -411,14 +410,14 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         Returns
         -------
         ndarray of shape (n_samples,)
-            t - `threshold_`; above 0 for the second of `classes_`, unless the loss is one at k.
+            t - `threshold_`; above 0 for the second of `classes_`, except for losses at k.
         """
         model = self._fitted_model()
         return model.scores(X, model.decision_of(self._decision))[:, 0]
 
     @types.keeping_type(available_if(check_has_probabilities))
     def predict_proba(self, X: Any) -> NDArray:
-        """Compute the probabilities of both classes, by a map of scores of rows that were not learned.
+        """Compute the probabilities of both classes, by a calibration map fitted to scores of unseen rows.
 
         Parameters
         ----------
@@ -433,7 +432,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         Raises
         ------
         AttributeError
-            If no scores are known of rows that were not learned, as after `fit` under ``decision="learned"``.
+            If there are no scores of unseen rows, as after `fit` under ``decision="learned"``.
         """
         model = self._fitted_model()
         return model.decoded(X, calibration_of(model.decision_of(self._decision)))
@@ -463,12 +462,12 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Inputs.
         groups : array-like of shape (n_samples,), default=None
-            The group of each row, for losses at k, which predict some of each; None is one group.
+            The group of each row, for losses at k, which predict some rows of each group; None is one group.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            Labels of `classes_`.  Losses at k predict, of rows with equal scores, the first ones.
+            Labels of `classes_`.  If scores are equal, losses at k predict the first rows.
         """
         model = self._fitted_model()
         scores = model.scores(X, model.decision_of(self._decision))[:, 0]
@@ -489,7 +488,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         Returns
         -------
         ndarray of shape (n_groups,)
-            Values of the loss, in the order in which the groups first appear.  Of losses of rankings and losses at k it is the
+            Values of the loss, in the order in which the groups first appear.  For losses of rankings and losses at k it is the
             expectation over the orders of rows with equal scores.
         """
         return self._loss_of(self._raw_predict(X), y, groups)
@@ -513,9 +512,9 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         return losses_of_batches(loss, on, blocks.take(codes), blocks.start)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> float:
-        """Compute the accuracy, whatever the loss; `sample_loss` has the estimator's own.
+        """Compute the accuracy, whatever the loss; `sample_loss` computes the estimator's own loss.
 
-        Under a loss at k it is the mean over all orders of the rows of equal scores.
+        For a loss at k it is the mean over all orders of the rows with equal scores.
 
         Parameters
         ----------
@@ -576,7 +575,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
 
 
 def positive(model: Model, scores: NDArray, groups: Queries) -> NDArray:
-    """Return which rows are predicted to be positive, 0 or 1, given their scores."""
+    """Return the predictions of rows, 0 or 1 (positive), given their scores."""
     if not is_at_k(model.loss):
         return (scores > 0).astype(np.intp)
     problem: Any = copy.copy(model.learner.problem)

@@ -41,8 +41,8 @@ class PredtronClassifier(TableClassifier):
     ----------
     loss : "zero_one", "absolute", "squared", array-like of shape (k, k), dict or CostTableLoss, default="zero_one"
         L(sigma, y).  A cost matrix is in the order of `classes_`, rows = true, columns = predicted; a dict is
-        {(true, predicted): cost}, with cost 1 for the pairs left out.  A class may be missing, from a fold of a search for
-        instance, where `CostMatrix(costs, labels=[...])` declares them all.
+        {(true, predicted): cost}, with cost 1 for the pairs left out.  If a class may be missing from y, for instance in a fold
+        of a search, declare all classes by `CostMatrix(costs, labels=[...])`.
     {class_weight}
     {reject}
     {decision}
@@ -78,7 +78,7 @@ class PredtronClassifier(TableClassifier):
     {n_mistakes_}
     {n_updates_}
     cumulative_loss_ : float
-        Loss suffered online by the last iterate, before each update; with a reject option, that of its best class.
+        Loss suffered online by the last iterate, before each update; with a reject option, the loss of its best class.
     {loss_curve_}
     {n_iter_}
     {held_out_loss_}
@@ -156,12 +156,12 @@ class PredtronClassifier(TableClassifier):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Inputs.
         k : int, default=5
-            How many, from 1 to the number of classes.
+            Number of classes to predict, from 1 to the number of all classes.
 
         Returns
         -------
         ndarray of shape (n_samples, k)
-            Labels by `predict_proba`, or by `decision_function` where there are no probabilities; among equals in the order of
+            Labels sorted by `predict_proba`, or by `decision_function` if there are no probabilities; ties are in the order of
             `classes_`.
 
         Examples
@@ -196,8 +196,8 @@ class PredtronBinaryClassifier(TableClassifier):
     ----------
     loss : "zero_one", "absolute", "squared", array-like of shape (2, 2), dict or CostTableLoss, default="zero_one"
         L(sigma, y).  A cost matrix is in the order of `classes_`, rows = true, columns = predicted; a dict is
-        {(true, predicted): cost}, with cost 1 for the pairs left out.  A class may be missing, from a fold of a search for
-        instance, where `CostMatrix(costs, labels=[...])` declares them all.
+        {(true, predicted): cost}, with cost 1 for the pairs left out.  If a class may be missing from y, for instance in a fold
+        of a search, declare all classes by `CostMatrix(costs, labels=[...])`.
     {class_weight}
     {reject}
     {decision_of_two}
@@ -225,7 +225,7 @@ class PredtronBinaryClassifier(TableClassifier):
     intercept_ : ndarray of shape (1,)
         Offset of the score, less `threshold_`.
     threshold_ : float
-        The cut of the score as it was learned; 0 is that of `decision_function`.
+        The fitted cut of the score; `decision_function` subtracts it, so that its own cut is 0.
     {features_}
     {norm_}
 
@@ -236,7 +236,7 @@ class PredtronBinaryClassifier(TableClassifier):
     {n_mistakes_}
     {n_updates_}
     cumulative_loss_ : float
-        Loss suffered online by the last iterate, before each update; with a reject option, that of its best class.
+        Loss suffered online by the last iterate, before each update; with a reject option, the loss of its best class.
     {loss_curve_}
     {n_iter_}
     {held_out_loss_}
@@ -252,7 +252,7 @@ class PredtronBinaryClassifier(TableClassifier):
 
     Notes
     -----
-    Algorithm 1 of Jain et al. (2015) and its variants; asymmetric costs are its Corollary 2, which speaks of
+    Algorithm 1 of Jain et al. (2015) and its variants; asymmetric costs are its Corollary 2, which holds for
     ``decision="learned"``.  Decisions of least expected cost: Elkan (2001).
 
     Examples
@@ -321,7 +321,7 @@ class PredtronBinaryClassifier(TableClassifier):
 
     @learned
     def threshold_(self) -> float:
-        """The cut of the score of the second class, as it was learned."""
+        """The fitted cut of the score of the second class."""
         model = self._model
         decision = model.decision_of(self._decision)
         decision = decision.now(model.learner, model.settled) if decision.shifts else decision
@@ -334,7 +334,7 @@ class PredtronBinaryClassifier(TableClassifier):
 
 
 def warn_of_alphabet(codec: Any, labels: Codes) -> None:
-    """Warn that F1 is that of the more frequent of two classes, because it is the second by the alphabet."""
+    """Warn if F1 is computed for the more frequent of two classes because it is second in alphabetical order."""
     share = float(np.mean(labels.array == 1)) if len(labels.array) > 0 else 0.0
     if codec.classes.dtype.kind in "OUST" and share > 0.5:
         first, second = codec.classes.tolist()

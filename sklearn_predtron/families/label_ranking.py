@@ -54,18 +54,18 @@ class PredtronLabelRanker(BasePredtron):
     Parameters
     ----------
     loss : "ndcg", "ap", "swapped_pairs", "ranking_zero_one", "kendall_tau" or RankingLoss, default="ndcg"
-        L(sigma, y) of rankings: "ndcg" for the top of the list, "kendall_tau" for the order of all labels.  `NDCG(k=10)` looks
-        at the first 10 positions; "ap" is for relevances 0 and 1, "swapped_pairs" for two grades a row, "ranking_zero_one" asks
-        for wholly right rankings.
+        L(sigma, y) of rankings: "ndcg" for the top of the list, "kendall_tau" for the order of all labels.  `NDCG(k=10)`
+        evaluates the first 10 positions; "ap" is for relevances 0 and 1, "swapped_pairs" for two grades a row;
+        "ranking_zero_one" is 0 only for rankings without any mistake.
     {features}
     {norm}
     {update}
     representation : "auto", "log", "linear", "power", "reciprocal", "pairwise", callable or RankingRepresentation, default="auto"
-        rep(sigma)_i = f(position of label i) / |f| by a strictly decreasing f of the positions 1, 2, ...;
-        `PowerRank(alpha=2)` carries its parameter, a callable takes the positions as an array.  "pairwise", for
-        ``loss="kendall_tau"``, has a score and a learner for each pair of labels, whose votes rank them.  "auto" is "log" but for
-        that loss: where `fit` has folds (see `cv`) for the m (m - 1) / 2 scores of pairs as well, it learns both, and keeps the
-        one whose mean loss of the rows that were held out is lower.
+        rep(sigma)_i = f(position of label i) / |f| with a strictly decreasing f of the positions 1, 2, ...  `PowerRank(alpha=2)`
+        sets a parameter; a callable takes the positions as an array.  "pairwise", for ``loss="kendall_tau"``, has a score and a
+        learner for each pair of labels, whose votes rank them.  "auto" is "log" for other losses.  For "kendall_tau" `fit` trains
+        both if it has folds (see `cv`) also for the m (m - 1) / 2 scores of pairs, and keeps the one with the lower mean loss on
+        held-out rows.
     {average}
     {cv}
     {max_iter}
@@ -80,13 +80,11 @@ class PredtronLabelRanker(BasePredtron):
     ----------
     {label_names_}
     coef_ : ndarray of shape (m, n_features)
-        Weights that predict; of pairs of shape (m (m - 1) / 2, n_features), a row for each of `pairs_`, as in all that is said
-        to have m rows here.
+        Weights that predict.  With pairs, this and all attributes with m rows have m (m - 1) / 2 rows, one for each of `pairs_`.
     intercept_ : ndarray of shape (m,)
         Offsets of the scores.
     pairs_ : ndarray of shape (m (m - 1) / 2, 2)
-        With representation="pairwise", given or chosen, the labels i < j that a score compares: it is positive where i is ahead
-        of j.
+        With representation="pairwise", given or chosen, the labels i < j that a score compares; it is positive if i is ahead.
     {features_}
     {norm_}
     {last_coef_}
@@ -94,7 +92,7 @@ class PredtronLabelRanker(BasePredtron):
     {dual_coef_}
     {t_}
     n_mistakes_ : int
-        Rounds in which a ranking by the scores lost, ties taken at their worst.
+        Rounds in which the ranking by scores had a loss, with ties broken in the worst way.
     {n_updates_}
     {cumulative_loss_}
     {loss_curve_}
@@ -111,16 +109,16 @@ class PredtronLabelRanker(BasePredtron):
     Notes
     -----
     Jain et al. (2015), section 5; as for `PredtronRanker`, sigma_y is the competitor's order sorted again by relevance.  A row
-    all of whose labels are equally relevant has no wrong ranking: its loss is 0 and it changes nothing.
+    with equally relevant labels has no wrong ranking: its loss is 0 and it changes nothing.
 
-    For Kendall's tau take ``loss="kendall_tau"``: one linear score a label cannot follow many orders of the labels, votes of
-    pairs can (Hüllermeier et al. 2008), with (m - 1) / 2 times the weights; where one score a label is true they lose a little,
-    so that `fit` tries both.  A stream has one score a label, unless it is told ``representation="pairwise"``.  For the top of
-    the list take the default "ndcg".  update="slam" looks at the top, too; on long noisy lists it ranks hardly better than
+    For Kendall's tau set ``loss="kendall_tau"``.  One linear score a label cannot represent many orders of the labels; votes of
+    pairs can (Hüllermeier et al. 2008), with (m - 1) / 2 times the weights.  If one score a label is the true model, pairs are
+    slightly worse, so `fit` tries both.  A stream has one score a label, unless ``representation="pairwise"`` is set.  For the
+    top of the list use the default "ndcg".  update="slam" is for the top, too; on long noisy lists it ranks hardly better than
     chance.
 
-    Under the norm "l2" each pair is learned as `PredtronBinaryClassifier` learns it from the rows in which its labels differ;
-    other norms join the pairs' weights.  All rows count in the scale of the intercept and in the average.
+    Under the norm "l2" each pair is trained as `PredtronBinaryClassifier` would be on the rows in which its labels differ; other
+    norms join the weights of pairs.  All rows count in the scale of the intercept and in the average.
 
     Examples
     --------
@@ -172,7 +170,7 @@ class PredtronLabelRanker(BasePredtron):
 
     @learned
     def label_names_(self) -> NDArray:
-        """Names of the labels, if y is a data frame whose columns have names."""
+        """Names of the labels, if y is a data frame with column names."""
         return names_of(self)
 
     @learned
@@ -196,7 +194,7 @@ class PredtronLabelRanker(BasePredtron):
         y : {array-like, sparse matrix} of shape (n_samples, m)
             Relevances of the labels, at least 0.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights, not negative; a row of weight 0 is as if it were absent.
+            Nonnegative weights; a row with zero weight counts as absent.
 
         Returns
         -------
@@ -223,7 +221,7 @@ class PredtronLabelRanker(BasePredtron):
         return labels, scores
 
     def _representations(self) -> tuple[str, ...]:
-        """Return among which representations folds choose: of pairs if the loss is of pairs."""
+        """Return the representations among which folds choose: also "pairwise" if the loss is of pairs."""
         votes = self.representation == "auto" and isinstance(ranking_loss(self.loss), KendallTau)
         return ("log", "pairwise") if votes else ("log",)
 
@@ -244,9 +242,9 @@ class PredtronLabelRanker(BasePredtron):
         Returns
         -------
         ndarray of shape (n_samples, m)
-            The label of the highest score comes first.  With representation="pairwise" it is the number of pairs that the label
-            wins, plus a quarter of its share: the sum of its scores, each signed in its favour, over that of the sizes of all
-            pairs' scores.
+            The label with the highest score comes first.  With representation="pairwise" the score is the number of pairs that
+            the label wins, plus a quarter of its share: the sum of its pairs' scores, each signed in its favour, divided by the
+            sum of the absolute scores of all pairs.
         """
         model = self._fitted_model()
         return model.learner.problem.label_scores(model.scores(X))
@@ -262,7 +260,7 @@ class PredtronLabelRanker(BasePredtron):
         Returns
         -------
         ndarray of shape (n_samples, m)
-            The position of each label, from 1; labels of equal scores in their order.
+            The position of each label, from 1; labels with equal scores keep their order.
         """
         order = np.argsort(-self.decision_function(X), axis=1, kind="stable")
         positions = np.empty_like(order)
@@ -282,8 +280,7 @@ class PredtronLabelRanker(BasePredtron):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Values of the loss that was learned for.  Where scores are equal it is the expectation over the orders of their
-            labels.
+            Values of the training loss.  If scores are equal it is the expectation over the orders of their labels.
         """
         return ranking_losses(*self._scored_rows(X, y))
 
@@ -317,7 +314,7 @@ class PredtronLabelRanker(BasePredtron):
         Returns
         -------
         float
-            At most 1, which is perfect; a row that cannot be ranked wrongly counts 1.  Where scores are equal it is the
+            At most 1, which is perfect; a row that cannot be ranked wrongly counts 1.  If scores are equal it is the
             expectation over the orders of their labels.
         """
         model, scores, labels = self._scored_rows(X, y)
@@ -328,9 +325,9 @@ class PredtronLabelRanker(BasePredtron):
     def margin(self, X: Any, y: Any) -> float:
         """Measure the margin of the weights, at unit norm, on a data set.
 
-        The least lead of a label over a less relevant one; times the least difference of f between neighbouring positions /
-        |f|, unless the update is of pairs ("slam", "max_pair", "mmp").  With representation="pairwise" twice the least score of a
-        pair in favour of its more relevant label.
+        The minimum, over the rows, of the lead of a label over a less relevant one.  Unless the update is of pairs ("slam",
+        "max_pair", "mmp"), it is multiplied by the least difference of f between neighbouring positions / |f|.  With
+        representation="pairwise" it is twice the least score of a pair in favour of its more relevant label.
 
         Parameters
         ----------

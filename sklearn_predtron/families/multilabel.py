@@ -68,7 +68,7 @@ MEASURES = {"macro_f1": Measure("macro_f1", FBeta().of_counts), "micro_f1": Meas
     d="m",
 )
 class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
-    """Multilabel classifier: learns all labels in one pass, for the measure that counts.
+    """Multilabel classifier: learns all labels in one pass, for a given loss of label sets.
 
     {in_order}
 
@@ -76,13 +76,13 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     ----------
     loss : {losses}, callable or SubsetLoss, default="hamming"
         L(sigma, y) of sets of labels.  A callable takes true positives, false positives, false negatives and true negatives
-        of a row; `FBeta(beta=2.0)`, `PrecisionAtK(k=3)` and the others carry their parameters.
+        of a row.  Losses with parameters are given as objects: `FBeta(beta=2.0)`, `PrecisionAtK(k=3)`.
     decision : "learned", "expected_cost", "macro_f1", "micro_f1", float, DecisionRule or None, default=None
-        What becomes of scores: "learned" decodes them, as the theorems have it; "expected_cost" predicts what costs least in
-        expectation, by `predict_proba`, for losses b + 5 c, say, and has the greatest expected measure where the loss is F1, the
-        index of Jaccard or one at k; others cut the scores (see `Cut`).  None is "expected_cost" for sums of unequal costs; for
-        F1, Jaccard and at k whichever of both lost less on rows held out; and "learned" else.  But for "learned" given
-        here, `fit` holds rows out (see `cv`).
+        How scores become predictions.  "expected_cost" predicts the set with the lowest expected cost under `predict_proba`, for
+        losses like b + 5 c, or with the greatest expected measure for F1, Jaccard and losses at k.  "learned" takes the set with
+        the highest score (the setting of the loss bounds); others cut the scores (see `Cut`).  None is "expected_cost" for sums
+        of unequal costs; for F1, Jaccard and losses at k it is whichever of both had the lower loss on held-out rows; otherwise
+        it is "learned".  `fit` holds rows out (see `cv`) unless "learned" is given here.
     {features}
     {norm}
     {update}
@@ -101,14 +101,14 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     Attributes
     ----------
     classes_ : ndarray of shape (m,)
-        0, ..., m - 1; the two labels where y has one dimension.
+        0, ..., m - 1; the two labels if y has one dimension.
     {label_names_}
     coef_ : ndarray of shape (m, n_features)
         Weights that predict.
     intercept_ : ndarray of shape (m,)
         Offsets of the scores, less `threshold_`.
     threshold_ : ndarray of shape (m,)
-        The cuts of the scores as they were learned; 0 is that of `decision_function`.
+        The fitted cuts of the scores; `decision_function` subtracts them, so that its own cut is 0.
     {features_}
     {norm_}
     {last_coef_}
@@ -116,7 +116,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     {dual_coef_}
     {t_}
     n_mistakes_ : int
-        Rounds in which a maximiser of the score lost more than some set would have.
+        Rounds in which a maximiser of the score had a higher loss than some other set.
     {n_updates_}
     {cumulative_loss_}
     {loss_curve_}
@@ -132,8 +132,8 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
 
     Notes
     -----
-    Jain et al. (2015), section 3 and supplement, C.2, with exact loss-augmented inference in a sort and one pass (all losses by
-    name) or by search over the counts of mistakes (any callable).  Where labels tie at a score of 0 they are not predicted.
+    Jain et al. (2015), section 3 and supplement, C.2, with exact loss-augmented inference: by a sort and one pass (all losses by
+    name) or by search over the counts of mistakes (any callable).  Labels with a score of exactly 0 are not predicted.
 
     Examples
     --------
@@ -196,12 +196,12 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
 
     @learned
     def classes_(self) -> NDArray:
-        """The numbers of the labels, or the two labels where y had one dimension."""
+        """The numbers of the labels, or the two labels if y had one dimension."""
         return self._model.labels.classes
 
     @learned
     def label_names_(self) -> NDArray:
-        """Names of the labels, if y is a data frame whose columns have names."""
+        """Names of the labels, if y is a data frame with column names."""
         return names_of(self)
 
     def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, Labels]:
@@ -221,13 +221,13 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return WeighedSets(type(self).__name__, self._costs_by_row)
 
     def _costs_by_row(self, costs: Any, labels: Any, n: int) -> NDArray:
-        """Return what labels cost in each of n rows, missed and false."""
+        """Return the costs of missed and of false labels in each of n rows."""
         m = labels.n_labels
         names = list(range(m)) if labels.names is None else labels.names.tolist()
         return costs_of_labels(costs, names, self._costs_otherwise(m), n)
 
     def _costs_otherwise(self, m: int) -> NDArray:
-        """Return what labels cost by the loss, missed and false; nan where it is no sum of costs of labels."""
+        """Return the loss's costs of missed and of false labels; nan where it is no sum of costs of labels."""
         loss = subset_loss(self.loss)
         own = None if isinstance(loss, AtK | FBeta | Jaccard) else separable_costs(loss, m)
         return np.full((m, 2), np.nan if own is None else own[::-1])
@@ -253,7 +253,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return own if self._costs(loss, m) is None else Hamming().build(representation, m)
 
     def _costs(self, loss: SubsetLoss, m: int) -> tuple[float, float] | None:
-        """Return what a false label costs and what a missed one, if sets of least expected cost are predicted; else None."""
+        """Return the costs of a false and of a missed label; None unless sets of least expected cost are predicted."""
         rule = decision_rule(self.decision, tuple(MEASURES), numbers=True)
         if isinstance(loss, Hamming | AtK | FBeta | Jaccard) and rule is None:
             return None
@@ -295,7 +295,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return Decoded(agreeing, holds_out=True, losses_of=partial(losses_of_sets, loss))
 
     def _measure_of_cut(self, rule: Cut) -> Measure | None:
-        """Return the measure by which scores are cut; None if it is at numbers; refuse what it cannot be."""
+        """Return the measure by which scores are cut, None for numbers; raise ValueError if it is not supported."""
         refuse_class("decision", rule.at)
         measure = None
         if isinstance(rule.at, str) or np.ndim(rule.at) == 0:
@@ -306,12 +306,12 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
 
     @learned
     def intercept_(self) -> NDArray:
-        """Offsets of the scores that predict, of shape (d,), less what `threshold_` takes off."""
+        """Offsets of the scores that predict, of shape (d,), minus `threshold_`."""
         return shifted_intercept(self)
 
     @learned
     def threshold_(self) -> NDArray:
-        """The cuts of the scores, of shape (m,), as they were learned."""
+        """The fitted cuts of the scores, of shape (m,)."""
         model = self._model
         decision = model.decision_of(self._decision)
         decision = decision.now(model.learner, model.settled) if decision.shifts else decision
@@ -329,11 +329,11 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Inputs, of lengths from 1e-140 to 1e140, or zeros.
+            Inputs.  The length of a row must be 0 or from 1e-140 to 1e140.
         y : {array-like, sparse matrix} of shape (n_samples, m)
             Labels, as an indicator matrix of zeros and ones.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights, not negative, of which only ratios matter; a row of weight 0 is as if it were absent.
+            Nonnegative weights, of which only ratios matter; a row with zero weight counts as absent.
         costs : array-like of shape (n_samples, m, 2), data frame or dict, default=None
             Costs of the labels in each row, in the forms of `predict`.  Rows are weighted in training by the mean cost of their
             labels, or by its square root, if that lowers the cost of the held-out rows by more than a standard error
@@ -359,9 +359,9 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         y : {array-like, sparse matrix} of shape (n_samples, m)
             Labels, as an indicator matrix of zeros and ones.
         classes : array-like of shape (m,), default=None
-            The numbers of the labels, or the values 0 and 1 of each; an indicator matrix says what they are.
+            The numbers of the labels, or the values 0 and 1 of each; an indicator matrix defines them.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights, not negative; a row of weight 0 is as if it were absent.
+            Nonnegative weights; a row with zero weight counts as absent.
         costs : array-like of shape (n_samples, m, 2), data frame or dict, default=None
             Costs of the labels in each row, in the forms of `predict`.  Each row is weighted by the square root of the mean cost
             of its labels; a row in which no mistake costs anything is skipped.
@@ -392,8 +392,8 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         Returns
         -------
         ndarray of shape (n_samples, m), or (n_samples,) where y had one dimension
-            A label is predicted where its score is positive (with "precision_at_k" and "recall_at_k", where it is among the
-            k largest; by the rule "at_least" there too, and by "at_most" where both are so).
+            A label is predicted if its score is positive.  With "precision_at_k" and "recall_at_k" it is predicted if its score
+            is among the k largest; the rule "at_least" needs either condition, and "at_most" needs both.
         """
         model = self._fitted_model()
         scores = model.scores(X, model.decision_of(self._decision))
@@ -407,15 +407,15 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Inputs.
         costs : array-like of shape (n_samples, m, 2), data frame or dict, default=None
-            What each label costs in each row where it is missed, and where it is false; a data frame whose columns are pairs
-            (label, "missed") and (label, "false"), or a dict of such pairs of numbers and arrays of shape (n_samples,).  Pairs
-            left out cost what `loss` says.  What is predicted costs least in expectation, by `predict_proba`.
+            Costs of each label in each row, if it is missed and if it is false: an array, a data frame whose columns are pairs
+            (label, "missed") and (label, "false"), or a dict from such pairs to numbers or arrays of shape (n_samples,).  Pairs
+            left out have the costs of `loss`.  The prediction has the lowest expected cost under `predict_proba`.
 
         Returns
         -------
         {ndarray, CSR matrix} of shape (n_samples, m), or ndarray of shape (n_samples,) where y had one dimension
-            Zeros and ones, of the type that y had, and sparse where y was sparse when learning began (a CSR array of a sparse
-            array, a CSR matrix of a sparse matrix); labels of `classes_` where y had one dimension.
+            Zeros and ones of the type of y, sparse if y was sparse when learning began (a CSR array for a sparse array, a CSR
+            matrix for a sparse matrix); labels of `classes_` if y had one dimension.
         """
         model = self._fitted_model()
         if costs is not None:
@@ -423,7 +423,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return model.labels.decode(model.decoded(X, model.decision_of(self._decision), model.labels.pack))
 
     def _sets_by_costs(self, model: Any, X: Any, costs: Any) -> tuple[NDArray, NDArray]:
-        """Return the sets of least expected cost by the costs of the rows, and what labels cost in each row."""
+        """Return the sets of least expected cost under the costs of the rows, and the labels' costs in each row."""
         check_has_probabilities(self)
         probabilities = model.decoded(X, calibration_of(model.decision_of(self._decision)))
         table = self._costs_by_row(costs, model.labels, len(probabilities))
@@ -431,7 +431,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
 
     @types.keeping_type(available_if(check_has_probabilities))
     def predict_proba(self, X: Any) -> NDArray:
-        """Compute the probability of each label, by a map of scores of rows that were not learned.
+        """Compute the probability of each label, by a calibration map fitted to scores of unseen rows.
 
         Parameters
         ----------
@@ -441,12 +441,12 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         Returns
         -------
         ndarray of shape (n_samples, m), or (n_samples, 2) where y had one dimension
-            P(label is on); where y had one dimension, of both of `classes_`.
+            P(label is on); if y had one dimension, the probabilities of both `classes_`.
 
         Raises
         ------
         AttributeError
-            If no scores are known of rows that were not learned, as after `fit` under ``decision="learned"``.
+            If there are no scores of unseen rows, as after `fit` under ``decision="learned"``.
         """
         model = self._fitted_model()
         found = model.decoded(X, calibration_of(model.decision_of(self._decision)))
@@ -470,7 +470,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             return np.log(self.predict_proba(X))
 
     def sample_loss(self, X: Any, y: Any, costs: Any = None) -> NDArray:
-        """Compute the estimator's own loss L(sigma, y) of each prediction, or what is paid by the costs of the rows.
+        """Compute the estimator's own loss L(sigma, y) of each prediction, or its cost if `costs` are given.
 
         Parameters
         ----------
@@ -479,7 +479,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         y : {array-like, sparse matrix} of shape (n_samples, m)
             True labels.
         costs : array-like of shape (n_samples, m, 2), data frame or dict, default=None
-            What labels cost in each row, by which sets are predicted and paid, as for `predict`.
+            Costs of the labels in each row, as for `predict`; they decide the predictions and evaluate them.
 
         Returns
         -------
@@ -516,7 +516,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return model, counts(predicted, sparse.csr_array(y))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Compute 1 - Hamming loss, the share of labels that are predicted rightly, whatever `loss` is.
+        """Compute 1 - Hamming loss, the share of labels that are predicted correctly, whatever `loss` is.
 
         Parameters
         ----------
@@ -537,8 +537,8 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     def margin(self, X: Any, y: Any) -> float:
         """Measure the margin of the weights, at unit norm, on a data set.
 
-        The least, over the rows, of <rep(sigma_y), t> less the best score of a set that loses (Jain et al. 2015, section 2.2), or
-        of any that is ahead of sigma_y.
+        The minimum, over the rows, of <rep(sigma_y), t> minus the best score of a set with a loss (Jain et al. 2015, section
+        2.2), or of any that is ahead of sigma_y.
 
         Parameters
         ----------

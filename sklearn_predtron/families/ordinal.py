@@ -39,7 +39,7 @@ __all__ = ["PredtronOrdinalClassifier"]
     unit="the absolute loss",
 )
 class PredtronOrdinalClassifier(TableClassifier):
-    """Ordinal regression: classification whose labels have an order, and whose mistakes cost more the further they go.
+    """Ordinal regression: classification with ordered labels, in which larger mistakes cost more.
 
     {in_order}
 
@@ -47,11 +47,11 @@ class PredtronOrdinalClassifier(TableClassifier):
     ----------
     loss : "absolute", "zero_one", "squared", array-like of shape (r, r), dict or CostTableLoss, default="absolute"
         L(sigma, y) of ranks.  A cost matrix is in the order of `classes_`, rows = true, columns = predicted; a dict is
-        {(true, predicted): cost}, with cost 1 for the pairs left out.  A rank may be missing, from a fold of a search for
-        instance, where `categories` or `CostMatrix(costs, labels=[...])` declares them all.
+        {(true, predicted): cost}, with cost 1 for the pairs left out.  If a rank may be missing from y, for instance in a fold
+        of a search, declare all ranks by `categories` or `CostMatrix(costs, labels=[...])`.
     categories : array-like of shape (r,), default=None
-        The labels from the lowest rank to the highest.  None is the order that y declares, an ordered pandas Categorical, polars
-        Enum or ordered Arrow dictionary; else that of the sorted labels, for strings the alphabet, and a warning says so.
+        The labels from the lowest rank to the highest.  None takes the order that y declares (an ordered pandas Categorical,
+        polars Enum or ordered Arrow dictionary).  Otherwise labels are sorted, strings alphabetically, with a warning.
     {class_weight}
     {reject}
     {decision}
@@ -60,8 +60,8 @@ class PredtronOrdinalClassifier(TableClassifier):
     update : {updates} or Update, default="adaptive"
         When to change the weights, towards which competitor, and how far; "prank" is for representation="shared".
     representation : {representations}, array-like of shape (r, d) or CodeRepresentation, default="thermometer"
-        rep(k), one unit vector a rank.  "thermometer" (CuSum Rank) asks r - 1 questions, whether the rank is above each
-        threshold, each with its own weights; "shared" (PRank) has one direction and r - 1 ordered thresholds on it.
+        rep(k), one unit vector a rank.  "thermometer" (CuSum Rank) has a score with its own weights for each of r - 1 thresholds,
+        whether the rank is above it; "shared" (PRank) has one direction and r - 1 ordered thresholds on it.
     {average}
     {cv}
     {max_iter}
@@ -81,8 +81,8 @@ class PredtronOrdinalClassifier(TableClassifier):
     intercept_ : ndarray of shape (d,)
         Offsets of the scores, r - 1 for "shared" (minus the thresholds).
     thresholds_ : ndarray of shape (r - 1,)
-        With representation="shared", the thresholds theta_1 <= ... <= theta_(r - 1) on the direction ``coef_[0]``: a row has as
-        many ranks below its own as its score <coef_[0], x> reaches thresholds.
+        With representation="shared", the thresholds theta_1 <= ... <= theta_(r - 1) on the direction ``coef_[0]``.  The number of
+        thresholds that the score <coef_[0], x> reaches is the number of ranks below the predicted one.
     {features_}
     {norm_}
     {last_coef_}
@@ -111,7 +111,7 @@ class PredtronOrdinalClassifier(TableClassifier):
     (``update="perceptron"``, and ``PassiveAggressive(competitor="predicted")``).  With "absolute" the default update scales
     the margin with the distance of the competitor's rank.  PRank: Crammer and Singer (2001).
 
-    Of ranks whose scores tie exactly "thermometer" and "shared" predict the highest, as 0 counts as above its threshold.
+    If the scores of ranks tie exactly, "thermometer" and "shared" predict the highest of them: a score of 0 counts as above.
 
     Examples
     --------
@@ -196,7 +196,7 @@ class PredtronOrdinalClassifier(TableClassifier):
         return known, known.encode(y)
 
     def _given_order(self, y: Any) -> NDArray | None:
-        """Return the ranks in their order, if they are known without a look at the rows."""
+        """Return the ranks in their order, if they are known without the rows."""
         return declared_order(y) if self.categories is None else checked_categories(self.categories)
 
     def _widen_labels(self, labels: Any, classes: Any) -> tuple[Codec, list[int]]:
@@ -221,8 +221,8 @@ class PredtronOrdinalClassifier(TableClassifier):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Compute 1 - mean absolute error / (r - 1) on the scale of ranks, whatever the loss and its costs.
 
-        A rejected row counts as the largest error, and so does a row with a label that was not learned, which a warning counts.
-        Searches over losses compare by it; `metrics.cost_scorer` makes scorers of costs.
+        A rejected row counts as the largest error.  So does a row with an unknown label; a warning gives the number of these.
+        Searches over losses use this score to compare them; `metrics.cost_scorer` makes scorers of costs.
 
         Parameters
         ----------

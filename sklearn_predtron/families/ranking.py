@@ -45,10 +45,10 @@ ROUTED = {"qid": "groups", "sample_weight": True}
 
 
 class QueryReader(BlockReader):
-    """Reads queries, and warns of those that teach nothing."""
+    """Reads queries, and warns if nothing can be learned from them."""
 
     def read(self, *given: Any, partial: bool, **how: Any) -> Reading:
-        """Return what a call that learns was given."""
+        """Return the input of a training call; warn if nothing can be learned from it."""
         reading = super().read(*given, partial=partial, **how)
         labels: Any = reading.batch.labels
         if 1 < len(labels.relevances) == labels.n:
@@ -66,22 +66,22 @@ class QueryReader(BlockReader):
 
 @documented(updates=UPDATES + ', "slam", "max_pair", "listnet"', rows="queries", judged="the mean loss", or_learned="")
 class PredtronRanker(BasePredtron):
-    """Subset ranking: learns from queries, whose documents are rows with a relevance each, to score documents.
+    """Subset ranking: learns to score documents from queries, whose documents are rows with a relevance each.
 
-    A round is a query: its documents are ranked by their scores t = X w, and compared with their relevances.
+    A round is a query: its documents are ranked by their scores t = X w, and the ranking is compared with their relevances.
     {in_order}
 
     Parameters
     ----------
     loss : "ndcg", "ap", "swapped_pairs", "ranking_zero_one", "kendall_tau" or RankingLoss, default="ndcg"
-        L(sigma, y) of rankings.  `NDCG(k=10)` looks at the first 10 positions; "ap" is for relevances 0 and 1,
-        "swapped_pairs" for two grades a query, "ranking_zero_one" asks for wholly right rankings.
+        L(sigma, y) of rankings.  `NDCG(k=10)` evaluates the first 10 positions; "ap" is for relevances 0 and 1, "swapped_pairs"
+        for two grades a query; "ranking_zero_one" is 0 only for rankings without any mistake.
     {features}
     {norm}
     {update}
     representation : "log", "linear", "power", "reciprocal", callable or RankingRepresentation, default="log"
-        rep(sigma)_i = f(position of i) / |f| by a strictly decreasing f of the positions 1, 2, ...; `PowerRank(alpha=2)`
-        carries its parameter, a callable takes the positions as an array.
+        rep(sigma)_i = f(position of i) / |f| with a strictly decreasing f of the positions 1, 2, ...  `PowerRank(alpha=2)` sets
+        a parameter; a callable takes the positions as an array.
     {average}
     {cv}
     {max_iter}
@@ -103,10 +103,10 @@ class PredtronRanker(BasePredtron):
     last_intercept_ : float
         0.0.
     dual_coef_, support_ : ndarrays of shape (n_support,) and (n_support,)
-        With ``norm=RKHS(...)``: coefficients of the rows that are kept, and their numbers among all rows given.
+        With ``norm=RKHS(...)``: the coefficients of the rows that are kept, and the numbers of these rows among all rows given.
     {t_}
     n_mistakes_ : int
-        Rounds in which a ranking by the scores lost, ties taken at their worst.
+        Rounds in which the ranking by scores had a loss, with ties broken in the worst way.
     {n_updates_}
     {cumulative_loss_}
     {loss_curve_}
@@ -122,16 +122,15 @@ class PredtronRanker(BasePredtron):
 
     Notes
     -----
-    Jain et al. (2015), section 4, with two corrections: sigma_y is the competitor's order sorted again by relevance (an arbitrary
-    right ranking does not learn), and the loss-augmented competitor is exact, found in little more than a sort (but in very long
-    lists, below).  A query with one document, or all of whose documents are equally relevant (none of them, say), has no wrong
-    ranking: its loss is 0 and it changes nothing.  The competitor costs little more than a sort for some grades of relevance, or
-    with representation="log" and the loss NDCG of whole lists.  Other searches are bounded: in lists of more than 256 documents
-    one that would take longer than about a tenth of a second gives the best ranking so far, whose surrogate still bounds the loss
-    suffered.
+    Jain et al. (2015), section 4, with two corrections.  First, sigma_y is the competitor's order sorted again by relevance (with
+    an arbitrary correct ranking nothing is learned).  Second, the loss-augmented competitor is exact, except in very long lists.
+    A query with one document, or with equally relevant documents, has no wrong ranking: its loss is 0 and it changes nothing.
+    The competitor costs little more than a sort for a few grades of relevance, or with representation="log" and the loss NDCG
+    of whole lists.  Other searches are bounded: in lists of more than 256 documents a search that would take longer than about a
+    tenth of a second returns the best ranking so far, whose surrogate still bounds the loss suffered.
 
     With scikit-learn's metadata routing on, `qid` is requested as `groups` by `fit`, `partial_fit` and `score`, so that
-    ``GridSearchCV(..., cv=GroupKFold()).fit(X, y, groups=qid)`` splits, learns and scores by query.
+    ``GridSearchCV(..., cv=GroupKFold()).fit(X, y, groups=qid)`` splits, trains and scores by query.
 
     Examples
     --------
@@ -192,16 +191,17 @@ class PredtronRanker(BasePredtron):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_documents, n_features)
-            Documents.  C-contiguous float32 and float64 arrays and CSR matrices are read where they lie, unless the documents of
-            a query lie apart: then they are gathered first.  A CSR matrix that holds a feature of a document twice is copied.
+            Documents.  C-contiguous float32 and float64 arrays and CSR matrices are read without a copy, unless the documents of
+            a query are not contiguous: then they are gathered first.  A CSR matrix that holds a feature of a document twice is
+            copied.
         y : array-like of shape (n_documents,)
             Relevances, at least 0 (up to 30 for the exponential gain of NDCG).
         qid : array-like of shape (n_documents,), default=None
-            The query of each document, in any order; None is one query, of which more than one row warns, and "one" without a
-            warning.  A data frame X may have it in a column "qid" in place of this.
+            The query of each document, in any order.  None is one query, with a warning for more than one row; "one" is one query
+            without a warning.  A data frame X may have it in a column "qid" instead.
         sample_weight : array-like of shape (n_documents,), default=None
-            Weights, not negative, of which only ratios matter.  A document of weight 0 is as if it were absent; a query weighs
-            the mean of the others, and appears in shuffled epochs in proportion to it.
+            Nonnegative weights, of which only ratios matter.  A document with zero weight counts as absent.  A query has the mean
+            weight of its other documents, and appears in shuffled epochs in proportion to it.
 
         Returns
         -------
@@ -214,7 +214,7 @@ class PredtronRanker(BasePredtron):
         """Learn from queries in the given order, one pass.
 
         The result is, to the last bit, the same for any way of splitting a stream of queries into calls.  The same id in two
-        calls stands for two queries.
+        calls counts as two queries.
 
         Parameters
         ----------
@@ -226,7 +226,7 @@ class PredtronRanker(BasePredtron):
             The query of each document; interleaved queries are gathered in the order of their first documents.  None is one
             query.  A data frame X may have it in a column "qid".
         sample_weight : array-like of shape (n_documents,), default=None
-            Weights, not negative.
+            Nonnegative weights.
 
         Returns
         -------
@@ -314,13 +314,13 @@ class PredtronRanker(BasePredtron):
         X : {array-like, sparse matrix} of shape (n_documents, n_features)
             Documents.
         qid : array-like of shape (n_documents,), default=None
-            The query of each document, here or in a column "qid" of X.  None is one query, and an error after a fit with
-            several; "one" is one query.
+            The query of each document, here or in a column "qid" of X.  None is one query, and raises ValueError after a fit with
+            several queries; "one" is one query.
 
         Returns
         -------
         ndarray of shape (n_documents,)
-            Positions 1, 2, ... within the query; documents of equal scores in the order they are in.
+            Positions 1, 2, ... within the query; documents with equal scores keep their order.
         """
         model, reader = self._fitted_model(), self._reader()
         X, qid = reader.apart(X, qid)
@@ -347,8 +347,8 @@ class PredtronRanker(BasePredtron):
         Returns
         -------
         ndarray of shape (n_queries,)
-            Values of the loss that was learned for, in the order in which the queries first appear.  Where scores are equal it is
-            the expectation over the orders of their documents.
+            Values of the training loss, in the order in which the queries first appear.  If scores are equal it is the
+            expectation over the orders of their documents.
         """
         return ranking_losses(*self._scored_queries(X, y, qid))
 
@@ -386,15 +386,15 @@ class PredtronRanker(BasePredtron):
         y : array-like of shape (n_documents,)
             Relevances.
         qid : array-like of shape (n_documents,), default=None
-            The query of each document, here or in a column "qid" of X.  None is one query, of which more than one row warns, and
-            an error after a fit with several; "one" is one query.
+            The query of each document, here or in a column "qid" of X.  None is one query, with a warning for more than one row,
+            and raises ValueError after a fit with several queries; "one" is one query.
         sample_weight : array-like of shape (n_documents,), default=None
-            Weights; documents of weight 0 are absent, a query weighs the mean of the others.
+            Weights; documents with zero weight count as absent, and a query has the mean weight of its other documents.
 
         Returns
         -------
         float
-            At most 1, which is perfect; a query that cannot be ranked wrongly counts 1.  Where scores are equal it is the
+            At most 1, which is perfect; a query that cannot be ranked wrongly counts 1.  If scores are equal it is the
             expectation over the orders of their documents.
         """
         model, reader = self._fitted_model(), self._reader()
@@ -407,9 +407,9 @@ class PredtronRanker(BasePredtron):
     def margin(self, X: Any, y: Any, qid: Any = None) -> float:
         """Measure the margin of the weights, at unit norm, on queries.
 
-        The least lead of a document over a less relevant one of its query; times the least difference of f between
-        neighbouring positions / |f|, unless the update is of pairs ("slam", "max_pair"): by so much a right
-        ranking leads for each pair that another one inverts.
+        The minimum, over the queries, of the lead of a document over a less relevant one.  Unless the update is of pairs ("slam",
+        "max_pair"), it is multiplied by the least difference of f between neighbouring positions / |f|: the lead of a correct
+        ranking for each pair that another ranking inverts.
 
         Parameters
         ----------
@@ -457,18 +457,18 @@ class PredtronRanker(BasePredtron):
             Margin gamma > 0 of some unit-norm weights on the queries (see `margin`).
         radius : float, default=None
             The largest spectral norm of a query's documents; for updates of pairs the largest length of a document.  For the
-            norms "l1" and "group" the q-norm of the Euclidean lengths of a query's features, or of a document; a factor q - 1
-            enters by itself.  None takes what an update with eta="theory" has seen, of queries under the other norms the
-            Frobenius norm, which is larger.
+            norms "l1" and "group" it is the q-norm of the Euclidean lengths of a query's features, or of a document; the factor
+            q - 1 is added automatically.  None takes the value recorded by an update with eta="theory"; for queries under the
+            other norms that is the Frobenius norm, which is larger.
         c_L : float, default=None
-            The least positive loss of a ranking of the queries, which `theory.loss_constants` finds; the bounds of "adaptive" and
-            "passive_aggressive" need it.  None takes what an update with eta="theory" has seen of the queries that lost.  The
-            bound of "slam" takes its least positive weight for it, which it has always seen.
+            The least positive loss of a ranking of the queries, which `theory.loss_constants` computes; the bounds of "adaptive"
+            and "passive_aggressive" need it.  None takes the value that an update with eta="theory" recorded for queries with a
+            loss.  The bound of "slam" uses its least positive weight instead, which is always recorded.
         comparator : ndarray of shape (n_features,), default=None
-            In the place of a margin, any weights u: the bound is then by their surrogate losses on the queries, which need not
-            be separable.  For "max_pair", and for "slam" with a number as its step; an error for others.
+            Instead of a margin, any weights u.  The bound then uses their surrogate losses on the queries, which need not be
+            separable.  For "max_pair", and for "slam" with a number as its step; raises ValueError for others.
         X, y, qid : array-like, default=None
-            With `comparator`, all documents, relevances and ids that were learned; each as often as it was.
+            With `comparator`, all documents, relevances and ids that were learned, each repeated as often as it was learned.
 
         Returns
         -------

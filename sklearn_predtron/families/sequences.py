@@ -51,44 +51,46 @@ ROUTED = {"sid": "groups", "sample_weight": True}
 class PredtronSequenceTagger(BasePredtron):
     """Sequence tagging by a linear chain: labels the tokens of a sequence together.
 
-    A row is a token, `sid` says of which sequence, and a round is a sequence.  The score S(y) of a sequence of labels is the sum
-    of <w_k, x_t> + b_k over its tokens x_t with the labels k, of A_jk over its neighbouring labels j and k, and of the scores of
-    its first and of its last label.  The best sequence is predicted, among equals the first in lexicographic order.
+    A row is a token, `sid` is the id of its sequence, and a round is a sequence.  The score S(y) of a sequence of labels is the
+    sum of <w_k, x_t> + b_k over its tokens x_t with the labels k, of A_jk over its neighbouring labels j and k, and of the scores
+    of its first and of its last label.  The sequence with the highest score is predicted; ties go to the first in lexicographic
+    order.
     {in_order}
 
     Parameters
     ----------
     loss : "auto", "hamming", "zero_one" or SequenceLoss, default="auto"
-        L(sigma, y) of sequences: "hamming" counts wrong tokens, `SequenceHamming(costs)` adds their costs up, "zero_one" asks
-        for wholly right sequences.  "auto" is "hamming", but where labels are those of chunks ("O", "B-x", "I-x") the one of
-        both by which `fit` finds more of them (see `cv`).
+        L(sigma, y) of sequences: "hamming" counts wrong tokens, `SequenceHamming(costs)` adds up their costs, and "zero_one" is 0
+        only for sequences without any mistake.  "auto" is "hamming".  For labels of chunks ("O", "B-x", "I-x") it is whichever of
+        both finds more chunks (see `cv`).
     constraint : "bio", "observed", array-like of shape (n_classes + 1, n_classes) or None, default=None
-        Which label may follow which: others are never predicted, and refused in y.  "bio" is for the labels O, B-x and I-x, where
-        I-x follows B-x and I-x only; "observed" allows what `fit` has seen; a boolean array says of each label, a row, which ones
-        may follow, and in its last row which ones may be first.
+        The allowed transitions between labels.  Others are never predicted, and raise ValueError in y.  "bio" is for the labels
+        O, B-x and I-x, where I-x follows only B-x and I-x.  "observed" allows the transitions in the data of `fit`.  A boolean
+        array has a row for each label, with the labels that may follow it, and a last row with the labels that may be first.
     {features}
     norm : "auto", "l2", "scaled" or Norm, default="auto"
-        The norm of W, under which margins are measured.  "auto" is "scaled", for raw features of any unit, where the first rows
-        are dense, and "l2" where they are CSR.  The transitions, which are counts, have the Euclidean norm.
+        The norm of W, under which margins are measured.  "auto" is "scaled" (for raw features of any unit) if the first rows are
+        dense, and "l2" if they are CSR.  The transitions, which are counts, have the Euclidean norm.
     {update}
     {average}
     cv : int, splitter, iterable or None, default=None
-        What `fit` chooses by: 10 or 25 epochs, or `max_iter`, and what "auto" is.  None sets a fifth of the sequences aside, at
-        most 5,000, by which ways to learn the others are judged; the best then learns all.  Of fewer than 20 sequences, with a
-        callback that chooses the epochs, ``average="auto"`` or `warm_start` it is 0: one learner of all, for 20 epochs.  A
-        number or a splitter is for the mean of learners without a fold each, of 3, 10, 31 or 100 epochs.
+        How `fit` chooses between 10 and 25 epochs (or takes `max_iter`), and the values of "auto" parameters.  None holds out a
+        fifth of the sequences, at most 5,000, to compare candidates trained on the others; the best is then trained on all.  It
+        is 0 for fewer than 20 sequences, with a callback that chooses the epochs, ``average="auto"`` or `warm_start`.  0 trains
+        one model on all sequences for 20 epochs.  With a number or a splitter the mean of fold models predicts, after 3, 10, 31
+        or 100 epochs.
     {max_iter}
     {random_state}
     {tol}
     {shuffle}
     {warm_start}
     intercept_scaling : "auto", "length" or float, default="auto"
-        Length of the intercept's virtual feature.  "length" is the running geometric mean of the lengths of the tokens, which
-        follows the unit of X.  "auto" is what `fit` finds better (see `cv`), that or 1, as long as a feature of text; elsewhere
-        it is "length" under ``norm="scaled"``, and 1 under others.
+        Scale of the intercept's virtual feature.  "length" is the running geometric mean of the lengths of the tokens, which
+        follows the unit of X.  "auto" is whichever `fit` finds better (see `cv`): "length", or 1, the scale of a feature of text.
+        Without such a choice it is "length" under ``norm="scaled"``, and 1 under other norms.
     transition_scaling : "auto" or float, default="auto"
-        Squared length of the feature of a transition relative to the intercept's: with more of it transitions are learned faster.
-        "auto" is 0.1, and 1 with an intercept that is chosen to be 1.
+        Squared scale of a transition's feature relative to the intercept's; with larger values transitions are learned faster.
+        "auto" is 0.1, or 1 if "auto" chooses 1 for `intercept_scaling`.
 
     Attributes
     ----------
@@ -110,34 +112,35 @@ class PredtronSequenceTagger(BasePredtron):
         The same of the last iterate.
     {t_}
     n_mistakes_ : int
-        Sequences of which a maximiser of the score lost.
+        Rounds in which a maximiser of the score had a loss.
     {n_updates_}
     {cumulative_loss_}
     {loss_curve_}
     {n_iter_}
     held_out_loss_ : dict of int to float
-        By the number of epochs after which `fit` looked, the mean loss of the sequences held out, in the way that was chosen;
-        with ``loss="auto"`` of chunks the mean number of those that are missed, or predicted where there are none.
+        For each number of epochs that `fit` evaluated, the mean loss of the chosen candidate on the held-out sequences; with
+        ``loss="auto"`` for chunks, the mean number of chunks that are missed, or predicted where there are none.
     loss_ : str or SequenceLoss
-        The parameter `loss`, or what "auto" stands for.
+        The parameter `loss`; for "auto", the chosen loss.
     temperature_, biases_ : float, and ndarray of shape (n_classes,)
-        What `fit` has found by sequences held out, or `calibrate`.
+        The calibration of scores, fitted to held-out sequences by `fit`, or by `calibrate`.
     {n_features_in_}
     {feature_names_in_}
 
     See Also
     --------
-    PredtronClassifier : Labels rows one by one.
-    sklearn_predtron.datasets.stack_sequences : From lists of sequences to rows and sid.
+    PredtronClassifier : Classifies rows one by one.
+    sklearn_predtron.datasets.stack_sequences : Converts lists of sequences to rows and sid.
     sklearn_predtron.metrics.chunk_f1_score : F1 of chunks in BIO tags.
 
     Notes
     -----
-    Collins (2002) and Shalev-Shwartz and Ben-David (2014, section 17.3), with inference that is exact for both losses: the best
-    sequence that is not y costs one number a token beside the Viterbi recursion.  A round costs n_nonzero K + T K^2.
+    Collins (2002) and Shalev-Shwartz and Ben-David (2014, section 17.3), with inference that is exact for both losses.  To find
+    the best sequence other than y takes one number a token in addition to the Viterbi recursion.  A round takes
+    n_nonzero K + T K^2 operations.
 
     With scikit-learn's metadata routing on, `sid` is requested as `groups` by `fit`, `partial_fit`, `predict`, `predict_proba`,
-    `decision_function` and `score`, so that ``GridSearchCV(..., cv=GroupKFold()).fit(X, y, groups=sid)`` splits, learns and
+    `decision_function` and `score`, so that ``GridSearchCV(..., cv=GroupKFold()).fit(X, y, groups=sid)`` splits, trains and
     scores by sequence.
 
     Examples
@@ -210,16 +213,16 @@ class PredtronSequenceTagger(BasePredtron):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_tokens, n_features)
-            Tokens, those of a sequence in their order.  C-contiguous float32 and float64 arrays and CSR matrices are read where
-            they lie, unless the tokens of a sequence lie apart: then they are gathered first.
+            Tokens, those of a sequence in their order.  C-contiguous float32 and float64 arrays and CSR matrices are read without
+            a copy, unless the tokens of a sequence are not contiguous: then they are gathered first.
         y : array-like of shape (n_tokens,)
             Labels.
         sid : array-like of shape (n_tokens,), default=None
-            The sequence of each token; None is one sequence, of which more than one row warns, and "one" without a warning.
-            A data frame X may have it in a column "sid" in place of this.
+            The sequence of each token.  None is one sequence, with a warning for more than one row; "one" is one sequence without
+            a warning.  A data frame X may have it in a column "sid" instead.
         sample_weight : array-like of shape (n_tokens,), default=None
-            Weights, not negative, of which only ratios matter, the same for all tokens of a sequence; a sequence of weight 0 is
-            as if it were absent.
+            Nonnegative weights, of which only ratios matter, the same for all tokens of a sequence; a sequence with zero weight
+            counts as absent.
 
         Returns
         -------
@@ -234,7 +237,7 @@ class PredtronSequenceTagger(BasePredtron):
         """Learn from whole sequences in the given order, one pass.
 
         The result is, to the last bit, the same for any way of splitting a stream of sequences into calls.  The same id in two
-        calls stands for two sequences.
+        calls counts as two sequences.
 
         Parameters
         ----------
@@ -248,7 +251,7 @@ class PredtronSequenceTagger(BasePredtron):
             The sequence of each token; interleaved sequences are gathered in the order of their first tokens.  None is one
             sequence.  A data frame X may have it in a column "sid".
         sample_weight : array-like of shape (n_tokens,), default=None
-            Weights, not negative, the same for all tokens of a sequence.
+            Nonnegative weights, the same for all tokens of a sequence.
 
         Returns
         -------
@@ -270,7 +273,7 @@ class PredtronSequenceTagger(BasePredtron):
         return tuple(name for name, value in values.items() if isinstance(value, str) and value == AUTO)
 
     def _by(self, labels: Any, name: str) -> Any:
-        """Return a parameter, or what "auto" stands for."""
+        """Return the value of a parameter; for "auto", the chosen one."""
         return labels.said(name, getattr(self, name))
 
     def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, NDArray]:
@@ -301,7 +304,7 @@ class PredtronSequenceTagger(BasePredtron):
 
     @learned
     def loss_(self) -> Any:
-        """The parameter `loss`, or what "auto" stands for."""
+        """The parameter `loss`; for "auto", the chosen loss."""
         return self._by(self._model.labels, LOSS)
 
     @learned
@@ -326,11 +329,11 @@ class PredtronSequenceTagger(BasePredtron):
         X : {array-like, sparse matrix} of shape (n_tokens, n_features)
             Tokens.
         sid : array-like of shape (n_tokens,), default=None
-            The sequence of each token, here or in a column "sid" of X.  None is one sequence, and an error after a fit with
-            several; "one" is one sequence.
+            The sequence of each token, here or in a column "sid" of X.  None is one sequence, and raises ValueError after a fit
+            with several sequences; "one" is one sequence.
         costs : array-like of shape (n_classes, n_classes), dict or CostMatrix, default=None
-            What a wrong token costs, as for `SequenceHamming`: labels are then those which are expected to cost least, by
-            `predict_proba`, among the sequences that the constraint allows, and not the best sequence.
+            Costs of wrong tokens, as for `SequenceHamming`.  The prediction is then the sequence with the lowest expected cost
+            under `predict_proba` among those that the constraint allows, instead of the sequence with the highest score.
 
         Returns
         -------
@@ -353,29 +356,29 @@ class PredtronSequenceTagger(BasePredtron):
         sid : array-like of shape (n_tokens,), default=None
             The sequence of each token, as for `predict`.
         n : int, default=5
-            How many.
+            Number of sequences of labels.
 
         Returns
         -------
         labels : ndarray of shape (n, n_tokens)
-            Labels of `classes_`: row 0 is what `predict` returns, row r the sequences that are next after r others.
+            Labels of `classes_`: row 0 is the result of `predict`, and row r the best sequences after r others.
         scores : ndarray of shape (n, n_sequences)
-            Their scores S(y), in the order in which the sequences first appear; -inf where there are no more that the constraint
-            allows, for which the labels of the last one stand again.
+            Their scores S(y), in the order in which the sequences first appear.  If the constraint allows no more sequences, the
+            score is -inf and the labels of the last one are repeated.
         """
         return _token_probabilities.best_paths(self, X, sid, n)
 
     def calibrate(self, X: Any, y: Any, sid: Any = None) -> Self:
-        """Learn what scores mean, by sequences that were not learned: for `predict_proba`, and `predict` with `costs`.
+        """Calibrate the scores on unseen sequences, for `predict_proba` and for `predict` with `costs`.
 
-        The probability of a sequence of labels is made as exp of its score, with a bias for each of its labels, over a
-        temperature: those under which y has most likelihood (Guo et al. 2017; Lafferty et al. 2001), by as many sequences as
-        20,000 tokens make, as a `fit` that holds sequences out does by these.  After much of `partial_fit` call it again.
+        The probability of a sequence of labels is proportional to exp of its score, with a bias for each label, divided by a
+        temperature.  Biases and temperature maximise the likelihood of y (Guo et al. 2017; Lafferty et al. 2001) on sequences of
+        up to 20,000 tokens; `fit` does the same on held-out sequences.  Call it again after much use of `partial_fit`.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_tokens, n_features)
-            Tokens of sequences that were set aside, drawn as those to come.
+            Tokens of held-out sequences, from the distribution of later sequences.
         y : array-like of shape (n_tokens,)
             True labels, of `classes_`.
         sid : array-like of shape (n_tokens,), default=None
@@ -394,7 +397,7 @@ class PredtronSequenceTagger(BasePredtron):
     def predict_proba(self, X: Any, sid: Any = None) -> NDArray:
         """Compute the probability of each label at each token, summed over all sequences of labels by forward-backward.
 
-        The method is there after a `fit` that holds sequences out (see `cv`), or `calibrate`.
+        The method exists after a `fit` that holds sequences out (see `cv`), or after `calibrate`.
 
         Parameters
         ----------
@@ -427,7 +430,7 @@ class PredtronSequenceTagger(BasePredtron):
     temperature_, biases_ = _token_probabilities.temperature_, _token_probabilities.biases_
 
     def decision_function(self, X: Any, sid: Any = None) -> NDArray:
-        """Compute the max-marginals: the best score of a sequence with the label at the token, less that of the best sequence.
+        """Compute the max-marginals: the best score of a sequence with the label at the token, minus that of the best sequence.
 
         Parameters
         ----------
@@ -439,20 +442,20 @@ class PredtronSequenceTagger(BasePredtron):
         Returns
         -------
         ndarray of shape (n_tokens, n_classes)
-            At most 0, which is the predicted label's; -1e100 or less where the constraint leaves no such sequence.
+            At most 0, the value of the predicted label; -1e100 or less if the constraint allows no such sequence.
         """
         model, scores, queries, table = scored_sequences(self, X, sid, "decision_function")
         return queries.put_back(possible(*model.learner.problem.marginals(scores, queries.start, *table)))
 
     def score(self, X: Any, y: Any, sid: Any = None, sample_weight: Any = None) -> float:
-        """Compute the share of tokens whose label is right, whatever the loss.
+        """Compute the share of tokens with the correct label, whatever the loss.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_tokens, n_features)
             Tokens.
         y : array-like of shape (n_tokens,)
-            True labels; they may be others than those of `classes_`, and are then not right.
+            True labels; labels outside `classes_` count as wrong predictions.
         sid : array-like of shape (n_tokens,), default=None
             The sequence of each token, as for `predict`.
         sample_weight : array-like of shape (n_tokens,), default=None
@@ -485,7 +488,7 @@ class PredtronSequenceTagger(BasePredtron):
         Returns
         -------
         ndarray of shape (n_sequences,)
-            Values of the loss that was learned for, in the order in which the sequences first appear.
+            Values of the training loss, in the order in which the sequences first appear.
         """
         X, sid = self._reader().apart(X, sid)
         return self._loss_of(predicted_codes(self, X, sid, "sample_loss")[1], y, sid)
@@ -516,7 +519,7 @@ class PredtronSequenceTagger(BasePredtron):
     def margin(self, X: Any, y: Any, sid: Any = None) -> float:
         """Measure the margin of the weights, at unit norm, on sequences.
 
-        The least, over the sequences, of S(y) less the score of the best other sequence of labels.
+        The minimum, over the sequences, of S(y) minus the score of the best other sequence of labels.
 
         Parameters
         ----------
@@ -564,22 +567,22 @@ class PredtronSequenceTagger(BasePredtron):
         margin : float, default=None
             Margin gamma > 0 of some unit-norm weights on the sequences (see `margin`).
         radius : float, default=None
-            The largest length of a token with the intercept's feature of length `intercept_scaling`.  None takes what an update
-            with eta="theory" has seen.
+            The largest length of a token, including the intercept's feature of length `intercept_scaling`.  None takes the value
+            recorded by an update with eta="theory".
         c_L : float, default=None
-            The least positive loss; None takes what the loss states.
+            The least positive loss; None takes the value stated by the loss.
         unit_margin : float, default=None
-            In the place of a margin, the margin for each unit of loss (see `theory.unit_margin`), which is the natural one of
-            losses that add up: it takes the largest loss, and so the length of the sequences, out of the bound.
+            Instead of a margin, the margin for each unit of loss (see `theory.unit_margin`), the natural one for losses that add
+            up: the bound then does not depend on the largest loss, and so not on the length of the sequences.
 
         Returns
         -------
         float
             What `cumulative_loss_` cannot exceed.  `theory.theorem_of` names the theorem, in which
-            D^2 R^2 = T^2 q with q = 2 radius^2 + 8 transition_scaling intercept_scaling^2, T the longest sequence that took a
-            step.  With a unit margin g the bound of the perceptron is T q / (c_L g^2) where each wrong token costs c_L or more,
-            and T^2 q / (c_L g^2) for other losses; those of the other updates have 1 / g in the place of C_L / margin, and with
-            target="constant" it is delta / (c_L g^2 eta).
+            D^2 R^2 = T^2 q with q = 2 radius^2 + 8 transition_scaling intercept_scaling^2, T the longest sequence with an
+            update.  With a unit margin g the bound of the perceptron is T q / (c_L g^2) if each wrong token costs c_L or more,
+            and T^2 q / (c_L g^2) for other losses; the bounds of other updates have 1 / g instead of C_L / margin, and with
+            target="constant" the bound is delta / (c_L g^2 eta).
 
         Examples
         --------

@@ -39,35 +39,34 @@ METHODS = ["decode", "loss", "representation", "augmented_decode", "correct"]
 class Problem(JudgedProblem):
     """Base of the prediction problems written in Python.
 
-    A subclass sets `n_scores` and defines `decode`, `loss`, `representation` and `augmented_decode`; where predictions and
-    labels are of different kinds it also defines `correct`.  Where several predictions have the largest score, the loss of a
-    round is that of the one which `decode` returns.
+    A subclass sets `n_scores` and defines `decode`, `loss`, `representation` and `augmented_decode`.  If predictions and labels
+    are of different types it also defines `correct`.  If several predictions have the largest score, the loss of a round is that
+    of the prediction that `decode` returns.
 
-    Each round checks what the methods return, as far as that is cheap: losses are numbers from 0 to 1e100 that agree with c_L and
-    C_L, representations are finite, of length 1 (to within 1e-6) and no further apart than D2 says, `correct` has no loss, and
-    neither `decode` nor `augmented_decode` returns what another prediction of the round beats beyond rounding (1e-9).  A
-    ValueError says what is wrong, and leaves the model as it was after the last complete round.  `estimator_checks.check_problem`
-    looks further.
+    Each round checks the results of the methods, as far as that is cheap.  Losses are numbers from 0 to 1e100 that agree with c_L
+    and C_L; representations are finite, of length 1 (to within 1e-6) and no further apart than D2; `correct` has no loss; no
+    other prediction of the round beats the result of `decode` or `augmented_decode` beyond rounding (1e-9).  A violation raises
+    ValueError, and leaves the model as it was after the last complete round.  `estimator_checks.check_problem` checks more.
 
     Attributes
     ----------
     n_scores : int
         Dimension d of the scores and of the representation.
     c_L, C_L : float or None
-        The least positive loss and the largest, where the theorems' steps and bounds are wanted.
+        The least positive loss and the largest loss; required for the theorems' steps and bounds.
     D2 : float or None
-        The largest |rep(sigma) - rep(sigma')|^2, for bounds tighter than with 4, which unit vectors cannot exceed.
+        The largest |rep(sigma) - rep(sigma')|^2, for bounds tighter than with 4, the maximum for unit vectors.
     predictions : iterable
-        Optional: all predictions, where they are few enough to be listed, for `estimator_checks.check_problem`.
+        Optional: all predictions, if they are few enough to be listed, for `estimator_checks.check_problem`.
 
     See Also
     --------
-    JointProblem : Base of those whose features depend on the prediction as well.
-    sklearn_predtron.estimator_checks.check_problem : Checks of all that a problem promises.
+    JointProblem : Base of the problems whose features depend on the prediction as well.
+    sklearn_predtron.estimator_checks.check_problem : Checks of all requirements of a problem.
 
     Examples
     --------
-    A digit predicted on a circle of twelve hours, where the loss is the way round:
+    An hour predicted on a clock of twelve hours, with the distance on the circle as its loss:
 
     >>> import numpy as np
     >>> from sklearn_predtron import Predtron, Problem
@@ -154,11 +153,11 @@ def has_scores(model: Any) -> bool:
 
 @documented(d="n_scores")
 class Predtron(BasePredtron):
-    """Learner for a prediction problem written in Python.
+    """Estimator for a prediction problem written in Python.
 
-    The same loop, updates and averages as the other estimators, at the speed of Python.
+    It has the same loop, updates and averages as the other estimators, at the speed of Python.
 
-    With a `JointProblem`, X is a sequence of objects of any kind, ``norm`` is "l2", and there is no intercept, whatever
+    With a `JointProblem`, X is a sequence of objects of any type, ``norm`` is "l2", and there is no intercept, whatever
     `fit_intercept` says: a feature of 1 cancels in the difference of two predictions.
     {in_order}
 
@@ -293,7 +292,7 @@ class Predtron(BasePredtron):
         Returns
         -------
         ndarray of length n_samples
-            What the problem's `decode` returns, as an array (of objects where they do not make a regular one).
+            The results of the problem's `decode`, as an array (of dtype object if they do not form a regular array).
         """
         predictions = self._raw_predict(X)
         try:
@@ -321,7 +320,7 @@ class Predtron(BasePredtron):
         return self._loss_of(self._raw_predict(X), y)
 
     def _raw_predict(self, X: Any) -> list[Any]:
-        """Return what the problem predicts."""
+        """Return the problem's predictions."""
         model = self._fitted_model()
         self._own_reader().check_features(model)
         problem: Any = model.learner.problem
@@ -366,12 +365,12 @@ class Predtron(BasePredtron):
 
 
 class OwnReader(RowReader):
-    """Reads rows for a problem of the user's own, which has as many scores as when learning began.
+    """Reads rows for a user-defined problem, which must keep the number of scores with which learning began.
 
     Parameters
     ----------
     name : str
-        What the estimator is called in errors.
+        The estimator's name in error messages.
     problem : Problem or JointProblem
         The problem.
     """
@@ -381,13 +380,13 @@ class OwnReader(RowReader):
         self.problem = problem
 
     def read(self, X: Any, y: Any, labels_of: LabelsOf, known: Any, **given: Any) -> Reading:
-        """Return what a call that learns was given."""
+        """Return the input of a training call."""
         if known is not None:
             self.check_features(known)
         return super().read(X, y, labels_of, known, **given)
 
     def features(self) -> int:
-        """Return how many joint features the problem has, 0 if it has scores."""
+        """Return the number of joint features of the problem, 0 if it has scores."""
         return 0
 
     def check_features(self, model: Model) -> None:
@@ -417,7 +416,7 @@ class ObjectReader(OwnReader):
         return X, ObjectRows(X, self.features()), Columns(None)
 
     def read(self, X: Any, y: Any, labels_of: LabelsOf, known: Any, **given: Any) -> Reading:
-        """Return what a call that learns was given."""
+        """Return the input of a training call."""
         reading = super().read(X, y, labels_of, known, **given)
         batch = reading.batch
         return reading._replace(batch=batch._replace(labels=in_pairs(batch.X, batch.labels)))
@@ -430,10 +429,10 @@ class ObjectReader(OwnReader):
         return X, in_pairs(X, labels)
 
     def features(self) -> int:
-        """Return how many joint features the problem has."""
+        """Return the number of joint features of the problem."""
         return PythonJointProblem(self.problem).n_features
 
 
 def in_pairs(X: list[Any], labels: Any) -> Objects:
-    """Return what the rounds of a joint problem are about: objects with their labels."""
+    """Return the rounds of a joint problem: objects with their labels."""
     return Objects(zip(X, labels.values, strict=True))

@@ -1,4 +1,4 @@
-"""Maps of the columns of a table to features, made row by row."""
+"""Feature maps of table columns, computed row by row."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ CLIP = 6.0  # standard deviations
 
 
 class FeatureMap(TransformerMixin, Part):
-    """Base of the maps of table columns to features.
+    """Base of the feature maps of table columns.
 
-    A map is fitted to a table, and from then on makes each row's features of that row alone: the same bits in any split of
-    the rows, and by any number of threads.  `transform` makes all of them; a learner asks for those of a row as its turn comes,
-    and nothing of the number of rows times the number of features is ever stored.
+    A fitted map computes each row's features from that row alone: the same bits for any split of the rows and any number of
+    threads.  `transform` computes the features of all rows.  An estimator computes those of a row when the row is used, and
+    never stores an array of the number of rows times the number of features.
 
     See Also
     --------
@@ -48,7 +48,7 @@ class FeatureMap(TransformerMixin, Part):
 
     Examples
     --------
-    The features of one row, made when they are asked for:
+    The features of one row, computed on demand:
 
     >>> from sklearn_predtron.features import FeatureMap, PiecewiseLinear
     >>> encoder = PiecewiseLinear(n_knots=2, n_pairs=0).fit([[0.0], [1.0]])
@@ -66,14 +66,14 @@ class FeatureMap(TransformerMixin, Part):
     # ------------------------------------------------------------------------------------------------------------- fitting
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Choose the map by the columns of a table.
+        """Fit the map to the columns of a table.
 
         Parameters
         ----------
         X : {array-like, data frame} of shape (n, n_features)
-            The table; NaN, None and the like are missing.
+            The table; NaN, None and the like are missing values.
         y : array-like of shape (n,) or (n, m), default=None
-            Labels or numbers, by which pairs of columns are chosen.
+            Labels or numbers, used to choose pairs of columns.
 
         Returns
         -------
@@ -99,16 +99,16 @@ class FeatureMap(TransformerMixin, Part):
         return matrix
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Gather the first 500 rows of a stream, of which the map is then made: it is that of `fit` of these rows.
+        """Gather the first 500 rows of a stream, then fit the map to them; it is the map that `fit` returns for these rows.
 
-        Rows behind them change nothing.  The map of fewer rows is made when it is first asked for.
+        Later rows change nothing.  With fewer rows the map is fitted when it is first used.
 
         Parameters
         ----------
         X : {array-like, data frame} of shape (n, n_features)
             The next rows.
         y : array-like of shape (n,) or (n, m), default=None
-            Their labels or numbers; pairs are chosen by them if all rows have some.
+            Their labels or numbers, used to choose pairs of columns if all rows have some.
 
         Returns
         -------
@@ -141,7 +141,7 @@ class FeatureMap(TransformerMixin, Part):
         self._validate_params()
 
     def _made_of(self, table: Columns, y: Any) -> tuple[dict[str, Any], NDArray]:
-        """Return what a table makes of the map, all of its attributes in numbers, names and arrays, and the table as numbers."""
+        """Return the fitted map's attributes (numbers, names and arrays), and the table as numbers."""
         matrix, categories, hashed, words = self._first_read(table)
         sizes = np.array([0 if known is None else len(known) + places for known, places in zip(categories, hashed, strict=True)])
         state = self._state_of(matrix, sizes, targets_of(y, table.n))
@@ -218,8 +218,8 @@ class FeatureMap(TransformerMixin, Part):
         Returns
         -------
         ndarray of shape (n, n_features)
-            In single or double precision and C-contiguous: what is missing is NaN, a category is its number, and -1 is one that
-            was not known.  Without categories a matrix of such numbers is returned as it is.
+            In single or double precision and C-contiguous.  A missing value is NaN, a category is its number, and an unknown
+            category is -1.  Without categories a matrix of such numbers is returned as it is.
         """
         self._fitted()
         table = opened(X)
@@ -240,12 +240,12 @@ class FeatureMap(TransformerMixin, Part):
         Returns
         -------
         MadeRows
-            Rows that are made as they are asked for.
+            Rows that are computed on demand.
         """
         return MadeRows(self._fitted(), matrix)
 
     def choices(self) -> list[FeatureMap | None]:
-        """Return what folds choose among, itself first; None is the columns as they are.
+        """Return the candidates among which `fit` chooses, itself first; None is the columns as they are.
 
         Returns
         -------
@@ -255,7 +255,7 @@ class FeatureMap(TransformerMixin, Part):
         return [self]
 
     def under(self, rows: Any) -> Any:
-        """Make features of the table of which another map makes some.
+        """Make the rows of this map from the table behind the rows of another map.
 
         Parameters
         ----------
@@ -270,7 +270,7 @@ class FeatureMap(TransformerMixin, Part):
         return rows.under(self._fitted())
 
     def plain_rows(self, X: Any) -> MadeRows | None:
-        """Make the rows of an array that needs no reading, as those of a stream.
+        """Make the rows of an array that can be used without `read`, such as those of a stream.
 
         Parameters
         ----------
@@ -280,7 +280,7 @@ class FeatureMap(TransformerMixin, Part):
         Returns
         -------
         MadeRows or None
-            None where they are to be read, by `read`, which says what is wrong with them.
+            None if they need `read`, which also reports what is wrong with them.
         """
         row_map = getattr(self, "_row_map", None)
         if row_map is None or type(X) is not np.ndarray or X.ndim != 2 or X.size == 0 or X.shape[1] != row_map.p:
@@ -301,7 +301,7 @@ class FeatureMap(TransformerMixin, Part):
         Returns
         -------
         {csr_matrix, ndarray} of shape (n, n_features_out_)
-            The features, in an array where all of them are there in any row.
+            The features; a dense array if every row has all features.
         """
         return self.rows(self.read(X)).matrix()
 
@@ -311,12 +311,12 @@ class FeatureMap(TransformerMixin, Part):
         Parameters
         ----------
         input_features : array-like of str, default=None
-            Names of the columns, if X had none; otherwise they must be the same.
+            Names of the columns, if X had none; otherwise they must be those of X.
 
         Returns
         -------
         ndarray of str
-            A name for each feature, no two the same.
+            A unique name for each feature.
         """
         self._fitted()
         return self._names([str(name) for name in _check_feature_names_in(self, input_features)])
@@ -345,7 +345,7 @@ class FeatureMap(TransformerMixin, Part):
         raise ValueError(f"The saved state of a {type(self).__name__} is damaged: its categories are not those of its columns.")
 
     def _n_categories(self, row_map: RowMap) -> NDArray:
-        """Return how many categories each column of a compiled map has."""
+        """Return the number of categories of each column of a compiled map."""
         return np.zeros(row_map.p, dtype=np.intp)
 
     def __sklearn_tags__(self) -> Any:
@@ -355,49 +355,49 @@ class FeatureMap(TransformerMixin, Part):
 
 
 class PiecewiseLinear(FeatureMap):
-    """Hats at the quantiles of each column, and products of them for pairs of columns (alias "piecewise").
+    """Hat functions at the quantiles of each column, and their products for pairs of columns (alias "piecewise").
 
-    A linear learner of these features is a generalised additive model with interactions (Lou et al. 2013), of functions that are
-    linear between knots, as Gorishniy et al. (2022) encode numbers::
+    A linear model of these features is a generalised additive model with interactions (Lou et al. 2013), whose functions are
+    linear between knots (an encoding of numbers as in Gorishniy et al. 2022)::
 
         score(x) = b + sum_j f_j(x_j) + sum_(i, j) f_ij(x_i, x_j)
 
-    A number between knots k and k + 1 of its column, at the fraction f of the way, has the value 1 - f at hat k and f at hat
-    k + 1; outside the knots it has the value 1 at the nearest.  Beside them stands (x - mean) / sd, clipped to 6.  The knots are
-    quantiles from .01 to .99, of at most 100,000 rows that are evenly spaced; of a column with few values they are these.  A pair
-    of columns has the products of their hats at fewer knots, of which at most four are not 0.
+    A number at the fraction f between knots k and k + 1 of its column has the value 1 - f at hat k and f at hat k + 1; outside
+    the knots it has the value 1 at the nearest hat.  A further feature is (x - mean) / sd, clipped to 6.  The knots are quantiles
+    from .01 to .99 of at most 100,000 evenly spaced rows; a column with few values has these as knots.  A pair of columns has the
+    products of their hats at fewer knots, of which at most four are not 0.
 
-    What is missing has no hat, no value and no products, but an indicator of its own, if any was missing in `fit`: nothing is
-    imputed.  A category has an indicator.  The 256 most frequent of a column have one each, and others share 256 by a hash of
-    their text; a category that `fit` has not seen is one of these, or has none.  Products with categories are hashed where they
-    have more than 2^20 places.
+    A missing value has no hat, no value and no products, but an indicator of its own if any was missing in `fit`; nothing is
+    imputed.  A category has an indicator.  The 256 most frequent categories of a column have one each, and others share 256 by a
+    hash of their text.  A category that `fit` has not seen has one of the shared indicators, or none.  Products with categories
+    are hashed if they have more than 2^20 places.
 
-    Where there are more pairs than `n_pairs`, those are taken for which the means over a grid of 8 x 8 quantiles explain most of
-    what a linear fit of y leaves: of 20,000 rows, or fewer where there are many pairs; of labels as indicators, the sum over
-    several; and of more than 500 columns among those that explain most by themselves.  Without y they are pairs of columns that
-    are near each other.
+    If there are more pairs than `n_pairs`, the map takes those whose means over a grid of 8 x 8 quantiles explain most of the
+    residuals of a linear fit of y.  It uses 20,000 rows, or fewer if there are many pairs.  Labels count as indicators, with the
+    sum over several.  Of more than 500 columns only those are tried that explain most by themselves.  Without y the pairs are
+    columns that are near each other.
 
     Parameters
     ----------
     n_knots : int, default=12
-        Hats of a column, from 2 to 255.
+        Number of hats of a column, from 2 to 255.
     n_pairs : int, default=100
-        Pairs of columns with products, at most; all pairs of 14 columns are 91.  0 is hats alone.
+        Largest number of pairs of columns with products; all pairs of 14 columns are 91.  0 gives hats alone.
     pair_knots : int, default=5
         Hats of each column of a pair, from 2 to 16.
     missing : bool, default=True
-        Whether values may be missing; otherwise NaN is refused.
+        Whether values may be missing; otherwise NaN raises ValueError.
     categories : "auto", None or list of str and int, default="auto"
-        Columns that hold categories, by name or number; None is no column.  "auto" are those of data frames whose type is
-        category or bool, and those of strings or objects of whose distinct values more than 5 % are no numbers.  Words in a
-        column of numbers are missing, and a warning names them; the strings that pandas reads as missing are, too.
+        Columns that hold categories, by name or number; None is no column.  "auto" takes the columns of data frames whose type is
+        category or bool, and columns of strings or objects in which more than 5 % of the distinct values are no numbers.  Text in
+        a column of numbers counts as missing, with a warning that names it; so do the strings that pandas reads as missing.
 
     Attributes
     ----------
     n_features_in_ : int
-        Columns of the table.
+        Number of columns of the table.
     feature_names_in_ : ndarray of str
-        Their names, if it has some.
+        Names of the columns, if the table has names.
 
     See Also
     --------
@@ -442,10 +442,10 @@ class PiecewiseLinear(FeatureMap):
 
     @property
     def radius_(self) -> float:
-        """The Euclidean length that no row exceeds: sqrt(37 a + b + r) of a numbers, b other columns and r pairs.
+        """The largest possible Euclidean length of a row: sqrt(37 a + b + r) for a numeric columns, b others and r pairs.
 
-        A column has the length 1 at most by its hats or its indicator, and numbers, which are clipped to 6, one more value; the
-        products of a pair have the length 1 at most.
+        The hats or the indicator of a column have a length of at most 1; numeric columns have one more value, clipped to 6.  The
+        products of a pair have a length of at most 1.
         """
         layout = self._layout()
         numbers = layout.kind == NUMBERS
@@ -543,7 +543,7 @@ class PiecewiseLinear(FeatureMap):
 
 
 def filled(knots: list[NDArray], most: int) -> tuple[NDArray, NDArray]:
-    """Return how many knots each column has, and the knots of all, with zeros behind them."""
+    """Return the number of knots of each column, and all knots, padded with zeros."""
     table = np.zeros((len(knots), most))
     for row, own in zip(table, knots, strict=True):
         row[: len(own)] = own
@@ -551,32 +551,32 @@ def filled(knots: list[NDArray], most: int) -> tuple[NDArray, NDArray]:
 
 
 class Auto(PiecewiseLinear):
-    """Of hats with products, hats alone, cosines, and columns as they are, what predicts best on rows held out (alias "auto").
+    """The best on held-out rows of: hats with products, hats alone, cosines, columns as they are (alias "auto").
 
-    An estimator chooses in `fit` by the folds or the part that it holds out (`cv`); where it holds out nothing, and in streams,
-    it is `PiecewiseLinear`, as it is as a transformer.  The cosines are those of `RandomFourier`, of tables of numbers: many
-    columns may interact, and no summands tell why a row has its score.  Columns as they are can be chosen where all are numbers
-    and none is missing.  What is behind another after as many epochs is learned no further.
+    An estimator chooses in `fit` on the held-out rows of its folds or its split (`cv`).  If nothing is held out, in streams, and
+    as a transformer, the map is `PiecewiseLinear`.  The cosines are those of `RandomFourier`, for tables of numbers: many columns
+    may interact, but no summands explain the score of a row.  Columns as they are can be chosen if all are numbers and none is
+    missing.  A candidate that is behind another after the same number of epochs is not trained further.
 
     Parameters
     ----------
     n_knots : int, default=12
-        Hats of a column, from 2 to 255.
+        Number of hats of a column, from 2 to 255.
     n_pairs : int, default=100
         Pairs of columns with products, at most.
     pair_knots : int, default=5
         Hats of each column of a pair, from 2 to 16.
     missing : bool, default=True
-        Whether values may be missing; otherwise NaN is refused.
+        Whether values may be missing; otherwise NaN raises ValueError.
     categories : "auto", None or list of str and int, default="auto"
         Columns that hold categories, as for `PiecewiseLinear`.
 
     Attributes
     ----------
     n_features_in_ : int
-        Columns of the table.
+        Number of columns of the table.
     feature_names_in_ : ndarray of str
-        Their names, if it has some.
+        Names of the columns, if the table has names.
 
     See Also
     --------
@@ -599,7 +599,7 @@ class Auto(PiecewiseLinear):
     synonyms = ("chosen",)
 
     def choices(self) -> list[FeatureMap | None]:
-        """Return hats with products, hats alone and, of numbers, cosines and, if none is missing, columns as they are.
+        """Return the candidates: hats with products, hats alone, and for numbers cosines and, if none is missing, the columns.
 
         Returns
         -------
@@ -632,17 +632,17 @@ class Auto(PiecewiseLinear):
 
 
 class RandomFourier(FeatureMap):
-    """Cosines of random directions of the standardised columns, for the Gaussian kernel (alias "fourier").
+    """Random Fourier features of the standardised columns, for the Gaussian kernel (alias "fourier").
 
     Rahimi and Recht (2007): the features sqrt(2 / D) cos(w_k z + b_k), k = 1..D, of z = (x - mean) / sd have inner products near
-    exp(-gamma |z - z'|^2), for w_k normal with variance 2 gamma and b_k uniform.  The columns hold numbers; what is missing
-    has its column's mean.  Mean and deviation are those of at most 100,000 rows, evenly spaced.  All features of a row are
-    there, so that rows are dense.
+    exp(-gamma |z - z'|^2), for w_k normal with variance 2 gamma and b_k uniform.  The columns hold numbers; a missing value is
+    replaced by its column's mean.  Mean and deviation are those of at most 100,000 evenly spaced rows.  Rows have all features
+    and are dense.
 
     Parameters
     ----------
     n_features : int, default=1000
-        Features D.
+        Number of features, D.
     gamma : float, default=None
         Inverse of the squared width; None is 1 / p for p columns.
     random_state : int, RandomState instance or None, default=0
@@ -651,13 +651,13 @@ class RandomFourier(FeatureMap):
     Attributes
     ----------
     n_features_in_ : int
-        Columns of the table.
+        Number of columns of the table.
     feature_names_in_ : ndarray of str
-        Their names, if it has some.
+        Names of the columns, if the table has names.
 
     See Also
     --------
-    PiecewiseLinear : Features that say what they are of.
+    PiecewiseLinear : Features that can be interpreted.
     sklearn_predtron.norms.RKHS : The kernel itself.
     sklearn.kernel_approximation.RBFSampler : The same features of rows that are not standardised.
 

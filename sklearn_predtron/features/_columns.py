@@ -40,7 +40,7 @@ class Columns(Protocol):
     names: list[Any]
 
     def name(self, j: int) -> str:
-        """Return what a message calls the column."""
+        """Return the column's name for messages."""
 
     def dtype(self, j: int) -> str:
         """Return the type of its values, in lower case."""
@@ -371,7 +371,7 @@ def is_category(table: Columns, j: int) -> bool:
 
 
 def chosen_categories(table: Columns, categories: Any) -> set[int]:
-    """Return which columns hold categories, for the parameter of that name."""
+    """Return the columns that hold categories, for the parameter `categories`."""
     if is_auto(categories):
         return {j for j in range(table.p) if is_category(table, j)}
     return set() if categories is None else set(named_columns(table, categories))

@@ -59,7 +59,7 @@ cdef double explained(const uint8_t* a, const uint8_t* b, const double[:, ::1] t
 
 
 def drops(const uint8_t[:, ::1] bins, const double[:, ::1] targets, const Py_ssize_t[:, ::1] pairs):
-    """Return what a grid of bins of each pair explains of the targets; bins[j] has column j's, 8 where it is missing."""
+    """Return the part of the targets that each pair's grid of bins explains; bins[j] is of column j, 8 if missing."""
     cdef Py_ssize_t r
     cdef double[::1] found = np.zeros(pairs.shape[0])
     with nogil:

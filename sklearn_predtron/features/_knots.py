@@ -1,4 +1,4 @@
-"""What a column's numbers are described by: mean, deviation and knots."""
+"""The description of a column of numbers: mean, deviation and knots."""
 
 from __future__ import annotations
 

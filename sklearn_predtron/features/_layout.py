@@ -1,4 +1,4 @@
-"""Where the features of a piecewise-linear map stand: column by column, then pair by pair."""
+"""The places of the features of a piecewise-linear map: column by column, then pair by pair."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DIRECT, HASHED_FIRST, HASHED_CELL = range(3)
 
 
 class Description(NamedTuple):
-    """What a map is, in arrays; all else follows from it.
+    """The description of a map in arrays, from which everything else follows.
 
     Columns of numbers have 2 knots or more, columns of categories have 1 or more, and what has neither is constant; the knots
     behind a column's last one are 0.

@@ -154,7 +154,7 @@ cdef class MadeRows(Rows):
         return True     # values are finite and at most 6, and one of each column that is there at least 1/2, if it is sparse
 
     def sizes(self, Py_ssize_t last):
-        """Return how many values the rows before the last one have."""
+        """Return the number of values of the rows before the last one."""
         cdef Py_ssize_t[::1] n = np.empty(last, dtype=np.intp)
         cdef Py_ssize_t i
         with nogil:

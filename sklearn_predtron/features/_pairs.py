@@ -1,4 +1,4 @@
-"""Which pairs of columns have products: all of them, or those that explain most of what a linear fit leaves of the targets."""
+"""The pairs of columns that have products: all, or those that explain most of the residuals of a linear fit of the targets."""
 
 from __future__ import annotations
 
@@ -113,6 +113,6 @@ def binned(values: NDArray, of_numbers: bool) -> NDArray:
 
 
 def main_effects(values: NDArray, bins: NDArray, scaled: Any, j: int, of_numbers: bool) -> list[NDArray]:
-    """Return what a linear fit has of a column: the standardised number, or indicators of its bins."""
+    """Return a column's features in a linear fit: the standardised number, or indicators of its bins."""
     parts = [np.nan_to_num(scaled(values, j))] if of_numbers else [(bins == b).astype(np.float64) for b in range(BINS)]
     return [part - part.mean() for part in parts]

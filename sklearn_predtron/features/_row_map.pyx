@@ -43,7 +43,7 @@ cdef class PiecewiseMap(RowMap):
         self.point(p, room, r)
 
     cdef void point(self, Py_ssize_t p, Py_ssize_t room, Py_ssize_t r) noexcept:
-        """Let the tables be those of the arrays."""
+        """Point the tables at the arrays."""
         cdef PiecewiseTables* T = &self.tables
         T.p, T.room, T.n_pairs = p, room, r
         T.hats.n, T.factors.n = self.hats.shape[0], self.factors.shape[0]

@@ -49,5 +49,5 @@ class Codec:
         return None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is known, without what is made of it when it is asked for."""
+        """Return the attributes without the private ones, which are computed on demand."""
         return {name: value for name, value in vars(self).items() if not name.startswith("_")}

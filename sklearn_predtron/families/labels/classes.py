@@ -31,7 +31,7 @@ TO_WIDEN = ", for which widen(classes=...) makes room where a family takes more 
 
 
 class MissingClasses(ValueError):
-    """Says that a stream must be told all labels."""
+    """Raised when a stream starts without the list of all labels."""
 
     def __init__(self, where: str = ""):
         super().__init__(f"classes must be passed on the first call to partial_fit{where}.")

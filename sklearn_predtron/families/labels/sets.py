@@ -89,7 +89,7 @@ class Sets(Codec):
 
     @property
     def pack(self) -> Any:
-        """Return what keeps the indicators of a block of predictions until all are there."""
+        """Return the function that stores a block of predicted indicators until all are there."""
         return np.asarray if self.kind == "ndarray" else sparse.csr_array
 
     def decode(self, predicted: Any) -> Any:
@@ -204,7 +204,7 @@ def flat(y: Any, *, warn: bool) -> NDArray:
 
 
 def sparse_indicators(y: Any) -> SparseIndicators:
-    """Return what a CSR matrix of zeros and ones holds."""
+    """Return the indicators in a CSR matrix of zeros and ones."""
     if not np.isin(y.data, (0, 1)).all():
         raise ValueError(f"y must hold zeros and ones, an indicator for each label; got {strange_values(y.data)}.")
     SparseIndicators(y.indptr.astype(np.intp), y.indices.astype(np.intp), y.shape[1])  # checks what the next lines trust

@@ -119,7 +119,7 @@ class Tokens(Codec):
 
 
 def checked_choice(chosen: Any) -> dict[str, Any]:
-    """Return what parameters of the tagger are chosen to be, of a saved model, too."""
+    """Return the chosen values of the tagger's "auto" parameters; raise TypeError if they are invalid."""
     if not isinstance(chosen, dict):
         raise TypeError(f"where what is chosen is expected there is {shortened(chosen)}")
     for name, value in chosen.items():

@@ -14,7 +14,7 @@ BEGUN = "; datasets.chunk_labels begins each chunk with B-"
 
 
 def bio_transitions(classes: NDArray) -> NDArray:
-    """Return which label may follow which (last row: be first) in tags of chunks: I-x only after B-x and I-x."""
+    """Return the allowed transitions (last row: allowed first labels) of chunk tags: I-x only after B-x and I-x."""
     labels = classes.tolist()
     for label in labels:
         if not isinstance(label, str) or not (label == "O" or label[:2] in ("B-", "I-")):
@@ -30,7 +30,7 @@ def bio_transitions(classes: NDArray) -> NDArray:
 
 
 def observed_transitions(labels: TokenCodes, k: int) -> NDArray:
-    """Return which of k labels follows which (last row: is first) in some sequence."""
+    """Return the transitions between k labels (last row: first labels) that occur in some sequence."""
     codes, start = labels.array, labels.starts
     allowed = np.zeros((k + 1, k), dtype=bool)
     follows = np.ones(len(codes), dtype=bool)
@@ -54,7 +54,7 @@ def given_transitions(constraint: Any, classes: NDArray) -> NDArray:
 
 
 def allowed_transitions(constraint: Any, classes: NDArray, observed: NDArray | None) -> NDArray | None:
-    """Return which label may follow which under a constraint; None if all may."""
+    """Return the allowed transitions of a constraint; None if all are allowed."""
     if constraint is None:
         return None
     if isinstance(constraint, str):
@@ -95,7 +95,7 @@ def check_labels_allowed(labels: TokenCodes, queries: Queries, allowed: NDArray,
 
 
 def possible(found: NDArray, allowed: bool) -> NDArray:
-    """Return what was found for tokens, if the constraint allows some labels for each of their sequences."""
+    """Return `found`; raise ValueError if the constraint allows no labels for some sequence."""
     if not allowed:
         raise ValueError("The constraint allows no sequence of labels as long as one of X; predict shorter ones.")
     return found

@@ -130,7 +130,7 @@ def read(
     partial: bool,
     columns: Columns | None = None,
 ) -> tuple[RowReader, Reading]:
-    """Return what reads the rounds of a call, and what it was given; ids in a column of X are then among the rest."""
+    """Return the reader of a call's rounds and the call's input; ids in a column of X are moved to `given`."""
     reader = estimator._reader()
     if isinstance(reader, BlockReader):
         ids = given.get(reader.ids.name)
@@ -186,7 +186,7 @@ def learn_in_order(model: Model, batch: Batch | None) -> None:
 
 
 def counts_of(learner: Learner, batch: Batch) -> NDArray | None:
-    """Return what rounds count for an observer of rows as they came, where they weigh more for what they cost; else None."""
+    """Return the rows' weights without their costs, for an observer of rows as they came; None if it needs none."""
     if batch.costs is None or learner.observer is None or not learner.observer.as_given:
         return None
     counts = batch.as_they_came(np.arange(batch.rows.n) if batch.order is None else batch.order)

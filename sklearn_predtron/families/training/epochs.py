@@ -14,7 +14,7 @@ from sklearn_predtron.families._reading import Batch
 
 
 def learn_epoch(model: Model, learner: Learner, batch: Batch, drawn: dict[str, Any], **how: Any) -> float:
-    """Let a learner learn from the rounds that were drawn; return their mean progressive loss."""
+    """Train a learner on the drawn rounds; return their mean progressive loss."""
     loss, t = learner.cumulative_loss, learner.t
     refused = learner.learn(batch.rows, batch.labels, **drawn, **how)
     if refused >= 0:
@@ -24,7 +24,7 @@ def learn_epoch(model: Model, learner: Learner, batch: Batch, drawn: dict[str, A
 
 
 def usual_epochs(estimator: Any, n: int, learner: Learner) -> int:
-    """Return how many epochs n rows of positive weight are learned in, if `max_iter` does not say."""
+    """Return the number of epochs for n rows of positive weight, if `max_iter` is None."""
     # Measured: ten under-fit some thousand clean rows; fewer rows, and kernels, over-fit by more, and many rows need no more.
     if not estimator._more_epochs or learner.weights.expansion is not None:
         return estimator._epochs
@@ -56,7 +56,7 @@ def folds_of(codes: NDArray, random: np.random.Generator | None, n_folds: int) -
 
 
 def observation_of(learner: Learner) -> str | None:
-    """Return which rows of a weighted epoch the observer sees: "first" ones, or "half" of them, by what it makes of them."""
+    """Return the rows of a weighted epoch that the observer sees: "first" or "half" of them; None without an observer."""
     return None if learner.observer is None else "first" if learner.observer.as_given else "half"
 
 
@@ -142,7 +142,7 @@ class Epochs:
 
 
 def first_appearances(order: NDArray) -> NDArray:
-    """Return how often the row of each round appears, 0 where it has appeared before: then it is no longer new."""
+    """Return the number of appearances of each round's row, at its first round; 0 at later ones, where it is no longer new."""
     times, first = np.bincount(order), np.zeros(order.max(initial=-1) + 1, dtype=np.intp)
     first[order[::-1]] = np.arange(len(order))[::-1]
     counts = np.zeros(len(order))

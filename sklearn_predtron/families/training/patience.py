@@ -11,8 +11,8 @@ from sklearn_predtron._support.compat import CachedParameterNames
 class Patience(CachedParameterNames):
     """Stop `fit` when epochs no longer lower the mean loss.
 
-    An epoch improves if its mean progressive loss is lower than the best so far by more than `tol`; `fit` stops when
-    `n_iter_no_change` epochs in a row do not.
+    An epoch improves if its mean progressive loss is lower than the best so far by more than `tol`.  `fit` stops after
+    `n_iter_no_change` consecutive epochs without an improvement.
 
     Parameters
     ----------
@@ -24,12 +24,12 @@ class Patience(CachedParameterNames):
     See Also
     --------
     PredtronClassifier : Takes it as its parameter `tol`, as all estimators do.
-    sklearn_predtron.callbacks.EarlyStopping : Stops when held-out rows are predicted no better.
+    sklearn_predtron.callbacks.EarlyStopping : Stops when predictions of held-out rows no longer improve.
 
     Notes
     -----
-    An estimator takes it as its parameter `tol`, where a number stands for `Patience` with that `tol`, and None for no end before
-    `max_iter`.  It checks the values as it fits: a ValueError then names `tol`, what was given and what is accepted.
+    Estimators take it as their parameter `tol`; a number stands for `Patience` with that `tol`, and None for no end before
+    `max_iter`.  `fit` checks the values; a ValueError names `tol`, the given value and the accepted ones.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class Patience(CachedParameterNames):
         self.n_iter_no_change = n_iter_no_change
 
     def _check(self) -> None:
-        """Refuse values that say nothing about when to stop."""
+        """Raise ValueError if a value is not valid."""
         tol, patience = self.tol, self.n_iter_no_change
         if not isinstance(tol, Real) or isinstance(tol, bool) or not 0 <= tol < float("inf"):
             raise ValueError(f"tol={self!r} has tol={tol!r}; accepted is a finite number of at least 0.")
@@ -56,7 +56,7 @@ class Patience(CachedParameterNames):
             raise ValueError(f"tol={self!r} has n_iter_no_change={patience!r}; accepted is an integer of at least 1.")
 
     def _is_over(self, losses: Sequence[float]) -> bool:
-        """Return whether the last epochs brought nothing, given the mean loss of each so far."""
+        """Return whether the last epochs brought no improvement, given the mean loss of each so far."""
         earlier, last = losses[: -self.n_iter_no_change], losses[-self.n_iter_no_change :]
         best = min(earlier, default=float("inf"))
         for loss in last:
@@ -67,7 +67,7 @@ class Patience(CachedParameterNames):
 
 
 def checked_patience(tol: Patience | float) -> Patience:
-    """Return what the parameter `tol` stands for, checked."""
+    """Return the parameter `tol` as a validated `Patience`."""
     if isinstance(tol, bool):
         raise ValueError(f"tol={tol} is ambiguous; accepted are None, a finite number of at least 0 and a Patience.")
     patience = tol if isinstance(tol, Patience) else Patience(tol)

@@ -204,7 +204,7 @@ def plan_training(
 
 
 def kind_of_plan(estimator: Any, model: Model, decision: Decision, batch: Batch, single: str | None) -> Kind:
-    """Return which plan of ``cv=None`` a fit has."""
+    """Return the kind of a fit under ``cv=None``."""
     kernel = model.learner.weights.expansion is not None
     if decision.asks_for == PROGRESSIVE:
         return "nothing" if kernel and batch.rows.n > 2_000 else "margins"

@@ -312,6 +312,6 @@ def with_model(estimator: Any, model: Model | None) -> Any:
 
 
 def snapshot(estimator: Any) -> dict[str, Any]:
-    """Return what a callback's own copy of the fitted estimator needs."""
+    """Return the attributes of a callback's own copy of the fitted estimator."""
     model: Model = estimator._model
     return {"_model": model.but(learner=copy.deepcopy(model.learner), record=copy.deepcopy(model.record))}
