@@ -227,7 +227,7 @@ def is_of_pairs(model: Any) -> bool:
 
 
 def number_of(target: Any, targets: list[Any]) -> int:
-    """Return which row of coefficients is a target's."""
+    """Return the index of a target's row of coefficients."""
     if target not in targets:
         accepted = f"{targets} and None" if targets else "None, for there is one row of coefficients"
         raise ValueError(f"target={shortened(target)} is not known; accepted are {accepted}.")
@@ -235,7 +235,7 @@ def number_of(target: Any, targets: list[Any]) -> int:
 
 
 def names_of_features(estimator: Any, model: Any) -> Any:
-    """Return what the steps before the estimator, or the estimator, call the features; None if they have no names."""
+    """Return the names of the features from the steps before the estimator, or its own; None without names."""
     names = None
     if isinstance(estimator, Pipeline) and len(estimator) > 1:
         with suppress(AttributeError, ValueError):  # a step knows no names

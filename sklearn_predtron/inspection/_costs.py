@@ -263,7 +263,7 @@ def read_probabilities(y_true: Any, y_prob: Any) -> tuple[NDArray, NDArray]:
 
 
 def read_costs(costs: Any) -> tuple[float, float]:
-    """Return what a false answer costs and what a miss."""
+    """Return the costs of a false answer and of a miss."""
     if costs is None:
         return 1.0, 1.0
     found = real_numbers(costs)

@@ -301,7 +301,7 @@ def checked_window(window: int | None, kind: str, rounds: int) -> int | None:
 
 
 def curve_of(rounds: NDArray, losses: NDArray, kind: str, window: int | None) -> tuple[NDArray, NDArray]:
-    """Return what is drawn against what, from the sum of the losses up to some rounds."""
+    """Return the x and y values of the curve, from the sums of the losses up to some rounds."""
     if kind == "cumulative":
         return rounds, losses
     if kind == "mean":

@@ -145,5 +145,5 @@ def table_of(transitions: NDArray, start: NDArray, end: NDArray) -> NDArray:
 
 
 def text_of(score: float) -> str:
-    """Return what a cell says: the score, x where it is forbidden, and nothing where there is none."""
+    """Return the text of a cell: the score, x if it is forbidden, empty if there is none."""
     return "" if np.isnan(score) else "x" if np.isinf(score) else f"{score:.2g}"

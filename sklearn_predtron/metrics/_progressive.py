@@ -131,7 +131,7 @@ def takes_rows(model: Any) -> bool:
 
 
 def learn(model: Any, ids: Ids | None, X: Any, y: Any, given: Any, **first: Any) -> None:
-    """Let the model go on with a batch."""
+    """Update the model on a batch."""
     if ids is not None and given is not None:
         first[ids.name] = given
     model.partial_fit(X, y, **first)
@@ -234,7 +234,7 @@ def joined(parts: list[Any]) -> Any:
 
 
 def judge_of(model: Any, metric: Callable[..., Any] | None) -> Judge:
-    """Return what compares predictions with labels."""
+    """Return the judge that compares predictions with labels."""
     if metric is None:
         if not hasattr(model, "_loss_of"):
             raise ValueError(

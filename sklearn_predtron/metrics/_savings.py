@@ -117,7 +117,7 @@ def refuse_other_answers(y: Any, predicted: Any, costs: Any) -> None:
 
 
 def read_costs(costs: Any, labels: Any, answers: list[Any], n: int) -> Any:
-    """Return what answers cost in each row, of shape (n, k, m)."""
+    """Return the costs of the answers in each row, of shape (n, k, m)."""
     k, m = len(labels), len(answers)
     otherwise = np.ones((k, m)) - np.eye(k, m)
     if pairs_of(costs) is None and (isinstance(costs, str) or hasattr(costs, "table") or np.ndim(costs) == 2):

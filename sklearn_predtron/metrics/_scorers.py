@@ -126,7 +126,7 @@ def mean_cost(
 
 
 def of_labels(reject_cost: Any, k: int) -> NDArray:
-    """Return what a reject costs for each of k labels."""
+    """Return the cost of an abstention for each of k labels."""
     if np.shape(reject_cost) not in ((), (k,)):
         raise ValueError(f"reject_cost={reject_cost!r} must be a number, or one for each of the {k} labels.")
     return np.broadcast_to(reject_cost, (k,))

@@ -121,7 +121,7 @@ def has_parameter(function: Callable[..., Any], name: str) -> bool:
 
 
 def respond(estimator: Any, method: str, X: Any, sid: ArrayLike | None) -> Any:
-    """Return what the method of an estimator, or of the last step of a pipeline, makes of tokens of these sequences."""
+    """Return the output of a method of an estimator or pipeline for the tokens of these sequences."""
     estimator = getattr(estimator, "best_estimator_", estimator)  # a search hands no ids on to it
     call = getattr(estimator, method)
     if sid is None:
@@ -130,7 +130,7 @@ def respond(estimator: Any, method: str, X: Any, sid: ArrayLike | None) -> Any:
 
 
 def names_of_ids(estimator: Any, method: str) -> set[str]:
-    """Return under which names the method takes the ids, if it does."""
+    """Return the names under which the method takes the ids, if it does."""
     if get_config()["enable_metadata_routing"] and hasattr(estimator, "get_metadata_routing"):
         routing = get_routing_for_object(estimator)
         if isinstance(routing, MetadataRouter):

@@ -33,13 +33,13 @@ class Delegating:
         return self.estimator_
 
     def _routed(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Return what a method of the estimator is given beside rows and labels."""
+        """Return the metadata to pass to a method of the estimator."""
         if not get_config()["enable_metadata_routing"] or method not in ROUTED:
             return params
         return dict(process_routing(self, method, **params).estimator[method])
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Return what metadata the estimator requests.
+        """Return the metadata that the estimator requests.
 
         Returns
         -------

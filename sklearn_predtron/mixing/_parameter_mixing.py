@@ -301,7 +301,7 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
         return self.cluster if client is None else client
 
     def _look(self, shards: list[Any]) -> Look:
-        """Return what looks at shards side by side."""
+        """Return the function that scans shards in parallel."""
         where = self._where(shards)
         return partial(look_here, self.n_jobs) if where is None else partial(look_on_cluster, where)
 
@@ -315,7 +315,7 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
         return model.set_params(**given.get_params(deep=False))
 
     def _found_before(self, model: BasePredtron, given: Found) -> Found:
-        """Return what is known of all rows since the first call; refuse what differs."""
+        """Return the form of all rows since the first call; raise ValueError if the given form differs."""
         known = Found(getattr(model, "classes_", None), getattr(model, "n_features_in_", None), self._zero_based)
         for name, value, other in zip(Found._fields, given, known, strict=True):
             if name == "classes" and value is not None and other is not None:
@@ -374,7 +374,7 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
         return {**learned, "n_shards_": course.n_shards, "_seed": course.plan.seed, "_zero_based": course.zero_based}
 
     def _fit_alone(self, course: Course, model: BasePredtron, X: Any, y: Any, given: dict[str, Any]) -> Self:
-        """Let the one shard of a data set in memory be learned as the estimator itself does."""
+        """Fit the estimator itself on a data set in memory that is a single shard."""
         own = {name: getattr(model, name) for name in ("max_iter", "tol", "random_state")}
         model.set_params(max_iter=self.rounds * self.passes, tol=None, random_state=self.random_state)
         model.set_callbacks(EpochsAsRounds(course.tasks, self.rounds, self.passes, partial(self._fitted_alone, course, own)))
@@ -392,7 +392,7 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
         return self._fitted_attributes(course, model, Progress({}, tuple(losses), model.cumulative_loss_))
 
     def _learn_dealt(self, course: Course, data: str | None, model: BasePredtron, batch: Batch) -> None:
-        """Let shards of a data set in memory learn."""
+        """Train on the shards of a data set in memory."""
         learned: Any = model._model
         learned.check_rows(batch.X, batch.rows)
         before = course.before
@@ -407,7 +407,7 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
         course.take(model, shards, checkpoint, finish)
 
     def _learn_shards(self, course: Course, model: BasePredtron, given: list[Any], found: Found, *, whole: bool = False) -> None:
-        """Let files and functions be learned from, of which some row must have a weight if they are a whole data set."""
+        """Train on files and functions; raise ValueError if they are a whole data set without a row of positive weight."""
         fresh = course.before is None
         if any(path_of(x) is not None for x in given):
             course.zero_based = found.zero_based

@@ -292,7 +292,7 @@ class PNormBase(Norm):
         return theory if self.q == "theory" else min(theory, LARGEST_BY_DEFAULT)
 
     def _curvature(self, q: float) -> float:
-        """Return what |g x^T|^2 is multiplied by to size the steps of updates that bound them.
+        """Return the factor of |g x^T|^2 in the step sizes of updates that bound their steps.
 
         The derivative of the link at a feature j is at most (q - 1) (|Theta_j| / |Theta|_q)^(q - 2), and nowhere more than the
         theorems' q - 1; the default is for features half as long as Theta.

@@ -20,7 +20,7 @@ def is_whole(value: Any) -> bool:
 
 
 def no_label(y: Any, accepted: str) -> ValueError:
-    """Return what is to be said of a label that is none."""
+    """Return the ValueError for a value that is no label."""
     return ValueError(f"y={shortened(y)} is no label; accepted is {accepted}.")
 
 
