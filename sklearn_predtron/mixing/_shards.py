@@ -34,7 +34,7 @@ Look = Callable[[Callable[..., Any], list[tuple[Any, ...]]], list[Any]]
 
 
 class ShardError(ValueError):
-    """Says which shard could not be learned from, and why.
+    """Error that names the shard on which training failed, and the reason.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class ShardError(ValueError):
     See Also
     --------
     ParameterMixing : Raises it.
-    sklearn_predtron.datasets.BrokenLineError : The reason, where it is a line of a file.
+    sklearn_predtron.datasets.BrokenLineError : The reason, if it is a line of a file.
 
     Examples
     --------
