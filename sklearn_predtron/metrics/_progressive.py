@@ -34,8 +34,7 @@ def progressive_val_score(
     Parameters
     ----------
     model : estimator
-        An estimator with `partial_fit`; it may be fitted.  Predictions are those of `predict`, which uses averaged weights
-        unless ``average=False``.
+        An estimator with `partial_fit`; it may be fitted.  `predict` uses averaged weights unless ``average=False``.
     stream : iterable
         Items.  (X, y) is as for `partial_fit`: a batch of any number of rows, one query for `PredtronRanker`, or one sequence
         for `PredtronSequenceTagger`.  (x, y) with one-dimensional x is a row.  (X, y, qid) is a batch of queries, (X, y, sid)

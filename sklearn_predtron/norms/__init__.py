@@ -497,8 +497,8 @@ class RKHS(Norm):
     a_s k(x_s, x); nothing else of the learner changes.  If the kernel is positive semidefinite, the bounds hold with R^2 the
     largest k(x, x).  The rows are the `support_`, the coefficients `dual_coef_`.  A round costs a kernel with each of them:
     memory and time grow with the support, unless a `budget` bounds it.  From its second epoch on `fit` also keeps the scores of
-    all rows, and an epoch costs the kernels of all rows with those updated on in it.  For rankers the kernel is one between
-    documents; a round keeps that of every two documents of its query.
+    all rows, and an epoch costs the kernels of all rows with those that have an update in it.  For rankers the kernel is one
+    between documents; a round keeps that of every two documents of its query.
 
     Kernels are computed for a block of rows at a time, by Python and BLAS, under the interpreter's lock: results may depend,
     in the last bits, on how a stream is split into calls and on the threads of BLAS.
@@ -520,9 +520,10 @@ class RKHS(Norm):
     coef0 : float, default=1
         The constant of "poly" and "sigmoid".
     budget : int or None, default=None
-        The largest number of rows kept.  When it is exceeded, the row is removed whose term a_s phi(x_s) is replaced at the least
-        loss by a multiple of another row's.  The other row's coefficients grow by a_s k(x_s, x_o) / k(x_o, x_o), in the weights
-        and in their average.  `budget_loss_` is the sum of the lengths of the losses in the kernel's space.  No bound is proven.
+        The largest number of rows kept.  When it is exceeded, the row is removed whose term a_s phi(x_s) is replaced at the
+        least loss by a multiple of another row's.  The other row's coefficients grow by a_s k(x_s, x_o) / k(x_o, x_o), in the
+        weights and in their average.  `budget_loss_` is the sum of the lengths, in the kernel's space, of what is lost.  No
+        bound is proven.
 
     See Also
     --------

@@ -1,4 +1,4 @@
-"""Estimators as river's, which learn from dicts, one after the other."""
+"""Estimators of this package as river's, trained on one dict at a time."""
 
 from __future__ import annotations
 
