@@ -105,7 +105,7 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
     n_features_in_ : int
         Features of X.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had them.
+        Names of the features, if X had them.
 
     See Also
     --------

@@ -520,10 +520,9 @@ class RKHS(Norm):
     coef0 : float, default=1
         The constant of "poly" and "sigmoid".
     budget : int or None, default=None
-        The largest number of rows kept.  When it is exceeded, the row is removed whose term a_s phi(x_s) is replaced at the
-        least loss by a multiple of another row's.  The other row's coefficients grow by a_s k(x_s, x_o) / k(x_o, x_o), in the
-        weights and in their average.  `budget_loss_` is the sum of the lengths, in the kernel's space, of what is lost.  No
-        bound is proven.
+        The largest number of rows kept.  Above it, the row is removed whose term a_s phi(x_s) is replaced at the least loss by
+        a multiple of another row's; the latter's coefficients grow by a_s k(x_s, x_o) / k(x_o, x_o), in the weights and in
+        their average.  `budget_loss_` is the sum of the lengths, in the kernel's space, of what is lost.  No bound is proven.
 
     See Also
     --------

@@ -1,4 +1,4 @@
-"""Labels as they come: what is one, and with which ones learning begins."""
+"""Labels in a stream: checks of labels, and the labels with which training begins."""
 
 from __future__ import annotations
 
