@@ -185,7 +185,7 @@ class Auto(Norm):
     the other format, with one warning.  CSR rows use `Scaled`, too, if the first round (a row, query, sequence or group) stores
     at least one in twenty of its values and the root mean squares of its columns differ by a factor above 1,000; the split of a
     stream does not matter.  Other CSR rows whose columns differ so much give one warning, and need norm="scaled".  On the
-    command line and in `ParameterMixing` a svmlight file counts as dense if its first chunk stores at least one in twenty of
+    command line and in `ParameterMixing` an svmlight file counts as dense if its first chunk stores at least one in twenty of
     its values; a reader passes CSR rows to `partial_fit`.  A model that begins at given weights (`from_linear`) uses `L2`.
 
     Use "l2" for dense rows if a theorem must hold (`loss_bound`, `theory.margin`, `theory.radius`), for `sparsify`, to
