@@ -1,4 +1,4 @@
-"""Pictures of what was learned, of what was predicted, and of what happened on the way."""
+"""Displays of fitted estimators, of predictions and of training."""
 
 from sklearn_predtron.families._explained import Explanation
 from sklearn_predtron.inspection._averages import AverageDisplay

@@ -27,20 +27,20 @@ RIBBON = (1.02, 0.03)  # where it begins and how high it is, in the height of th
 
 
 class AverageDisplay(Display):
-    """The average that predicts in a stream, and what each candidate has lately lost.
+    """The average that predicts in a stream, and the recent mean loss of each candidate.
 
-    With ``average="auto"``, the default of streams, the last iterate, the linear average and an average of half-life 100 are each
-    charged for what they would have predicted before a round, and the one that has lately lost least predicts.  The curves are
-    their mean losses, in which the past weighs half as much every 500 rounds, or 1000 where they are charged in some rounds only;
-    the ribbon at the top has the colour of the one that predicts, and the legend says in which share of the rounds it does.
+    With ``average="auto"``, the default of streams, the candidates are the last iterate, the linear average and an average of
+    half-life 100.  Each is charged for its prediction before a round; the one with the least recent loss predicts.  The curves
+    are their mean losses, in which the past weighs half as much every 500 rounds, or 1000 if they are charged in some rounds
+    only.  The ribbon at the top has the colour of the one that predicts; the legend gives its share of the rounds.
 
     Parameters
     ----------
     rounds : array-like of shape (n_points,)
         Rounds, rising.
     losses : array-like of shape (n_points, 3)
-        What the last iterate, the linear average and that of half-life 100 have lately lost on the mean; nan before the first
-        round in which they are charged.
+        Recent mean losses of the last iterate, the linear average and that of half-life 100; nan before the first round in
+        which they are charged.
     averages : list of length n_points
         Which of them predicts from there on, as `average_` names them: False, "linear" or 100.0.
     name : str, default=None
@@ -60,11 +60,11 @@ class AverageDisplay(Display):
     See Also
     --------
     OnlineLossDisplay : The loss suffered by the last iterate.
-    sklearn_predtron.metrics.progressive_val_score : The mean loss of what predicts.
+    sklearn_predtron.metrics.progressive_val_score : The mean loss of the predictions.
 
     Examples
     --------
-    A rule that turns round after half of the stream: then the last iterate and the average that forgets are ahead of the linear
+    A rule that is reversed after half of the stream: then the last iterate and the average that forgets are ahead of the linear
     one.
 
     >>> import matplotlib.pyplot as plt
@@ -101,9 +101,9 @@ class AverageDisplay(Display):
         ax: Any = None,
         **kwargs: Any,
     ) -> AverageDisplay:
-        """Learn a stream, and draw which average predicted after each item of it.
+        """Train on a stream, and draw which average predicted after each item of it.
 
-        The estimator has learned the whole stream in the end, as by one `partial_fit` after the other.
+        At the end the estimator has been trained on the whole stream, as by successive calls of `partial_fit`.
 
         Parameters
         ----------
@@ -149,7 +149,7 @@ class AverageDisplay(Display):
         return display.plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> AverageDisplay:
-        """Draw the losses, and the ribbon of what predicts.
+        """Draw the losses, and the ribbon of the average that predicts.
 
         Parameters
         ----------

@@ -25,7 +25,7 @@ LONGEST = 30  # letters of a name; of longer ones the beginning is shown
 
 
 class CoefficientDisplay(Display):
-    """The features of the largest coefficients, by name: what speaks for a class, and what against it.
+    """The features with the largest coefficients, by name: evidence for a class and against it.
 
     Parameters
     ----------
@@ -51,12 +51,12 @@ class CoefficientDisplay(Display):
 
     See Also
     --------
-    sklearn.inspection.permutation_importance : What a feature is worth to predictions, whatever its unit.
+    sklearn.inspection.permutation_importance : The importance of a feature for predictions, whatever its unit.
 
     Notes
     -----
     Coefficients are compared fairly if the features have one unit, as counts of words and standardised columns have; others are
-    multiplied by their standard deviations if `from_estimator` is given rows.  Features that say the same share a coefficient.
+    multiplied by their standard deviations if `from_estimator` is given rows.  Redundant features share a coefficient.
 
     Examples
     --------
@@ -101,18 +101,17 @@ class CoefficientDisplay(Display):
         estimator : estimator
             A fitted estimator with `coef_`, of this package or of scikit-learn, or a pipeline whose last step is one.
         X : {array-like, sparse matrix} of shape (n_samples, n_features), default=None
-            Rows, as the estimator takes them, by the standard deviations of whose features the coefficients are multiplied; None
-            leaves them as they are.
+            Rows, as the estimator takes them: coefficients are multiplied by the standard deviations of their features.  None
+            leaves the coefficients as they are.
         target : label, default=None
             The class or label whose coefficients are drawn, with their signs; of ranks it is the threshold above the target, if
-            the representation has thresholds.
-            None is the only row of coefficients, where there is one (of two classes, positive for the second); where there are
-            several it is the length of each feature's column: how much the feature decides, whatever the class.  Rows that are
-            not of classes or labels go by their numbers.
+            the representation has thresholds.  None is the only row of coefficients, if there is one (of two classes, positive
+            for the second).  If there are several, it is the length of each feature's column: how much the feature decides,
+            whatever the class.  Rows that are not of classes or labels go by their numbers.
         feature_names : array-like of shape (n_features,), default=None
-            None is what the steps of a pipeline before the last one, or else the estimator, call the features.
+            Names of the features; None takes those of the pipeline's steps before the last one, or of the estimator.
         max_features : int, default=10
-            The most features that are drawn.
+            The largest number of features drawn.
         name : str, default=None
             What the bars are called in the title; None is the target.
         ax : matplotlib Axes, default=None
@@ -159,7 +158,7 @@ class CoefficientDisplay(Display):
         ax : matplotlib Axes, default=None
             Where to draw; None makes a new figure.
         max_features : int, default=10
-            The most features that are drawn.
+            The largest number of features drawn.
         name : str, default=None
             What the bars are called in the title; None is `name` of the display.
         **kwargs : dict
@@ -227,7 +226,7 @@ def is_of_pairs(model: Any) -> bool:
 
 
 def number_of(target: Any, targets: list[Any]) -> int:
-    """Return which row of coefficients is a target's."""
+    """Return the index of a target's row of coefficients."""
     if target not in targets:
         accepted = f"{targets} and None" if targets else "None, for there is one row of coefficients"
         raise ValueError(f"target={shortened(target)} is not known; accepted are {accepted}.")
@@ -235,7 +234,7 @@ def number_of(target: Any, targets: list[Any]) -> int:
 
 
 def names_of_features(estimator: Any, model: Any) -> Any:
-    """Return what the steps before the estimator, or the estimator, call the features; None if they have no names."""
+    """Return the names of the features from the steps before the estimator, or its own; None without names."""
     names = None
     if isinstance(estimator, Pipeline) and len(estimator) > 1:
         with suppress(AttributeError, ValueError):  # a step knows no names

@@ -23,21 +23,21 @@ LABELS = {
 
 
 class CostDisplay(Display):
-    """What two classes cost: by the threshold from which on the second is predicted, or by the ratio of the costs.
+    """The cost of predicting two classes, against the threshold of the second class or against the ratio of the costs.
 
     Parameters
     ----------
     at : ndarray of shape (n_points,)
-        Thresholds, or shares of what is lost by misses.
+        Thresholds, or shares of the cost that is due to misses.
     cost : ndarray of shape (n_points,)
         Mean cost of a row if the second class is predicted from the threshold on; or the normalised expected cost, if it is
-        predicted from the threshold on at which it costs least in expectation.
+        predicted from the threshold of least expected cost on.
     against : {"threshold", "ratio"}
         What the curve is drawn against.
     constant : ndarray of shape (n_points,)
-        What the better constant answer costs.
+        The cost of the better constant prediction.
     best : ndarray of shape (n_points,)
-        What the best threshold costs, by hindsight.
+        The cost of the best threshold in hindsight.
     threshold : float, default=None
         The threshold of least expected cost; None draws none.
     name : str, default=None
@@ -48,9 +48,9 @@ class CostDisplay(Display):
     line_ : matplotlib Artist
         The curve.
     constant_line_ : matplotlib Artist
-        The better constant answer.
+        The better constant prediction.
     best_line_ : matplotlib Artist
-        The best threshold by hindsight.
+        The best threshold in hindsight.
     threshold_line_ : matplotlib Artist or None
         The threshold of least expected cost.
     ax_ : matplotlib Axes
@@ -60,13 +60,13 @@ class CostDisplay(Display):
 
     See Also
     --------
-    ReliabilityDisplay : Whether probabilities are what happens.
-    sklearn_predtron.metrics.savings_score : What is saved of the cost of the better constant answer.
+    ReliabilityDisplay : Whether probabilities agree with observed frequencies.
+    sklearn_predtron.metrics.savings_score : The saved share of the cost of the best constant prediction.
 
     Notes
     -----
     The cost curve is Drummond and Holte's (2006): with PC(+) = P(+) c(miss) / (P(+) c(miss) + P(-) c(false)) the normalised
-    expected cost is FNR PC(+) + FPR (1 - PC(+)), of which constant answers have PC(+) and 1 - PC(+).
+    expected cost is FNR PC(+) + FPR (1 - PC(+)); for constant predictions it is PC(+) and 1 - PC(+).
 
     Examples
     --------
@@ -115,7 +115,7 @@ class CostDisplay(Display):
         ax: Any = None,
         **kwargs: Any,
     ) -> CostDisplay:
-        """Draw what a classifier of two classes costs.
+        """Draw the cost of a classifier of two classes.
 
         Parameters
         ----------
@@ -126,8 +126,8 @@ class CostDisplay(Display):
         y : array-like of shape (n_samples,)
             True labels, of `classes_`.
         costs : tuple of (float, float), default=None
-            What a false answer of the second class costs, and what one that is missed; None is what the estimator's `loss`
-            says, or 1 and 1.
+            Costs of a false positive and of a miss, the second class being positive; None takes those of the estimator's
+            `loss`, or 1 and 1.
         against : {"threshold", "ratio"}, default="threshold"
             Draw the cost by the threshold of the probability, or by the ratio of the costs.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -170,7 +170,7 @@ class CostDisplay(Display):
         ax: Any = None,
         **kwargs: Any,
     ) -> CostDisplay:
-        """Draw what probabilities cost by which the second of two classes is predicted.
+        """Draw the cost of predicting the second of two classes by given probabilities.
 
         Parameters
         ----------
@@ -179,7 +179,7 @@ class CostDisplay(Display):
         y_prob : array-like of shape (n_samples,)
             Probabilities of the second class, from 0 to 1.
         costs : tuple of (float, float), default=None
-            What a false answer of the second class costs, and what one that is missed; None is 1 and 1.
+            Costs of a false positive and of a miss, the second class being positive; None is 1 and 1.
         against : {"threshold", "ratio"}, default="threshold"
             Draw the cost by the threshold of the probability, or by the ratio of the costs.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -219,7 +219,7 @@ class CostDisplay(Display):
         return found.plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> CostDisplay:
-        """Draw the curve, the better constant answer, and the best threshold.
+        """Draw the curve, the better constant prediction, and the best threshold.
 
         Parameters
         ----------
@@ -263,7 +263,7 @@ def read_probabilities(y_true: Any, y_prob: Any) -> tuple[NDArray, NDArray]:
 
 
 def read_costs(costs: Any) -> tuple[float, float]:
-    """Return what a false answer costs and what a miss."""
+    """Return the costs of a false answer and of a miss."""
     if costs is None:
         return 1.0, 1.0
     found = real_numbers(costs)

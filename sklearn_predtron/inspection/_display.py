@@ -48,7 +48,7 @@ def check_matplotlib(caller: str) -> None:
 
 
 def best_of(estimator: Any) -> Any:
-    """Return what a search has found; anything else as it is."""
+    """Return the best estimator of a search, or any other estimator unchanged."""
     return getattr(estimator, "best_estimator_", estimator)
 
 

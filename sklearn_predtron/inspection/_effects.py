@@ -21,7 +21,7 @@ WIDTH, HEIGHT = 3.6, 3.0  # of a panel, in inches
 
 
 class EffectsDisplay(Display):
-    """The functions of columns, and of pairs of columns, that an estimator's score adds up.
+    """The functions of columns, and of pairs of columns, whose sum is an estimator's score.
 
     Lines are the effects of numbers and bars those of categories, above the distribution of the column; a diamond is the effect
     of a missing value.  Pairs are heat maps, in which purple speaks for the target and orange against it.
@@ -46,7 +46,7 @@ class EffectsDisplay(Display):
     axes_ : list of matplotlib Axes
         The axes of each effect.
     below_ : list of matplotlib Axes or None
-        Those of the distribution below, which pairs have not.
+        The axes of the distribution below; None for pairs.
     ax_ : matplotlib Axes
         The axes whose place they take.
     figure_ : matplotlib Figure
@@ -56,14 +56,14 @@ class EffectsDisplay(Display):
     --------
     sklearn_predtron.inspection.Explanation : The summands of each row, by `explain` of an estimator.
     CoefficientDisplay : The coefficients of columns as they are.
-    sklearn.inspection.PartialDependenceDisplay : Means of what any estimator predicts.
+    sklearn.inspection.PartialDependenceDisplay : Mean predictions of any estimator.
 
     Notes
     -----
-    Effects are as they were learned, and centred: the mean of each over the rows is 0.  They are no means of predictions, but the
-    score itself: `base` and the effects of a row's values add up to its score.  What two columns say alike may be divided
-    between them, and what a column says also between it and its pairs.  From the .005 to the .995 quantile of a column is drawn,
-    and of its categories the 12 most frequent.
+    Effects are as they were learned, and centred: the mean of each over the rows is 0.  They are not mean predictions, but
+    parts of the score itself: `base` and the effects of a row's values add up to its score.  An effect that two columns share
+    may be divided between them, and that of a column between it and its pairs.  A column is drawn from its .005 to its .995
+    quantile, or for its 12 most frequent categories.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class EffectsDisplay(Display):
         ax: Any = None,
         **kwargs: Any,
     ) -> EffectsDisplay:
-        """Draw the strongest effects, or some that are asked for.
+        """Draw the strongest effects, or given ones.
 
         Parameters
         ----------
@@ -112,12 +112,12 @@ class EffectsDisplay(Display):
         features : list, default=None
             Columns, and pairs of them as tuples, by name or number; None is the strongest.
         n_terms : int, default=6
-            The most effects that are drawn, if `features` does not say which.
+            The largest number of effects drawn, if `features` is None.
         target : label, default=None
-            The class or label whose score is drawn; None is the only score, where there is one (of two classes, positive for the
+            The class or label whose score is drawn; None is the only score, if there is one (of two classes, positive for the
             second).  Scores that are not of classes or labels go by their numbers.
         feature_names : array-like of shape (n_features,), default=None
-            None is what the steps of a pipeline before the last one, or else the estimator, call the columns.
+            Names of the columns; None takes those of the pipeline's steps before the last one, or of the estimator.
         name : str, default=None
             What the score is called in the title; None is the target.
         ax : matplotlib Axes, default=None

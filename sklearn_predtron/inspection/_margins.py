@@ -33,7 +33,7 @@ class MarginDisplay(Display):
     margins : ndarray of shape (n_samples,)
         Margins; those that are infinite, of rows that cannot be wrong, are not drawn.
     items : str, default="rows"
-        What has a margin each.
+        The name of the items that have a margin each.
     name : str, default=None
         What the bars are called in the legend.
 
@@ -52,7 +52,7 @@ class MarginDisplay(Display):
 
     See Also
     --------
-    RiskCoverageDisplay : What rejecting the rows of small margin is worth.
+    RiskCoverageDisplay : The benefit of abstaining on rows of small margin.
     sklearn_predtron.theory.margin : The least margin of given weights.
 
     Examples

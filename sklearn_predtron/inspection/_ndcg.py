@@ -17,7 +17,7 @@ QUARTILES = np.array([0.25, 0.5, 0.75])
 
 
 class NDCGDisplay(Display):
-    """The distribution of NDCG over queries: which share of them is ranked no better than that.
+    """The distribution of NDCG over queries: the share of queries that are ranked no better than each value.
 
     The further to the right and the lower a curve, the better.  Its quartiles are points on it, its mean is a vertical line.
     Documents of equal scores are in random order, as in `metrics.ndcg`.
@@ -93,8 +93,8 @@ class NDCGDisplay(Display):
         Parameters
         ----------
         estimator : estimator
-            A fitted ranker, regressor or classifier, or a pipeline whose last step is one.  Scores are what `decision_function`
-            gives, where there is one, and else what `predict` gives.
+            A fitted ranker, regressor or classifier, or a pipeline whose last step is one.  Scores are those of
+            `decision_function`, or of `predict` if there is none.
         X : {array-like, sparse matrix} of shape (n_documents, n_features)
             Documents, or rows whose labels are ranked.
         y : array-like of shape (n_documents,) or (n_samples, n_labels)

@@ -25,7 +25,7 @@ WIDEST = 60  # letters of a line of the legend
 
 
 class OnlineLossDisplay(Display):
-    """The loss suffered online against rounds, and the theorem's bound of it.
+    """The loss suffered online against rounds, and the theorem's bound on it.
 
     Parameters
     ----------
@@ -34,9 +34,9 @@ class OnlineLossDisplay(Display):
     losses : array-like of shape (n_points,)
         The sum of the losses up to each of them.
     bound : float, default=None
-        What the sum cannot exceed; None draws no line.
+        Upper bound of the sum; None draws no line.
     bound_label : str, default=None
-        The theorem that says so; None is "bound".
+        The theorem that proves it; None is "bound".
     epoch : int, default=None
         Rounds of an epoch, which are marked on an axis at the top; None marks none.
     name : str, default=None
@@ -116,7 +116,7 @@ class OnlineLossDisplay(Display):
         ax: Any = None,
         **kwargs: Any,
     ) -> OnlineLossDisplay:
-        """Draw what a `LossHistory` recorded of an estimator.
+        """Draw the losses that a `LossHistory` recorded of an estimator.
 
         Parameters
         ----------
@@ -174,7 +174,7 @@ class OnlineLossDisplay(Display):
         ax: Any = None,
         **kwargs: Any,
     ) -> OnlineLossDisplay:
-        """Draw the loss of predictions that were each made before their label was shown.
+        """Draw the loss of predictions that were made before their labels were known.
 
         Parameters
         ----------
@@ -185,9 +185,9 @@ class OnlineLossDisplay(Display):
         loss : callable, default=None
             ``loss(y_true, y_pred)`` gives the loss of each round, of shape (n_rounds,); None is 0-1.
         bound : float, default=None
-            What the sum cannot exceed.
+            Upper bound of the sum.
         bound_label : str, default=None
-            The theorem that says so.
+            The theorem that proves it.
         kind : {"cumulative", "mean", "rolling"}, default="cumulative"
             What is drawn: the sum of the losses, its mean over the rounds so far, or the mean over the last `window` rounds.
         window : int, default=None
@@ -301,7 +301,7 @@ def checked_window(window: int | None, kind: str, rounds: int) -> int | None:
 
 
 def curve_of(rounds: NDArray, losses: NDArray, kind: str, window: int | None) -> tuple[NDArray, NDArray]:
-    """Return what is drawn against what, from the sum of the losses up to some rounds."""
+    """Return the x and y values of the curve, from the sums of the losses up to some rounds."""
     if kind == "cumulative":
         return rounds, losses
     if kind == "mean":

@@ -19,10 +19,10 @@ from sklearn_predtron.inspection._heat_map import draw_cells, names_of
 
 
 class OrdinalConfusionMatrixDisplay(Display):
-    """The confusion matrix of ranks in their order, in which a mistake is the worse the further it is from the diagonal.
+    """The confusion matrix of ordered ranks, where mistakes further from the diagonal are worse.
 
-    Each cell has its number of rows, and the colour of their share among those of the true rank.  The title says which share of
-    all rows is right, is one rank off, and is further off.
+    Each cell shows its number of rows; its colour is their share among those of the true rank.  The title gives the share of
+    all rows that are right, one rank off, and further off.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class OrdinalConfusionMatrixDisplay(Display):
     distances : ndarray of shape (n_ranks,)
         The share of the rows that are 0, 1, ... ranks off.
     mean_distance : float
-        By how many ranks predictions are off on the mean.
+        The mean number of ranks by which predictions are off.
     im_ : matplotlib AxesImage
         The heat map.
     text_ : ndarray of shape (n_ranks, n_ranks), dtype=matplotlib Text, or None
@@ -99,8 +99,8 @@ class OrdinalConfusionMatrixDisplay(Display):
         y : array-like of shape (n_samples,)
             True labels.
         labels : array-like of shape (n_ranks,), default=None
-            The labels from the lowest rank to the highest.  None is the order of `classes_` for `PredtronOrdinalClassifier`,
-            and for others the order that `y` declares, or that of the numbers in `classes_`; text without an order is refused.
+            The labels from the lowest rank to the highest.  None is the order of `classes_` for `PredtronOrdinalClassifier`, and
+            for others the order that `y` declares, or that of the numbers in `classes_`; text without an order raises ValueError.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows, not negative.
         colorbar : bool, default=True
@@ -148,7 +148,7 @@ class OrdinalConfusionMatrixDisplay(Display):
             Predicted labels.
         labels : array-like of shape (n_ranks,), default=None
             The labels from the lowest rank to the highest.  None is the order that `y_true` declares, an ordered pandas
-            Categorical or polars Enum, or that of the numbers that occur; text without an order is refused.
+            Categorical or polars Enum, or that of the numbers that occur; text without an order raises ValueError.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows, not negative.
         colorbar : bool, default=True
@@ -185,7 +185,7 @@ class OrdinalConfusionMatrixDisplay(Display):
 
     @property
     def mean_distance(self) -> float:
-        """By how many ranks predictions are off on the mean."""
+        """The mean number of ranks by which predictions are off."""
         return float(self.distances @ np.arange(len(self.distances)))
 
     def plot(self, ax: Any = None, *, colorbar: bool = True, **kwargs: Any) -> OrdinalConfusionMatrixDisplay:

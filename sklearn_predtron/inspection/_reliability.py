@@ -19,19 +19,19 @@ SURE = norm.ppf(0.975)
 
 
 class ReliabilityDisplay(Display):
-    """How often happens what is said to happen with some probability.
+    """The reliability diagram: observed frequencies against predicted probabilities.
 
-    The probabilities of all classes, or labels, are drawn together, in bins of as many as there are in others: of two classes
-    those of the second alone, as in scikit-learn's `CalibrationDisplay`, which has no others.
+    The probabilities of all classes, or labels, are drawn together, in bins of equal counts.  Of two classes only those of the
+    second are drawn, as in scikit-learn's `CalibrationDisplay`, which has no other case.
 
     Parameters
     ----------
     predicted : ndarray of shape (n_bins,)
         The mean probability of each bin.
     observed : ndarray of shape (n_bins,)
-        How often that was so.
+        The observed frequency in each bin.
     interval : ndarray of shape (2, n_bins)
-        The ends of intervals of 95 % for it (Wilson 1927), as if all probabilities were of rows of their own.
+        The ends of 95 % confidence intervals for it (Wilson 1927), as if each probability were of a different row.
     name : str, default=None
         What the curve is called in the legend.
 
@@ -42,7 +42,7 @@ class ReliabilityDisplay(Display):
     bars_ : matplotlib Artist
         The intervals.
     diagonal_ : matplotlib Artist
-        Where probabilities are what happens.
+        The line of perfect calibration.
     ax_ : matplotlib Axes
         The axes.
     figure_ : matplotlib Figure
@@ -50,7 +50,7 @@ class ReliabilityDisplay(Display):
 
     See Also
     --------
-    CostDisplay : What probabilities cost by which is decided.
+    CostDisplay : The cost of decisions by probabilities.
     sklearn.calibration.CalibrationDisplay : Of two classes.
 
     Examples
@@ -93,7 +93,7 @@ class ReliabilityDisplay(Display):
         estimator : estimator
             A fitted classifier with `predict_proba`, of classes or of sets of labels, or a pipeline whose last step is one.
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Inputs, which were not learned.
+            Unseen inputs.
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
             True labels, of `classes_`, or indicators.
         n_bins : int, default=10
@@ -149,7 +149,7 @@ class ReliabilityDisplay(Display):
         Parameters
         ----------
         y_true : array-like of shape (n_samples,) or (n_samples, m)
-            Whether it was so: 0 and 1, or False and True.
+            Whether the event occurred: 0 and 1, or False and True.
         y_prob : array-like of shape (n_samples,) or (n_samples, m)
             The probabilities, from 0 to 1.
         n_bins : int, default=10

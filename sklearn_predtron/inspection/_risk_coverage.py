@@ -21,7 +21,7 @@ EDGE = 0.02  # of what is shown, to its left and right
 
 
 class RiskCoverageDisplay(Display):
-    """The mean loss of the accepted rows against their share, rows of small margin being rejected first.
+    """The mean loss of the accepted rows against their share; rows of small margin are abstained on first.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class RiskCoverageDisplay(Display):
     operating_point : tuple of (float, float), default=None
         Coverage and risk of the classifier's own rule; None draws none.
     reject_cost : float, default=None
-        What a rejected row costs, in the unit of the risk; None draws no line.
+        The cost of an abstained row, in the unit of the risk; None draws no line.
     name : str, default=None
         What the curve is called in the legend.
 
@@ -43,7 +43,7 @@ class RiskCoverageDisplay(Display):
     point_ : matplotlib Artist or None
         The operating point.
     cost_line_ : matplotlib Artist or None
-        The horizontal line at the cost of a rejection: a risk above it is more than what rejecting all rows costs.
+        The horizontal line at the cost of an abstention: a risk above it exceeds the cost of abstaining on all rows.
     ax_ : matplotlib Axes
         The axes.
     figure_ : matplotlib Figure
@@ -53,7 +53,7 @@ class RiskCoverageDisplay(Display):
     --------
     MarginDisplay : The distribution of the margins.
     sklearn_predtron.losses.Reject : The reject option.
-    sklearn_predtron.metrics.reject_scorer : Scores by the cost of mistakes and of rejected rows.
+    sklearn_predtron.metrics.reject_scorer : Scores by the cost of mistakes and of abstentions.
 
     Notes
     -----
@@ -107,15 +107,15 @@ class RiskCoverageDisplay(Display):
     ) -> RiskCoverageDisplay:
         """Sweep the threshold on the confidence of a classifier.
 
-        It is the margin, the difference of the two best decoded scores; under a decision of least expected cost it is less the
-        higher that cost is.
+        It is the margin, the difference of the two best decoded scores; under a decision of least expected cost it falls with
+        that cost.
 
         Parameters
         ----------
         estimator : PredtronBinaryClassifier, PredtronClassifier or PredtronOrdinalClassifier
-            A fitted classifier, or a pipeline whose last step is one.  With `reject` its operating point is marked: it is
-            on the curve if one threshold on the confidence is that of all classes.  Its cost is a line, that of the rows'
-            classes on the mean if each class has its own.
+            A fitted classifier, or a pipeline whose last step is one.  With `reject` its operating point is marked: it is on
+            the curve if all classes have the same threshold on the confidence.  The cost of abstaining is a line, the mean over
+            the rows if each class has its own cost.
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Inputs.
         y : array-like of shape (n_samples,)
@@ -123,8 +123,8 @@ class RiskCoverageDisplay(Display):
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows in shares and means.
         min_coverage : float, default=0.1
-            The coverage from which on the curve is shown, for the mean of few rows says little.  An operating point further to
-            the left is shown all the same.
+            The coverage from which on the curve is shown, because means over few rows are unreliable.  An operating point
+            further to the left is always shown.
         name : str, default=None
             What the curve is called in the legend; None is the estimator's class.
         ax : matplotlib Axes, default=None
@@ -184,18 +184,18 @@ class RiskCoverageDisplay(Display):
         y_true : array-like of shape (n_samples,)
             True labels.
         y_pred : array-like of shape (n_samples,)
-            Predictions, without rejections.
+            Predictions, without abstentions.
         confidence : array-like of shape (n_samples,)
-            The less of it, the sooner a row is rejected: a margin, or a probability.
+            A margin or a probability; the rows of least confidence are abstained on first.
         loss : callable, default=None
             ``loss(y_true, y_pred)`` gives the loss of each row, of shape (n_samples,); None is 0-1.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows in shares and means.
         reject_cost : float, default=None
-            What a rejected row costs, at least 0; None draws no line.
+            The cost of an abstained row, at least 0; None draws no line.
         min_coverage : float, default=0.1
-            The coverage from which on the curve is shown, for the mean of few rows says little.  An operating point further to
-            the left is shown all the same.
+            The coverage from which on the curve is shown, because means over few rows are unreliable.  An operating point
+            further to the left is always shown.
         name : str, default=None
             What the curve is called in the legend.
         ax : matplotlib Axes, default=None
@@ -219,15 +219,15 @@ class RiskCoverageDisplay(Display):
         return display.plot(ax, min_coverage=min_coverage, **kwargs)
 
     def plot(self, ax: Any = None, *, min_coverage: float = 0.1, name: str | None = None, **kwargs: Any) -> RiskCoverageDisplay:
-        """Draw the curve, the operating point and the cost of a rejection, if there are any.
+        """Draw the curve, the operating point and the cost of an abstention, if there are any.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
             Where to draw; None makes a new figure.
         min_coverage : float, default=0.1
-            The coverage from which on the curve is shown, for the mean of few rows says little.  An operating point further to
-            the left is shown all the same.
+            The coverage from which on the curve is shown, because means over few rows are unreliable.  An operating point
+            further to the left is always shown.
         name : str, default=None
             What the curve is called in the legend; None is `name` of the display.
         **kwargs : dict

@@ -15,14 +15,14 @@ from sklearn_predtron.inspection._heat_map import draw_cells, names_of
 
 
 class TransitionDisplay(Display):
-    """The scores of a tagger's transitions: what speaks for a label after another one, for a first and for a last label.
+    """The scores of a tagger's transitions: of a label after another one, of a first and of a last label.
 
     Purple cells speak for a transition, orange ones against it; grey ones with an "x" are forbidden by the constraint.
 
     Parameters
     ----------
     transitions : ndarray of shape (n_classes, n_classes)
-        Scores of a label (row) before another (column); -inf where it may not be.
+        Scores of a label (row) before another (column); -inf where it is forbidden.
     start, end : ndarray of shape (n_classes,)
         Scores of first and of last labels.
     display_labels : array-like of shape (n_classes,), default=None
@@ -74,7 +74,7 @@ class TransitionDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, colorbar: bool = True, ax: Any = None, **kwargs: Any) -> TransitionDisplay:
-        """Draw the transitions that a tagger predicts by.
+        """Draw the transition scores of a tagger.
 
         Parameters
         ----------
@@ -145,5 +145,5 @@ def table_of(transitions: NDArray, start: NDArray, end: NDArray) -> NDArray:
 
 
 def text_of(score: float) -> str:
-    """Return what a cell says: the score, x where it is forbidden, and nothing where there is none."""
+    """Return the text of a cell: the score, x if it is forbidden, empty if there is none."""
     return "" if np.isnan(score) else "x" if np.isinf(score) else f"{score:.2g}"

@@ -1,4 +1,4 @@
-"""Measures of rankings and of chunks; scorers of them, of costs, rejects, sets of labels and tokens; progressive validation.
+"""Measures of rankings and of chunks; scorers of them, of costs, abstentions, sets of labels and tokens; progressive validation.
 
 Of every measure of rankings:
 

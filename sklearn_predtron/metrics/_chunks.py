@@ -16,8 +16,8 @@ from sklearn_predtron._support.queries import Queries, sequences_of, weights_of_
 def chunk_f1_score(y_true: ArrayLike, y_pred: ArrayLike, sid: ArrayLike | None = None, *, sample_weight: Any = None) -> float:
     """Compute the F1 score of the chunks of BIO labels.
 
-    F1 = 2 a / (p + t) for a chunks that are found, p predicted and t true ones, of all types and sequences together ("micro"): a
-    chunk is found if one of the same type is predicted with the same first and last token.
+    F1 = 2 a / (p + t) for a found, p predicted and t true chunks of all types and sequences together ("micro").  A chunk is
+    found if one of the same type is predicted with the same first and last token.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def chunk_f1_score(y_true: ArrayLike, y_pred: ArrayLike, sid: ArrayLike | None =
     Notes
     -----
     Tjong Kim Sang and Buchholz, *Introduction to the CoNLL-2000 shared task: chunking* (2000), as their program conlleval and
-    the package seqeval in its default mode read labels: a chunk goes on to the next token if the first label is B or I, the
+    the package seqeval in its default mode read labels: a chunk continues to the next token if the first label is B or I, the
     second is I or E, and both have the same type.  So I-x begins a chunk after O or a chunk of another type, and any order is
     valid.
 

@@ -47,8 +47,8 @@ def mean_over_queries(
     scores : array-like of the shape of y_true
         Scores; the larger, the higher the rank.
     qid : array-like of shape (n_documents,), default=None
-        Query of each document; "one" is one query.  None is one per row if y_true is 2-d, and else one query, of which more than
-        one document warns.
+        Query of each document; "one" is one query.  None is one per row if y_true is 2-d, otherwise one query, with a warning
+        if it has several documents.
     sample_weight : array-like of shape (n_documents,) or (n,), default=None
         Weight of each document, or of each row if y_true is 2-d; None is 1.
     **params : dict

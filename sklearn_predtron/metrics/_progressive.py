@@ -27,39 +27,38 @@ def progressive_val_score(
     classes: ArrayLike | None = None,
     metric: Callable[..., Any] | None = None,
 ) -> float:
-    """Predict each item of a stream, then learn it, and return the mean loss of the predictions.
+    """Predict each item of a stream before training on it, and return the mean loss of the predictions.
 
-    The model has learned the whole stream in the end, as by one `partial_fit` after the other.
+    At the end the model has been trained on the whole stream, as by successive calls of `partial_fit`.
 
     Parameters
     ----------
     model : estimator
-        What has `partial_fit`; it may be fitted.  Predictions are those of `predict`, by the average unless ``average=False``.
+        An estimator with `partial_fit`; it may be fitted.  `predict` uses averaged weights unless ``average=False``.
     stream : iterable
-        Items, each of which is predicted before it is learned: (X, y) as `partial_fit` takes them, a batch of any number of rows
-        or one query for `PredtronRanker`, one sequence for `PredtronSequenceTagger`; (x, y) with one-dimensional x is a row;
-        (X, y, qid) is a batch of queries, (X, y, sid) of sequences.  Other estimators take no notice of a third entry.  Where X
-        holds objects that are no rows, as with joint features, all items are batches.  ``zip(X, y)`` is a data set row by row, a
-        `SvmlightReader` a file by chunks.
+        Items.  (X, y) is as for `partial_fit`: a batch of any number of rows, one query for `PredtronRanker`, or one sequence
+        for `PredtronSequenceTagger`.  (x, y) with one-dimensional x is a row.  (X, y, qid) is a batch of queries, (X, y, sid)
+        of sequences; other estimators ignore a third entry.  If X holds objects that are not rows, as with joint features, all
+        items are batches.  ``zip(X, y)`` is a data set row by row, a `SvmlightReader` a file by chunks.
     delay : int, default=0
-        By how many items labels are late: an item is learned when so many others have been predicted after it.
+        Number of items by which labels are late: the model trains on an item after predicting this many later ones.
     classes : array-like of shape (n_classes,), default=None
         All labels that will ever occur, for the first call of `partial_fit`; a classifier that has learned nothing needs them.
     metric : callable, default=None
-        ``metric(y, predicted)`` of each item, whose numbers are averaged: one for the item, or an array of several.  None is the
-        estimator's own loss of each row, query or sequence, that of `sample_loss`.
+        ``metric(y, predicted)`` returns one number for the item, or an array of several; all are averaged.  None is the
+        estimator's own loss of each row, query or sequence, as in `sample_loss`.
 
     Returns
     -------
     float
-        Mean over the rows (queries, sequences) that were predicted.  Items that come while an unfitted model has learned nothing
-        yet, the first ``delay + 1``, are learned only.
+        Mean over the predicted rows (queries, sequences).  An unfitted model cannot predict the first ``delay + 1`` items and
+        only trains on them.
 
     Raises
     ------
     ValueError
-        If a parameter is none of these, if `partial_fit` refuses an item (those before it are learned), or if no item was
-        predicted.
+        If a parameter is none of these, if `partial_fit` raises an error for an item (earlier items are learned), or if no item
+        was predicted.
 
     See Also
     --------
@@ -67,11 +66,11 @@ def progressive_val_score(
 
     Notes
     -----
-    Items wait for their turn as they are: a stream should not overwrite them if there is a delay.
+    Delayed items are not copied: a stream with a delay should not overwrite them.
 
     Examples
     --------
-    A rule that turns round after half of the stream: the average of all weights is slow to notice, and labels that are late by
+    A rule that is reversed after half of the stream: the average of all weights is slow to notice, and labels that are late by
     100 rows cost most of the 100 rows after the turn.
 
     >>> import numpy as np
@@ -131,7 +130,7 @@ def takes_rows(model: Any) -> bool:
 
 
 def learn(model: Any, ids: Ids | None, X: Any, y: Any, given: Any, **first: Any) -> None:
-    """Let the model go on with a batch."""
+    """Update the model on a batch."""
     if ids is not None and given is not None:
         first[ids.name] = given
     model.partial_fit(X, y, **first)
@@ -234,7 +233,7 @@ def joined(parts: list[Any]) -> Any:
 
 
 def judge_of(model: Any, metric: Callable[..., Any] | None) -> Judge:
-    """Return what compares predictions with labels."""
+    """Return the judge that compares predictions with labels."""
     if metric is None:
         if not hasattr(model, "_loss_of"):
             raise ValueError(

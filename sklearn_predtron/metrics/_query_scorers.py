@@ -44,8 +44,8 @@ def make_query_scorer(
     measure : callable
         One of this module, or any ``measure(y_true, scores, qid=None, **params)`` with a value per query.
     one_query : bool, default=False
-        Whether rows that come without query ids are one list (of a test part of `LeaveOneGroupOut`, say).  False raises, for
-        without metadata routing scikit-learn passes no ids to scorers, and different queries would be ranked together.
+        Whether rows that come without query ids are one list (such as a test fold of `LeaveOneGroupOut`).  False raises,
+        because without metadata routing scikit-learn passes no ids to scorers, and different queries would be ranked together.
     response_method : str or sequence of str, default=("decision_function", "predict")
         The methods that may give the scores; the first that the estimator has is used.
     **params : dict
@@ -59,7 +59,7 @@ def make_query_scorer(
     Raises
     ------
     ValueError
-        If the measure refuses its parameters.
+        If the measure does not accept its parameters.
 
     See Also
     --------

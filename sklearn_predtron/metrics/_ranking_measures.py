@@ -36,8 +36,8 @@ def ndcg(
 ) -> Floats:
     """Compute the normalised discounted cumulative gain of each query.
 
-    DCG / (the largest DCG of any ranking), where DCG = sum over the ranks i = 1..min(k, m) of G(y of the document at rank i)
-    / log2(1 + i).  It is 1 if the largest DCG is 0.  Documents of equal scores are in random order: it is the expectation.
+    DCG / (the largest DCG of any ranking), where DCG = sum over the ranks i = 1..min(k, m) of G(y of the document at rank i) /
+    log2(1 + i).  It is 1 if the largest DCG is 0.  For documents of equal scores it is the expectation over their random order.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def average_precision(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | Non
     """Compute the average precision of each query, for relevance 0 or 1.
 
     (1/r) sum over the ranks j of relevant documents of (relevant documents at ranks 1..j) / j, where r is the number of
-    relevant documents.  It is 1 for r = 0.  Documents of equal scores are in random order: it is the expectation.
+    relevant documents.  It is 1 for r = 0.  For documents of equal scores it is the expectation over their random order.
 
     Parameters
     ----------
@@ -207,8 +207,8 @@ def kendall_tau(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = No
 def reciprocal_rank(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None) -> Floats:
     """Compute the reciprocal rank of each query: 1 / (the rank of the first relevant document).
 
-    A document is relevant if its relevance is above 0.  It is 0 for a query without relevant documents.  Documents of equal
-    scores are in random order: it is the expectation.
+    A document is relevant if its relevance is above 0.  It is 0 for a query without relevant documents.  For documents of equal
+    scores it is the expectation over their random order.
 
     Parameters
     ----------
@@ -259,8 +259,8 @@ def reciprocal_rank(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None 
 def precision_at_k(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None, *, k: int) -> Floats:
     """Compute the precision at k of each query: the share of relevant documents among the first k.
 
-    (Documents of relevance above 0 at the ranks 1..min(k, m)) / min(k, m) for a list of m documents.  Documents of equal scores
-    are in random order: it is the expectation.
+    (Documents of relevance above 0 at the ranks 1..min(k, m)) / min(k, m) for a list of m documents.  For documents of equal
+    scores it is the expectation over their random order.
 
     Parameters
     ----------
@@ -291,8 +291,8 @@ def precision_at_k(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None =
 
     Notes
     -----
-    Manning, Raghavan and Schutze, *Introduction to Information Retrieval* (2008), section 8.4, where a list shorter than k is
-    divided by k all the same; here its length is what can be reached.
+    Manning, Raghavan and Schutze, *Introduction to Information Retrieval* (2008), section 8.4, which divides by k even if a
+    list is shorter than k; here the divisor is then its length.
 
     Examples
     --------

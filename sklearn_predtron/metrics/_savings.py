@@ -24,9 +24,9 @@ def savings_score(
     reject_label: Any = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Compute the savings, 1 - what was paid / what the best constant answer pays.
+    """Compute the savings: 1 - realised cost / cost of the best constant prediction.
 
-    A model that saves nothing is worth no more than to answer always the same (Bahnsen et al. 2014): never fraud, say.
+    A model without savings is no better than a constant prediction (Bahnsen et al. 2014), such as never fraud.
 
     Parameters
     ----------
@@ -35,26 +35,26 @@ def savings_score(
     y_pred : array-like of shape (n_samples,)
         Predictions.
     costs : array-like of shape (n_samples, k, m), data frame, dict, array-like of shape (k, k) or CostTableLoss
-        What answers cost in each row: an array, in the order of `labels`, with a last column for `reject_label`; a data frame
-        whose columns are pairs (true, predicted); or {(true, predicted): a number or an array of shape (n_samples,)}.  Pairs
-        left out cost 0 if they are right, else 1.  A matrix, or a loss of the classifiers, is for all rows.
+        Costs of the predictions in each row: an array, in the order of `labels`, with a last column for `reject_label`; a data
+        frame whose columns are pairs (true, predicted); or {(true, predicted): a number or an array of shape (n_samples,)}.
+        Missing pairs cost 0 if they are right, otherwise 1.  A matrix, or a loss of the classifiers, is for all rows.
     labels : array-like of shape (k,), default=None
         The labels, each once; None is those that occur, in their order.
     reject_label : label, default=None
-        What a rejected row is predicted as; None is that none is.
+        The prediction of abstained rows; None means that there are none.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows in the sums.
 
     Returns
     -------
     float
-        At most 1, where nothing was paid; 0 is as good as the best constant answer, and less is worse.  Where that pays
-        nothing, 1 if nothing was paid, else minus infinity.
+        At most 1, which means no cost; 0 is as good as the best constant prediction, and less is worse.  If the best constant
+        prediction costs nothing: 1 for no cost, otherwise minus infinity.
 
     Raises
     ------
     ValueError
-        If the costs are not as above, which it says with the pair, the row and the shape, or a label is not known.
+        If the costs are not as above (the message names the pair, the row and the shape), or a label is not known.
 
     See Also
     --------
@@ -62,7 +62,7 @@ def savings_score(
 
     Examples
     --------
-    A fraud costs the amount if it is missed, and each alarm 3:
+    A missed fraud costs its amount, and each alarm costs 3:
 
     >>> from sklearn_predtron.metrics import savings_score
     >>> amount = [100.0, 20.0, 5.0, 80.0]
@@ -117,7 +117,7 @@ def refuse_other_answers(y: Any, predicted: Any, costs: Any) -> None:
 
 
 def read_costs(costs: Any, labels: Any, answers: list[Any], n: int) -> Any:
-    """Return what answers cost in each row, of shape (n, k, m)."""
+    """Return the costs of the answers in each row, of shape (n, k, m)."""
     k, m = len(labels), len(answers)
     otherwise = np.ones((k, m)) - np.eye(k, m)
     if pairs_of(costs) is None and (isinstance(costs, str) or hasattr(costs, "table") or np.ndim(costs) == 2):

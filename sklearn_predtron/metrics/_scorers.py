@@ -126,7 +126,7 @@ def mean_cost(
 
 
 def of_labels(reject_cost: Any, k: int) -> NDArray:
-    """Return what a reject costs for each of k labels."""
+    """Return the cost of an abstention for each of k labels."""
     if np.shape(reject_cost) not in ((), (k,)):
         raise ValueError(f"reject_cost={reject_cost!r} must be a number, or one for each of the {k} labels.")
     return np.broadcast_to(reject_cost, (k,))
@@ -147,29 +147,29 @@ def cost_scorer(
 ) -> Callable[..., float]:
     """Make a scorer of the mean cost of predictions, with its sign reversed so that larger is better.
 
-    `score` of a classifier is its accuracy whatever it was trained for; this compares estimators, thresholds and parameters by
-    what their errors cost.
+    `score` of a classifier is always its accuracy; this scorer compares estimators, thresholds and parameters by the cost of
+    their errors.
 
     Parameters
     ----------
     costs : array-like of shape (k, k), dict, "zero_one", "absolute", "squared" or CostTableLoss, default=None
         L(sigma, y), as the parameter `loss` of the classifiers: a matrix has a row for each true label and a column for each
-        prediction, a dict is {(true, predicted): cost}.  None is that costs come with the rows that are scored, as the argument
-        `costs` of the scorer: an array of shape (n_samples, k, k) or a data frame whose columns are pairs (true, predicted), of
-        which those left out cost 0 if they are right, else 1.  The answers that are paid for are then those of least expected
-        cost, by `predict_proba` of any classifier.
+        prediction, a dict is {(true, predicted): cost}.  With None, costs come with the scored rows as the argument `costs` of
+        the scorer: an array of shape (n_samples, k, k) or a data frame whose columns are pairs (true, predicted); missing pairs
+        cost 0 if they are right, otherwise 1.  The scored predictions are then those of least expected cost under
+        `predict_proba`, of any classifier.
     labels : array-like of shape (k,), default=None
-        The labels in the order of the matrix, or of the ranks; None is those that ``CostMatrix(costs, labels=...)`` declares,
-        else `classes_` of the estimator, which may lack a label in a fold.  Ranks of an estimator that is not ordinal are in the
-        order that y declares, as an ordered Categorical does; that of the alphabet is warned of.
+        The labels in the order of the matrix, or of the ranks.  None takes those that ``CostMatrix(costs, labels=...)``
+        declares, or else `classes_` of the estimator, which may lack a label in a fold.  Ranks of an estimator that is not
+        ordinal are in the order that y declares, as an ordered Categorical does; alphabetical order gives a warning.
     reject_cost : float or array-like of shape (k,), default=None
-        What a row costs whose prediction is none of the labels, also by true label; None refuses such predictions.
+        Cost of a row whose prediction is none of the labels, one or by true label; None raises ValueError for such rows.
 
     Returns
     -------
     callable
         ``scorer(estimator, X, y, sample_weight=None)``: minus the (weighted) mean cost, at most 0.  With metadata routing on it
-        requests `sample_weight`, and where costs come with the rows `costs`, too.
+        requests `sample_weight`, and also `costs` if they come with the rows.
 
     Raises
     ------
@@ -178,9 +178,9 @@ def cost_scorer(
 
     See Also
     --------
-    reject_scorer : Mistakes cost 1 and rejected rows less.
+    reject_scorer : Mistakes cost 1 and abstentions less.
 
-    savings_score : The share of what the best constant answer pays that is saved.
+    savings_score : The share of the best constant prediction's cost that is saved.
 
     Examples
     --------
@@ -214,18 +214,18 @@ def cost_scorer(
 
 
 def reject_scorer(cost: Any) -> Callable[..., float]:
-    """Make a scorer of classifiers that may reject: a mistake costs 1, a rejected row `cost`.
+    """Make a scorer of classifiers that can abstain: a mistake costs 1, an abstention `cost`.
 
     Parameters
     ----------
     cost : float or array-like of shape (k,)
-        What a rejected row costs, also by its true class in the order of `classes_`.
+        Cost of an abstained row: one number, or one for each true class in the order of `classes_`.
 
     Returns
     -------
     callable
-        ``scorer(estimator, X, y, sample_weight=None)``: minus the (weighted) mean cost, at most 0.  A prediction that is not
-        in `classes_` is a reject.
+        ``scorer(estimator, X, y, sample_weight=None)``: minus the (weighted) mean cost, at most 0.  A prediction that is not in
+        `classes_` is an abstention.
 
     Raises
     ------
@@ -234,7 +234,7 @@ def reject_scorer(cost: Any) -> Callable[..., float]:
 
     See Also
     --------
-    cost_scorer : Mistakes that cost differently, too.
+    cost_scorer : Mistakes with different costs, too.
 
     Examples
     --------
@@ -290,7 +290,7 @@ def subset_scorer(loss: types.SetLossName | types.OfCounts | SubsetLoss) -> Call
 
     See Also
     --------
-    cost_scorer : Scores classes by what mistakes cost.
+    cost_scorer : Scores classes by the cost of mistakes.
     sklearn_predtron.losses.SubsetLoss : Base of the losses of sets.
 
     Examples

@@ -31,7 +31,7 @@ def token_scorer(
     response_method: str = "predict",
     **params: Any,
 ) -> Callable[..., float]:
-    """Make a scorer of tokens, which hands the sequence of each on to `predict`, for ``scoring=`` of searches.
+    """Make a scorer of tokens that passes their sequence ids to `predict`, for ``scoring=`` of searches.
 
     scikit-learn's own scorers call ``predict(X)``, without ids.  This one requests them under the name ``groups``, which
     splitters such as `GroupKFold` read as well, and `sample_weight` if the measure has it, both by metadata routing.
@@ -42,9 +42,9 @@ def token_scorer(
     ----------
     score_func : callable
         ``score_func(y_true, y_pred, **params)`` of the tokens, such as `accuracy_score` of scikit-learn.  If it has a parameter
-        `sid`, as `chunk_f1_score`, it is given the ids, too.
+        `sid`, like `chunk_f1_score`, it receives the ids, too.
     greater_is_better : bool, default=True
-        Whether larger is better; the sign of what is a loss is reversed.
+        Whether larger is better; the sign of a loss is reversed.
     one_sequence : bool, default=False
         Whether rows that come without ids are one sequence; False raises.
     response_method : str, default="predict"
@@ -55,8 +55,8 @@ def token_scorer(
     Returns
     -------
     callable
-        ``scorer(estimator, X, y, *, sid=None, sample_weight=None)``; larger is better.  Estimators that take no `sid` are asked
-        without it.
+        ``scorer(estimator, X, y, *, sid=None, sample_weight=None)``; larger is better.  Estimators that take no `sid` are
+        called without it.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def has_parameter(function: Callable[..., Any], name: str) -> bool:
 
 
 def respond(estimator: Any, method: str, X: Any, sid: ArrayLike | None) -> Any:
-    """Return what the method of an estimator, or of the last step of a pipeline, makes of tokens of these sequences."""
+    """Return the output of a method of an estimator or pipeline for the tokens of these sequences."""
     estimator = getattr(estimator, "best_estimator_", estimator)  # a search hands no ids on to it
     call = getattr(estimator, method)
     if sid is None:
@@ -130,7 +130,7 @@ def respond(estimator: Any, method: str, X: Any, sid: ArrayLike | None) -> Any:
 
 
 def names_of_ids(estimator: Any, method: str) -> set[str]:
-    """Return under which names the method takes the ids, if it does."""
+    """Return the names under which the method takes the ids, if it does."""
     if get_config()["enable_metadata_routing"] and hasattr(estimator, "get_metadata_routing"):
         routing = get_routing_for_object(estimator)
         if isinstance(routing, MetadataRouter):

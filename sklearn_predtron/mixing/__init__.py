@@ -1,4 +1,4 @@
-"""Learning from shards side by side: parameter mixing of any estimator of the package."""
+"""Parameter mixing: parallel training on shards, for any estimator of the package."""
 
 from sklearn_predtron.mixing._parameter_mixing import ParameterMixing
 from sklearn_predtron.mixing._shards import ShardError

@@ -26,7 +26,7 @@ LONGEST_REASON = 200  # characters: it may repeat what the file says
 
 
 def described(value: Any) -> Any:
-    """Return what tells a parameter from others, in any process."""
+    """Return a description that identifies a parameter's value in any process."""
     if isinstance(value, np.ndarray):
         return ["array", list(value.shape), hash_of(value)]
     return re.sub(r" at 0x[0-9a-f]+", "", repr(value))

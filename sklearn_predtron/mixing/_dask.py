@@ -61,7 +61,7 @@ def passed_on(model: BasePredtron) -> BasePredtron:
 
 
 def learn(model: BasePredtron, shard: Chunks, plan: Plan, state: State, number: int, turn: int, fresh: bool) -> Contribution:
-    """Return what a shard contributes, on a worker."""
+    """Return the contribution of a shard, computed on a worker."""
     return contribute(Learners(model._model.learner), shard, plan, state, number, turn, fresh)
 
 
@@ -106,7 +106,7 @@ class Connection:
         self.client.wait_for_workers(1, timeout=PATIENCE[1])
 
     def disconnect(self) -> None:
-        """Let go of what is on the cluster, and of the connection."""
+        """Release the futures on the cluster and the connection."""
         client, self.client, held, self.held = self.client, None, self.held, []
         if client is not None:
             with suppress(Exception):  # of a cluster that is gone
@@ -123,7 +123,7 @@ class Connection:
         return self.held[-1]
 
     def error_of(self, future: Any) -> BaseException | None:
-        """Return what ended a future, when it is done; give up where no worker is left that could end it."""
+        """Return the exception that ended a future, or None; raise the timeout error if no worker is left."""
         while True:
             try:
                 return future.exception(timeout=PATIENCE[1])
@@ -151,7 +151,7 @@ class Connection:
         return futures
 
     def persist(self, work: Callable[[], Result]) -> Result:
-        """Return what work returns, tried again, after a pause and by a new connection, where workers or connections are lost."""
+        """Return the result of `work`, retried after a pause by a new connection if workers or connections are lost."""
         for pause in PAUSES:
             try:
                 return work()
@@ -161,7 +161,7 @@ class Connection:
         return work()
 
     def look(self, function: Callable[..., Result], tasks: list[tuple[Any, ...]]) -> list[Result]:
-        """Return what a function returns of each shard, whose name is its first argument."""
+        """Return the results of a function for each task; a task begins with its shard's name."""
         if self.client is None:
             self.connect()
 
@@ -209,12 +209,12 @@ class Cluster(Connection):
         return [[next(computed) for _ in block.parts] for block in blocks]
 
     def disconnect(self) -> None:
-        """Let go of the shards and the connection."""
+        """Release the shards and the connection."""
         self.placed = []
         super().disconnect()
 
     def round(self, plan: Plan, state: State, turn: int, fresh: bool) -> Contribution:
-        """Return what all shards learn together in a round; it is tried again after workers are lost."""
+        """Return the sum of all shards' contributions in a round, which is retried after workers are lost."""
         return self.persist(partial(self._round, plan, state, turn, fresh))
 
     def _round(self, plan: Plan, state: State, turn: int, fresh: bool) -> Contribution:
@@ -235,7 +235,7 @@ class Cluster(Connection):
 
 
 def look_on_cluster(where: Any, function: Callable[..., Result], tasks: list[tuple[Any, ...]]) -> list[Result]:
-    """Return what a function returns of each shard, whose name is its first argument, on a cluster."""
+    """Return the results of a function for each task, run on a cluster; a task begins with its shard's name."""
     connection = Connection(where)
     try:
         connection.reach()

@@ -71,7 +71,7 @@ def is_collection(x: Any) -> bool:
 
 
 def row_chunks(collection: Any) -> tuple[float, ...]:
-    """Return how many rows each block has; nan is not known."""
+    """Return the number of rows of each block; nan if it is not known."""
     return collection.chunks[0] if hasattr(collection, "chunks") else (np.nan,) * collection.npartitions
 
 

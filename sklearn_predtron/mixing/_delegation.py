@@ -1,4 +1,4 @@
-"""The predictions and attributes of a fitted mixture, which are those of the estimator in it."""
+"""The predictions and attributes of a fitted mixture: those of its fitted estimator."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def offered(name: str) -> Callable[[Any], bool]:
 
 
 class Delegating:
-    """Predicts as the fitted estimator does."""
+    """Base of meta-estimators that predict as their fitted estimator does."""
 
     estimator: Any
     estimator_: Any
@@ -33,13 +33,13 @@ class Delegating:
         return self.estimator_
 
     def _routed(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Return what a method of the estimator is given beside rows and labels."""
+        """Return the metadata to pass to a method of the estimator."""
         if not get_config()["enable_metadata_routing"] or method not in ROUTED:
             return params
         return dict(process_routing(self, method, **params).estimator[method])
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Return what metadata the estimator requests.
+        """Return the metadata that the estimator requests.
 
         Returns
         -------
@@ -59,12 +59,12 @@ class Delegating:
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Inputs.
         **params : dict
-            What else its `predict` takes.
+            Other arguments of its `predict`.
 
         Returns
         -------
         ndarray
-            What its `predict` returns.
+            The result of its `predict`.
         """
         return self._fitted().predict(X, **self._routed("predict", params))
 
@@ -77,32 +77,32 @@ class Delegating:
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Inputs.
         **params : dict
-            What else its `decision_function` takes.
+            Other arguments of its `decision_function`.
 
         Returns
         -------
         ndarray
-            What its `decision_function` returns.
+            The result of its `decision_function`.
         """
         return self._fitted().decision_function(X, **self._routed("decision_function", params))
 
     @keeping_type(available_if(offered("predict_proba")))
     def predict_proba(self, X: Any, **params: Any) -> NDArray:
-        """Compute the probabilities of the fitted estimator, by scores of the last rows of all shards.
+        """Compute the probabilities of the fitted estimator, calibrated on scores of the last rows of all shards.
 
-        Those of a tagger are there after ``estimator_.calibrate(X, y, sid=sid)``.
+        Those of a tagger are available after ``estimator_.calibrate(X, y, sid=sid)``.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Inputs.
         **params : dict
-            What else its `predict_proba` takes, such as `sid`.
+            Other arguments of its `predict_proba`, such as `sid`.
 
         Returns
         -------
         ndarray
-            What its `predict_proba` returns.
+            The result of its `predict_proba`.
         """
         return self._fitted().predict_proba(X, **self._routed("predict_proba", params))
 
@@ -118,7 +118,7 @@ class Delegating:
         Returns
         -------
         ndarray
-            What its `predict_log_proba` returns.
+            The result of its `predict_log_proba`.
         """
         return self._fitted().predict_log_proba(X)
 
@@ -131,12 +131,12 @@ class Delegating:
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Inputs.
         **params : dict
-            What else its `rank` takes.
+            Other arguments of its `rank`.
 
         Returns
         -------
         ndarray
-            What its `rank` returns.
+            The result of its `rank`.
         """
         return self._fitted().rank(X, **self._routed("rank", params))
 
@@ -151,12 +151,12 @@ class Delegating:
         y : array-like
             Labels.
         **params : dict
-            What else its `sample_loss` takes.
+            Other arguments of its `sample_loss`.
 
         Returns
         -------
         ndarray
-            What its `sample_loss` returns.
+            The result of its `sample_loss`.
         """
         return self._fitted().sample_loss(X, y, **self._routed("sample_loss", params))
 
@@ -171,12 +171,12 @@ class Delegating:
         y : array-like
             Labels.
         **params : dict
-            What else its `margin` takes.
+            Other arguments of its `margin`.
 
         Returns
         -------
         float
-            What its `margin` returns.
+            The result of its `margin`.
         """
         return self._fitted().margin(X, y, **self._routed("margin", params))
 
@@ -184,8 +184,8 @@ class Delegating:
     def loss_bound(self, margin: float | None = None, radius: float | None = None, **params: Any) -> float:
         """Bound the loss suffered online, if the theory of the parts has a bound.
 
-        It is the bound of one learner, and of a mixture it is `mixed_loss_` that it bounds, the mean of the shards' losses
-        summed over the rounds; `estimator_.cumulative_loss_` is the sum over all shards, which may be as many times larger.
+        The bound is that of one learner.  For a mixture it bounds `mixed_loss_`, the mean of the shards' losses summed over the
+        rounds; `estimator_.cumulative_loss_` is the sum over all shards, which may be as many times larger.
 
         Parameters
         ----------
@@ -194,7 +194,7 @@ class Delegating:
         radius : float, default=None
             Largest length of a row, as the fitted estimator's `loss_bound` takes it.
         **params : dict
-            What else its `loss_bound` takes.
+            Other arguments of its `loss_bound`.
 
         Returns
         -------
@@ -213,12 +213,12 @@ class Delegating:
         y : array-like
             Labels.
         **params : dict
-            What else its `score` takes.
+            Other arguments of its `score`.
 
         Returns
         -------
         float
-            What its `score` returns.
+            The result of its `score`.
         """
         return self._fitted().score(X, y, **self._routed("score", params))
 
@@ -234,5 +234,5 @@ class Delegating:
 
     @property
     def feature_names_in_(self) -> NDArray:
-        """Names of the features, where X had them."""
+        """Names of the features, if X had them."""
         return self._fitted().feature_names_in_

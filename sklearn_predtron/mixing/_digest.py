@@ -52,7 +52,7 @@ class Digest:
 
 
 def text_of(value: Any) -> str:
-    """Return what tells a value from others: pickles tell a list that holds an object twice from one that holds equal ones."""
+    """Return a text that identifies a value; pickles differ for equal lists if one of them holds the same object twice."""
     try:
         return json.dumps(value)
     except (TypeError, ValueError):  # of other objects than numbers and texts

@@ -51,53 +51,53 @@ DEALING = 2**31  # a number that no shard has, for what deals rows to shards
 
 
 class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstimator):
-    """Mixes learners of shards: in each round every shard learns from the mixture so far.
+    """Parameter mixing: in each round every shard trains from the mixture of all shards so far.
 
-    A round is a pass of every shard over its own rows, from the same weights; the mixture is the mean of what the shards have
-    come to, by the rounds they took, of dual weights where the norm has them (McDonald, Hall and Mann 2010; for any norm, since
-    the potential of a Predtron is convex in them).  The loss bounds of one learner hold for the mixture, with `mixed_loss_` in
-    the place of the cumulative loss.  The averages of all shards are pooled, and predict.
+    In a round every shard makes a pass over its own rows, from the same weights.  The mixture is the mean of the shards'
+    weights, weighted by the rounds they took; norms with dual weights average these (McDonald, Hall and Mann 2010; for any
+    norm, since the potential of a Predtron is convex in them).  The loss bounds of one learner hold for the mixture, with
+    `mixed_loss_` in place of the cumulative loss.  Predictions use the pooled averages of all shards.
 
-    It is for data that one machine cannot hold or read in time; small sets learn as well, and as fast, by `fit`.  What matters
-    is that shards have a thousand rows or more, and that rows are shuffled over them.
+    Use it for data that one machine cannot hold or read in time; for small data sets the estimator's own `fit` is as good and
+    as fast.  Shards should have a thousand rows or more, and rows should be shuffled over them.
 
     Parameters
     ----------
     estimator : BasePredtron
-        Any estimator of the package, of any norm but RKHS, whose `average` is None, "linear", "uniform" or False: a stream has
-        an order, and shards have none.  It is cloned; `max_iter`, `tol`, `warm_start`, `random_state` and callbacks of its own
-        say nothing here.
+        Any estimator of the package with any norm but RKHS.  Its `average` is None, "linear", "uniform" or False, because
+        shards have no order.  It is cloned; its own `max_iter`, `tol`, `warm_start`, `random_state` and callbacks have no
+        effect here.
     rounds : int, default=10
         Rounds of mixing.
     passes : int, default=1
-        Passes of a shard over its rows in a round.  More of them make a round worth more where mixing is dear, and help norms
-        that take small steps (l1, group, trace).
+        Passes of a shard over its rows in a round.  More passes help where mixing is costly, and with norms that take small
+        steps (l1, group, trace).
     shards : int, default=8
-        How many shards a data set in memory is cut into, or a file that is alone; a list of files or functions and the blocks
-        of Dask collections have their own number.  The result depends on it, and not on `n_jobs`.
+        Number of shards into which a data set in memory, or a single file, is cut.  Each item of a list and each block of a
+        Dask collection is one shard.  The result depends on the number of shards, and not on `n_jobs`.
     n_jobs : int, default=None
-        Threads, as joblib has it; the loop holds no lock of Python's.
+        Number of threads, as in joblib; the training loop does not hold Python's global lock.
     cluster : str, default=None
-        The address of a Dask scheduler, as "tcp://127.0.0.1:8786", on whose workers lists of files and functions are learned
-        (extra `cluster`).  Workers read the files, which must have the same path everywhere, in every round; what functions
+        The address of a Dask scheduler, such as "tcp://127.0.0.1:8786", whose workers train on lists of files and functions
+        (extra `cluster`).  Workers read the files in every round; a file must have the same path everywhere.  What functions
         return stays in their memory.  Dask collections go to the client in scope, if there is one.  Lost workers are replaced:
-        a round is tried again three times.  Dask sends pickles: let nobody reach its ports who may not run programs on its
-        machines.
+        a round is retried three times.  Dask sends pickles: only users who may run programs on its machines should reach its
+        ports.
     checkpoint : str or path-like, default=None
-        A file that is written after each round.  Where it is there, `fit` goes on from it, to the same bits, or refuses it by
-        the first thing that differs: a parameter, a shard, or the rows of one.  If it cannot be written, a warning says so, and
-        learning goes on.
+        A file that is written after each round.  If it exists, `fit` resumes from it, with bit-identical results, or raises an
+        error that names the first difference: a parameter, a shard, or its rows.  If it cannot be written, a warning is given
+        and training continues.
     random_state : int, RandomState instance or None, default=None
         Deals rows to shards, and shuffles them.
 
     Attributes
     ----------
     estimator_ : BasePredtron
-        The fitted estimator, as any other.
+        The fitted estimator, usable like any other.
     loss_curve_ : list of float
-        The mean loss of each round, each prediction made by a shard's last iterate before it learned the row.
+        The mean loss of each round; a shard's last iterate predicts each row before it is updated on the row.
     mixed_loss_ : float
-        The sum over rounds of the shards' cumulative losses, averaged by the rounds they took: what `loss_bound` bounds.
+        The sum over rounds of the shards' mean cumulative loss, weighted by the rounds they took; `loss_bound` bounds it.
     n_shards_ : int
         Shards.
     classes_ : ndarray of shape (n_classes,)
@@ -105,7 +105,7 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
     n_features_in_ : int
         Features of X.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X had them.
+        Names of the features, if X had them.
 
     See Also
     --------
@@ -171,20 +171,20 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features), Dask collection, or list of path or callable
-            A data set in memory, which is cut into shards and not copied; or a shard each: svmlight files, read in every round,
-            functions (or delayed calls) that return (X, y) or (X, y, {"qid": ..., "sample_weight": ...}), or the blocks of rows
-            of a Dask array or data frame.  A file that is alone is cut into shards, unless it is compressed.
+            A data set in memory, which is cut into shards and not copied; or one shard each: svmlight files, read in every
+            round; functions (or delayed calls) that return (X, y) or (X, y, {"qid": ..., "sample_weight": ...}); or the blocks
+            of rows of a Dask array or data frame.  A single file is cut into shards, unless it is compressed.
         y : array-like or Dask collection, default=None
-            Labels as the estimator takes them, in the row chunks of a Dask X; None with a list of shards, which have theirs.
+            Labels as for the estimator, in the row chunks of a Dask X; None with a list of shards, which hold their own labels.
         classes : array-like of shape (n_classes,), default=None
-            With shards, all labels; None looks for them in a first pass over files or blocks, and is refused for functions.
+            With shards, all labels; None finds them in a first pass over files or blocks, and raises ValueError for functions.
         n_features : int, default=None
-            With a list of files, their width; None looks for it in a first pass.
+            With a list of files, the number of features; None finds it in a first pass.
         zero_based : bool or "auto", default="auto"
-            With a list of files, whether indices count from 0; "auto" looks in a first pass whether any file has the index 0.
+            With a list of files, whether indices count from 0; "auto" checks in a first pass whether any file has the index 0.
         **params : dict
-            What else the estimator's `fit` takes of a data set in memory or of Dask collections: `sample_weight`, `qid`, `sid`,
-            `groups`; by the names that the estimator requests, if scikit-learn's metadata routing is on.
+            Other arguments of the estimator's `fit`, for a data set in memory or Dask collections: `sample_weight`, `qid`,
+            `sid`, `groups`.  With scikit-learn's metadata routing, use the names that the estimator requests.
 
         Returns
         -------
@@ -224,7 +224,7 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
         zero_based: bool | types.AutoName = "auto",
         **params: Any,
     ) -> Self:
-        """Take one round of mixing over rows that were not learned from before.
+        """Run one round of mixing over unseen rows.
 
         Parameters
         ----------
@@ -264,7 +264,7 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
         return self._run(learn, course, model, self._where(shards))
 
     def set_callbacks(self, *callbacks: Any) -> Self:
-        """Set callbacks, of which each round of `fit` is a task; with scikit-learn 1.9 or later.
+        """Set the callbacks of `fit`, whose tasks are its rounds; with scikit-learn 1.9 or later.
 
         Parameters
         ----------
@@ -301,7 +301,7 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
         return self.cluster if client is None else client
 
     def _look(self, shards: list[Any]) -> Look:
-        """Return what looks at shards side by side."""
+        """Return the function that scans shards in parallel."""
         where = self._where(shards)
         return partial(look_here, self.n_jobs) if where is None else partial(look_on_cluster, where)
 
@@ -315,7 +315,7 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
         return model.set_params(**given.get_params(deep=False))
 
     def _found_before(self, model: BasePredtron, given: Found) -> Found:
-        """Return what is known of all rows since the first call; refuse what differs."""
+        """Return the form of all rows since the first call; raise ValueError if the given form differs."""
         known = Found(getattr(model, "classes_", None), getattr(model, "n_features_in_", None), self._zero_based)
         for name, value, other in zip(Found._fields, given, known, strict=True):
             if name == "classes" and value is not None and other is not None:
@@ -374,7 +374,7 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
         return {**learned, "n_shards_": course.n_shards, "_seed": course.plan.seed, "_zero_based": course.zero_based}
 
     def _fit_alone(self, course: Course, model: BasePredtron, X: Any, y: Any, given: dict[str, Any]) -> Self:
-        """Let the one shard of a data set in memory be learned as the estimator itself does."""
+        """Fit the estimator itself on a data set in memory that is a single shard."""
         own = {name: getattr(model, name) for name in ("max_iter", "tol", "random_state")}
         model.set_params(max_iter=self.rounds * self.passes, tol=None, random_state=self.random_state)
         model.set_callbacks(EpochsAsRounds(course.tasks, self.rounds, self.passes, partial(self._fitted_alone, course, own)))
@@ -392,7 +392,7 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
         return self._fitted_attributes(course, model, Progress({}, tuple(losses), model.cumulative_loss_))
 
     def _learn_dealt(self, course: Course, data: str | None, model: BasePredtron, batch: Batch) -> None:
-        """Let shards of a data set in memory learn."""
+        """Train on the shards of a data set in memory."""
         learned: Any = model._model
         learned.check_rows(batch.X, batch.rows)
         before = course.before
@@ -407,7 +407,7 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
         course.take(model, shards, checkpoint, finish)
 
     def _learn_shards(self, course: Course, model: BasePredtron, given: list[Any], found: Found, *, whole: bool = False) -> None:
-        """Let files and functions be learned from, of which some row must have a weight if they are a whole data set."""
+        """Train on files and functions; raise ValueError if they are a whole data set without a row of positive weight."""
         fresh = course.before is None
         if any(path_of(x) is not None for x in given):
             course.zero_based = found.zero_based

@@ -66,12 +66,12 @@ class Learners:
             return copy.deepcopy(self.blank)
 
     def put_back(self, learner: Learner) -> None:
-        """Let a learner be used again."""
+        """Make a learner available again."""
         self.idle.append(learner)
 
 
 def contribute(learners: Learners, shard: Any, plan: Plan, state: State, number: int, turn: int, fresh: bool) -> Contribution:
-    """Return what a shard, of some number, learns in some round from the state; it depends on nothing else."""
+    """Train on a shard for one round and return its contribution, which depends on the arguments alone."""
     learner = learners.take()
     pooled = bool(state["sum"])
     learner.adopt(state, pooled)
@@ -111,7 +111,7 @@ def in_threads(side_by_side: SideBySide, model: BasePredtron, shards: list[Any])
 
 
 def take_round(engine: Engine, plan: Plan, before: Progress, turn: int, fresh: bool, pooled: bool) -> Progress:
-    """Let all shards take a round, and mix what they have learned.
+    """Run a round on all shards and mix their contributions.
 
     Where new rows are observed in a later call, it is the average of all so far that they are to judge, so that shards go on from
     it; else shards have sums of their own.
@@ -194,13 +194,13 @@ class Course:
         return self.fitted(now, progress)
 
     def _hand_over(self, model: BasePredtron, progress: Progress, finish: Finish) -> None:
-        """Let a model be the mixture."""
+        """Set a model to the mixture and keep its progress."""
         adopt(model, progress, finish)
         self.progress = progress
 
 
 def adopt(model: BasePredtron, progress: Progress, finish: Finish) -> None:
-    """Let a model be the mixture after some rounds."""
+    """Set a model to the mixture after some rounds."""
     learned: Any = model._model
     learned.learner.adopt(progress.state, True)
     learned.record = {"loss_curve_": list(progress.losses), "n_iter_": len(progress.losses)}

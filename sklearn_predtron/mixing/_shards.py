@@ -34,7 +34,7 @@ Look = Callable[[Callable[..., Any], list[tuple[Any, ...]]], list[Any]]
 
 
 class ShardError(ValueError):
-    """Says which shard could not be learned from, and why.
+    """Error that names the shard on which training failed, and the reason.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class ShardError(ValueError):
     See Also
     --------
     ParameterMixing : Raises it.
-    sklearn_predtron.datasets.BrokenLineError : The reason, where it is a line of a file.
+    sklearn_predtron.datasets.BrokenLineError : The reason, if it is a line of a file.
 
     Examples
     --------
@@ -167,7 +167,7 @@ def ids_apart(model: BasePredtron, lesson: Lesson) -> Lesson:
 
 
 def read_lesson(model: BasePredtron, lesson: Lesson, known: Any, **more: Any) -> Reading:
-    """Return what an estimator reads of some rows, whose ids stand apart, to go on with a known model or with none."""
+    """Return rows, with their ids apart, as an estimator reads them to continue a known model or to start one."""
     accepted = [name for name in inspect.signature(type(model).fit).parameters if name not in ("self", "X", "y")]
     for name in lesson.given:
         if name not in accepted:
@@ -200,7 +200,7 @@ def check_ends(seen: list[Seen]) -> None:
 
 
 def learn_batch(model: BasePredtron, learner: Learner, batch: Batch, random: np.random.Generator | None, *, fresh: bool) -> None:
-    """Let a learner take a pass over a batch, whose rows it has not seen before if they are fresh."""
+    """Train a learner for one pass over a batch; `fresh` means that it has not seen the rows before."""
     if batch.rows.n == 0 or (batch.order is not None and len(batch.order) == 0):
         return
     drawn = epochs_of(model, batch, random, learner).draw(observed=observation_of(learner) if fresh else None)
@@ -245,7 +245,7 @@ class Found(NamedTuple):
 
 
 def options_of(model: BasePredtron, found: Found) -> dict[str, Any]:
-    """Return what `SvmlightReader` asks about the files of an estimator."""
+    """Return the options of `SvmlightReader` for the files of an estimator."""
     ids = ids_taken(type(model).fit)
     tags = model.__sklearn_tags__()
     multilabel = tags.classifier_tags is not None and tags.classifier_tags.multi_label
@@ -292,7 +292,7 @@ def lessons_of_file(shard: Path | PartOfFile | SvmlightReader, options: dict[str
 
 
 def name_of(number: int, shard: Any) -> str:
-    """Return what a shard is called in errors."""
+    """Return the name of a shard in error messages."""
     if isinstance(shard, Block):
         return f"block {number}"
     if isinstance(shard, PartOfFile):
@@ -314,19 +314,19 @@ def open_shards(model: BasePredtron, given: list[Any], found: Found, *, fresh: b
 
 
 def lessons_of(shard: Any, options: dict[str, Any]) -> Callable[[], Iterator[Lesson]]:
-    """Return what yields the rows of a shard."""
+    """Return a function that yields the rows of a shard."""
     if isinstance(shard, Block):
         return shard
     return partial(lessons_of_function, shard) if path_of(shard) is None else partial(lessons_of_file, shard, options)
 
 
 def look_here(n_jobs: int | None, function: Callable[..., Any], tasks: list[tuple[Any, ...]]) -> list[Any]:
-    """Return what a function returns of each shard, whose name is its first argument, on threads."""
+    """Return the results of a function for each task, run on threads; a task begins with its shard's name."""
     return Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(function)(*task) for task in tasks)
 
 
 def look_through(model: BasePredtron, given: list[Any], known: Found, look: Look) -> Found:
-    """Return what is to be known of all rows, from a first pass if anything is not, which `look` takes side by side."""
+    """Return the form of all rows; if part of it is unknown, scan the files in a first pass, in parallel by `look`."""
     if known.n_features is not None:
         check_counts(n_features=known.n_features)
     if not (known.zero_based == "auto" or isinstance(known.zero_based, (bool, np.bool_))):
@@ -347,7 +347,10 @@ def look_through(model: BasePredtron, given: list[Any], known: Found, look: Look
 
 
 def sum_of(summaries: list[SvmlightSummary]) -> Found:
-    """Return what is known of the rows of all files; one without the index 0 may be of as wide rows that count from 0."""
+    """Return the form of the rows of all files.
+
+    If any file counts from 0, a file without the index 0 may do so, too: its rows are then one feature wider.
+    """
     base = any(summary.zero_based for summary in summaries)
     width = max(summary.n_features + (base and not summary.zero_based) for summary in summaries)
     return Found(np.unique(np.concatenate([summary.classes for summary in summaries])), width, base)

@@ -38,7 +38,7 @@ def write_state(path: str, about: Any, arrays: Arrays) -> None:
 
 
 def read_state(path: str) -> tuple[Any, Arrays] | None:
-    """Return what was written to a file, or None if it is not there; raise a ValueError that says what is wrong with it."""
+    """Return the contents of a state file, or None without the file; raise ValueError if the contents are invalid."""
     if not os.path.exists(path):
         return None
     with open(path, "rb") as file:
@@ -63,7 +63,7 @@ def sum_of(parts: Iterable[bytes | memoryview]) -> bytes:
 
 
 def parsed(content: bytes) -> tuple[Any, Arrays]:
-    """Return what a file says."""
+    """Return the parsed contents of a state file."""
     at = content.index(b"\n") + 1
     found, arrays = json.loads(content[:at]), Arrays()
     for name, kind, shape in found["arrays"]:

@@ -36,7 +36,7 @@ class Total:
             self._carry(0, ready)
 
     def _take_next(self) -> Contribution | None:
-        """Return what is to be added next, if it is there."""
+        """Return the next contribution to add, or None if it is not there yet."""
         with self.lock:
             self.adding = self.next in self.waiting
             self.next += self.adding

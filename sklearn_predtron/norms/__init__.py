@@ -38,7 +38,7 @@ class Norm(Part):
     See Also
     --------
     Auto : The default.
-    sklearn_predtron.updates.Update : Base of what takes the steps.
+    sklearn_predtron.updates.Update : Base of the updates.
 
     Examples
     --------
@@ -98,7 +98,7 @@ class Norm(Part):
         raise TypeError(f"{type(self).__name__} does not define build(); a norm must.")
 
     def constants(self, d: int, p: int) -> dict[str, float]:
-        """Tell what of the norm follows from its sizes, by name: `widen` cannot change it.
+        """Return the parameters of the norm that follow from its sizes, by name; `widen` cannot change them.
 
         Parameters
         ----------
@@ -168,7 +168,7 @@ class Norm(Part):
         raise ValueError(self._unmeasured())
 
     def check_measured(self) -> None:
-        """Refuse a norm that measures no given weights."""
+        """Raise ValueError if the norm cannot measure given weights."""
         if not self.measured:
             raise ValueError(self._unmeasured())
 
@@ -178,19 +178,18 @@ class Norm(Part):
 
 
 class Auto(Norm):
-    """`Scaled` for dense rows and `L2` for most CSR rows, fixed by the first rows that are learned.
+    """`Scaled` for dense rows and `L2` for most CSR rows, fixed by the first training rows.
 
-    Columns of dense rows differ in unit and offset, as they come from tables and sensors; sparse rows hold counts, weights of
-    words and indicators, of one scale, whose zeros are no values.  The choice is an estimator's `norm_`; later rows of the other
-    format are learned under it, and a warning says so once.  CSR rows are under `Scaled`, too, if the first round (a row, query,
-    sequence or group) stores at least one in twenty of its values and the root mean squares of its columns differ by more than
-    1,000: no split of a stream changes that.  Other CSR rows whose columns differ so warn once, and want norm="scaled".  Files in
-    svmlight format, in which dense data are often written, choose by their first chunk on the command line and in
-    `ParameterMixing`: it is dense if at least one in twenty of its values is stored; what a reader hands to `partial_fit` are CSR
-    rows.  A model that begins at given weights (`from_linear`) is under `L2`.
+    Dense rows come from tables and sensors: their columns differ in unit and offset.  Sparse rows hold counts, word weights and
+    indicators of one scale, whose zeros are no values.  The choice is the estimator's `norm_`; it also holds for later rows of
+    the other format, with one warning.  CSR rows use `Scaled`, too, if the first round (a row, query, sequence or group) stores
+    at least one in twenty of its values and the root mean squares of its columns differ by a factor above 1,000; the split of a
+    stream does not matter.  Other CSR rows whose columns differ so much give one warning, and need norm="scaled".  On the
+    command line and in `ParameterMixing` an svmlight file counts as dense if its first chunk stores at least one in twenty of
+    its values; a reader passes CSR rows to `partial_fit`.  A model that begins at given weights (`from_linear`) uses `L2`.
 
-    Give "l2" for dense rows if a theorem is to hold (`loss_bound`, `theory.margin`, `theory.radius`), for `sparsify`, for what
-    papers print, and for features that are weighted on purpose, as tf-idf in a dense array.
+    Use "l2" for dense rows if a theorem must hold (`loss_bound`, `theory.margin`, `theory.radius`), for `sparsify`, to
+    reproduce papers, and for features that are weighted on purpose, such as tf-idf in a dense array.
 
     See Also
     --------
@@ -223,8 +222,8 @@ class Auto(Norm):
 class L2(Norm):
     """The Euclidean (Frobenius) norm: W is changed by steps along the inputs.
 
-    Jain et al. (2015), Algorithm 1; what "auto" is for CSR rows.  Large features count for more, so that they should be of one
-    scale.  Weights are stored class by class, and feature by feature where the first rows are sparse.
+    Jain et al. (2015), Algorithm 1; "auto" uses it for most CSR rows.  Large features count for more: features should be of one
+    scale.  Weights are stored class by class, or feature by feature if the first rows are sparse.
 
     See Also
     --------
@@ -292,7 +291,7 @@ class PNormBase(Norm):
         return theory if self.q == "theory" else min(theory, LARGEST_BY_DEFAULT)
 
     def _curvature(self, q: float) -> float:
-        """Return what |g x^T|^2 is multiplied by to size the steps of updates that bound them.
+        """Return the factor of |g x^T|^2 in the step sizes of updates that bound their steps.
 
         The derivative of the link at a feature j is at most (q - 1) (|Theta_j| / |Theta|_q)^(q - 2), and nowhere more than the
         theorems' q - 1; the default is for features half as long as Theta.
@@ -317,9 +316,9 @@ class PNorm(PNormBase):
     ----------
     q : float, "theory" or None, default=None
         The dual exponent, at least 2, 1/r + 1/q = 1; q = 2 is "l2".  "theory" is the largest even number up to 2 ln p for p
-        features, or 2: the powers of even exponents are several times as fast, and (q - 1) p^(2/q), the bound's factor, is no
-        larger than at 2 ln p.  None is the same, but at most 8, and the update "adaptive" takes steps 2^(q - 2) times as long,
-        for which no bound is proven: with the theorem's little is learned of rare labels and sparse rows in ten epochs.
+        features, or 2: powers with even exponents are several times as fast, and the bound's factor (q - 1) p^(2/q) is no
+        larger than at 2 ln p.  None is the same, but at most 8, and the update "adaptive" takes steps 2^(q - 2) times as long.
+        No bound is proven for these; with the theorem's steps, ten epochs learn little from rare labels and sparse rows.
 
     See Also
     --------
@@ -351,9 +350,9 @@ class Group(PNormBase):
     ----------
     q : float, "theory" or None, default=None
         The dual exponent, at least 2, 1/r + 1/q = 1; q = 2 is "l2".  "theory" is the largest even number up to 2 ln p for p
-        features, or 2: the powers of even exponents are several times as fast, and (q - 1) p^(2/q), the bound's factor, is no
-        larger than at 2 ln p.  None is the same, but at most 8, and the update "adaptive" takes steps 2^(q - 2) times as long,
-        for which no bound is proven: with the theorem's little is learned of rare labels and sparse rows in ten epochs.
+        features, or 2: powers with even exponents are several times as fast, and the bound's factor (q - 1) p^(2/q) is no
+        larger than at 2 ln p.  None is the same, but at most 8, and the update "adaptive" takes steps 2^(q - 2) times as long.
+        No bound is proven for these; with the theorem's steps, ten epochs learn little from rare labels and sparse rows.
 
     See Also
     --------
@@ -387,10 +386,10 @@ class Group(PNormBase):
 class Trace(Norm):
     """The trace norm (sum of the singular values), for scores that share a few directions of the inputs.
 
-    Jain et al. (2015, supplement), Algorithm 3, with psi = |W|_S(r)^2 / 2, the Schatten norm of 1 / r + 1 / q = 1.  The steps add
-    up to Theta (d x p), whose singular values, to the power q - 1, are those of W: scores along directions that many steps share
-    count for more.  A step costs an eigendecomposition of a d x d matrix; nothing ever decomposes W.  For a single score, for a
-    single feature and for q = 2 the norm is the Euclidean one, and the weights are those of `L2`.
+    Jain et al. (2015, supplement), Algorithm 3, with psi = |W|_S(r)^2 / 2, the Schatten norm of 1 / r + 1 / q = 1.  The steps
+    add up to Theta (d x p), whose singular values, to the power q - 1, are those of W: scores along directions that many steps
+    share count for more.  A step costs an eigendecomposition of a d x d matrix; W is never decomposed.  For a single score, for
+    a single feature and for q = 2 the norm is the Euclidean one, and the weights are those of `L2`.
 
     Theorem 15 bounds the loss suffered by 4 (q - 1) R^2 C_L^2 / (c_L gamma^2) for weights of trace norm 1 that decode with
     margin gamma, where R is the largest Euclidean length of an input.  `margin` divides by the norm S(r), which is at most the
@@ -449,24 +448,24 @@ class Trace(Norm):
 class Scaled(Norm):
     """A norm for raw features: a running centre and variance of each, as if they had been standardised beforehand.
 
-    It is what "auto" is for dense rows.  The weights are the sums of all steps, theta along the inputs and beta along 1, and are
-    read under today's centre mu and variance v (in sparse rows, the squared deviations from the mean of all values, over the
+    "auto" uses it for dense rows.  The weights are the sums of all steps, theta along the inputs and beta along 1, and are read
+    under the current centre mu and variance v (in sparse rows, the squared deviations from the mean of all values, over the
     number of non-zeros)::
 
         score(x) = sum_j (theta_j - mu_j beta) (x_j - mu_j) / v_j + r2 beta
 
-    so that every past step is re-expressed as the statistics move.  In dense rows the unit of a column changes no prediction, nor
-    does its offset, up to some 10^8 standard deviations.  A larger offset costs digits, and from 10^12 standard deviations on
-    (in CSR rows 3 10^6) a column counts as constant, and is not used.  CSR rows let absent zeros count only now and then, so that
+    so that every past step is re-expressed as the statistics move.  In dense rows predictions do not depend on the unit of a
+    column, nor on its offset up to some 10^8 standard deviations.  A larger offset costs digits; from 10^12 standard deviations
+    on (in CSR rows 3 10^6) a column counts as constant and is not used.  CSR rows count absent zeros only now and then, so that
     models of dense and CSR rows may differ slightly.
 
     `fit` gathers the statistics of all rows before its first epoch.  With a number as `intercept_scaling` it learns what "l2"
     would from standardised rows; with "auto" the intercept differs a little.  `partial_fit` gathers the statistics as rows
-    come; from rows before the first that differs from another only the intercept is learned.  A value whose squared deviation
-    is above 100 times the sum of those before it, an outlier, only doubles that sum.  Weighted rows count as often as the first
-    shuffled epoch draws them; in `partial_fit` and without shuffling, once.  Without an intercept
-    (``fit_intercept=False``) the features have their centre all the same; a ranker of documents, for which no centre matters,
-    only divides.  `coef_` and `intercept_` are for raw features.  No loss bound is proven while the statistics run.
+    arrive; until two rows differ, only the intercept is learned.  An outlier, a value whose squared deviation exceeds 100 times
+    the sum of the earlier ones, only doubles that sum.  Weighted rows count as often as the first shuffled epoch draws them; in
+    `partial_fit` and without shuffling, once.  Without an intercept (``fit_intercept=False``) the features are centred
+    regardless; a ranker of documents, for which no centre matters, only divides.  `coef_` and `intercept_` are for raw
+    features.  No loss bound is proven while the statistics run.
 
     See Also
     --------
@@ -492,21 +491,21 @@ class Scaled(Norm):
 
 
 class RKHS(Norm):
-    """The norm of functions of a kernel: the learner is nonlinear, its weights a sum over rows that took a step.
+    """The norm of a kernel's functions: the learner is nonlinear, and its weights are a sum over rows with an update.
 
-    Jain et al. (2015), section 2: every step is along an input, so that W = sum_s a_s phi(x_s)^T and the scores of x are
-    sum_s a_s k(x_s, x); nothing else of the learner changes, and where the kernel is positive semidefinite the bounds hold
-    with R^2 the largest k(x, x).  The rows are the `support_`, the coefficients `dual_coef_`.  A round costs a kernel with each
-    of them: memory and time grow with the support, unless a `budget` bounds it.  From its second epoch on `fit` also keeps the
-    scores of all rows, and an epoch costs the kernels of all rows with those that take a step in it.  For rankers the kernel is
-    one between documents; a round keeps that of every two documents of its query.
+    Jain et al. (2015), section 2: every step is along an input, so that W = sum_s a_s phi(x_s)^T and the scores of x are sum_s
+    a_s k(x_s, x); nothing else of the learner changes.  If the kernel is positive semidefinite, the bounds hold with R^2 the
+    largest k(x, x).  The rows are the `support_`, the coefficients `dual_coef_`.  A round costs a kernel with each of them:
+    memory and time grow with the support, unless a `budget` bounds it.  From its second epoch on `fit` also keeps the scores of
+    all rows, and an epoch costs the kernels of all rows with those that have an update in it.  For rankers the kernel is one
+    between documents; a round keeps that of every two documents of its query.
 
     Kernels are computed for a block of rows at a time, by Python and BLAS, under the interpreter's lock: results may depend,
     in the last bits, on how a stream is split into calls and on the threads of BLAS.
 
-    A model that is read in one thread while it learns in another raises RuntimeError.  Distances are taken from products, so
-    that offsets that are large beside the distances cost digits: centre such features.  ``warm_start=True`` keeps the rows of
-    each `fit` anew.
+    Reading a model in one thread while it trains in another raises RuntimeError.  Distances are taken from products, so that
+    offsets that are large beside the distances cost digits: centre such features.  ``warm_start=True`` keeps the rows of each
+    `fit` anew.
 
     Parameters
     ----------
@@ -521,9 +520,9 @@ class RKHS(Norm):
     coef0 : float, default=1
         The constant of "poly" and "sigmoid".
     budget : int or None, default=None
-        The most rows that are kept.  To make place, the row goes whose term a_s phi(x_s) is replaced at the least loss by a
-        multiple of another row's, whose coefficients then grow by a_s k(x_s, x_o) / k(x_o, x_o), in the weights and in their
-        average; `budget_loss_` is the sum of the lengths in the kernel's space of what is lost.  No bound is proven.
+        The largest number of rows kept.  Above it, the row is removed whose term a_s phi(x_s) is replaced at the least loss by
+        a multiple of another row's; the latter's coefficients grow by a_s k(x_s, x_o) / k(x_o, x_o), in the weights and in
+        their average.  `budget_loss_` is the sum of the lengths, in the kernel's space, of what is lost.  No bound is proven.
 
     See Also
     --------

@@ -24,10 +24,10 @@ cdef class AveragedWeights(Weights):
         """Return the arrays of a sum that begins."""
 
     cdef begin_sum(self, int i, arrays):
-        """Let sum i be nothing, in these arrays."""
+        """Start sum i at zero in these arrays."""
 
     def put_first(self, int which):
-        """Let an average that is kept be number 1, and that one take its place; `keep_averages` comes next."""
+        """Swap average number `which` with number 1; `keep_averages` comes next."""
         cdef int other = which - 1
         if not 0 <= other < self.averaging:
             raise ValueError(f"which={which} must be from 1 to {self.averaging}.")
@@ -35,14 +35,14 @@ cdef class AveragedWeights(Weights):
         self.exchange_sums(0, other)
 
     def begin_sums(self):
-        """Let all sums be nothing."""
+        """Reset all sums to zero."""
         cdef int i
         self.totals = [self.new_total() for _ in self.totals]
         for i in range(self.averaging):
             self.begin_sum(i, self.totals[i])
 
     cdef void exchange_sums(self, int i, int j) noexcept:
-        """Let two sums take each other's places."""
+        """Swap two sums."""
 
     def watch_radius(self, bint needed, bint of_rows=False):
         """Whether to follow the largest |x| of the rounds to come; of their single rows, where they have several."""

@@ -194,7 +194,7 @@ cdef class ChainedWeights(Weights):
         self.averaging = n
 
     def put_first(self, int which):
-        """Let an average that is kept be number 1, and that one take its place; `keep_averages` comes next."""
+        """Swap average number `which` with number 1; `keep_averages` comes next."""
         self.inner.put_first(which)
         self.table.put_first(which)
 

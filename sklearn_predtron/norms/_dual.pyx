@@ -112,7 +112,7 @@ cdef class DualWeights(AveragedWeights):
         transfer(np.asarray(values), here, saved, layout, list(range(self.d)), self.by_feature)
 
     def cut_lines(self, values):
-        """Return what there is a number of for each line in the same way."""
+        """Return the values of each line as they are saved, without the room for more features."""
         if not self.by_feature:
             return np.array(values)
         saved = np.zeros(self.n_features + 1, dtype=values.dtype)
@@ -579,7 +579,7 @@ cdef class DualWeights(AveragedWeights):
         return self.sums[0].total + place if self.averaging else NULL
 
     cdef double take_first(self, Py_ssize_t line) noexcept nogil:
-        """Return what is deferred of the first sum of a line that is about to change; the others are settled."""
+        """Return the deferred part of a line's first sum and flush its other sums; the line is about to change."""
         cdef int i
         for i in range(1, self.averaging):
             self.flush_sum(&self.sums[i], line)
@@ -698,7 +698,7 @@ cdef class DualWeights(AveragedWeights):
 
 
 cdef inline double pending(const LineSum* s, Py_ssize_t line) noexcept nogil:
-    """Return what c has summed to since the line changed last."""
+    """Return the sum of c since the last change of the line."""
     cdef Py_ssize_t k, since = s.since[line]
     cdef double total = s.segment[since] - s.had[line]
     for k in range(since + 1, s.now + 1):

@@ -86,11 +86,11 @@ cdef class FeatureStatistics:
         return scaling_meet_block(n, m, rows, single, t, &self.S, &self.waiting[0])
 
     cdef void meet_listed(self, Py_ssize_t n_listed, const double* x, Py_ssize_t t) noexcept nogil:
-        """Let the features that wait take a dense row, number t."""
+        """Add dense row number t to the statistics of the waiting features."""
         scaling_meet_listed(n_listed, &self.waiting[0], x, t, &self.S)
 
     cdef void refresh(self, Py_ssize_t t, bint dense) noexcept nogil:
-        """Let the zeros of rows up to number t count."""
+        """Include the zeros of rows up to number t in the statistics."""
         self.write_counts()
         scaling_refresh(self.room, t, dense, &self.S)
 
@@ -135,7 +135,7 @@ cdef class FeatureStatistics:
         use_large_pages(self.values)
 
     def moments(self, rows, Py_ssize_t n):
-        """Return what statistics of other rows are pooled with, of n features."""
+        """Return the moments of n features for pooling with those of other rows."""
         self.write_counts()
         return Moments(rows, *[np.array(self.field(which, n)) for which in (MEAN, SQUARES, COUNT)])
 
@@ -163,7 +163,7 @@ cdef class FeatureStatistics:
         self.unwritten.n = min(self.unwritten.n, self.room)
 
     def count_zeros(self, Py_ssize_t first, Py_ssize_t last, Py_ssize_t dense_rows, Py_ssize_t rows):
-        """Let some features have had zeros in all rows, of which those of dense ones count."""
+        """Set the counts of features that were zero in all rows to the number of dense rows."""
         cdef Py_ssize_t j
         self.write_counts()
         for j in range(first, last):

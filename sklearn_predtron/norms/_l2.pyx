@@ -78,7 +78,7 @@ cdef class L2Weights(AveragedWeights):
         return wide
 
     def oppose(self, places):
-        """Let score places[1] be the opposite of score places[0]; what is 0 is not written."""
+        """Set the weights of score places[1] to minus those of score places[0]; zeros are not written."""
         first, second = places
         for flat, *more in [(np.asarray(self.data), np.asarray(self.b)), *self.totals]:
             matrix = self._shaped(flat)
@@ -153,7 +153,7 @@ cdef class L2Weights(AveragedWeights):
                       intercept=self.intercept.export())
 
     def exported_iterate(self):
-        """Return what of the last iterate is mixed: what steps are added to."""
+        """Return the part of the last iterate that is mixed: the one to which steps are added."""
         return L2Weights.last(self)
 
     def exported_sum(self):
@@ -194,7 +194,7 @@ cdef class L2Weights(AveragedWeights):
         self.adopt(state, False)
 
     def inverse_link(self, W):
-        """Return what of W is kept: the steps that lead there."""
+        """Return the stored form of W: the sum of the steps that lead to it."""
         return W
 
     def expect(self, Rows rows not None):

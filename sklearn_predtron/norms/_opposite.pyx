@@ -31,7 +31,7 @@ cdef class OppositeMap(ScoreMap):
         return type(other) in (ScoreMap, OppositeMap) and other.d == 2
 
     def learnable(self, W, b):
-        """Return what sets the two scores apart: what they have in common predicts nothing."""
+        """Return W and b less their means over the two scores; the means predict nothing."""
         return W - W.mean(axis=0), b - b.mean()
 
     def build(self, norm, Py_ssize_t p, intercept, *, sparse, **how):
@@ -132,7 +132,7 @@ cdef class OppositeWeights(WrappedWeights):
         self.follow()
 
     def put_first(self, int which):
-        """Let an average that is kept be number 1, and that one take its place; `keep_averages` comes next."""
+        """Swap average number `which` with number 1; `keep_averages` comes next."""
         self.inner.put_first(which)
 
     cdef void lead(self, int which) noexcept nogil:

@@ -112,7 +112,7 @@ cdef class ScaledWeights(L2Weights):
         self.C[places[1]] = -self.C[places[0]]
 
     def widen(self, Py_ssize_t n_features):
-        """Let rows have so many features from here on: dense ones would have had zeros there, which count."""
+        """Widen the rows to n_features; earlier dense rows count as zeros in the new features."""
         self.statistics.count_zeros(self.n_features, n_features, self.dense_rows, self.seen)
         L2Weights.widen(self, n_features)
 
@@ -180,7 +180,7 @@ cdef class ScaledWeights(L2Weights):
     # ------------------------------------------------------------------------------------------------------- statistics
 
     cdef Py_ssize_t meet_all(self, Rows rows, const Py_ssize_t[::1] order) except -2:
-        """Let rows enter the statistics, each as often as it is in the order, before the first round."""
+        """Add rows to the statistics before the first round, each as often as it is in the order."""
         times = np.bincount(order).astype(np.intp, copy=False)
         cdef const Py_ssize_t[::1] there = np.flatnonzero(times), often = times[there]
         cdef Py_ssize_t first, n = there.shape[0], stride = stride_through(n), bad = -1
@@ -205,7 +205,7 @@ cdef class ScaledWeights(L2Weights):
 
     cdef Py_ssize_t meet_rounds(self, Rows rows, const Py_ssize_t[::1] there, const Py_ssize_t[::1] often, Py_ssize_t stride,
                                 Py_ssize_t first, Py_ssize_t last) noexcept nogil:
-        """Let the rows of some rounds enter the statistics; return the round of one whose squares have no sum, or -1."""
+        """Add the rows of some rounds to the statistics; return a round without a finite sum of squares, or -1."""
         cdef Py_ssize_t n = there.shape[0], at = first * stride % n, r, _, _turn
         cdef View x
         cdef Row spare
@@ -234,7 +234,7 @@ cdef class ScaledWeights(L2Weights):
         return -1
 
     cdef void enter(self, const Row* row, const RowOps* k) noexcept nogil:
-        """Let a row enter the statistics, together with others where these know the features' scale."""
+        """Add a row to the statistics; dense rows are gathered for a block once the features' scale is known."""
         cdef const double* x
         self.seen += 1
         if k.index_size > 0:
@@ -251,7 +251,7 @@ cdef class ScaledWeights(L2Weights):
             self.meet_gathered(k)
 
     cdef void meet_gathered(self, const RowOps* k) noexcept nogil:
-        """Let the statistics take the rows that were gathered."""
+        """Add the gathered rows to the statistics."""
         cdef Py_ssize_t i, m = self.n_gathered, before = self.seen - m, waiting
         cdef Row row
         if m == 0:
@@ -371,7 +371,7 @@ cdef class ScaledWeights(L2Weights):
         self.largest = self.D
 
     cdef void shift_centre(self, Py_ssize_t n, const double* shift, const Py_ssize_t* at) noexcept nogil:
-        """Let C follow changes of mean_j / variance_j."""
+        """Update C for changes of mean_j / variance_j."""
         cdef Row change
         cdef int which
         change.n, change.value, change.index = n, shift, at

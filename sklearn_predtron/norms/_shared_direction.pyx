@@ -123,7 +123,7 @@ cdef class SharedDirection(WrappedWeights):
         self.observing = self.radius_needed or self.intercept.automatic or self.inner.observing
 
     def begin_at(self, W, b):
-        """Let the iterate be the direction in any row of W, and b."""
+        """Set the iterate to the direction that all rows of W hold, and to b."""
         self.inner.begin_at(W[:1], np.zeros(1))
         np.asarray(self.b)[:] = b
         self.may_step = self.inner.may_step
@@ -147,7 +147,7 @@ cdef class SharedDirection(WrappedWeights):
         self.averaging = n
 
     def put_first(self, int which):
-        """Let an average that is kept be number 1, and that one take its place; `keep_averages` comes next."""
+        """Swap average number `which` with number 1; `keep_averages` comes next."""
         self.inner.put_first(which)
         for sums in (np.asarray(self.total), np.asarray(self.mass)):
             sums[[0, which - 1]] = sums[[which - 1, 0]]
@@ -181,7 +181,7 @@ cdef class SharedDirection(WrappedWeights):
         return None if direction is None else self._along(direction, mean)
 
     def _along(self, ScoreFunction direction, bint mean):
-        """Return what predicts by the scores along the direction, and by the thresholds of now."""
+        """Return the score function along a direction, with the current thresholds."""
         return SharedScores(direction, self._thresholds() if mean else np.array(self.b))
 
     @property

@@ -24,7 +24,7 @@ from sklearn_predtron.onnx._scores import linear_map, tensor_labels, unshifted
 
 
 def labels_of(model: Any) -> NDArray:
-    """Return what may be predicted, by its number."""
+    """Return the labels that can be predicted, in the order of their numbers."""
     return tensor_labels(model._named(model.classes_))
 
 

@@ -51,31 +51,31 @@ REFUSED = {
 
 
 def register_converters() -> None:
-    """Tell skl2onnx how the estimators of this package are converted.
+    """Register the converters of this package's estimators with skl2onnx.
 
-    Then ``skl2onnx.to_onnx`` and ``skl2onnx.convert_sklearn`` take them, alone and as the last step of a pipeline, and the maps
-    of `sklearn_predtron.features` as any step.  What the graph puts out equals what the estimator's methods return: ``label`` is
-    `predict` of a classifier, ``scores`` its `decision_function`, and ``probabilities`` its `predict_proba`, left out where that
-    is an error (after `fit` under ``decision="learned"`` or several epochs with ``cv=0``, and with a `rule` of `Reject`);
-    of `PredtronRanker`, ``scores`` is `predict` and ``positions`` is `rank` of the rows as one query; of `PredtronLabelRanker`,
-    ``positions`` is `predict` and ``scores`` its `decision_function`.  A graph for inputs of float32 computes with them, and so
-    differs in the seventh digit; one for inputs of float64 (``DoubleTensorType``) or integers in the fifteenth.
+    Then ``skl2onnx.to_onnx`` and ``skl2onnx.convert_sklearn`` take them, alone and as the last step of a pipeline, and the
+    feature maps of `sklearn_predtron.features` as any step.  The graph's outputs equal what the estimator's methods return.
+    For classifiers, ``label`` is `predict`, ``scores`` is `decision_function` and ``probabilities`` is `predict_proba`, left
+    out where that is an error (after `fit` under ``decision="learned"`` or several epochs with ``cv=0``, and with a `rule` of
+    `Reject`).  For `PredtronRanker`, ``scores`` is `predict` and ``positions`` is `rank` of the rows as one query.  For
+    `PredtronLabelRanker`, ``positions`` is `predict` and ``scores`` is `decision_function`.  A graph for float32 inputs
+    computes in float32 and differs in the seventh digit, one for float64 (``DoubleTensorType``) or integers in the fifteenth.
 
-    With `features` the input is a table of numbers, whose categories are numbers, too; NaN is what is missing.
+    With `features` the input is a table of numbers; categories are numbers, too, and NaN is a missing value.
 
-    NaN otherwise and infinity, which `predict` refuses, a graph cannot refuse: scores of NaN are then put out, with the first
-    class as the label, or with the label of `reject` unless its rule is "code".  Inside ``CalibratedClassifierCV`` the
-    probabilities are those of Python; other estimators that hold one of these are converted by skl2onnx alone, to which they give
-    labels and probabilities, if these are known, as classifiers of scikit-learn do: compare what they predict.
+    A graph cannot raise an error for other NaN and for infinity, as `predict` does.  Its scores are then NaN, and its label is
+    the first class, or the label of `reject` unless its rule is "code".  Inside ``CalibratedClassifierCV`` the probabilities
+    are those of Python.  skl2onnx alone converts other estimators that hold one of these, from labels and, if known,
+    probabilities, as for classifiers of scikit-learn: compare the predictions.
 
     Raises
     ------
     ImportError
         If skl2onnx is not installed.
     ValueError
-        When an estimator is converted, not here: if it has a kernel; if its `features` are of categories that are no numbers, or
-        that are hashed, or are not made yet, of the first rows of a stream; if its labels have no type in ONNX; if its weights
-        are beyond float32 and the input is not float64; and for `PredtronSequenceTagger` and `Predtron`.
+        When an estimator is converted, not here: if it has a kernel; if its `features` have categories that are not numbers or
+        are hashed, or are not yet made from the first rows of a stream; if its labels have no type in ONNX; if its weights are
+        beyond float32 and the input is not float64; and for `PredtronSequenceTagger` and `Predtron`.
 
     See Also
     --------

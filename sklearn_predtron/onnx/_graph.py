@@ -78,7 +78,7 @@ class Graph:
         return self.node("Sub", found, self.constant(rest, self.real)) if rest.any() else found
 
     def clip(self, value: str, least: float, most: float) -> str:
-        """Return what is nearest to a value from the least to the most."""
+        """Return a value clipped to the range from `least` to `most`."""
         return self.node("Clip", value, self.constant(least, self.real), self.constant(most, self.real))
 
     def linear(self, X: str, weights: NDArray, offset: NDArray) -> str:
@@ -111,7 +111,7 @@ class Graph:
         return self.node("Concat", self.node("Neg", column), column, axis=1)
 
     def positive(self, scores: str) -> str:
-        """Return which scores are above 0."""
+        """Return the mask of the scores above 0."""
         return self.node("Greater", scores, self.constant(0, self.real))
 
     def positions(self, scores: str, n: str, axis: int) -> str:

@@ -193,7 +193,7 @@ class PiecewiseColumns:
         return found
 
     def _draw_indicators(self, graph: Graph, X: str) -> str:
-        """Return which category each row has."""
+        """Return the indicators of the categories of each row."""
         x = graph.cast(graph.columns(X, self.of_category), graph.real)  # 0.1 is the same category in either precision
         return graph.cast(graph.node("Equal", x, graph.constant(self.values, graph.real)), graph.real)
 

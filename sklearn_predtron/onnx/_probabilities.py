@@ -14,7 +14,7 @@ from sklearn_predtron.onnx._graph import Graph
 
 
 def probabilities_of(model: Any) -> Calibrated | None:
-    """Return what makes probabilities of scores at this moment; None where they are not known."""
+    """Return the current calibrator of the scores; None if probabilities are not known."""
     learned = model._model
     calibration = learned.decision_of(model._decision).calibration
     found = None if calibration is None else calibration.map(learned.learner, learned.settled)
@@ -111,7 +111,7 @@ def of_ranks(graph: Graph, above: str, n: int) -> str:
 
 
 def differences(n: int) -> NDArray:
-    """Return what n + 1 columns are multiplied by for the n differences of those that are next to each other."""
+    """Return the matrix that turns n + 1 columns into the n differences of adjacent ones."""
     return np.eye(n + 1, n, -1) - np.eye(n + 1, n)
 
 
@@ -125,7 +125,7 @@ def cheapest(graph: Graph, probabilities: str, costs: NDArray) -> str:
 
 
 def most_expected(graph: Graph, log_odds: str, floor: float, m: int, measure: tuple[float, float, float]) -> str:
-    """Return which of m labels are on in the sets of greatest expected measure, as `MostExpected` has them."""
+    """Return the masks of the sets of m labels with the greatest expected measure, as in `MostExpected`."""
     hits, in_both, missed = measure
     odds, place = graph.node("TopK", log_odds, graph.constant([m], np.int64), n_outputs=2, axis=1)
     p = above_floor(graph, graph.sigmoid(odds), floor, 2)

@@ -66,7 +66,7 @@ def draw_probabilities(graph: Graph, model: Any, raw: str) -> list[str]:
 
 
 def plugged_in(graph: Graph, plug_in: Any, log_odds: str, floor: float, m: int) -> str:
-    """Return which of m labels are on by a rule for probabilities, which are in the order of their log-odds."""
+    """Return the mask of the m labels that are on by a plug-in rule; log-odds have the order of the probabilities."""
     if isinstance(plug_in, MostExpected):
         return most_expected(graph, log_odds, floor, m, plug_in.measure)
     return graph.node("Less", graph.positions(log_odds, graph.constant([m], np.int64), 1), graph.constant([plug_in.k], np.int64))
@@ -103,7 +103,7 @@ def is_at_k(problem: Any) -> bool:
 
 
 def at_k(graph: Graph, scores: str, n: str, problem: Any, axis: int) -> str:
-    """Return which of n scores are among the k largest; with loose rules, and above 0, or besides those above 0."""
+    """Return the mask of the k largest of n scores; loose rules also require a score above 0, or add those above 0."""
     best = graph.node("Less", graph.positions(scores, n, axis), set_size(graph, n, problem))
     if not problem.loose:
         return best

@@ -67,7 +67,7 @@ cdef class AtKProblem(LabelSets):
         return min(wanted, k) if self.recall else max(wanted, k)
 
     cdef inline double gain_of(self) noexcept nogil:
-        """Return what a hit takes off the loss, of sets of k labels."""
+        """Return the decrease of the loss per hit, for sets of k labels."""
         cdef Py_ssize_t below = self.P if self.recall else self.k_now()
         return 1 / <double> below if below > 0 else 0
 

@@ -181,7 +181,7 @@ cdef class ChainProblem(Problem):
                 self.c.table[j * self.c.stride + k] += self.walls[k, j]
 
     cdef void no_competitor(self, const Py_ssize_t* y, Round* r) noexcept nogil:
-        """Let y be its own competitor."""
+        """Make y its own competitor."""
         memcpy(&self.competitor[0], y, self.c.T * sizeof(Py_ssize_t))
         r.competitor_loss = r.score_gap = 0
 

@@ -125,7 +125,7 @@ cdef class LabelSets(Problem):
         self.balance = restored(self, (balance,), (between(0, 1),))[0]
 
     def parameters(self):
-        """Return what `__init__` takes beside the number of labels."""
+        """Return the arguments of `__init__` after the number of labels."""
         return ()
 
     def reserve(self, Py_ssize_t n):
@@ -452,7 +452,7 @@ cdef class BalancedErrorProblem(LabelSets):
         self.state_constants(1 / <double> max(self.d, 2 * (self.d - 1)), 1)
 
     cdef inline double cost(self, Py_ssize_t own, Py_ssize_t others) noexcept nogil:
-        """Return what a mistake costs at one of so many labels, beside the others."""
+        """Return the cost of a mistake at one of `own` labels, given the number of `others`."""
         return 1 / ((2.0 if others > 0 else 1.0) * own) if own > 0 else 0
 
     cdef double loss(self, Py_ssize_t b, Py_ssize_t c) noexcept nogil:

@@ -1,4 +1,4 @@
-"""Estimators as river's, which learn from dicts, one after the other."""
+"""Estimators of this package as river's, trained on one dict at a time."""
 
 from __future__ import annotations
 
@@ -22,30 +22,29 @@ WITHOUT = (PredtronMultilabelClassifier, PredtronRanker)
 def to_river(estimator: Any, classes: Any = None) -> Any:
     """Make a river estimator that learns as an estimator of this package does.
 
-    A dict is a sparse row: each key is a feature, keys that are missing are zeros, and so are None and NaN; those never seen
-    before make the model wider (see `widen`).  So do labels never seen before, if loss and representation take new classes.  As
-    for sparse rows, norm="auto" is "l2", for words, counts and flags; give norm="scaled" for numbers of different units, as of
-    sensors.
+    A dict is a sparse row: each key is a feature; missing keys, None and NaN are zeros.  Keys never seen before widen the model
+    (see `widen`); so do new labels, if loss and representation take new classes.  As for sparse rows, norm="auto" is "l2",
+    which suits words, counts and flags; give norm="scaled" for numbers of different units, as from sensors.
 
-    With `features` a dict is a row of a table: the keys of the first row that is learned are its columns, and what is missing is
-    a missing value.
+    With `features` a dict is a row of a table: the keys of the first training row are its columns, and anything missing is a
+    missing value.
 
     Parameters
     ----------
     estimator : estimator of this package
-        Any but `Predtron`.  Its parameters are taken over, and what it may have learned is not.
+        Any but `Predtron`.  Only its parameters are used, not its fitted state.
     classes : list, default=None
-        Labels that are known from the start, in any order; others are added when they occur.  None waits for the second label,
-        because a single class leaves nothing to learn: until then rows are not learned from, and the label seen so far is
-        predicted.  If the first label is a bool the classes are False and True.  `PredtronOrdinalClassifier` needs all its ranks
-        here or as its `categories`; `PredtronLabelRanker` takes the labels of the first row for None, and no others later;
-        `classes` must be None for `PredtronMultilabelClassifier` and `PredtronRanker`.
+        Labels known from the start, in any order; others are added when they occur.  None waits for the second label, because
+        there is nothing to learn from a single class.  Until then rows are not trained on, and the label seen so far is
+        predicted.  If the first label is a bool, the classes are False and True.  `PredtronOrdinalClassifier` needs all its
+        ranks here or as its `categories`; with None `PredtronLabelRanker` takes the labels of the first row, and no others
+        later; `classes` must be None for `PredtronMultilabelClassifier` and `PredtronRanker`.
 
     Returns
     -------
     river.base.Estimator
-        With `learn_one` and `predict_one`.  Its attribute `model` is the estimator that has learned; `feature_names` are the
-        names of its columns.  It is a
+        With `learn_one` and `predict_one`.  Its attribute `model` is the trained estimator; `feature_names` are the names of
+        its columns.  It is a
 
         - `river.base.MiniBatchClassifier` for classes, with `predict_proba_one`, `learn_many`, `predict_many` and
           `predict_proba_many`;
@@ -62,11 +61,11 @@ def to_river(estimator: Any, classes: Any = None) -> Any:
     ImportError
         If river is not installed.
     ValueError
-        If the estimator or `classes` are not as described, or the loss is one at k, of which a row by itself has no prediction.
+        If the estimator or `classes` are not as described, or the loss is one at k, which has no prediction for a single row.
 
     See Also
     --------
-    sklearn_predtron.PredtronClassifier.partial_fit : What learns.
+    sklearn_predtron.PredtronClassifier.partial_fit : Trains the model.
 
     Examples
     --------

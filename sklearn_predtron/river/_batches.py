@@ -19,12 +19,12 @@ from sklearn_predtron.river._names import are_extreme, entries
 
 
 class RiverBatchClassifier(FromDicts, base.Classifier):
-    """`PredtronBipartiteClassifier` as a river classifier, whose rows wait until they are a batch; `to_river` makes it.
+    """`PredtronBipartiteClassifier` as a river classifier that collects rows into batches; `to_river` makes it.
 
     Parameters
     ----------
     estimator : PredtronBipartiteClassifier
-        Its parameters are taken over, and what it may have learned is not.
+        Only its parameters are used, not its fitted state.
     classes : list, default=None
         The two labels, if they are known from the start.
     """
@@ -46,13 +46,13 @@ class RiverBatchClassifier(FromDicts, base.Classifier):
         yield {"estimator": PredtronBipartiteClassifier(loss="auc", batch_size=20)}
 
     def learn_one(self, x: dict, y: Any) -> None:
-        """Learn from a row, once there are as many as a batch has.
+        """Add a row to the batch, and train on the batch once it is full.
 
         Parameters
         ----------
         x : dict
-            A number for each feature; those left out are 0, and so are None and NaN (under
-            "scaled" the mean so far, with `features` missing values).
+            A number for each feature; missing features, None and NaN are 0 (under "scaled" the mean so far, with `features`
+            missing values).
         y : str, int or bool
             The label.
         """
@@ -103,7 +103,7 @@ class RiverBatchClassifier(FromDicts, base.Classifier):
         Parameters
         ----------
         x : dict
-            A number for each feature; names that are not known count for nothing, nor do None and NaN.
+            A number for each feature; unknown names, None and NaN are ignored.
         **kwargs : dict
             Not used.
 
@@ -122,14 +122,14 @@ class RiverBatchClassifier(FromDicts, base.Classifier):
         Parameters
         ----------
         x : dict
-            A number for each feature; names that are not known count for nothing, nor do None and NaN.
+            A number for each feature; unknown names, None and NaN are ignored.
         **kwargs : dict
             Not used.
 
         Returns
         -------
         dict of float
-            By label; before the first batch as equals, and 1 for a single one.
+            By label; before the first batch equal ones, and 1 for a single label.
         """
         if self.model is None:
             known = self._known or ((False, True) if self._only is None else (self._only,))

@@ -17,7 +17,7 @@ from sklearn_predtron.river._names import are_extreme, check_numbers, columns_fo
 
 
 class FromDicts(base.Estimator):
-    """Learns from dicts; a call that fails leaves it as it was."""
+    """Base of estimators trained on dicts; a call that fails does not change them."""
 
     estimator: Any
 
@@ -65,11 +65,11 @@ class FromDicts(base.Estimator):
         Parameters
         ----------
         x : dict
-            A number for each feature; those left out are 0, and so are None and NaN (under
-            "scaled" the mean so far, with `features` missing values).
+            A number for each feature; missing features, None and NaN are 0 (under "scaled" the mean so far, with `features`
+            missing values).
         y : label, or dict
-            The label; of sets of labels, whether each is on, and those left out are off; of rankings of labels the relevance of
-            each, 0 of those left out.
+            The label.  For sets of labels, whether each is on; missing labels are off.  For rankings of labels, the relevance
+            of each; missing labels have 0.
         """
         self._learn(x, y)
 
@@ -113,7 +113,7 @@ class FromDicts(base.Estimator):
 
 
 class FromBlocks(FromDicts):
-    """Learns from rounds of several dicts with a label each: the documents of a query, the tokens of a sentence."""
+    """Base of estimators trained on rounds of labelled dicts: the documents of a query, or the tokens of a sentence."""
 
     _row = "row"  # what a dict is
 
@@ -134,8 +134,8 @@ class FromBlocks(FromDicts):
         Parameters
         ----------
         x : list of dict
-            The documents of a query, or the tokens of a sentence: a number for each feature; those left out are 0, and so are
-            None and NaN (under "scaled" the mean so far, with `features` missing values).  There is nothing to learn from none.
+            The documents of a query, or the tokens of a sentence: a number for each feature; missing features, None and NaN are
+            0 (under "scaled" the mean so far, with `features` missing values).  An empty list changes nothing.
         y : list
             The relevance of each document, or the label of each token.
         """
@@ -147,7 +147,7 @@ class FromBlocks(FromDicts):
 
 
 def check_block(x: Any, row: str) -> None:
-    """Refuse what is no list of dicts."""
+    """Raise ValueError unless the value is a list of dicts."""
     if not isinstance(x, (list, tuple)):
         raise ValueError(f"x={shortened(x)} must be a list of dicts, one for each {row}.")
     for one in x:

@@ -1,4 +1,4 @@
-"""Labels as they come: what is one, and with which ones learning begins."""
+"""Labels in a stream: checks of labels, and the labels with which training begins."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def is_whole(value: Any) -> bool:
 
 
 def no_label(y: Any, accepted: str) -> ValueError:
-    """Return what is to be said of a label that is none."""
+    """Return the ValueError for a value that is no label."""
     return ValueError(f"y={shortened(y)} is no label; accepted is {accepted}.")
 
 

@@ -28,7 +28,7 @@ class DictRow:
         self.matrix = csr_array((1, 1))
 
     def resize(self, width: int) -> None:
-        """Let the row have this width."""
+        """Set the width of the row."""
         if width > len(self.index):
             room = max(width, 2 * len(self.index))
             self.index, self.value = np.zeros(room, dtype=np.int32), np.zeros(room)

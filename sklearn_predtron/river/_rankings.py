@@ -20,12 +20,12 @@ LEAST_LABELS = 2
 
 
 class RiverRanker(FromBlocks):
-    """`PredtronRanker` as a river estimator, which learns a query at a time; `to_river` makes it.
+    """`PredtronRanker` as a river estimator, trained on one query at a time; `to_river` makes it.
 
     Parameters
     ----------
     estimator : PredtronRanker
-        Its parameters are taken over, and what it may have learned is not.
+        Only its parameters are used, not its fitted state.
     """
 
     _row = "document"
@@ -55,7 +55,7 @@ class RiverRanker(FromBlocks):
         Parameters
         ----------
         x : list of dict
-            The documents: a number for each feature; names that are not known count for nothing, nor do None and NaN.
+            The documents: a number for each feature; unknown names, None and NaN are ignored.
         **kwargs : dict
             Not used.
 
@@ -77,7 +77,7 @@ class RiverRanker(FromBlocks):
         Returns
         -------
         list of int
-            The numbers of the documents, from 0, the best one first; those of equal scores in the order they are in.
+            The numbers of the documents, from 0, the best one first; documents of equal scores keep their order.
         """
         return np.argsort(-self._scores(x), kind="stable").tolist()
 
@@ -95,7 +95,7 @@ class RiverLabelRanker(FromDicts):
     Parameters
     ----------
     estimator : PredtronLabelRanker
-        Its parameters are taken over, and what it may have learned is not.
+        Only its parameters are used, not its fitted state.
     classes : list, default=None
         The labels; None takes those of the first row.
     """
@@ -157,7 +157,7 @@ class RiverLabelRanker(FromDicts):
         Parameters
         ----------
         x : dict
-            A number for each feature; names that are not known count for nothing, nor do None and NaN.
+            A number for each feature; unknown names, None and NaN are ignored.
         **kwargs : dict
             Not used.
 

@@ -14,14 +14,14 @@ from sklearn_predtron.river._labels import KINDS, check_label, first_classes, no
 
 
 class RiverSequenceTagger(FromBlocks):
-    """`PredtronSequenceTagger` as a river estimator, which learns a sentence at a time; `to_river` makes it.
+    """`PredtronSequenceTagger` as a river estimator, trained on one sentence at a time; `to_river` makes it.
 
     Parameters
     ----------
     estimator : PredtronSequenceTagger
-        Its parameters are taken over, and what it may have learned is not.
+        Only its parameters are used, not its fitted state.
     classes : list, default=None
-        Labels that are known from the start.
+        Labels known from the start.
     """
 
     _row = "token"
@@ -71,7 +71,7 @@ class RiverSequenceTagger(FromBlocks):
         Parameters
         ----------
         x : list of dict
-            The tokens: a number for each feature; names that are not known count for nothing, nor do None and NaN.
+            The tokens: a number for each feature; unknown names, None and NaN are ignored.
         **kwargs : dict
             Not used.
 

@@ -26,9 +26,9 @@ class RiverClassifier(FromDicts, base.MiniBatchClassifier):
     Parameters
     ----------
     estimator : PredtronBinaryClassifier, PredtronClassifier or PredtronOrdinalClassifier
-        Its parameters are taken over, and what it may have learned is not.
+        Only its parameters are used, not its fitted state.
     classes : list, default=None
-        Labels that are known from the start.
+        Labels known from the start.
     """
 
     def __init__(self, estimator: Any, classes: Any = None):
@@ -76,7 +76,7 @@ class RiverClassifier(FromDicts, base.MiniBatchClassifier):
         Parameters
         ----------
         x : dict
-            A number for each feature; names that are not known count for nothing, nor do None and NaN.
+            A number for each feature; unknown names, None and NaN are ignored.
         **kwargs : dict
             Not used.
 
@@ -95,15 +95,15 @@ class RiverClassifier(FromDicts, base.MiniBatchClassifier):
         Parameters
         ----------
         x : dict
-            A number for each feature; names that are not known count for nothing, nor do None and NaN.
+            A number for each feature; unknown names, None and NaN are ignored.
         **kwargs : dict
             Not used.
 
         Returns
         -------
         dict of float
-            By label, those seen so far, and 1 for a single one; before the first as equals those of `classes`, of an estimator
-            of two classes False and True, and else none.  `reject` has no entry.
+            By label, for the labels seen so far; 1 for a single one.  Before the first label, equal ones for `classes`, for
+            False and True if the estimator has two classes, and otherwise none.  `reject` has no entry.
 
         Raises
         ------
@@ -130,12 +130,12 @@ class RiverClassifier(FromDicts, base.MiniBatchClassifier):
         return dict.fromkeys(known, 1 / max(len(known), 1))
 
     def learn_many(self, X: Any, y: Any) -> None:
-        """Learn from rows in their order, as `learn_one` does, to the last bit.
+        """Train on rows in their order, bit-identical to `learn_one` of each.
 
         Parameters
         ----------
         X : pandas.DataFrame of shape (n_samples, n_features)
-            Numbers; a column for each feature, of which some may be new.  None and NaN are as in `learn_one`.
+            Numbers; a column for each feature, possibly a new one.  None and NaN are as in `learn_one`.
         y : pandas.Series of shape (n_samples,)
             Labels.
         """
@@ -187,7 +187,7 @@ class RiverClassifier(FromDicts, base.MiniBatchClassifier):
         Parameters
         ----------
         X : pandas.DataFrame of shape (n_samples, n_features)
-            Numbers; columns that are not known count for nothing.
+            Numbers; unknown columns are ignored.
 
         Returns
         -------
@@ -207,7 +207,7 @@ class RiverClassifier(FromDicts, base.MiniBatchClassifier):
         Parameters
         ----------
         X : pandas.DataFrame of shape (n_samples, n_features)
-            Numbers; columns that are not known count for nothing.
+            Numbers; unknown columns are ignored.
 
         Returns
         -------
@@ -225,12 +225,12 @@ class RiverClassifier(FromDicts, base.MiniBatchClassifier):
 
 
 class RiverMultiLabelClassifier(FromDicts, base.MultiLabelClassifier):
-    """`PredtronMultilabelClassifier` as a river estimator, which learns from sets of labels as dicts; `to_river` makes it.
+    """`PredtronMultilabelClassifier` as a river estimator, trained on sets of labels as dicts; `to_river` makes it.
 
     Parameters
     ----------
     estimator : PredtronMultilabelClassifier
-        Its parameters are taken over, and what it may have learned is not.
+        Only its parameters are used, not its fitted state.
     """
 
     def __init__(self, estimator: Any):
@@ -276,7 +276,7 @@ class RiverMultiLabelClassifier(FromDicts, base.MultiLabelClassifier):
         Parameters
         ----------
         x : dict
-            A number for each feature; names that are not known count for nothing, nor do None and NaN.
+            A number for each feature; unknown names, None and NaN are ignored.
         **kwargs : dict
             Not used.
 
@@ -295,7 +295,7 @@ class RiverMultiLabelClassifier(FromDicts, base.MultiLabelClassifier):
         Parameters
         ----------
         x : dict
-            A number for each feature; names that are not known count for nothing, nor do None and NaN.
+            A number for each feature; unknown names, None and NaN are ignored.
         **kwargs : dict
             Not used.
 

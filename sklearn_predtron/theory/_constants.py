@@ -17,7 +17,7 @@ from sklearn_predtron.problems._user import UserProblem
 def loss_constants(
     loss: Any, *, classes: Any = None, n_labels: int | None = None, y: Any = None, qid: Any = None
 ) -> tuple[float, float]:
-    """The least positive loss c_L and the largest loss C_L, as the bounds take them (Jain et al. 2015, section 2).
+    """Return the least positive loss c_L and the largest loss C_L of the bounds (Jain et al. 2015, section 2).
 
     Parameters
     ----------

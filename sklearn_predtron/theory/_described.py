@@ -40,7 +40,7 @@ def as_seen(estimator: Any, X: Any) -> Any:
 
 
 def describe(estimator: Any, X: Any, y: Any, qid: Any, classes: Any) -> Described:
-    """Return what the estimator makes of a data set, itself left as it is."""
+    """Return a data set as the estimator sees it; the estimator is not changed."""
     if not isinstance(estimator, BasePredtron):
         raise ValueError(f"estimator={estimator!r} must be an estimator of sklearn_predtron.")
     fitted = estimator._model is not None

@@ -54,7 +54,7 @@ def nearest(programme: Programme, spare: NDArray) -> tuple[NDArray | None, NDArr
 
 
 def split(Q: NDArray, u: NDArray) -> tuple[NDArray, NDArray]:
-    """Return what of u is orthogonal to the columns of Q, orthogonalised twice, and its products with them."""
+    """Return the part of u orthogonal to the columns of Q, orthogonalised twice, and the products of u with them."""
     along = Q.T @ u
     across = u - Q @ along
     again = Q.T @ across

@@ -28,8 +28,8 @@ class LargestMargin(NamedTuple):
     intercept : ndarray of shape (d,)
         The offsets b.
     bound : float
-        What no margin exceeds, by weak duality: the length of ``multipliers @ vectors`` in the dual norm, Euclidean for "l2", the
-        largest size for "l1" and the sum of sizes for "max".
+        The upper bound of every margin, by weak duality: the length of ``multipliers @ vectors`` in the dual norm, Euclidean
+        for "l2", the largest size for "l1" and the sum of sizes for "max".
     multipliers : ndarray of shape (s,)
         The multipliers, positive; those of the vectors that lose sum to 1.
     vectors : ndarray of shape (s, n)
@@ -65,21 +65,21 @@ class LargestMargin(NamedTuple):
 def largest_margin(
     estimator: Any, X: Any, y: Any, *, norm: types.MarginNormName = "l2", qid: Any = None, classes: Any = None
 ) -> LargestMargin:
-    """The largest margin of any weights of length 1 on a small data set, and weights that have it.
+    """Compute the largest margin of any weights of length 1 on a small data set, and weights that have it.
 
     Maximise gamma over |W| <= 1, where <v, W> >= gamma for the vectors v = (rep(sigma_y) - rep(sigma)) x^T of the rows and the
-    predictions that lose, and <v, W> >= 0 for those free of loss, which must not be ahead (Jain et al. 2015, section 2.2, for one
-    sigma_y).  By duality it is the least length, in the dual norm, of sum a v over a >= 0 that sum to 1 where sigma loses: the
-    distance of 0 from a hull.  Under the Euclidean norm this is the hard-margin problem, solved by the dual method of
-    Goldfarb and Idnani (1983), under the others a linear programme.  Both sides are then evaluated, rounding counted, and a
-    largest margin is one that reaches its bound to 1e-6 of it.  No other gives a smaller `loss_bound`.
+    predictions that lose, and <v, W> >= 0 for those free of loss, which must not be ahead (Jain et al. 2015, section 2.2, for
+    one sigma_y).  By duality it is the least length, in the dual norm, of sum a v over a >= 0 that sum to 1 where sigma loses:
+    the distance of 0 from a hull.  Under the Euclidean norm this is the hard-margin problem, solved by the dual method of
+    Goldfarb and Idnani (1983), under the others a linear programme.  Both sides are then evaluated, including rounding errors;
+    the margin must reach its bound to 1e-6 of it.  No other margin gives a smaller `loss_bound`.
 
     Parameters
     ----------
     estimator : estimator of sklearn_predtron
-        Its loss, representation, intercept and update say what a margin is; it need not be fitted.  Its norm is not used.
+        Its loss, representation, intercept and update define the margin; it need not be fitted.  Its norm is not used.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        Inputs, or documents.  The vectors, for a few hundred rows or so, must have room.
+        Inputs, or documents: a few hundred rows or so, whose vectors must fit in memory.
     y : array-like
         Labels as for the estimator's `fit`; sets of at most 12 labels.
     norm : {"l2", "l1", "max"}, default="l2"
@@ -100,9 +100,9 @@ def largest_margin(
     Raises
     ------
     ValueError
-        If no weights have a positive margin: the data are not separable, as a combination of vectors shows that vanishes but
-        for rounding.  If margin and bound lie further apart than 1e-6 of them: rows too alike for double precision, or
-        predictions free of loss that only exact ties keep from being ahead.
+        If no weights have a positive margin: a combination of vectors that is zero up to rounding shows that the data are not
+        separable.  If margin and bound differ by more than 1e-6 of them: rows are too alike for double precision, or only exact
+        ties keep predictions free of loss from being ahead.
 
     See Also
     --------

@@ -14,15 +14,15 @@ from sklearn_predtron.updates._comparator import as_weights
 
 
 def margin(estimator: Any, X: Any, y: Any, coef: Any, intercept: Any = None, *, qid: Any = None, classes: Any = None) -> float:
-    """The margin of given weights, at unit norm, on a data set.
+    """Compute the margin of given weights, at unit norm, on a data set.
 
-    gamma = min <rep(sigma_y) - rep(sigma), W x + b> / |(W, b / s)| over the rows and the predictions sigma that lose (Jain et al.
-    2015, section 2.2), for rankings over pairs of items: what the estimator's own `margin` is of its own weights.
+    gamma = min <rep(sigma_y) - rep(sigma), W x + b> / |(W, b / s)| over the rows and the predictions sigma that lose (Jain et
+    al. 2015, section 2.2), for rankings over pairs of items.  The estimator's own `margin` is this margin of its own weights.
 
     Parameters
     ----------
     estimator : estimator of sklearn_predtron
-        Its loss, representation, norm, intercept and update say what a margin is; it need not be fitted.
+        Its loss, representation, norm, intercept and update define the margin; it need not be fitted.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         Inputs, or documents.
     y : array-like
@@ -79,12 +79,11 @@ def margin(estimator: Any, X: Any, y: Any, coef: Any, intercept: Any = None, *, 
 
 
 def unit_margin(estimator: Any, X: Any, y: Any, *, sid: Any = None) -> float:
-    """The margin of a tagger's weights for each unit of loss, at unit norm, on sequences.
+    """Compute the margin of a tagger's weights for each unit of loss, at unit norm, on sequences.
 
-    The largest g with S(y) - S(sigma) >= g L(sigma, y) for all sequences and labels sigma: the least ratio of the two over those
-    that lose, between margin / C_L and margin / c_L, or -inf where labels that cost nothing score more than y.  It is the
-    natural margin of a loss that adds up over tokens, and is found by a few loss-augmented decodings a sequence
-    (Dinkelbach 1967).
+    The largest g with S(y) - S(sigma) >= g L(sigma, y) for all sequences and labels sigma: the least ratio of the two over
+    those that lose, between margin / C_L and margin / c_L, or -inf where labels without loss score more than y.  It is the
+    natural margin of a loss that adds up over tokens, and takes a few loss-augmented decodings per sequence (Dinkelbach 1967).
 
     Parameters
     ----------

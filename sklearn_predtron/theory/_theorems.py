@@ -20,12 +20,12 @@ from sklearn_predtron.updates import Update
 
 
 def radius(estimator: Any, X: Any, *, qid: Any = None) -> float:
-    """The largest length R of the inputs, as the estimator's `loss_bound` takes it.
+    """Compute the largest length R of the inputs, as the estimator's `loss_bound` takes it.
 
-    It is that of (x, s) with the intercept's feature s = intercept_scaling: Euclidean, or under the norms "l1" and "group" the
-    q-norm; with representation="shared", whose thresholds have a norm of their own, sqrt(|x|_q^2 + s^2).  Of queries it is the
-    spectral norm of their documents (under "l1" and "group" the q-norm of the Euclidean lengths of their features), and for
-    updates of pairs the largest length of a document.
+    It is the length of (x, s) with the intercept's feature s = intercept_scaling: Euclidean, or under the norms "l1" and
+    "group" the q-norm; with representation="shared", whose thresholds have a norm of their own, sqrt(|x|_q^2 + s^2).  For
+    queries it is the spectral norm of their documents (under "l1" and "group" the q-norm of the Euclidean lengths of their
+    features), and for updates of pairs the largest length of a document.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def with_feature(X: Any, length: float) -> Any:
 
 
 def theorem_of(estimator: Any) -> str:
-    """The name of the theorem behind the estimator's `loss_bound`.
+    """Return the name of the theorem behind the estimator's `loss_bound`.
 
     Parameters
     ----------
@@ -95,8 +95,8 @@ def theorem_of(estimator: Any) -> str:
     Returns
     -------
     str
-        The theorem for its update, and what carries it over to rankings and to other norms.  An error where no bound is proven
-        for the parts, as from `loss_bound`.
+        The theorem for its update, and what carries it over to rankings and to other norms.  Like `loss_bound`, it raises an
+        error where no bound is proven for the parts.
 
     See Also
     --------

@@ -233,7 +233,7 @@ cdef class Inference:
         return True
 
     cdef inline double gain(self, Py_ssize_t x, Py_ssize_t n) noexcept nogil:
-        """Return what n + 1 instead of n items of the first chain among the first x earn; it falls with n."""
+        """Return the gain of n + 1 over n items of the first chain among the first x; it falls with n."""
         cdef Py_ssize_t other = self.start[1] + x - n - 1
         return (self.df[x - 1] * (self.s[n] - self.s[other]) - self.dD[x - 1] * (self.a[n] - self.a[other])
                 - self.curve[x - 1] * (n + 1))

@@ -89,7 +89,7 @@ cdef inline Py_ssize_t parent(const ResidualNetwork* lanes, Py_ssize_t node) noe
 
 
 cdef bint cancel_cycles(ResidualNetwork* lanes) noexcept nogil:
-    """Let every position on a cycle of the parents that changes hands do so; whether there was any.
+    """Reassign every position that changes hands on a cycle of the parents; return whether there was any.
 
     Cycles of parents share no node, and their gains add up.
     """

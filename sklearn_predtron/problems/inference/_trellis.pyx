@@ -229,7 +229,7 @@ cdef double find_probabilities(Trellis* c, const Ways* into, const Ways* out_of,
 
 
 cdef inline void insert(double score, Py_ssize_t label, Py_ssize_t rank, Py_ssize_t n, Suffix* best) noexcept nogil:
-    """Let a suffix take its place among n, behind those that are as good."""
+    """Insert a suffix into the n best, behind those with an equal score."""
     cdef Py_ssize_t i = n - 1
     while i > 0 and best[i - 1].score < score:
         best[i] = best[i - 1]
@@ -238,7 +238,7 @@ cdef inline void insert(double score, Py_ssize_t label, Py_ssize_t rank, Py_ssiz
 
 
 cdef inline void clear_suffixes(Suffix* best, Py_ssize_t n) noexcept nogil:
-    """Let n places be free."""
+    """Clear n places."""
     cdef Py_ssize_t i
     for i in range(n):
         best[i].score, best[i].label, best[i].rank = FORBIDDEN, -1, 0
