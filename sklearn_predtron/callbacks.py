@@ -111,7 +111,7 @@ class LossHistory:
 
     @staticmethod
     def curve(estimator: Any) -> tuple[NDArray, NDArray]:
-        """Return what was recorded of an estimator.
+        """Return the recorded loss curve of an estimator.
 
         Parameters
         ----------
@@ -312,7 +312,7 @@ class EarlyStopping:
         estimator._model.record["validation_scores_"] = []
 
     def teardown(self, estimator: Any, context: Any) -> None:
-        """Let go what the fit has put aside.
+        """Discard the best epoch's learner when the fit ends.
 
         Parameters
         ----------

@@ -21,7 +21,7 @@ cdef class Average:
         self.keep = restored(self, keep, between(0, 1))
 
     def named(self):
-        """Return what predicts, as the parameter `average` of an estimator says it."""
+        """Return the value of an estimator's parameter `average` for the average that predicts."""
         return "uniform" if self.keep == 1 else round(-log(2) / log(self.keep), 9)
 
     cdef double weight(self, int which, const Round* r) noexcept nogil:
@@ -37,7 +37,7 @@ cdef class Average:
         return self.keep
 
     def mass(self, Py_ssize_t t, Py_ssize_t before=0):
-        """Return what t rounds of weight 1 weigh together after those before them, relative to the next ones."""
+        """Return the total weight of t rounds of weight 1 that follow `before` others, relative to the next ones."""
         return t if self.keep == 1 else (1 - self.keep ** t) / (1 - self.keep)
 
     def mean_loss(self):
@@ -101,14 +101,14 @@ cdef class ChoosingAverage(LinearAverage):
         return (False, "linear", HALF_LIFE)[self.leader]
 
     def recent_losses(self):
-        """Return what each candidate has lately lost on the mean, the past fading as in the charges; nan before the first."""
+        """Return each candidate's mean loss in recent rounds, decayed like the charges; nan before the first charge."""
         if self.charged == 0:
             return (float("nan"),) * CANDIDATES
         mass = (1 - self.fade ** self.charged) / (1 - self.fade)
         return tuple([charge / mass for charge in self.lately])
 
     def charging(self, every):
-        """Return what goes on from here, its candidates charged in every so many rounds."""
+        """Return a copy of this average whose candidates are charged every `every` rounds."""
         other = ChoosingAverage(every)
         other.__setstate__(self.__reduce__()[2])
         return other

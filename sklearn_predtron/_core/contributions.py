@@ -38,7 +38,7 @@ class Contribution(NamedTuple):
 def contribution(
     before: State, after: State, seen: tuple[Any, ...] = (), *, pooled: bool = False, made_by: str = ""
 ) -> Contribution:
-    """Return what a learner that went on from one state to another contributes; the arrays of the latter become its own.
+    """Return the contribution of a learner that trained from one state to another; it takes over the arrays of `after`.
 
     Its sums began at 0, unless it has gone on from those that are `pooled`.
     """

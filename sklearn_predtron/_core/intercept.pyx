@@ -33,7 +33,7 @@ cdef class Intercept:
         self.fixed, self.mantissa, self.exponent, self.count = restored(self, state, pattern)
 
     def export(self):
-        """Return what the rows so far have added to the running product."""
+        """Return the contribution of the rows so far to the running product."""
         return fields(gain={"octaves": self.exponent + log2(self.mantissa), "rows": self.count})
 
     def adopt(self, state):

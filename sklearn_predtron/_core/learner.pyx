@@ -82,10 +82,10 @@ cdef class Observer:
             self.record(&scores[row, 0], labels.at(row), 1, 1 if weight is None else weight[row], 1)
 
     def scale_to(self, weight):
-        """Let all that was seen weigh as much as rounds of this total weight."""
+        """Rescale the observations to the total weight of the given rounds."""
 
     def export(self):
-        """Return what was seen, as the state that observers of other rows are mixed with; see `_core.mixable_state`."""
+        """Return the observations as a state to be mixed with those of other rows; see `_core.mixable_state`."""
         return fields()
 
     def adopt(self, state, bint with_sums):
@@ -229,7 +229,7 @@ cdef class Learner:
         return other
 
     def widen(self, Py_ssize_t n_features):
-        """Let rows have so many features from here on, for which there is room."""
+        """Set the number of features of the rows to come; the weights must have room for them."""
         with self.lock.changing():
             self.weights.widen(n_features)
 
@@ -250,7 +250,7 @@ cdef class Learner:
     # -------------------------------------------------------------------------------------------------------------- reading
 
     cdef int open_section(self, Section* section) except -1:
-        """Let nothing be learned until the section is closed, and the weights be such as can be read."""
+        """Block training until the section is closed, and make the weights readable."""
         if self.weights is None:
             raise ValueError("the learner has no parts.")
         self.lock.read(section)
@@ -305,7 +305,10 @@ cdef class Learner:
         return score(scoring, rows, out, first, mean)
 
     def predictor(self, bint mean=True):
-        """Return what scores rows as now, whatever is learned meanwhile; by several threads, unless it is a kernel expansion."""
+        """Return a predictor that scores rows with the present weights.
+
+        Later training does not change it.  Several threads may share it, unless it is a kernel expansion.
+        """
         cdef Section section
         self.open_section(&section)
         try:
@@ -479,7 +482,7 @@ cdef class Learner:
         return bad
 
     cdef int pause(self) except -1:
-        """Let readers in between two blocks, and say so where an interrupt is pending."""
+        """Admit waiting readers between two blocks, and raise an error if an interrupt is pending."""
         self.lock.end_change()
         try:
             PyErr_CheckSignals()
@@ -488,7 +491,7 @@ cdef class Learner:
         return 0
 
     cdef int end_rounds(self, bint learned) except -1:
-        """Let go of the rows, and take back what was changed if nothing was learned."""
+        """Release the rows; undo the changes of the call if nothing was learned."""
         try:
             self.weights.close_call(learned)
             if self.origin is not None and not learned:

@@ -112,7 +112,7 @@ cdef class Lock:
         lock_end_change(self.state)
 
     cdef void give_way(self) noexcept nogil:
-        """Let readers in that wait, in between two rounds; see `lock_is_wanted`."""
+        """Admit waiting readers between two rounds; see `lock_is_wanted`."""
         lock_give_way(self.state)
 
     cdef bint is_changed_here(self) noexcept:

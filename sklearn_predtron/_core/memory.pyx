@@ -51,7 +51,7 @@ def advise(pages, advice):
 
 
 def use_large_pages(*arrays):
-    """Let small_pages arrays have huge pages from here on, which are faster where most of them are touched."""
+    """Allow huge pages for `small_pages` arrays; they are faster if most of the array is touched."""
     for values in arrays:
         pages = memory_of(values)
         if isinstance(pages, mmap.mmap):
@@ -59,7 +59,7 @@ def use_large_pages(*arrays):
 
 
 def memory_of(values):
-    """Return what holds the memory of an array or a view of one."""
+    """Return the object that owns the memory of an array or of a view."""
     inner = values
     while inner is not None:
         values, inner = inner, getattr(inner, "obj", None) if isinstance(inner, memoryview) else getattr(inner, "base", None)

@@ -23,7 +23,7 @@ cdef enum:
 
 
 def frozen(Weights weights not None, bint mean):
-    """Return what predicts as the average of the weights does, or their last iterate, by several threads at a time."""
+    """Return a predictor of the average of the weights, or of their last iterate, for several threads."""
     own = weights.own_predictor(mean)
     return FrozenWeights(weights, mean) if own is None else own
 
@@ -186,7 +186,7 @@ cdef class Predictors:
         self.kept = None
 
     cdef ScoreFunction whole(self, bint mean):
-        """Return what predicts, by several threads at a time but for a kernel expansion, whatever is learned meanwhile."""
+        """Return a predictor that later training does not change; several threads may share it, unless it is a kernel expansion."""
         cdef ScoreFunction predictor = self.recall(mean)
         if predictor is None:
             predictor = frozen(self.weights, mean)
@@ -201,7 +201,7 @@ cdef class Predictors:
             self.of_mean, self.moment = mean, self.lock.moment()
 
     cdef ScoreFunction recall(self, bint mean):
-        """Return what is kept of this moment; None if nothing is."""
+        """Return the predictor kept for the present weights; None if there is none."""
         with cython.critical_section(self):
             if self.kept is None or self.of_mean != mean or self.moment == 0 or self.moment != self.lock.moment():
                 return None

@@ -36,7 +36,7 @@ cdef class Rule:
         return 1
 
     def state(self):
-        """Return what the rule has learned so far, which `restore` puts into another instance of the class."""
+        """Return the rule's learned state, which `restore` loads into another instance of the class."""
         return None
 
     def export(self):

@@ -15,7 +15,7 @@ def letters_and_digits(name: str) -> str:
 
 
 def meant(kinds: Iterable[Any], name: str) -> str | None:
-    """Return what to write for a name of the papers or another library, or for a misspelt one; None if it is like no other."""
+    """Return the accepted spelling of a misspelt name or of a synonym from a paper or library; None if none is close."""
     stem, at, k = name.partition("@")
     spellings: dict[str, str] = {}
     for kind in kinds:

@@ -104,7 +104,7 @@ def as_numbers(value: Any, parameter: str, accepted: str) -> NDArray:
 
 
 def checked_build(part: Any, problem: Any, kind: type, method: str = "build", **sizes: Any) -> Any:
-    """Return what a method of a part made, if it is a compiled `kind` of these sizes."""
+    """Return the result of a part's method; raise ValueError unless it is a compiled `kind` of these sizes."""
     if isinstance(problem, kind) and all(getattr(problem, name) == size for name, size in sizes.items()):
         return problem
     found = shortened(problem)

@@ -90,7 +90,7 @@ class AbstainOnline(AbstainByMargin):
         return present if isinstance(present, MarginHistogram) else MarginHistogram(problem, len(self.costs))
 
     def after_fit(self, learner: Learner, held: HeldOut) -> dict[str, Any]:
-        """Let the histogram have seen the rows that were held out."""
+        """Add the held-out rows to the histogram."""
         held.show(learner)
         return {}
 

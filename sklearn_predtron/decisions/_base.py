@@ -78,7 +78,7 @@ class Decision:
     calibration: Any = None  # the decision that makes probabilities, if there is one
 
     def observer(self, problem: Problem, present: Observer | None) -> Observer | None:
-        """Return what observes progressive predictions for this decision, the present one where it is of the kind."""
+        """Return the observer of progressive predictions, the present one if its type fits this decision."""
         return None if self.calibration is None else self.calibration.observer(problem, present)
 
     def judged(self, problem: Problem, held: HeldOut) -> tuple[float, HeldOut]:
@@ -90,19 +90,19 @@ class Decision:
         return None
 
     def after_fit(self, learner: Learner, held: HeldOut) -> dict[str, Any]:
-        """Return what is settled, by rows that were held out."""
+        """Return the values fitted on held-out rows."""
         return {} if self.calibration is None else self.calibration.after_fit(learner, held)
 
     def after_rows(self, scores: NDArray, batch: Any) -> dict[str, Any]:
-        """Return what is settled, by the scores of the rows that were learned, in their order."""
+        """Return the values fitted on the scores of the training rows, in their order."""
         return {}
 
     def now(self, learner: Learner, settled: Any) -> Decision:
-        """Return what the decision is at this moment, by what was settled and observed: one that no longer asks for either."""
+        """Return the present decision, with all fitted and observed values filled in."""
         return self
 
     def shift(self, problem: Problem) -> NDArray | None:
-        """Return what is taken off the scores before anything is made of them, of shape (d,); None takes nothing off."""
+        """Return the offsets (d,) to subtract from the scores before any other use; None subtracts nothing."""
         return None
 
     def predict(self, problem: Any, scores: NDArray) -> Any:

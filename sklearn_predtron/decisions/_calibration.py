@@ -27,7 +27,7 @@ class OfTwoClasses(NamedTuple):
     kind: str = "codes"
 
     def scores(self, problem: Any, scores: NDArray) -> NDArray:
-        """Return what the map is of, of shape (n, 1): <v, t> / h."""
+        """Return the input of the calibration map, of shape (n, 1): <v, t> / h."""
         return score_of_second(problem, scores)
 
     def fitted(self, scores: NDArray, labels: NDArray, weight: NDArray, smoothing: float, *, stream: bool) -> Any:
@@ -273,7 +273,7 @@ def on_the_side_of(scores: NDArray, probabilities: NDArray) -> NDArray:
 
 
 def unnamed(found: Any) -> Any:
-    """Return what a map is made of, without names, as it is saved."""
+    """Return the parameters of a calibration map as plain tuples, the form in which it is saved."""
     return tuple(map(unnamed, found)) if isinstance(found, tuple) else found
 
 
@@ -285,7 +285,7 @@ def well_learned(observer: RecentScores) -> tuple[NDArray, NDArray, NDArray]:
 
 
 def calibration_of(decision: Decision) -> Calibration:
-    """Return what makes probabilities beside a decision; refuse decisions that have none."""
+    """Return the calibration of a decision; raise ValueError if it has none."""
     if decision.calibration is None:
         raise ValueError(
             "predict_proba: reject.rule='online' observes margins in the place of scores; accepted is reject.rule=None with "

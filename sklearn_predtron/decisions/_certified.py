@@ -132,7 +132,7 @@ class Certified(RejectAbove):
         return found if same and (found.risk, found.confidence) == (self.risk, self.confidence) else None
 
     def certified(self, learner: Learner, settled: Any, probabilities: NDArray, codes: NDArray) -> tuple[Any, ...]:
-        """Return what is settled by rows that were set aside, of which these are the probabilities and the classes.
+        """Return the certificate fitted on held-out rows, given their probabilities and classes.
 
         Learn then Test (Angelopoulos et al. 2021): thresholds are tested one after the other, each at the level 1 - confidence,
         from the one that the rows which are on record, and not these, let appear the best, to wider ones, until one fails.
@@ -174,7 +174,7 @@ class Certified(RejectAbove):
         return widening[int(np.argmin(likely)) :]
 
     def p_value(self, losses: NDArray) -> float:
-        """Return how probable losses as small as these are at most, if their mean is above the risk.
+        """Return a p-value of the hypothesis that the mean loss is above the risk.
 
         Exact where all mistakes cost the same; else by a bet against it (Waudby-Smith and Ramdas 2024).
         """

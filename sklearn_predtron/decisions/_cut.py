@@ -41,7 +41,7 @@ class OfTwoClasses:
         return score_of_second(problem, scores)
 
     def shift(self, problem: Problem, cuts: NDArray) -> NDArray:
-        """Return what is taken off the scores t for these cuts, of shape (d,)."""
+        """Return the offsets (d,) to subtract from the scores t for these cuts."""
         direction, unit = difference(problem)
         return cuts[0] * unit * direction / (direction @ direction)
 
@@ -56,7 +56,7 @@ class OfEachLabel:
         return scores
 
     def shift(self, problem: Problem, cuts: NDArray) -> NDArray:
-        """Return what is taken off the scores t for these cuts, of shape (d,)."""
+        """Return the offsets (d,) to subtract from the scores t for these cuts."""
         return cuts
 
 
@@ -81,7 +81,7 @@ class CutAt(Decision):
         self._last: tuple[Any, Any] = (None, None)  # a problem, and what is taken off its scores
 
     def shift(self, problem: Problem) -> NDArray:
-        """Return what is taken off the scores."""
+        """Return the offsets to subtract from the scores."""
         known, shift = self._last
         if known is not problem:
             shift = self.of.shift(problem, self.cuts)
@@ -205,7 +205,7 @@ def measure_of_loss(loss: Any) -> Measure:
 
 
 def value_at(function: Any, *counts: float) -> float:
-    """Return what a user's function says of some counts."""
+    """Return the value of a user's function of counts; raise ValueError if it is not a finite number."""
     value = function(*counts)
     number = real_number(value)
     if number is None or not np.isfinite(number):

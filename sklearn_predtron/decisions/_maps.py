@@ -129,7 +129,7 @@ def root_mean_square(scores: NDArray) -> float:
 
 
 def smoothed(on: NDArray, weight: NDArray, smoothing: float) -> tuple[NDArray, NDArray]:
-    """Return how many rows each row is worth of the second class and of the first, by the targets of Platt (1999)."""
+    """Return each row's weight for the second class and for the first, with the targets of Platt (1999)."""
     positive, negative = float(weight @ on), float(weight @ (1 - on))
     target = np.where(on == 1, 1 - smoothing / (positive + 2), smoothing / (negative + 2))
     return weight * target, weight * (1 - target)

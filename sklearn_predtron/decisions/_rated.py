@@ -58,7 +58,7 @@ class Rated(RejectAbove):
         return self.calibration.map_of_record(observer, observer.problem)
 
     def on_record(self, observer: Any) -> NDArray:
-        """Return what the best answers to the rows up to the last mark are expected to cost, ascending."""
+        """Return the lowest expected costs of the rows up to the last mark, in ascending order."""
         return self.sorted_costs(observer, self.map_of_record(observer))
 
     def sorted_costs(self, observer: Any, found: Any) -> NDArray:
@@ -70,6 +70,6 @@ class Rated(RejectAbove):
         return costs
 
     def least_costs(self, problem: Any, found: Any, scores: NDArray) -> NDArray:
-        """Return what the best answer to each row is expected to cost, by a map of scores."""
+        """Return the lowest expected cost of each row under a calibration map."""
         of = self.calibration.of
         return (of.probabilities(found, of.scores(problem, scores.astype(np.float64))) @ self.costs).min(axis=1)

@@ -143,10 +143,10 @@ NAMED = {"learned": Learned, "expected_cost": ExpectedCost}
 
 
 def decision_rule(value: Any, cuts: Sequence[str], *, numbers: bool, costs: bool = True) -> DecisionRule | None:
-    """Return what the parameter `decision` stands for, with its own parameters checked.
+    """Return the rule that the parameter `decision` denotes, with its own parameters checked.
 
-    None stays None.  Other names than those of `cuts`, and numbers where there are none, are refused; where expected `costs` are
-    refused as well, the message does not name them.
+    None stays None.  A name that is not in `cuts`, or a number without `numbers`, raises ValueError.  If `costs` is False, the
+    message does not mention expected costs.
     """
     refuse_class("decision", value)
     if value is None:

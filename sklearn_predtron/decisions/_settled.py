@@ -12,7 +12,7 @@ LEAST = 5e-324  # above 0
 
 
 def checked_settled(settled: Any, problem: Any) -> Any:
-    """Return what was saved; refuse what no decision on scores of the problem has settled."""
+    """Return the saved values of a decision; raise ValueError if they are not valid for the problem."""
     if settled is None:
         return None
     try:
@@ -93,7 +93,7 @@ def checked_choice(value: Any, problem: Any) -> Any:
 
 
 def checked_moment(value: Any, problem: Any) -> Any:
-    """Return how many rows a first epoch has recorded, of which others followed."""
+    """Return the number of rows recorded in the first of several epochs."""
     return accept((value,), (count,))[0]
 
 

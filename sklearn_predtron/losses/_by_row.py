@@ -64,7 +64,7 @@ class RowCosts(NamedTuple):
         return weight if self.apart is None else weight / self.apart
 
     def paid(self, probabilities: NDArray, rows: NDArray) -> NDArray:
-        """Return what is paid for each of some rows, where what is predicted costs least by their probabilities."""
+        """Return the realised cost of each given row if the prediction of lowest expected cost is made."""
         table = self.table[rows]
         predicted = expected_costs(probabilities, table).argmin(axis=1)
         return table[np.arange(len(rows)), self.codes[rows], predicted]
@@ -92,7 +92,7 @@ class SetCosts(NamedTuple):
         return self.table.mean(axis=(1, 2)) ** self.power
 
     def paid(self, probabilities: NDArray, rows: NDArray) -> NDArray:
-        """Return what is paid for each of some rows, where what is predicted costs least by their probabilities."""
+        """Return the realised cost of each given row if the prediction of lowest expected cost is made."""
         predicted = sets_of_least_cost(probabilities, self.table[rows])
         return costs_of_sets(predicted, self.on[rows], self.table[rows])
 
@@ -147,15 +147,15 @@ def sets_of_least_cost(probabilities: NDArray, table: NDArray) -> NDArray:
 
 
 def costs_of_sets(predicted: NDArray, on: NDArray, table: NDArray) -> NDArray:
-    """Return what the sets that are predicted cost."""
+    """Return the costs of the predicted sets."""
     chosen, true = predicted.astype(bool), on.astype(bool)
     return np.where(true & ~chosen, table[:, :, 0], np.where(chosen & ~true, table[:, :, 1], 0.0)).sum(axis=1)
 
 
 def costs_of_labels(costs: Any, labels: list[Any], otherwise: NDArray, n: int) -> NDArray:
-    """Return what each label costs in each row, missed and false, of shape (n, m, 2).
+    """Return the costs of each missed and each false label in each row, of shape (n, m, 2).
 
-    `otherwise` is what pairs cost that are not named, of shape (m, 2); nan where they must be.
+    `otherwise` has the costs of pairs that are not named, of shape (m, 2); nan where they must be named.
     """
     pairs = pairs_of(costs)
     if pairs is not None:
@@ -180,7 +180,7 @@ def costs_of_labels(costs: Any, labels: list[Any], otherwise: NDArray, n: int) -
 
 
 def costs_by_row(costs: Any, classes: NDArray, answers: list[Any], otherwise: NDArray, n: int) -> NDArray:
-    """Return what each answer costs in each row.
+    """Return the cost of each answer in each row.
 
     Parameters
     ----------
@@ -300,7 +300,7 @@ def described(classes: NDArray, answers: list[Any]) -> str:
 
 
 def expected_costs(probabilities: NDArray, costs: NDArray) -> NDArray:
-    """Return what each answer is expected to cost in each row, of shape (n, m); a row's bits depend on no other row."""
+    """Return the expected cost of each answer in each row, of shape (n, m); a row's bits depend on no other row."""
     found = np.zeros((costs.shape[0], costs.shape[2]))
     for i in range(costs.shape[1]):
         found += probabilities[:, i, None] * costs[:, i]

@@ -20,7 +20,7 @@ LEAST_GAIN = 1e-9  # of the largest loss: what rounding may make of none
 
 
 class Reject(Part):
-    """Let a classifier leave rows undecided, at a cost; ``reject=0.2`` is short for ``reject=Reject(cost=0.2)``.
+    """Abstention of a classifier under a cost, a risk or a rate; ``reject=0.2`` is short for ``reject=Reject(cost=0.2)``.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class Reject(Part):
 
 
 def checked_reject(reject: Any) -> Reject | None:
-    """Return what the parameter `reject` stands for; refuse what is no cost, and no `Reject` with a known rule."""
+    """Return the `Reject` that the parameter `reject` denotes; raise ValueError if it is neither a cost nor valid."""
     refuse_class("reject", reject)
     if isinstance(reject, Real) and not isinstance(reject, (bool, np.bool_)):
         return Reject(float(reject))
@@ -167,7 +167,7 @@ def largest_gain(costs: NDArray) -> float:
 
 
 def label_of_reject(reject: Reject, classes: NDArray) -> Any:
-    """Return what a rejected row is predicted as; refuse a label that is not of the type of the classes, or is one of them."""
+    """Return the label predicted for an abstained row; raise ValueError if it is a class or not of the classes' type."""
     label = reject.label
     if classes.dtype.kind == "b":
         raise ValueError(

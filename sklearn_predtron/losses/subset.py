@@ -129,7 +129,7 @@ class SubsetLoss(Part):
 
 
 def separable_costs(loss: SubsetLoss, m: int) -> tuple[float, float] | None:
-    """Return what a false label costs and what a missed one, if a loss of sets of m labels is the sum of these; else None."""
+    """Return the costs of a false and of a missed label if the loss of sets of m labels is their sum; None if it is not."""
     some = np.unique(np.linspace(0, m, min(m, 8) + 1).round().astype(int))
     a, b, c = (part.ravel() for part in np.meshgrid(some, np.append(some, 1), np.append(some, 1), indexing="ij"))
     kept = a + b + c <= m
@@ -400,7 +400,7 @@ class AtK(SubsetLoss):
         return max(1, round(self.k * m)) if self.k < 1 else int(self.k)
 
     def sizes(self, m: int) -> tuple[int, int]:
-        """Return how many of m labels a prediction has.
+        """Return the number of labels that a prediction may have.
 
         Parameters
         ----------
