@@ -25,44 +25,43 @@ class Reject(Part):
     Parameters
     ----------
     cost : float or array-like of shape (k,), default=None
-        Cost beta of a rejected row, above 0 and at most the largest loss (with the rules "online" and "margin" half of it); an
-        array has one for each true class.  Above what a guess costs, 1 - 1/k of k classes under the 0-1 loss, nothing is
-        rejected, as a warning says.  Exactly one of a cost, a `risk` and a `rate` must be given.
+        Cost beta of an abstained row, above 0 and at most the largest loss (half of it with the rules "online" and "margin"); an
+        array has one cost for each true class.  If beta exceeds the cost of a guess, 1 - 1/k for k classes under the 0-1 loss,
+        the classifier never abstains, and a warning says so.  Give exactly one of `cost`, `risk` and `rate`.
     label : label, default=None
-        What a rejected row is predicted as: a label of the type of the classes, not one of them.  None is -1 where classes are
-        numbers, and "reject" where they are texts.  Boolean classes leave none; make y integers, or strings.
+        Label predicted for an abstained row: of the type of the classes, but not one of them.  None is -1 if classes are numbers
+        and "reject" if they are strings.  Boolean classes leave no such label; convert y to integers or strings.
     rule : {"online", "margin", "code"}, default=None
-        Which rows are rejected.  None, by default, those whose rejection costs less than what any class is expected to cost
-        (Chow 1970), by the probabilities of `predict_proba`; under ``decision="learned"`` it is "online".  The others are for
-        ``decision="learned"``, which they imply.  "online" and "margin" reject if the margin, the difference of the two best
-        decoded scores, is below a threshold, and coverage falls with beta.  "online" takes the threshold that would have cost
-        least on the margins predicted so far, each without its row having been learned, from a histogram in constant memory: in
-        `partial_fit` before the row is, in `fit` by learners of the other four fifths (in a large one before it is, in the first
-        epoch).  "margin", which is not recommended, takes 1 - 2 beta with the beta of the class predicted (with costs, the loss
-        at stake - 2 beta), whatever the margins are worth.  "code" is the code (e_1 + ... + e_k) / sqrt(k) for the rejection,
-        with its loss bound; for the 0-1 loss it never rejects with beta up to 1 - 1/k, and beyond it hardly rejects rows like
-        those that were learned.
+        Rule that selects the abstained rows.  None (default) abstains where this costs less than any class is expected to cost
+        under `predict_proba` (Chow 1970); with ``decision="learned"`` it is "online".  The other values imply
+        ``decision="learned"``.  "online" and "margin" abstain if the margin, the difference of the two best decoded scores, is
+        below a threshold; a lower beta lowers coverage.  "online" takes the threshold with the lowest cost on the margins
+        predicted so far, from a histogram in constant memory.  Each margin is predicted before the row is trained on: before its
+        update in `partial_fit`, by fold models in `fit` (in a large `fit`, before its update in the first epoch).  "margin", not
+        recommended, takes the fixed threshold 1 - 2 beta with the beta of the predicted class (with costs, the loss at stake -
+        2 beta).  "code" is the code (e_1 + ... + e_k) / sqrt(k) for abstention, with its loss bound.  Under the 0-1 loss it never
+        abstains with beta up to 1 - 1/k; with a larger beta it rarely abstains on rows like the training rows.
     risk : float, default=None
-        In the place of a cost, the mean loss that the rows which are answered may have, above 0 and below the largest loss; of
-        the 0-1 loss the share of wrong answers.  As many rows are answered as `certify`, which must be called after learning,
-        finds to keep it, by rows that were set aside.
+        Instead of a cost, the largest mean loss that the answered rows may have, above 0 and below the largest loss; for the 0-1
+        loss it is the share of wrong answers.  Call `certify` with held-out rows after training: it finds how many rows can be
+        answered at this risk.
     confidence : float, default=0.95
-        The probability, over the rows that were set aside, with which the risk is kept; from 0.5 to below 1.
+        Probability, over the draw of the held-out rows, with which the risk is kept; from 0.5 to below 1.
     rate : float, default=None
-        In the place of a cost, the share of the rows that may be rejected, above 0 and below 1: those of which the best answer is
-        expected to cost most.  After `fit` it is that share of the rows that were held out.  In a stream it is held by an online
-        rule (Gibbs and Candes 2021), whatever the rows are: of T rounds of `partial_fit`, each predicted before it is learned,
-        the share that is rejected differs from the rate by at most 201 / T (`rejected_share_`).
+        Instead of a cost, the share of rows on which to abstain, above 0 and below 1: those whose best answer has the highest
+        expected cost.  After `fit` it is that share of the held-out rows.  In a stream an online rule (Gibbs and Candes 2021)
+        keeps the rate for any sequence of rows: over T rounds of `partial_fit`, each predicted before its update, the share of
+        abstained rows differs from the rate by at most 201 / T (`rejected_share_`).
 
     See Also
     --------
-    sklearn_predtron.metrics.reject_scorer : Scores by the costs of mistakes and of rejected rows.
+    sklearn_predtron.metrics.reject_scorer : Scores by the costs of mistakes and of abstained rows.
 
     Notes
     -----
-    Jain et al. (2015), section 3, has the code and its bound; Angelopoulos et al. (2021) the test of a risk; Gibbs and
-    Candes (2021) the rule of a rate.  A classifier checks the values when it learns and predicts, for they depend on its classes
-    and its loss: a ValueError then names `reject`, what was given and what is accepted.
+    The code and its bound are from Jain et al. (2015), section 3, the test of a risk from Angelopoulos et al. (2021), and the rule
+    of a rate from Gibbs and Candes (2021).  A classifier checks the values during training and prediction, as they depend on its
+    classes and loss.  The ValueError then names `reject`, the given value and what is accepted.
 
     Examples
     --------
