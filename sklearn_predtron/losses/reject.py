@@ -1,4 +1,4 @@
-"""The reject option: a classifier may answer that it does not know, at a cost."""
+"""The reject option: a classifier may abstain, at a cost."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ class Reject(Part):
 
     Notes
     -----
-    The code and its bound are from Jain et al. (2015), section 3, the test of a risk from Angelopoulos et al. (2021), and the rule
-    of a rate from Gibbs and Candes (2021).  A classifier checks the values during training and prediction, as they depend on its
+    The code and its bound are from Jain et al. (2015), section 3, the test of a risk from Angelopoulos et al. (2021), the rule of
+    a rate from Gibbs and Candes (2021).  A classifier checks the values during training and prediction, as they depend on its
     classes and loss.  The ValueError then names `reject`, the given value and what is accepted.
 
     Examples
@@ -109,7 +109,7 @@ def checked_reject(reject: Any) -> Reject | None:
 
 
 def check_promise(reject: Reject) -> None:
-    """Refuse a reject option without exactly one of a cost, a risk and a rate, or with one that cannot be kept."""
+    """Raise ValueError unless exactly one of a cost, a risk and a rate is given, and it can be kept."""
     given = [name for name in ("cost", "risk", "rate") if getattr(reject, name) is not None]
     if len(given) != 1:
         values = ", ".join(f"reject.{name}={getattr(reject, name)!r}" for name in ("cost", "risk", "rate"))
@@ -129,7 +129,7 @@ def check_promise(reject: Reject) -> None:
 
 
 def costs_by_class(reject: Reject, k: int, largest: float) -> NDArray:
-    """Return beta of each class, at most the largest loss or, for thresholds of margins, half of it."""
+    """Return beta of each class: at most the largest loss, or half of it for thresholds of margins."""
     beta = as_numbers(reject.cost, "reject.cost", f"a number, or one for each of the {k} classes")
     most = largest / 2 if reject.rule in ("online", "margin") else largest
     if beta.shape not in ((), (k,)) or not ((beta > 0) & (beta <= most)).all():
@@ -142,7 +142,7 @@ def costs_by_class(reject: Reject, k: int, largest: float) -> NDArray:
 
 
 def warn_if_never_paid(reject: Reject, costs: NDArray) -> None:
-    """Warn of a cost that no answer can be expected to exceed; the last column of the costs is that of a rejection."""
+    """Warn if no answer's expected cost can exceed that of abstention, which is the last column of the costs."""
     gain = largest_gain(costs)
     if gain > -LEAST_GAIN * costs.max():
         return
@@ -154,7 +154,7 @@ def warn_if_never_paid(reject: Reject, costs: NDArray) -> None:
 
 
 def largest_gain(costs: NDArray) -> float:
-    """Return the most, over probabilities of the classes, by which the least expected cost of an answer exceeds a rejection's."""
+    """Return the largest excess of the lowest expected cost over the cost of abstention, over all class probabilities."""
     gains = costs[:, :-1] - costs[:, -1:]
     k, answers = gains.shape
     even = float(gains.mean(axis=0).min())
@@ -185,12 +185,12 @@ def label_of_reject(reject: Reject, classes: NDArray) -> Any:
 
 
 def kinds_like(classes: NDArray) -> str:
-    """Return the kinds of array in which a label of the type of the classes comes."""
+    """Return the dtype kinds that a label of the classes' type can have."""
     return {"i": "iu", "u": "iu", "f": "iuf", "U": "OUT", "S": "OS"}.get(classes.dtype.kind, "OUST")
 
 
 def other_label(classes: NDArray) -> str:
-    """Say what a label of the type of the classes, and none of them, may be."""
+    """Return a description of the accepted labels: of the classes' type, but not a class."""
     names = classes.tolist()
     if classes.dtype.kind in "iuf":
         example, what = min(-1, names[0] - 1), "a number" if classes.dtype.kind == "f" else "an integer"
@@ -201,5 +201,5 @@ def other_label(classes: NDArray) -> str:
 
 
 def reject_code(k: int) -> NDArray:
-    """Return the paper's code with a rejection: e_1, ..., e_k, and (e_1 + ... + e_k) / sqrt(k) (Jain et al. 2015, section 3)."""
+    """Return the paper's code with abstention: e_1, ..., e_k, and (e_1 + ... + e_k) / sqrt(k) (Jain et al. 2015, section 3)."""
     return np.vstack([np.eye(k), np.full(k, k**-0.5)])
