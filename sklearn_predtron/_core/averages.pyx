@@ -41,7 +41,7 @@ cdef class Average:
         return t if self.keep == 1 else (1 - self.keep ** t) / (1 - self.keep)
 
     def mean_loss(self):
-        """Return the mean loss of what predicted; nan before the first round.
+        """Return the mean loss of the predictions; nan before the first round.
 
         Where the candidates are charged in some rounds only, it is that of the last iterate in all rounds, and the mean
         difference in those charged.
@@ -49,7 +49,7 @@ cdef class Average:
         return self.last_loss / self.followed + self.difference / self.charged if self.charged else float("nan")
 
     cdef void follow(self, double loss) noexcept nogil:
-        """Note the last iterate's loss in a round."""
+        """Record the last iterate's loss in a round."""
         self.followed += 1
         self.last_loss += loss
 
@@ -72,9 +72,9 @@ cdef class LinearAverage(Average):
 
 
 cdef class ChoosingAverage(LinearAverage):
-    """The last iterate (0), the linear average (1) or one of half-life 100 (2): the one that has lately lost least predicts.
+    """The last iterate (0), the linear average (1) or one of half-life 100 (2): the one with the lowest recent loss predicts.
 
-    Each is charged in every so many rounds for what it would have predicted before the step; charges are halved every 500
+    Each is charged every `every` rounds for the loss of its prediction before the step; charges are halved every 500
     rounds, or 1000.  Among equals the linear average comes first, then the one that forgets.
     """
 

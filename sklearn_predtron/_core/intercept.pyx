@@ -37,7 +37,7 @@ cdef class Intercept:
         return fields(gain={"octaves": self.exponent + log2(self.mantissa), "rows": self.count})
 
     def adopt(self, state):
-        """Go on from the running product of several."""
+        """Continue from the running product of several."""
         octaves, self.count = state["gain"]["octaves"], int(state["gain"]["rows"])
         self.exponent = int(floor(octaves)) + 1
         self.mantissa = exp2(octaves - self.exponent) if self.count > 0 else 1

@@ -45,7 +45,7 @@ def thin_zeros(n):
 
 
 def advise(pages, advice):
-    """Say how large pages are to be; a kernel that has no huge ones does not take it."""
+    """Advise the kernel on the page size; a kernel without huge pages ignores it."""
     with suppress(OSError):
         pages.madvise(advice)
 

@@ -29,7 +29,7 @@ def frozen(Weights weights not None, bint mean):
 
 
 def passing(Weights weights not None, bint mean, Rows rows not None):
-    """Return the same for few rows without writing all weights down; None where that is not to be had."""
+    """Return the same for few rows without writing all weights; None if that is not possible."""
     if weights.offsets_of_lines:
         return None
     if not weights.read_lines(mean, NULL, 0, 0, 1, NULL):
@@ -186,7 +186,7 @@ cdef class Predictors:
         self.kept = None
 
     cdef ScoreFunction whole(self, bint mean):
-        """Return a predictor that later training does not change; several threads may share it, unless it is a kernel expansion."""
+        """Return a predictor that later training does not change, for several threads unless it is a kernel expansion."""
         cdef ScoreFunction predictor = self.recall(mean)
         if predictor is None:
             predictor = frozen(self.weights, mean)

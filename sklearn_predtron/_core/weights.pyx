@@ -88,14 +88,14 @@ cdef class Weights(ScoreFunction):
         self.leader = which
 
     def keep_averages(self, int n):
-        """Keep n averages of the iterates from here on, at most `most_averages`: those there are go on, and others begin."""
+        """Keep n averages of the iterates from here on, at most `most_averages`: present ones continue, new ones start."""
 
     def export(self):
         """Return the state that weights which learned from other rows are mixed with; see `_core.mixable_state`."""
         raise ValueError(f"{type(self).__name__} cannot be mixed.")
 
     def adopt(self, state, bint with_sums):
-        """Go on from the state of mixed weights; sums of the iterates begin anew, unless they are to come with it."""
+        """Continue from the state of mixed weights; without sums, the sums of the iterates restart."""
         raise ValueError(f"{type(self).__name__} cannot be mixed.")
 
     def begin_at(self, W, b):
@@ -198,15 +198,15 @@ cdef class Weights(ScoreFunction):
         return rows.first_outside()
 
     def complaint(self):
-        """Say what was wrong with the round refused last, if it is known better here than elsewhere."""
+        """Describe the fault of the last rejected round, if it is known best here."""
         return None
 
     cdef bint unfinished(self) noexcept:
-        """Return whether an interrupt has left undone what `complete` does."""
+        """Return whether an interrupt left the work of `complete` unfinished."""
         return False
 
     def complete(self):
-        """Do what an interrupt has left undone of the last call."""
+        """Complete the work that an interrupt left unfinished in the last call."""
 
     def watch_radius(self, bint needed, bint of_rows=False):
         """Follow the largest |x| of the rounds to come if it is `needed`; of their single rows if they have several."""

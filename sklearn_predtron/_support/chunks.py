@@ -69,7 +69,7 @@ def read_tag(label: Any) -> tuple[str, str]:
 
 
 def are_chunks(labels: list[Any]) -> bool:
-    """Return whether labels are those of chunks, and of what is outside of them."""
+    """Return whether labels are those of chunks and of tokens outside."""
     try:
         tags = {read_tag(label)[0] for label in labels}
     except ValueError:

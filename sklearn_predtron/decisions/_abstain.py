@@ -102,7 +102,7 @@ class AbstainOnline(AbstainByMargin):
         return AbstainBelow(self.costs, observer.threshold(self.costs[:, -1]))
 
     def least_margin(self, best: NDArray) -> NDArray:
-        """Refuse to tell what has not been observed."""
+        """Raise ValueError; no margins were observed."""
         raise ValueError("reject.rule='online' chooses its threshold while it learns; call fit or partial_fit after setting it.")
 
 

@@ -90,7 +90,7 @@ class CutAt(Decision):
 
 
 class CutBy(Decision):
-    """Cut the scores where a measure would have lost least, on rows that were not learned.
+    """Cut the scores where a measure has the lowest loss on held-out rows.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class CutBy(Decision):
         return settled
 
     def now(self, learner: Learner, settled: Any) -> CutAt:
-        """Return the cuts of this moment: those settled, or by the histogram once there are more rounds."""
+        """Return the present cuts: the fitted ones, or those of the histogram once there are more rounds."""
         observer: Any = learner.observer
         if not isinstance(observer, ScoreHistogram):
             raise ValueError(
@@ -163,7 +163,7 @@ def score_of_second(problem: Any, scores: NDArray) -> NDArray:
 
 
 def measure_of_cut(rule: Any, reject: Any, names: tuple[str, ...]) -> Measure | None:
-    """Return the measure by which the score of two classes is cut; None if it is at a number; refuse what it cannot be."""
+    """Return the measure that cuts the score of two classes; None for a number; raise ValueError if it is invalid."""
     at = rule.at
     if not names:
         raise ValueError(
@@ -186,7 +186,7 @@ def measure_of_cut(rule: Any, reject: Any, names: tuple[str, ...]) -> Measure | 
 
 
 def number_or_measure(at: Any, names: dict[str, Measure], accepted: str) -> Measure | None:
-    """Return the measure that a cut is named by; None for a finite number; refuse the rest, by what is accepted."""
+    """Return the measure with a given name; None for a finite number; raise ValueError for anything else."""
     number = None if isinstance(at, (str, bool, np.bool_)) else real_number(at)
     if number is not None and np.isfinite(number):
         return None

@@ -1,4 +1,4 @@
-"""Checks of what a decision has settled, as it comes from a file: plain values, before anything is made of them."""
+"""Checks of the saved values of a decision, before anything is built from them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def is_list(value: Any, n: int | None = None) -> bool:
 
 
 def checked_map(value: Any, problem: Any) -> Any:
-    """Return the moment of a map, its smoothing, and what it is made of: curves, a map of classes, or both, of ranks."""
+    """Return the moment of a calibration map, its smoothing and its parameters: curves, a map of classes, or both for ranks."""
     parts: Any = value[2] if is_list(value, 3) else ()
     n = len(parts) if is_list(parts) else 0
     if n not in (3, 5):

@@ -109,7 +109,7 @@ def checked_reject(reject: Any) -> Reject | None:
 
 
 def check_promise(reject: Reject) -> None:
-    """Raise ValueError unless exactly one of a cost, a risk and a rate is given, and it can be kept."""
+    """Raise ValueError unless exactly one of a cost, a risk and a rate is given and is valid."""
     given = [name for name in ("cost", "risk", "rate") if getattr(reject, name) is not None]
     if len(given) != 1:
         values = ", ".join(f"reject.{name}={getattr(reject, name)!r}" for name in ("cost", "risk", "rate"))

@@ -425,7 +425,7 @@ class AtK(SubsetLoss):
         return at_k.AtKProblem(m, k, self._recall, self.rule != "exactly")
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take over a saved state, in which there may be no rule."""
+        """Restore a saved state, which may lack a rule."""
         super().__setstate__({"rule": "exactly", **state})
 
 

@@ -280,7 +280,7 @@ class CostMatrix(CostTableLoss):
         return without_pairs(super().__getstate__())
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take over a saved state."""
+        """Restore a saved state."""
         super().__setstate__(with_pairs(state))
 
     @property
