@@ -25,16 +25,16 @@ __all__ = ["EarlyStopping", "LossHistory"]
 
 
 class LossHistory:
-    """Record the cumulative loss against rounds, of streams and within the epochs too, in bounded memory.
+    """History of the cumulative loss by round, in streams and within epochs, in bounded memory.
 
-    Where `size` points have been recorded every other one is dropped, and from then on half as many are taken; those that
-    stay are exact.  The record belongs to the fitted estimator: clones, folds and processes have each their own, and it is
-    pickled with the estimator.  A round without the callback costs nothing more, one with it a few instructions.
+    When `size` points have been recorded, every other one is dropped and later points are taken half as often; the remaining
+    ones are exact.  The record belongs to the fitted estimator: each clone, fold and process has its own, and it is pickled with
+    the estimator.  Without the callback a round costs nothing extra; with it, a few instructions.
 
     Parameters
     ----------
     size : int, default=1000
-        The most points that are kept, at least 4.
+        Maximum number of points kept, at least 4.
 
     See Also
     --------
@@ -42,11 +42,11 @@ class LossHistory:
 
     Notes
     -----
-    Where `fit` has several learners (see the parameter `cv`), a point is taken after each epoch, of all their rounds.
+    If `fit` trains several fold models (see the parameter `cv`), one point is recorded after each epoch, over the rounds of all.
 
-    Set it on the Predtron estimator itself, also within a pipeline or a search.  `fit` and `partial_fit` then record; set in
-    mid-stream it records from there.  An estimator has one record, so that two of these callbacks of different sizes on it are
-    refused.
+    Set the callback on the Predtron estimator itself, also within a pipeline or a search.  `fit` and `partial_fit` then record;
+    if it is set in mid-stream, recording starts there.  An estimator has one record, so setting two of these callbacks with
+    different sizes raises ValueError.
 
     Examples
     --------
@@ -81,8 +81,8 @@ class LossHistory:
         Parameters
         ----------
         estimator : estimator
-            A fitted Predtron estimator.  One that is recorded at this `size` already goes on as it is; at another size its record
-            begins anew.
+            A fitted Predtron estimator.  If it is already recorded at this `size`, the record continues; at another size the
+            record restarts.
 
         Returns
         -------
@@ -111,19 +111,19 @@ class LossHistory:
 
     @staticmethod
     def curve(estimator: Any) -> tuple[NDArray, NDArray]:
-        """Return what was recorded of an estimator.
+        """Return the recorded loss curve of an estimator.
 
         Parameters
         ----------
         estimator : estimator
-            A Predtron estimator that was fitted with this callback, or watched; a pipeline that ends with one, or a search.
+            A Predtron estimator fitted with this callback or passed to `watch`, a pipeline that ends with one, or a search.
 
         Returns
         -------
         rounds : ndarray of shape (n_points,)
-            Rounds, rising, from where the record begins (0 in `fit`) to the last.
+            Round numbers in ascending order, from the start of the record (0 in `fit`) to the last round.
         losses : ndarray of shape (n_points,)
-            `cumulative_loss_` after each of them.
+            `cumulative_loss_` after each of these rounds.
         """
         estimator = check_predtron(final(estimator))
         learner = estimator._model.learner
@@ -138,14 +138,14 @@ class LossHistory:
     # --------------------------------------------------------------------------------------------------------------- hooks
 
     def setup(self, estimator: Any, context: Any) -> None:
-        """Refuse estimators of other kinds.
+        """Raise ValueError if the estimator is not of this package.
 
         Parameters
         ----------
         estimator : estimator
-            What the callback is set on.
+            The estimator that the callback is set on.
         context : sklearn.callback.CallbackContext
-            Where the fit stands.
+            State of the fit.
         """
         check_kind(estimator, "rounds to record")
 
@@ -155,9 +155,9 @@ class LossHistory:
         Parameters
         ----------
         estimator : estimator
-            What the callback is set on.
+            The estimator that the callback is set on.
         context : sklearn.callback.CallbackContext
-            Where the fit stands.
+            State of the fit.
         """
 
     def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
@@ -166,19 +166,19 @@ class LossHistory:
         Parameters
         ----------
         estimator : estimator
-            What the callback is set on.
+            The estimator that the callback is set on.
         context : sklearn.callback.CallbackContext
-            Where the fit stands.
+            State of the fit.
         """
         self.watch(estimator)
 
     def on_stream_begin(self, estimator: Any) -> None:
-        """Record from here on: the hook of `partial_fit`, which scikit-learn's callbacks do not have.
+        """Record from here on; the hook of `partial_fit`, which scikit-learn's callbacks lack.
 
         Parameters
         ----------
         estimator : estimator
-            What the callback is set on.
+            The estimator that the callback is set on.
         """
         self.watch(estimator)
 
@@ -188,55 +188,54 @@ class LossHistory:
         Parameters
         ----------
         estimator : estimator
-            What the callback is set on.
+            The estimator that the callback is set on.
         context : sklearn.callback.CallbackContext
-            Where the fit stands.
+            State of the fit.
         """
 
 
 class EarlyStopping:
-    """Stop `fit` when held-out rows, queries or sequences are predicted no better, and leave the estimator of the best epoch.
+    """Early stopping of `fit` on held-out rows, queries or sequences; the estimator of the best epoch is kept.
 
-    After each epoch what predicts (the average) is evaluated on the held-out part.  When `patience` epochs in a row were not
-    better than the best so far, `fit` stops.  However it ends, by itself or by `max_iter`, the estimator is then that of the best
-    epoch: weights, averages and counts.  `n_iter_` stays the number of epochs run, and `loss_curve_` has all of them.
+    After each epoch the model that predicts (the average) is evaluated on the held-out data.  `fit` stops after `patience`
+    consecutive epochs without an improvement on the best so far.  Whether it stops early or at `max_iter`, the estimator then has
+    the weights, averages and counts of the best epoch.  `n_iter_` stays the number of epochs run; `loss_curve_` has them all.
 
     Parameters
     ----------
     validation : tuple (X, y), (X, y, qid) for a ranker of queries or (X, y, sid) for a tagger of sequences
-        The held-out part, as the estimator takes it: within a pipeline X is what comes out of the steps before.
+        The held-out data in the form the estimator takes.  Within a pipeline, X is the output of the preceding steps.
     scoring : str, callable or None, default=None
-        None is the mean of the estimator's own `sample_loss`, of which less is better; else a scorer of scikit-learn's, by name
-        or as ``scorer(estimator, X, y)``, of which more is better.  Ids are passed on by metadata routing, which scorers of this
-        package ask for (`metrics.ndcg_scorer`, `metrics.token_scorer`).
+        None (default) is the mean of the estimator's own `sample_loss`; lower is better.  A scikit-learn scorer, by name or as
+        ``scorer(estimator, X, y)``, can be given instead; higher is better.  Ids are passed by metadata routing to the scorers of
+        this package that request them (`metrics.ndcg_scorer`, `metrics.token_scorer`).
     patience : int, default=5
-        After how many epochs in a row without an improvement `fit` stops, at least 1.
+        Number of consecutive epochs without an improvement after which `fit` stops, at least 1.
     tol : float, default=0.0
-        By how much an epoch has to be better than the best so far, at least 0.
+        An epoch counts as an improvement if it is better than the best so far by more than this; at least 0.
 
     Raises
     ------
     ValueError
-        If a parameter is none of these; in `fit`, before anything is learned, if the held-out part does not fit the estimator.
+        If a parameter is invalid; in `fit`, before training starts, if the held-out data do not fit the estimator.
 
     See Also
     --------
-    sklearn_predtron.Patience : Stops by the loss suffered on the rows that are learned, as the parameter `tol` of an estimator.
+    sklearn_predtron.Patience : Stops by the progressive loss on the training rows; value of an estimator's parameter `tol`.
 
     Notes
     -----
-    `fit` gives the estimator three attributes, which a later `fit` without the callback removes: `best_iter_`, the best epoch,
-    from 1; `best_score_`, the mean loss or the score after it; and `validation_scores_`, a list of those of all epochs.
+    `fit` sets three attributes of the estimator, which a later `fit` without the callback removes: `best_iter_`, the best epoch,
+    counted from 1; `best_score_`, its mean loss or score; and `validation_scores_`, the list of these values for all epochs.
 
-    An epoch that improves costs a deep copy of what was learned (with kernels also of the rows that are kept), and each epoch
-    an evaluation.  One copy is kept, until `fit` ends.  An estimator's own folds (`cv`) then choose nothing.  Where its decision
-    asks for scores of rows that are held out, the epochs are compared by what the predictions of the first tell, as in a stream;
-    then folds are learned, for as many epochs as were best, so that the fitted estimator may score otherwise than `best_score_`.
-    An interrupted fit leaves what was learned so far, not the best epoch.  The default `max_iter` is a small number of epochs;
-    give it a larger one.
+    Each epoch costs one evaluation, and each improvement a deep copy of the learned state (with kernels also of the kept rows).
+    One copy is kept, until `fit` ends.  The estimator's own folds (`cv`) then select nothing.  If its decision needs scores of
+    held-out rows, epochs are compared with the decision that the first epoch's predictions give, as in a stream.  Fold models are
+    then trained for `best_iter_` epochs, so the fitted estimator's score may differ from `best_score_`.  An interrupted fit keeps
+    the weights at the interruption, not those of the best epoch.  The default `max_iter` is small; set a larger one.
 
-    The callback may be shared by clones, folds and threads.  It acts in `fit` alone.  A pickled estimator has its callbacks with
-    it, and so the held-out part, unless ``set_callbacks()`` has removed them.  It works with scikit-learn 1.6 to 1.8 as well.
+    Clones, folds and threads may share the callback.  It acts only in `fit`.  A pickled estimator includes its callbacks, and so
+    the held-out data, unless ``set_callbacks()`` has removed them.  It works with scikit-learn 1.6 to 1.8 as well.
 
     Examples
     --------
@@ -283,7 +282,7 @@ class EarlyStopping:
         return f"{type(self).__name__}({', '.join(given)})"
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the parameters: what a fit has put aside belongs to this process."""
+        """Return the parameters; the best epoch's learner belongs to this process only."""
         return {name: value for name, value in vars(self).items() if name != "_best"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -294,14 +293,14 @@ class EarlyStopping:
     # --------------------------------------------------------------------------------------------------------------- hooks
 
     def setup(self, estimator: Any, context: Any) -> None:
-        """Refuse estimators of other kinds, and what does not fit this one.
+        """Raise ValueError if the estimator is not of this package or does not fit the held-out data.
 
         Parameters
         ----------
         estimator : estimator
-            What the callback is set on.
+            The estimator that the callback is set on.
         context : sklearn.callback.CallbackContext
-            Where the fit stands.
+            State of the fit.
         """
         check_kind(estimator, "epochs to stop")
         alike = [callback for callback in getattr(estimator, "_skl_callbacks", ()) if isinstance(callback, EarlyStopping)]
@@ -312,14 +311,14 @@ class EarlyStopping:
         estimator._model.record["validation_scores_"] = []
 
     def teardown(self, estimator: Any, context: Any) -> None:
-        """Let go what the fit has put aside.
+        """Discard the best epoch's learner when the fit ends.
 
         Parameters
         ----------
         estimator : estimator
-            What the callback is set on.
+            The estimator that the callback is set on.
         context : sklearn.callback.CallbackContext
-            Where the fit stands.
+            State of the fit.
         """
         self._best.pop(estimator, None)
 
@@ -329,25 +328,25 @@ class EarlyStopping:
         Parameters
         ----------
         estimator : estimator
-            What the callback is set on.
+            The estimator that the callback is set on.
         context : sklearn.callback.CallbackContext
-            Where the fit stands.
+            State of the fit.
         """
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
-        """Evaluate an epoch; after the last one go back to the best.
+        """Evaluate an epoch; after the last one, restore the best.
 
         Parameters
         ----------
         estimator : estimator
-            What the callback is set on.
+            The estimator that the callback is set on.
         context : sklearn.callback.CallbackContext
-            Where the fit stands.
+            State of the fit.
 
         Returns
         -------
         bool
-            Whether the fit is to end.
+            Whether the fit should stop.
         """
         if context.task_name == "epoch":
             return self._is_over(estimator)
@@ -359,7 +358,7 @@ class EarlyStopping:
     # ---------------------------------------------------------------------------------------------------------- evaluation
 
     def _is_over(self, estimator: Any) -> bool:
-        """Evaluate what was learned so far, put it aside if it is the best, and return whether patience is at an end."""
+        """Evaluate the learner, copy it if it is the best so far, and return whether `patience` has run out."""
         score = self._evaluate(estimator)
         estimator.validation_scores_.append(score)
         if estimator not in self._best or self._gain(score, estimator.best_score_) > self.tol:
@@ -368,7 +367,7 @@ class EarlyStopping:
         return estimator.n_iter_ - estimator.best_iter_ >= self.patience
 
     def _gain(self, score: float, best: float) -> float:
-        """Return by how much a score is better than the best; losses count the other way round."""
+        """Return the improvement of a score over the best one; for losses, lower is better."""
         return best - score if self.scoring is None else score - best
 
     def _evaluate(self, estimator: Any) -> float:
@@ -385,7 +384,7 @@ class EarlyStopping:
         return float(score)
 
     def _check_fits(self, estimator: Any) -> None:
-        """Refuse a held-out part that is not of the kind that the estimator learns."""
+        """Raise ValueError if the held-out data do not fit the estimator."""
         X, y, *ids = self.validation
         if ids and ids_taken(estimator.sample_loss) is None:
             raise ValueError(f"validation has 3 entries, and {type(estimator).__name__} takes no ids; accepted is (X, y).")
@@ -398,7 +397,7 @@ class EarlyStopping:
 
 
 def check_ids_given(estimator: Any, X: Any) -> None:
-    """Refuse several rows without ids, for an estimator that would take them for one query or sequence."""
+    """Raise ValueError for several rows without ids, if the estimator would take them for one query or sequence."""
     reader = estimator._reader()
     if reader.misses_ids and reader.apart(X, None)[1] is None and number_of_rows(X) > 1:
         name, group = reader.ids.name, reader.ids.group
@@ -409,7 +408,7 @@ def check_ids_given(estimator: Any, X: Any) -> None:
 
 
 def checked_validation(validation: Any) -> tuple[Any, ...]:
-    """Return a held-out part that has the right number of entries."""
+    """Return the held-out data; raise ValueError if the number of entries is wrong."""
     accepted = "accepted is a tuple (X, y), (X, y, qid) for queries or (X, y, sid) for sequences"
     if not isinstance(validation, (tuple, list)):
         raise ValueError(f"validation={shortened(validation)} is no tuple; {accepted}.")
@@ -419,13 +418,13 @@ def checked_validation(validation: Any) -> tuple[Any, ...]:
 
 
 def check_count(name: str, value: Any, *, least: int) -> None:
-    """Refuse what is no integer or too small."""
+    """Raise ValueError if a value is not an integer or is too small."""
     if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
         raise ValueError(f"{name}={value!r} must be an integer of at least {least}.")
 
 
 def check_kind(estimator: Any, what: str) -> None:
-    """Refuse what is no estimator of this package, and so has not what a callback is for."""
+    """Raise ValueError if the estimator is not of this package."""
     if not isinstance(estimator, BasePredtron):
         raise ValueError(
             f"estimator={shortened(estimator)} has no {what}; accepted are Predtron estimators.  In a pipeline or a search set "

@@ -52,11 +52,11 @@ class CodeRepresentation(Part):
     See Also
     --------
     Code : A code matrix, without a class for it.
-    sklearn_predtron.estimator_checks.check_representation : Checks of all that a representation promises.
+    sklearn_predtron.estimator_checks.check_representation : Checks the contract of a representation.
 
     Examples
     --------
-    Predictions around a circle: two scores, however many classes there are.
+    Predictions on a circle: two scores for any number of classes.
 
     >>> import numpy as np
     >>> from sklearn_predtron.representations import CodeRepresentation
@@ -89,7 +89,7 @@ class CodeRepresentation(Part):
         raise TypeError(f"{type(self).__name__} does not define code(); a table representation must.")
 
     def table(self, k: int) -> NDArray:
-        """Tabulate the representation, and check it.
+        """Tabulate the representation and check it.
 
         Parameters
         ----------
@@ -104,7 +104,7 @@ class CodeRepresentation(Part):
         return checked_code(self, self.code(k), k)
 
     def compiled(self, k: int, cost: NDArray | None) -> FiniteProblem:
-        """Make the compiled problem for k predictions; a loss asks for it with its costs.
+        """Build the compiled problem for k predictions; a loss calls this with its costs.
 
         Parameters
         ----------
@@ -122,7 +122,7 @@ class CodeRepresentation(Part):
 
 
 def checked_code(representation: CodeRepresentation, found: Any, k: int) -> NDArray:
-    """The rows that `code` of a representation returned for k predictions."""
+    """Return the rows of `code` of a representation for k predictions, checked."""
     code = real_numbers(found)
     if code is None:
         raise bad_code(representation, k, f"{shortened(found)}, which does not hold numbers")
@@ -157,7 +157,7 @@ class Sign(CodeRepresentation):
     See Also
     --------
     OneHot : Any number of classes, with a score for each.
-    sklearn_predtron.PredtronBinaryClassifier : Learns with it by default.
+    sklearn_predtron.PredtronBinaryClassifier : Trains with it by default.
 
     Examples
     --------
@@ -184,8 +184,8 @@ class OneHot(CodeRepresentation):
 
     See Also
     --------
-    Simplex : One score less, with classes that are still equally far from one another.
-    sklearn_predtron.PredtronClassifier : Learns with it by default.
+    Simplex : One score less; all classes are still equally far apart.
+    sklearn_predtron.PredtronClassifier : Trains with it by default.
 
     Examples
     --------
@@ -211,7 +211,7 @@ class Simplex(CodeRepresentation):
 
     See Also
     --------
-    OneHot : A score for each class, of which more may come.
+    OneHot : A score for each class; classes can be added later.
     Code : Any other code matrix.
 
     Examples
@@ -236,13 +236,13 @@ class Simplex(CodeRepresentation):
 class Thermometer(CodeRepresentation):
     """Ranks as thermometers: +1 up to the rank and -1 beyond it, / sqrt(r - 1), d = r - 1 (Milidiú and Rocha 2019, eq. 7).
 
-    Score j is that of the question whether the rank is above j; the decoded scores are the cumulative sums of the scores, less
-    half their total, times 2 / sqrt(r - 1).  Among ranks that tie the highest is predicted: a score of 0 counts as positive.
+    Score j answers the question whether the rank is above j.  The decoded scores are the cumulative sums of the scores, less
+    half their total, times 2 / sqrt(r - 1).  If ranks tie, the highest is predicted: a score of 0 counts as positive.
 
     See Also
     --------
     SharedThermometer : Scores that share one direction.
-    sklearn_predtron.PredtronOrdinalClassifier : Learns with it by default.
+    sklearn_predtron.PredtronOrdinalClassifier : Trains with it by default.
 
     Examples
     --------
@@ -266,9 +266,8 @@ class Thermometer(CodeRepresentation):
 class SharedThermometer(Thermometer):
     """Thermometers whose scores share one direction: t_j = <u, x> + b_j, b_1 >= b_2 >= ... (Milidiú and Rocha 2019, section 6).
 
-    The thresholds -b_j are ordered by isotonic regression after every step, which brings them no further from any ordered
-    ones, so that the loss bounds stay; PRank's own update keeps the order by itself.  `coef_` has one row, `intercept_` r - 1
-    offsets.
+    After every step isotonic regression orders the thresholds -b_j.  This moves them no further from any ordered thresholds, so
+    the loss bounds still hold; PRank's own update keeps the order by itself.  `coef_` has one row, `intercept_` r - 1 offsets.
 
     See Also
     --------
@@ -297,8 +296,8 @@ class Code(CodeRepresentation):
     Parameters
     ----------
     rows : array-like of shape (k, d)
-        Row sigma represents prediction sigma.  Rows are brought to length 1, with a warning if they were not; they must be
-        finite, not zero and all different.
+        Row sigma represents prediction sigma.  Rows must be finite, not zero and all different.  Rows of another length are
+        scaled to length 1, with a warning.
 
     See Also
     --------
@@ -342,8 +341,8 @@ class SubsetRepresentation(Part):
 
     See Also
     --------
-    SignVector : The one that there is.
-    sklearn_predtron.PredtronMultilabelClassifier : Learns with it.
+    SignVector : The only one.
+    sklearn_predtron.PredtronMultilabelClassifier : Trains with it.
 
     Examples
     --------
@@ -364,8 +363,8 @@ class SignVector(SubsetRepresentation):
 
     See Also
     --------
-    sklearn_predtron.PredtronMultilabelClassifier : Learns with it.
-    sklearn_predtron.losses.SubsetLoss : Base of the losses that it goes with.
+    sklearn_predtron.PredtronMultilabelClassifier : Trains with it.
+    sklearn_predtron.losses.SubsetLoss : Base of the losses for it.
 
     Examples
     --------
@@ -381,13 +380,13 @@ class SignVector(SubsetRepresentation):
 class RankingRepresentation(Part):
     """Base of the representations of rankings: rep(sigma)_i = f(position of i) / |f|, f strictly decreasing.
 
-    Jain et al. (2015), section 4: the prediction of largest <rep(sigma), t> sorts the items by their scores t.
+    Jain et al. (2015), section 4: the prediction with the largest <rep(sigma), t> sorts the items by their scores t.
 
     See Also
     --------
     UserRank : A function of the positions, without a class for it.
     LogRank : The default of the rankers.
-    sklearn_predtron.estimator_checks.check_representation : Checks of all that a representation promises.
+    sklearn_predtron.estimator_checks.check_representation : Checks the contract of a representation.
 
     Examples
     --------
@@ -423,12 +422,12 @@ class RankingRepresentation(Part):
         Returns
         -------
         ndarray of shape (m,)
-            f(1), ..., f(m), which fall strictly.
+            f(1), ..., f(m), strictly decreasing.
         """
         raise TypeError(f"{type(self).__name__} does not define values(); a representation of rankings must.")
 
     def table(self, m: int) -> NDArray:
-        """Tabulate f, and check it.
+        """Tabulate f and check it.
 
         Parameters
         ----------
@@ -438,7 +437,7 @@ class RankingRepresentation(Part):
         Returns
         -------
         ndarray of shape (m,)
-            `values(m)`, which are finite, fall strictly and do not depend on m.
+            `values(m)`: finite, strictly decreasing and independent of m.
         """
         f = checked_positions(self, self.values(m), m)
         check_no_length("representation", self, self.values, f)
@@ -453,13 +452,13 @@ def positions(m: int) -> NDArray:
 class LogRank(RankingRepresentation):
     """Rankings by f(j) = 1 / log2(1 + j), the discount of NDCG (alias "log").
 
-    With the loss NDCG on whole lists the competitor is found by one sort.
+    With the NDCG loss on whole lists, one sort finds the competitor.
 
     See Also
     --------
-    ReciprocalRank : The top positions are worth more still.
+    ReciprocalRank : The top positions are worth even more.
     sklearn_predtron.losses.NDCG : The loss with this discount.
-    sklearn_predtron.PredtronRanker : Learns with it by default.
+    sklearn_predtron.PredtronRanker : Trains with it by default.
 
     Examples
     --------
@@ -503,11 +502,11 @@ class PowerRank(RankingRepresentation):
     Parameters
     ----------
     alpha : float, default=1.1
-        Above 1 the differences grow with the position, below 1 they fall; 1 is "linear".
+        Above 1 the differences between positions grow, below 1 they shrink; 1 is "linear".
 
     See Also
     --------
-    LinearRank : All steps are worth the same.
+    LinearRank : All steps have the same size.
     UserRank : Any other function of the positions.
 
     Examples
@@ -554,16 +553,16 @@ class ReciprocalRank(RankingRepresentation):
 
 
 class Pairwise(RankingRepresentation):
-    """Rankings of labels by votes: each pair has a score and a learner of its own (alias "pairwise"; Hüllermeier et al. 2008).
+    """Rankings of labels by votes: each pair has its own score and learner (alias "pairwise"; Hüllermeier et al. 2008).
 
-    For ``loss="kendall_tau"`` of `PredtronLabelRanker`: rep(sigma) is a vector of signs, one for each of the m (m - 1) / 2 pairs,
-    +1 where the first label of the pair is ahead.  Rows in which the two labels tie are left out of the pair.  A label's place
-    is by the number of pairs that it wins, then by the sum of its scores.
+    For ``loss="kendall_tau"`` of `PredtronLabelRanker`.  rep(sigma) is a vector of signs, one for each of m (m - 1) / 2 pairs,
+    +1 if the first label of the pair is ahead.  A pair is not trained on rows in which its two labels tie.  Labels are ranked
+    by the number of pairs that they win, then by the sum of their scores.
 
     See Also
     --------
-    sklearn_predtron.losses.KendallTau : The loss that it goes with.
-    sklearn_predtron.PredtronLabelRanker : Learns with it.
+    sklearn_predtron.losses.KendallTau : The loss for it.
+    sklearn_predtron.PredtronLabelRanker : Trains with it.
 
     Examples
     --------
@@ -597,13 +596,13 @@ def no_positions() -> ValueError:
 
 
 class UserRank(RankingRepresentation):
-    """Any strictly decreasing f; a function alone, as `representation`, is taken for UserRank(function).
+    """Any strictly decreasing f; ``representation=function`` is short for UserRank(function).
 
     Parameters
     ----------
     function : callable
-        Takes the positions 1, 2, ..., m as an array, returns f of them: finite, each below the one before.  f(j) must not
-        depend on m.
+        Takes the positions 1, 2, ..., m as an array and returns f of them: finite and strictly decreasing.  f(j) must not depend
+        on m.
 
     See Also
     --------
@@ -631,7 +630,7 @@ class UserRank(RankingRepresentation):
 
 
 def checked_positions(representation: Any, values: Any, m: int) -> NDArray:
-    """The positions' values, if they are finite and fall."""
+    """Return the values of the positions; raise ValueError unless they are finite and decreasing."""
     f = real_numbers(values)
     if f is None:
         raise ValueError(f"representation={representation!r} must give an array of numbers; it gives {shortened(values)}.")
@@ -660,7 +659,7 @@ def checked_positions(representation: Any, values: Any, m: int) -> NDArray:
 
 
 def check_no_length(parameter: str, function: Any, tabulate: Callable[[int], Any], values: NDArray) -> None:
-    """Refuse a function of the positions that has other values for a shorter list."""
+    """Raise ValueError if a function of the positions has other values for a shorter list."""
     for m in sorted({len(values) // 2, len(values) - 1} - {0}):
         shorter = real_numbers(tabulate(m))
         if (
@@ -677,14 +676,14 @@ def check_no_length(parameter: str, function: Any, tabulate: Callable[[int], Any
 
 
 def ranking_representation(value: Any, build: Callable[[RankingRepresentation], Any] | None = None) -> RankingRepresentation:
-    """The representation of rankings that the parameter `representation` stands for; `build` tries what a message may name."""
+    """Return the representation of rankings that `representation` denotes; `build` checks what a message may suggest."""
     if callable(value) and not isinstance(value, (type, RankingRepresentation)):
         return UserRank(value)
     return resolve(RankingRepresentation, value, "representation", build)
 
 
 def table_representation(value: Any, build: Callable[[CodeRepresentation], Any] | None = None) -> CodeRepresentation:
-    """The representation that the parameter `representation` stands for; `build` tries what a message may name."""
+    """Return the representation that the parameter `representation` denotes; `build` checks what a message may suggest."""
     if isinstance(value, (str, CodeRepresentation)) or value is None:
         return resolve(CodeRepresentation, value, "representation", build)
     return Code(value)

@@ -21,7 +21,7 @@ cdef class Average:
         self.keep = restored(self, keep, between(0, 1))
 
     def named(self):
-        """Return what predicts, as the parameter `average` of an estimator says it."""
+        """Return the value of an estimator's parameter `average` for the average that predicts."""
         return "uniform" if self.keep == 1 else round(-log(2) / log(self.keep), 9)
 
     cdef double weight(self, int which, const Round* r) noexcept nogil:
@@ -37,11 +37,11 @@ cdef class Average:
         return self.keep
 
     def mass(self, Py_ssize_t t, Py_ssize_t before=0):
-        """Return what t rounds of weight 1 weigh together after those before them, relative to the next ones."""
+        """Return the total weight of t rounds of weight 1 that follow `before` others, relative to the next ones."""
         return t if self.keep == 1 else (1 - self.keep ** t) / (1 - self.keep)
 
     def mean_loss(self):
-        """Return the mean loss of what predicted; nan before the first round.
+        """Return the mean loss of the predictions; nan before the first round.
 
         Where the candidates are charged in some rounds only, it is that of the last iterate in all rounds, and the mean
         difference in those charged.
@@ -49,7 +49,7 @@ cdef class Average:
         return self.last_loss / self.followed + self.difference / self.charged if self.charged else float("nan")
 
     cdef void follow(self, double loss) noexcept nogil:
-        """Note the last iterate's loss in a round."""
+        """Record the last iterate's loss in a round."""
         self.followed += 1
         self.last_loss += loss
 
@@ -72,9 +72,9 @@ cdef class LinearAverage(Average):
 
 
 cdef class ChoosingAverage(LinearAverage):
-    """The last iterate (0), the linear average (1) or one of half-life 100 (2): the one that has lately lost least predicts.
+    """The last iterate (0), the linear average (1) or one of half-life 100 (2): the one with the lowest recent loss predicts.
 
-    Each is charged in every so many rounds for what it would have predicted before the step; charges are halved every 500
+    Each is charged every `every` rounds for the loss of its prediction before the step; charges are halved every 500
     rounds, or 1000.  Among equals the linear average comes first, then the one that forgets.
     """
 
@@ -101,14 +101,14 @@ cdef class ChoosingAverage(LinearAverage):
         return (False, "linear", HALF_LIFE)[self.leader]
 
     def recent_losses(self):
-        """Return what each candidate has lately lost on the mean, the past fading as in the charges; nan before the first."""
+        """Return each candidate's mean loss in recent rounds, decayed like the charges; nan before the first charge."""
         if self.charged == 0:
             return (float("nan"),) * CANDIDATES
         mass = (1 - self.fade ** self.charged) / (1 - self.fade)
         return tuple([charge / mass for charge in self.lately])
 
     def charging(self, every):
-        """Return what goes on from here, its candidates charged in every so many rounds."""
+        """Return a copy of this average whose candidates are charged every `every` rounds."""
         other = ChoosingAverage(every)
         other.__setstate__(self.__reduce__()[2])
         return other

@@ -12,12 +12,12 @@ ROUNDS = "clock.rounds"
 
 
 class Contribution(NamedTuple):
-    """All that a shard, or several, have learned from the same state.
+    """The contribution of one or several shards that trained from the same state.
 
     Parameters
     ----------
     rounds : int
-        Rounds taken; a shard of none counts for nothing.
+        Number of rounds; a shard without rounds counts for nothing.
     loss : float
         The loss of the rounds, times as many: its mean by rounds is what bounds are compared with.
     state : State
@@ -38,9 +38,9 @@ class Contribution(NamedTuple):
 def contribution(
     before: State, after: State, seen: tuple[Any, ...] = (), *, pooled: bool = False, made_by: str = ""
 ) -> Contribution:
-    """Return what a learner that went on from one state to another contributes; the arrays of the latter become its own.
+    """Return the contribution of a learner that trained from one state to another; it takes over the arrays of `after`.
 
-    Its sums began at 0, unless it has gone on from those that are `pooled`.
+    Its sums started at 0, unless they are `pooled` and continued.
     """
     rounds = int(after["gain"][ROUNDS] - before["gain"][ROUNDS])
     if rounds == 0:
@@ -56,7 +56,7 @@ def contribution(
 
 
 def add(first: Contribution, *others: Contribution, in_place: bool = False) -> Contribution:
-    """Return the sum of contributions, in their order; `in_place` says that arrays of theirs may be those of the sum."""
+    """Return the sum of contributions, in their order; with `in_place`, the sum may reuse their arrays."""
     for other in others:
         if other.made_by != first.made_by:
             raise ValueError(
@@ -71,7 +71,7 @@ def add(first: Contribution, *others: Contribution, in_place: bool = False) -> C
 
 
 def combine(kind: str, first: dict[str, Any], other: dict[str, Any], in_place: bool = False) -> dict[str, Any]:
-    """Return the sum of the fields of a kind; what only one of them has, a sum of no rounds, say, is taken from there."""
+    """Return the sum of the fields of a kind; a field that only one of them has is copied."""
     return {name: together(kind, first, other, name, in_place) for name in {**first, **other}}
 
 
@@ -89,7 +89,7 @@ def together(kind: str, first: dict[str, Any], other: dict[str, Any], name: str,
 
 
 def advance(state: State, learned: Contribution) -> State:
-    """Return the mixture: the state that all have learned from, with what they have learned together."""
+    """Return the mixture: the common initial state with the sum of the contributions."""
     if learned.rounds == 0:
         return state
     found = {kind: combine(kind, state[kind], learned.state[kind]) for kind in KINDS}

@@ -33,11 +33,11 @@ cdef class Intercept:
         self.fixed, self.mantissa, self.exponent, self.count = restored(self, state, pattern)
 
     def export(self):
-        """Return what the rows so far have added to the running product."""
+        """Return the contribution of the rows so far to the running product."""
         return fields(gain={"octaves": self.exponent + log2(self.mantissa), "rows": self.count})
 
     def adopt(self, state):
-        """Go on from the running product of several."""
+        """Continue from the running product of several."""
         octaves, self.count = state["gain"]["octaves"], int(state["gain"]["rows"])
         self.exponent = int(floor(octaves)) + 1
         self.mantissa = exp2(octaves - self.exponent) if self.count > 0 else 1

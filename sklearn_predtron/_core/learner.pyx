@@ -37,7 +37,7 @@ cdef enum:
 
 
 cdef class Observer:
-    """Is shown what the average predicts for each row before the row is learned."""
+    """Observer of the average's prediction for each row before the row is trained on."""
 
     @property
     def kept(self):
@@ -54,7 +54,7 @@ cdef class Observer:
         """Observe the predictions of a problem from here on."""
 
     cdef int check(self, Problem problem) except -1:
-        """Raise ValueError where the predictions of the problem cannot be observed."""
+        """Raise ValueError if the predictions of the problem cannot be observed."""
         return 0
 
     cdef void record(self, double* t, const void* y, Py_ssize_t m, double weight, double keep) noexcept nogil:
@@ -82,14 +82,14 @@ cdef class Observer:
             self.record(&scores[row, 0], labels.at(row), 1, 1 if weight is None else weight[row], 1)
 
     def scale_to(self, weight):
-        """Let all that was seen weigh as much as rounds of this total weight."""
+        """Rescale the observations to the total weight of the given rounds."""
 
     def export(self):
-        """Return what was seen, as the state that observers of other rows are mixed with; see `_core.mixable_state`."""
+        """Return the observations as a state to be mixed with those of other rows; see `_core.mixable_state`."""
         return fields()
 
     def adopt(self, state, bint with_sums):
-        """Go on from the state of mixed observers; from nothing seen, unless sums are to come with it."""
+        """Continue from the state of mixed observers; without sums, start from no observations."""
 
     def resized(self, Problem problem not None, places):
         """Return an observer that has seen the same, for a problem with more classes: class c becomes places[c]."""
@@ -97,7 +97,7 @@ cdef class Observer:
 
 
 cdef int check_order(const Py_ssize_t[::1] order, Py_ssize_t n, str name) except -1:
-    """Raise ValueError where numbers, if they are given, are not those of n rounds."""
+    """Raise ValueError if given numbers are not those of n rounds."""
     cdef Py_ssize_t i
     if order is not None:
         for i in range(order.shape[0]):
@@ -138,7 +138,7 @@ cdef class Learner:
         self.check()
 
     cdef int check(self) except -1:
-        """Raise ValueError where the parts do not go together: the loop trusts that they do."""
+        """Raise ValueError if the parts are not compatible; the loop relies on it."""
         cdef Problem problem = self.problem
         if problem is None or problem.d < 1 or problem.d != self.weights.d or self.weights.p < 1:
             raise ValueError(f"weights for {self.weights.d} scores do not go with a problem of {problem.d}.")
@@ -197,9 +197,9 @@ cdef class Learner:
         return self.problem, self.update, self.average, self.observer
 
     def with_parts(self, Problem problem not None, Rule update not None, Average average, Observer observer):
-        """Return a learner of the same weights, counts, history and lock; `average` is None where the last iterate predicts.
+        """Return a learner with the same weights, counts, history and lock; `average` is None if the last iterate predicts.
 
-        Nothing of this one changes until the other learns; and nothing has, where it is refused before its first round.
+        This learner changes only when the other trains, and not if that raises an error before its first round.
         """
         cdef Learner other = Learner(self.weights, problem, update, average or self.average, observer, self.lock)
         other.predictors, other.counts, other.history = self.predictors, self.counts, self.history
@@ -216,20 +216,20 @@ cdef class Learner:
         return other
 
     def resized(self, Py_ssize_t p, places, Problem problem not None, Observer observer):
-        """Return a learner that has learned the same, with room for p features; what may be reading this one can go on.
+        """Return a learner with the same training state and room for p features; readers of this one can continue.
 
         Score c becomes score places[c] of the problem.
         """
         return self.with_weights(self.read(lambda weights: weights.resized(p, problem.d, places)), problem, observer)
 
     def copied(self):
-        """Return a copy under the same lock, which learns by itself."""
+        """Return an independent copy under the same lock."""
         cdef Learner other = copy.deepcopy(self)
         other.lock, other.predictors = self.lock, Predictors(other.weights, self.lock)
         return other
 
     def widen(self, Py_ssize_t n_features):
-        """Let rows have so many features from here on, for which there is room."""
+        """Set the number of features of the rows to come; the weights must have room for them."""
         with self.lock.changing():
             self.weights.widen(n_features)
 
@@ -239,7 +239,7 @@ cdef class Learner:
             self.history = history
 
     cdef int instruct(self) except -1:
-        """Tell the observer and the weights what the parts want of them."""
+        """Pass the needs of the parts to the observer and the weights."""
         if self.observer is not None:
             self.observer.watch(self.problem)
         self.weights.watch_radius(self.update.radius_needed, self.update.radius_of_rows)
@@ -250,7 +250,7 @@ cdef class Learner:
     # -------------------------------------------------------------------------------------------------------------- reading
 
     cdef int open_section(self, Section* section) except -1:
-        """Let nothing be learned until the section is closed, and the weights be such as can be read."""
+        """Block training until the section is closed, and make the weights readable."""
         if self.weights is None:
             raise ValueError("the learner has no parts.")
         self.lock.read(section)
@@ -269,7 +269,7 @@ cdef class Learner:
         return 0
 
     cdef int finish(self) except -1:
-        """Do what an interrupt has left undone of the last call."""
+        """Complete the work that an interrupt left unfinished in the last call."""
         with self.lock.changing():
             self.weights.complete()
         return 0
@@ -305,7 +305,7 @@ cdef class Learner:
         return score(scoring, rows, out, first, mean)
 
     def predictor(self, bint mean=True):
-        """Return what scores rows as now, whatever is learned meanwhile; by several threads, unless it is a kernel expansion."""
+        """Return a predictor with the present weights, unaffected by training; kernel expansions are for one thread only."""
         cdef Section section
         self.open_section(&section)
         try:
@@ -351,7 +351,7 @@ cdef class Learner:
             return joined(clock=clock, weights=self.weights.export(), update=self.update.export(), observer=observer)
 
     def adopt(self, state, bint with_sums):
-        """Go on from the state of mixed learners; what adds up over rounds begins at 0, unless it is to come with it."""
+        """Continue from the state of mixed learners; without sums, totals over rounds start at 0."""
         cdef Totals counts = self.counts
         clock = part_of(state, "clock")
         with self.lock.changing():
@@ -374,7 +374,7 @@ cdef class Learner:
     def learn(self, Rows rows not None, Labels labels not None, const Py_ssize_t[::1] order=None,
               const double[::1] weight=None, double usual=1, bint fresh=True, const double[::1] counts=None,
               bint unchecked=False, bint observed=True, const Py_ssize_t[::1] counted_first=None):
-        """Take the rows in the given order, a round each; weight[i] > 0 belongs to row i, `usual` to all where weight is None.
+        """Train on the rows in the given order, one round each; row i has weight[i] > 0, or `usual` if weight is None.
 
         Only rows that are `fresh` count in the statistics of norm="scaled", each in its round or, if they are given, those
         `counted_first` before the first round; and the observer sees them if they are to be `observed`, as they weigh in the
@@ -423,7 +423,7 @@ cdef class Learner:
 
     cdef int check_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
                           const double[::1] counts) except -1:
-        """Raise ValueError where the arguments do not go together: the loop trusts that they do."""
+        """Raise ValueError if the arguments are not compatible; the loop relies on it."""
         if rows.p != self.weights.n_features:
             raise ValueError(f"rows must have {self.weights.n_features} features, got {rows.p}.")
         self.problem.check(rows, labels)
@@ -479,7 +479,7 @@ cdef class Learner:
         return bad
 
     cdef int pause(self) except -1:
-        """Let readers in between two blocks, and say so where an interrupt is pending."""
+        """Admit waiting readers between two blocks, and raise an error if an interrupt is pending."""
         self.lock.end_change()
         try:
             PyErr_CheckSignals()
@@ -488,7 +488,7 @@ cdef class Learner:
         return 0
 
     cdef int end_rounds(self, bint learned) except -1:
-        """Let go of the rows, and take back what was changed if nothing was learned."""
+        """Release the rows; undo the changes of the call if nothing was learned."""
         try:
             self.weights.close_call(learned)
             if self.origin is not None and not learned:
@@ -624,7 +624,7 @@ cdef class Learner:
             losses[which] = r.loss + r.unavoidable_loss
 
     cdef void choose(self, const double* losses, double weight) noexcept nogil:
-        """Charge the candidates, and let the one that has lately lost least predict."""
+        """Charge the candidates; the one with the lowest loss in recent rounds predicts."""
         self.weights.lead(self.average.charge(losses, self.weights.averaging + 1, weight))
 
     cdef double size_of_step(self, View* x, ScoreGradient* g, Round* r) noexcept nogil:

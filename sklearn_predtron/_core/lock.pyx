@@ -34,7 +34,7 @@ READ = "This model is being read by the call that is to learn it; learn when tha
 
 
 cdef class Lock:
-    """One call at a time has the lock, in any thread, and nobody waits for it: another one is refused.
+    """One call at a time has the lock, in any thread; another call does not wait but raises RuntimeError.
 
     Within the call the model changes in blocks of rounds, between which others read it.  A reader waits for the block at hand at
     most, and the next block for those who came before it.  A thread that is in one of these sections already reads without
@@ -58,14 +58,14 @@ cdef class Lock:
     # ---------------------------------------------------------------------------------------------------------- the call
 
     def __enter__(self):
-        """Take the call; raise RuntimeError where another one has it."""
+        """Start a call; raise RuntimeError if another call is running."""
         self.take()
 
     def __exit__(self, *error):
         self.release()
 
     def check_free(self):
-        """Raise RuntimeError while a call learns."""
+        """Raise RuntimeError while a call trains."""
         if lock_is_taken(self.state):
             raise RuntimeError(BUSY)
 
@@ -78,7 +78,7 @@ cdef class Lock:
         lock_release(self.state)
 
     cdef bint enter_call(self) except -1:
-        """Go on in the call that this thread has, outside its sections, or take it and return True."""
+        """Continue in this thread's call, outside its sections, or start a call and return True."""
         cdef int how = lock_enter_call(self.state)
         if how == LOCK_IS_BUSY or how == LOCK_IS_READ:
             raise RuntimeError(BUSY if how == LOCK_IS_BUSY else READ)
@@ -87,11 +87,11 @@ cdef class Lock:
     # ------------------------------------------------------------------------------------------------------ the sections
 
     def reading(self):
-        """Return a context in which nothing is learned, for readings of one moment; in it this thread alone is to read."""
+        """Return a context without training, for consistent reads by this thread alone."""
         return Reading(self)
 
     def changing(self):
-        """Return a context in which nobody else reads, within this thread's call or one of its own."""
+        """Return a context without other readers, within this thread's call or a call of its own."""
         return Changing(self)
 
     cdef void read(self, Section* section) noexcept:
@@ -112,7 +112,7 @@ cdef class Lock:
         lock_end_change(self.state)
 
     cdef void give_way(self) noexcept nogil:
-        """Let readers in that wait, in between two rounds; see `lock_is_wanted`."""
+        """Admit waiting readers between two rounds; see `lock_is_wanted`."""
         lock_give_way(self.state)
 
     cdef bint is_changed_here(self) noexcept:
@@ -120,7 +120,7 @@ cdef class Lock:
         return lock_is_changed_here(self.state)
 
     cdef size_t moment(self) noexcept:
-        """Return a number that tells what is read now from what is read after another change; 0 within a change."""
+        """Return a number that differs after each change, to tell reads apart; 0 during a change."""
         return lock_moment(self.state)
 
 
@@ -204,7 +204,7 @@ def after_fork_in_parent():
 
 
 def after_fork_in_child():
-    """Go on without the other threads, whose calls and sections have ended."""
+    """Continue without the other threads, whose calls and sections have ended."""
     cdef SharedLock* following
     cdef SharedLock* lock = lock_pin_next(NULL)
     while lock != NULL:

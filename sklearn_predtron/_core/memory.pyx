@@ -45,13 +45,13 @@ def thin_zeros(n):
 
 
 def advise(pages, advice):
-    """Say how large pages are to be; a kernel that has no huge ones does not take it."""
+    """Advise the kernel on the page size; a kernel without huge pages ignores it."""
     with suppress(OSError):
         pages.madvise(advice)
 
 
 def use_large_pages(*arrays):
-    """Let small_pages arrays have huge pages from here on, which are faster where most of them are touched."""
+    """Allow huge pages for `small_pages` arrays; they are faster if most of the array is touched."""
     for values in arrays:
         pages = memory_of(values)
         if isinstance(pages, mmap.mmap):
@@ -59,7 +59,7 @@ def use_large_pages(*arrays):
 
 
 def memory_of(values):
-    """Return what holds the memory of an array or a view of one."""
+    """Return the object that owns the memory of an array or of a view."""
     inner = values
     while inner is not None:
         values, inner = inner, getattr(inner, "obj", None) if isinstance(inner, memoryview) else getattr(inner, "base", None)

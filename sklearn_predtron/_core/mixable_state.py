@@ -22,7 +22,7 @@ KINDS = ("mean", "sum", "gain", "most", "least", "moments", "recent")
 
 
 class Moments(NamedTuple):
-    """Statistics of features over some rows, pooled as Chan, Golub and LeVeque (1982) have it.
+    """Statistics of features over some rows, pooled by the method of Chan, Golub and LeVeque (1982).
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def fields(**kinds: dict[str, Any]) -> State:
 
 
 def joined(**parts: State) -> State:
-    """Return the state of what is made of parts, whose names begin those of their fields."""
+    """Return the joint state of several parts; the names of the parts prefix those of the fields."""
     return {
         kind: {f"{part}.{name}": value for part, state in parts.items() for name, value in state[kind].items()} for kind in KINDS
     }

@@ -23,13 +23,13 @@ cdef enum:
 
 
 def frozen(Weights weights not None, bint mean):
-    """Return what predicts as the average of the weights does, or their last iterate, by several threads at a time."""
+    """Return a predictor of the average of the weights, or of their last iterate, for several threads."""
     own = weights.own_predictor(mean)
     return FrozenWeights(weights, mean) if own is None else own
 
 
 def passing(Weights weights not None, bint mean, Rows rows not None):
-    """Return the same for few rows without writing all weights down; None where that is not to be had."""
+    """Return the same for few rows without writing all weights; None if that is not possible."""
     if weights.offsets_of_lines:
         return None
     if not weights.read_lines(mean, NULL, 0, 0, 1, NULL):
@@ -186,7 +186,7 @@ cdef class Predictors:
         self.kept = None
 
     cdef ScoreFunction whole(self, bint mean):
-        """Return what predicts, by several threads at a time but for a kernel expansion, whatever is learned meanwhile."""
+        """Return a predictor that later training does not change, for several threads unless it is a kernel expansion."""
         cdef ScoreFunction predictor = self.recall(mean)
         if predictor is None:
             predictor = frozen(self.weights, mean)
@@ -201,7 +201,7 @@ cdef class Predictors:
             self.of_mean, self.moment = mean, self.lock.moment()
 
     cdef ScoreFunction recall(self, bint mean):
-        """Return what is kept of this moment; None if nothing is."""
+        """Return the predictor kept for the present weights; None if there is none."""
         with cython.critical_section(self):
             if self.kept is None or self.of_mean != mean or self.moment == 0 or self.moment != self.lock.moment():
                 return None

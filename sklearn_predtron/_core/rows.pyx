@@ -129,7 +129,7 @@ cdef class Rows:
         return self
 
     def n_stored(self):
-        """Return how many values there are to learn."""
+        """Return the number of values to train on."""
         return self.n_values()
 
     def under(self, row_map):

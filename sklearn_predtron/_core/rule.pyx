@@ -14,7 +14,7 @@ cdef class Rule:
         return type(self), ()
 
     cdef int check(self, Problem problem) except -1:
-        """Raise ValueError where the update cannot learn the problem."""
+        """Raise ValueError if the update cannot train on the problem."""
         return 0
 
     cdef bint propose(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, ScoreGradient* g) noexcept nogil:
@@ -36,7 +36,7 @@ cdef class Rule:
         return 1
 
     def state(self):
-        """Return what the rule has learned so far, which `restore` puts into another instance of the class."""
+        """Return the rule's learned state, which `restore` loads into another instance of the class."""
         return None
 
     def export(self):
@@ -44,10 +44,10 @@ cdef class Rule:
         return fields()
 
     def adopt(self, state):
-        """Go on from the state of mixed rules."""
+        """Continue from the state of mixed rules."""
 
     def restore(self, state):
-        """Go on from the state of another instance of the same kind."""
+        """Continue from the state of another instance of the same type."""
 
     def restart(self, seed):
         """Draw from here on what belongs to a seed, if anything is drawn."""

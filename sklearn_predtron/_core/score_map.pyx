@@ -53,7 +53,7 @@ cdef class ScoreMap:
         """Raise ValueError if the weights cannot have a norm."""
 
     def written_for_means(self, Py_ssize_t p):
-        """Return how many weights are written down before a round can be predicted by an average."""
+        """Return the number of weights written before an average can predict a round."""
         return 0
 
     def check_rounds(self, longest):

@@ -135,7 +135,7 @@ def nothing(value: Any) -> None:
 
 
 def length_of(state: Any, *path: int) -> int:
-    """Return the length of the array at the end of a path of places; 0 where there is none, which no pattern accepts."""
+    """Return the length of the array at the end of a path of indices; 0, which no pattern accepts, if there is none."""
     for place in path:
         if not isinstance(state, (tuple, list)) or place >= len(state):
             return 0
@@ -154,7 +154,7 @@ class Captured:
 
 
 def capture(part: Any, captured: dict[int, Captured]) -> Any:
-    """Return a compiled object as it is now, and with it the compiled objects that it is made of, each once."""
+    """Return a snapshot of a compiled object and of its compiled parts, each once."""
     if not hasattr(type(part), "__pyx_vtable__"):
         return part
     if id(part) not in captured:

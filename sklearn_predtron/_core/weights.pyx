@@ -84,26 +84,26 @@ cdef class Weights(ScoreFunction):
         self.leader = 1
 
     cdef void lead(self, int which) noexcept nogil:
-        """Let an average predict from here on, or the last iterate, if 0."""
+        """Set the average that predicts from here on; 0 is the last iterate."""
         self.leader = which
 
     def keep_averages(self, int n):
-        """Keep n averages of the iterates from here on, at most `most_averages`: those there are go on, and others begin."""
+        """Keep n averages of the iterates from here on, at most `most_averages`: present ones continue, new ones start."""
 
     def export(self):
         """Return the state that weights which learned from other rows are mixed with; see `_core.mixable_state`."""
         raise ValueError(f"{type(self).__name__} cannot be mixed.")
 
     def adopt(self, state, bint with_sums):
-        """Go on from the state of mixed weights; sums of the iterates begin anew, unless they are to come with it."""
+        """Continue from the state of mixed weights; without sums, the sums of the iterates restart."""
         raise ValueError(f"{type(self).__name__} cannot be mixed.")
 
     def begin_at(self, W, b):
-        """Let the iterate be W (d, p) and b (d,) before anything is learned."""
+        """Set the iterate to W (d, p) and b (d,) before training starts."""
         raise ValueError(f"{type(self).__name__} cannot begin at given weights.")
 
     def put_first(self, int which):
-        """Let an average that is kept be number 1, and that one take its place; `keep_averages` comes next."""
+        """Swap average number `which` with number 1; `keep_averages` must be called next."""
 
     def resized(self, Py_ssize_t p, Py_ssize_t d, places):
         """Return weights of d scores that hold the same, with room for p features, of which the rows have as many as now.
@@ -113,13 +113,13 @@ cdef class Weights(ScoreFunction):
         raise ValueError(f"the features of {type(self).__name__} are as many as there are.")
 
     def widen(self, Py_ssize_t n_features):
-        """Let rows have so many features from here on, no fewer than now and no more than there is room for."""
+        """Set the number of features of the rows to come, from the present number to `p`."""
         if not self.n_features <= n_features <= self.p:
             raise ValueError(f"n_features={n_features} must be from {self.n_features} to {self.p}.")
         self.n_features = n_features
 
     def room_for(self, Py_ssize_t n_features):
-        """Return how many features to make room for where there are going to be so many, so that few widenings copy."""
+        """Return the number of features to allocate for `n_features`, with slack so that few widenings copy."""
         return n_features if n_features <= self.p else max(n_features, self.p + self.p // 2)
 
     def expect(self, Rows rows not None):
@@ -144,7 +144,7 @@ cdef class Weights(ScoreFunction):
         """The rounds of the block are over, and others may read."""
 
     def make_readable(self):
-        """Let the weights be read in the midst of a block, which goes on as if nothing had been."""
+        """Make the weights readable in the middle of a block, without changing its results."""
 
     cdef Py_ssize_t meet_all(self, Rows rows, const Py_ssize_t[::1] order) except -2:
         """Rounds of the call, as often as they are in the order, are known: statistics that take them before the first one.
@@ -198,15 +198,15 @@ cdef class Weights(ScoreFunction):
         return rows.first_outside()
 
     def complaint(self):
-        """Say what was wrong with the round refused last, if it is known better here than elsewhere."""
+        """Describe the fault of the last rejected round, if it is known best here."""
         return None
 
     cdef bint unfinished(self) noexcept:
-        """Return whether an interrupt has left undone what `complete` does."""
+        """Return whether an interrupt left the work of `complete` unfinished."""
         return False
 
     def complete(self):
-        """Do what an interrupt has left undone of the last call."""
+        """Complete the work that an interrupt left unfinished in the last call."""
 
     def watch_radius(self, bint needed, bint of_rows=False):
         """Follow the largest |x| of the rounds to come if it is `needed`; of their single rows if they have several."""
@@ -233,7 +233,7 @@ cdef class Weights(ScoreFunction):
         """Copy the offsets of the average or the last iterate, where lines are to be had."""
 
     def own_predictor(self, bint mean):
-        """Return what predicts, by several threads at a time, where a copy of W and b does not."""
+        """Return a predictor of these weights for several threads; None if a copy of W and b is enough."""
         return None
 
     def own_passing(self, bint mean, Rows rows):
@@ -246,7 +246,7 @@ cdef class Weights(ScoreFunction):
         return None
 
     def primal(self, W):
-        """Return what `last` or `mean` return for W, as weights of the features."""
+        """Return the W of `last` or `mean` as weights of the features."""
         return W
 
     def length(self):

@@ -1,1 +1,1 @@
-"""Common ground of all rooms: names and texts, warnings, types, parts, compatibility, the version."""
+"""Shared by all packages: names and texts, warnings, types, parts, compatibility, the version."""

@@ -142,7 +142,7 @@ class Census:
 
 
 def form_of(text: str) -> str | None:
-    """Return how a text that is no number by itself writes one; None if it does not."""
+    """Return the notation that keeps a text from being parsed as a number; None if there is none."""
     bare = SIGNS.sub("", text).strip()
     signs = "a currency sign" if len(bare) < len(text.strip()) else None
     if bare.endswith("%"):

@@ -43,7 +43,7 @@ def read_labels(y: Any, name: str) -> list[Any]:
 
 
 def read_tags(labels: list[Any], types: dict[str, int]) -> Tags:
-    """Return what labels say; new types are given numbers."""
+    """Return the parsed tags of labels; new types are given numbers."""
     number: dict[Any, int] = {}
     try:
         codes = np.array([number.setdefault(label, len(number)) for label in labels], dtype=np.intp)
@@ -69,7 +69,7 @@ def read_tag(label: Any) -> tuple[str, str]:
 
 
 def are_chunks(labels: list[Any]) -> bool:
-    """Return whether labels are those of chunks, and of what is outside of them."""
+    """Return whether labels are those of chunks and of tokens outside."""
     try:
         tags = {read_tag(label)[0] for label in labels}
     except ValueError:
@@ -78,7 +78,7 @@ def are_chunks(labels: list[Any]) -> bool:
 
 
 def wrong_chunks(true: list[Any], predicted: list[Any], sequences: Queries) -> NDArray[np.float64]:
-    """Return how many chunks of each sequence are missed, or predicted where there are none."""
+    """Return the number of missed and of false chunks in each sequence."""
     types: dict[str, int] = {}
     at = [find_chunks(read_tags(labels, types), sequences) for labels in (true, predicted)]
     there = [chunks.kind != OUTSIDE for chunks in at]

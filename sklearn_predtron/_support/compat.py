@@ -54,7 +54,7 @@ def linear_regressors() -> tuple[type, ...]:
 
 
 def asked_of_any(method_caller: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a scorer's way to ask for predictions, for `decision_function` of what is no classifier before 1.9, too."""
+    """Return a scorer's function for predictions; before 1.9 it also allows `decision_function` of a non-classifier."""
 
     def ask(estimator: Any, method: str, X: Any, **how: Any) -> Any:
         try:
@@ -91,7 +91,7 @@ class CvObject(HasMethods):
 
 
 class OwnCallbackSupport:
-    """Runs the callbacks of this package where scikit-learn, before 1.9, has none."""
+    """Runs this package's callbacks with scikit-learn before 1.9, which has none."""
 
     def set_callbacks(self, *callbacks: Any) -> Any:
         for callback in callbacks:
@@ -117,7 +117,7 @@ class OwnCallbackSupport:
 
 
 class OwnFitTask:
-    """A fit, or an epoch of it, as callbacks are told of it."""
+    """A fit or an epoch of it, as passed to callbacks."""
 
     def __init__(self, task_name: str):
         self.task_name = task_name

@@ -10,7 +10,7 @@ from scipy import sparse
 
 
 def refuse_dicts(X: Any) -> None:
-    """Refuse a dict, a list of dicts, and a list of such lists (sentences of tokens): they are no rows yet."""
+    """Raise ValueError for a dict, a list of dicts, or a list of such lists (sentences of tokens) instead of rows."""
     for _ in range(3):
         if isinstance(X, Mapping) and not sparse.issparse(X):  # DOK matrices are dicts, too
             raise ValueError(

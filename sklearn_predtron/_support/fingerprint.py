@@ -10,12 +10,12 @@ import numpy as np
 
 
 def fingerprint(problem: Any, update: Any) -> str:
-    """Return a string that tells a compiled problem and update from others by what they were made of."""
+    """Return a string that identifies a compiled problem and update by their parameters."""
     return joblib.hash([made_of(problem), made_of(update)])
 
 
 def made_of(value: Any) -> Any:
-    """Return plain values that tell what a part is; other objects of the user's own, which may change, go by their class."""
+    """Return plain values that identify a part; user-defined objects, which may change, are identified by class."""
     if value is None or isinstance(value, (str, bytes, bool, int, float, np.generic, np.ndarray)):
         return value
     if isinstance(value, (list, tuple)):

@@ -15,7 +15,7 @@ def letters_and_digits(name: str) -> str:
 
 
 def meant(kinds: Iterable[Any], name: str) -> str | None:
-    """Return what to write for a name of the papers or another library, or for a misspelt one; None if it is like no other."""
+    """Return the accepted spelling of a misspelt name or of a synonym from a paper or library; None if none is close."""
     stem, at, k = name.partition("@")
     spellings: dict[str, str] = {}
     for kind in kinds:
@@ -31,7 +31,7 @@ def meant(kinds: Iterable[Any], name: str) -> str | None:
 
 
 def unknown(parameter: str, value: Any, kinds: Sequence[Any], base: type, also: str = "") -> str:
-    """Return the message about a value that is no part, where some kinds of parts would do, and something else `also`."""
+    """Return the message about a value that is not a part; it lists the accepted parts and `also`."""
     names = ", ".join([*(repr(kind.alias) for kind in kinds), *filter(None, [also])])
     message = f"{parameter}={value!r} is not known; accepted are {names} and instances of {base.__name__}."
     advice = meant(kinds, value) if isinstance(value, str) else None
@@ -55,13 +55,13 @@ def no_parameter(parameter: str, alias: str, inner: str, value: Any, kinds: Sequ
 
 
 def without_parameters(name: str, value: Any, parameter: str, part: Any, kinds: Sequence[type]) -> str:
-    """Return the message about a parameter that is set of what has none."""
+    """Return the message about a parameter of a part that has no parameters."""
     message = f"{name}={value!r} cannot be set: {parameter}={part!r} has no parameters"
     return f"{message}; pass an instance of {series([kind.__name__ for kind in kinds])}." if kinds else f"{message}."
 
 
 def listed(what: str, names: Sequence[str]) -> str:
-    """Return the names, quoted, behind what they are."""
+    """Return the quoted names after a noun."""
     if not names:
         return "no parameters"
     return f"{what}{'s' if len(names) > 1 else ''} {series([repr(name) for name in names])}"
@@ -73,7 +73,7 @@ def series(words: Sequence[str]) -> str:
 
 
 def refuse_class(parameter: str, value: Any) -> None:
-    """Raise ValueError if a class is given in the place of an instance of it."""
+    """Raise ValueError if a class is given instead of an instance."""
     if isinstance(value, type):
         arguments = "..." if needs_arguments(value) else ""
         raise ValueError(f"{parameter}={value.__name__} is a class; pass an instance, {parameter}={value.__name__}({arguments}).")

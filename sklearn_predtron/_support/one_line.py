@@ -9,7 +9,7 @@ BREAKS = re.compile(r"\s*[^\S ]\s*")  # white space but for blanks alone, which 
 
 
 def one_line(text: str, longest: int = LONGEST) -> str:
-    """Return text as one line that a terminal only shows: what it would obey is escaped, and the middle of much is left out."""
+    """Return text as one line that is safe for a terminal: control characters are escaped and long text is shortened."""
     if len(text) > 2 * longest:
         text = f"{text[:longest]}...{text[-longest:]}"
     joined = BREAKS.sub(" ", text.strip())

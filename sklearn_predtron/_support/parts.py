@@ -104,7 +104,7 @@ def as_numbers(value: Any, parameter: str, accepted: str) -> NDArray:
 
 
 def checked_build(part: Any, problem: Any, kind: type, method: str = "build", **sizes: Any) -> Any:
-    """Return what a method of a part made, if it is a compiled `kind` of these sizes."""
+    """Return the result of a part's method; raise ValueError unless it is a compiled `kind` of these sizes."""
     if isinstance(problem, kind) and all(getattr(problem, name) == size for name, size in sizes.items()):
         return problem
     found = shortened(problem)
@@ -118,9 +118,9 @@ def checked_build(part: Any, problem: Any, kind: type, method: str = "build", **
 
 
 def resolve(base: type[P], value: Any, parameter: str, build: Callable[[P], Any] | None = None, also: str = "") -> P:
-    """The part that `value`, an alias or an instance, stands for; of others a message names those that `build` takes.
+    """Return the part that `value`, an alias or an instance, denotes; for others the error names those that `build` accepts.
 
-    It names what is accepted beside parts as well, `also`.
+    The error also names `also`, which is accepted besides parts.
     """
     if isinstance(value, base):
         return value
@@ -132,7 +132,7 @@ def resolve(base: type[P], value: Any, parameter: str, build: Callable[[P], Any]
 
 
 def can_build(kind: type[P], build: Callable[[P], Any]) -> bool:
-    """Whether a part with its default parameters works: what a family refuses, it refuses as it is built."""
+    """Return whether a part with default parameters can be built; a family rejects others when it builds them."""
     try:
         build(kind())
     except (TypeError, ValueError):

@@ -54,7 +54,7 @@ OTHER_NAMES = ("group", "groups", "group_id", "lengths", "qid", "query", "query_
 
 
 def with_ids(ids: Ids) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator of methods, which say by what name they take ids that are given by that of another library."""
+    """Return a decorator of methods; they raise TypeError with advice if ids have another library's name."""
 
     def decorate(method: Callable[..., Any]) -> Callable[..., Any]:
         known = inspect.signature(method).parameters
@@ -85,7 +85,7 @@ class Queries:
     Attributes
     ----------
     order : ndarray or None
-        The documents, query by query; None where they lie so.
+        The documents, query by query; None if they are stored in that order.
     start : ndarray of shape (n_queries + 1,)
         Where each query begins in `order`.
     """
@@ -173,14 +173,14 @@ def is_one(qid: Any) -> bool:
 
 
 def number_of_rows(X: Any) -> int:
-    """Return the number of rows; 0 of what is no X."""
+    """Return the number of rows; 0 if X is invalid."""
     if hasattr(X, "shape"):
         return X.shape[0] if len(X.shape) == 2 else 0
     return len(X) if hasattr(X, "__len__") else 0
 
 
 def warn_of_one_query(X: Any, ids: Ids = QID) -> None:
-    """Warn that several rows came without ids; what is no X is refused later."""
+    """Warn that several rows have no ids; an invalid X raises an error later."""
     n = number_of_rows(X)
     if n < 2:
         return

@@ -23,14 +23,14 @@ def is_program() -> bool:
 
 
 def interrupt_at_once() -> None:
-    """Let SIGINT end the program without a traceback, unless it is ignored."""
+    """Make SIGINT end the program without a traceback, unless it is ignored."""
     main = threading.current_thread() is threading.main_thread()
     if is_program() and main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def raise_interrupts() -> None:
-    """Let SIGINT raise KeyboardInterrupt again, once there is somebody who handles it."""
+    """Make SIGINT raise KeyboardInterrupt again, once there is code to handle it."""
     main = threading.current_thread() is threading.main_thread()
     if is_program() and main and signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)

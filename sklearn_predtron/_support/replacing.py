@@ -37,7 +37,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def keep_name(folder: str) -> None:
-    """Let the names in a folder outlast a failure of power, where the system can do that."""
+    """Sync a folder to disk so that its names survive a power failure, where the system supports it."""
     with suppress(OSError):  # the file is in its place; folders may be unreadable, and are no files on some systems
         number = os.open(folder, os.O_RDONLY)
         try:

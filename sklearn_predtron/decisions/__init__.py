@@ -1,4 +1,4 @@
-"""Decisions, what becomes of scores: predictions as they were learned, of least expected cost, or by a cut."""
+"""Decisions: how scores become predictions, by plain argmax, by lowest expected cost or by a cut."""
 
 from sklearn_predtron.decisions._certified import Certificate
 from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, Learned

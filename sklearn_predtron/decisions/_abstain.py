@@ -1,4 +1,4 @@
-"""Rows that are left undecided, by the margin between their two best predictions."""
+"""Abstention by the margin between the two best predictions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn_predtron.decisions._margin_histogram import MarginHistogram
 
 
 class AbstainByCode(Decision):
-    """Reject where the code of a rejection scores best; the problem has learned it (Jain et al. 2015, section 3).
+    """Abstain if the code of abstention has the best score; the problem was trained with it (Jain et al. 2015, section 3).
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class AbstainByCode(Decision):
 
 
 class AbstainByMargin(Decision):
-    """Reject where the margin of the best class is below what it costs to be wrong, less twice the cost of a rejection.
+    """Abstain if the margin of the best class is below the cost of being wrong, less twice the cost of abstention.
 
     Parameters
     ----------
@@ -53,12 +53,12 @@ class AbstainByMargin(Decision):
         return np.where(margin < self.least_margin(best), len(self.costs), best[:, 0])
 
     def least_margin(self, best: NDArray) -> NDArray | float:
-        """Return the margin that a row must have so as not to be rejected, given its two best predictions."""
+        """Return the margin that a row needs for an answer, given its two best predictions."""
         return self.costs[best[:, 1], best[:, 0]] - 2 * self.costs[best[:, 0], -1]
 
 
 class AbstainBelow(AbstainByMargin):
-    """Reject where the margin is below a threshold.
+    """Abstain if the margin is below a threshold.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class AbstainBelow(AbstainByMargin):
 
 
 class AbstainOnline(AbstainByMargin):
-    """Reject where the margin is below the threshold that would have cost least on the margins predicted so far."""
+    """Abstain if the margin is below the threshold with the lowest cost on the margins predicted so far."""
 
     asks_for = PROGRESSIVE
 
@@ -90,7 +90,7 @@ class AbstainOnline(AbstainByMargin):
         return present if isinstance(present, MarginHistogram) else MarginHistogram(problem, len(self.costs))
 
     def after_fit(self, learner: Learner, held: HeldOut) -> dict[str, Any]:
-        """Let the histogram have seen the rows that were held out."""
+        """Add the held-out rows to the histogram."""
         held.show(learner)
         return {}
 
@@ -102,7 +102,7 @@ class AbstainOnline(AbstainByMargin):
         return AbstainBelow(self.costs, observer.threshold(self.costs[:, -1]))
 
     def least_margin(self, best: NDArray) -> NDArray:
-        """Refuse to tell what has not been observed."""
+        """Raise ValueError; no margins were observed."""
         raise ValueError("reject.rule='online' chooses its threshold while it learns; call fit or partial_fit after setting it.")
 
 

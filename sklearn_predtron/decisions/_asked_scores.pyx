@@ -1,4 +1,4 @@
-"""A record of the last rounds that follows which of them would have been asked about, so that their share is held."""
+"""A record of the last rounds that tracks which of them have an abstention, to keep their share."""
 from cpython.exc cimport PyErr_SetInterrupt
 from libc.math cimport ceil
 

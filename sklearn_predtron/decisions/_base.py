@@ -1,4 +1,4 @@
-"""The base of decisions, and the one that takes the scores as they are."""
+"""The base of decisions, and plain argmax decoding."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ LossesOf = Callable[[NDArray, NDArray], NDArray]
 
 
 class HeldOut(NamedTuple):
-    """Rows of a fit, and what learners that have not learned them predict.
+    """Held-out rows of a fit, with the scores of fold models that were not trained on them.
 
     Parameters
     ----------
     scores : ndarray of shape (n, d)
-        Their scores.
+        Scores of the rows.
     values : ndarray of shape (n, m)
-        Their labels, as numbers: of the class, or whether each label is on.
+        Labels of the rows as numbers: the number of the class, or whether each label is on.
     weight : ndarray of shape (n,) or None
-        How frequent they are; None is equally.
+        Frequency weights of the rows; None is equal weights.
     labels : Labels
         The labels of all rounds of the fit.
     rounds : ndarray of shape (n_rounds,)
-        Which rounds they are of, in the order of the rows.
+        Rounds of the rows, in the order of the rows.
     learned_weight : ndarray or None
-        What all rounds of the fit weigh in learning.
+        Training weights of all rounds of the fit.
     map : object
-        The map of the scores to probabilities, once there is one.
+        The calibration map, once there is one.
     """
 
     scores: NDArray
@@ -45,7 +45,7 @@ class HeldOut(NamedTuple):
     map: Any = None
 
     def some(self, most: int) -> HeldOut:
-        """Return at most so many of the rows, evenly spaced."""
+        """Return a limited number of the rows, evenly spaced."""
         n = len(self.scores)
         if n <= most:
             return self
@@ -55,7 +55,7 @@ class HeldOut(NamedTuple):
         return self._replace(scores=self.scores[rows], values=self.values[rows], weight=weight, rounds=rounds)
 
     def show(self, learner: Learner) -> None:
-        """Show the rows to the learner's observer, as it would have seen them in rounds."""
+        """Pass the rows to the learner's observer as if they had come in rounds."""
         weight = None if self.learned_weight is None else self.learned_weight / self.learned_weight.max()
         scores = np.empty((self.labels.n, self.scores.shape[1]))
         scores[self.rounds] = self.scores
@@ -66,8 +66,8 @@ class HeldOut(NamedTuple):
 class Decision:
     """Decode the scores as they are.
 
-    A decision is made of parameters, and does not change.  What it has seen while the learner learned is in the learner's
-    observer; what it has settled after a fit are plain values by name, `settled`, which a model keeps.
+    A decision consists of parameters and does not change.  What was observed during training is in the learner's observer.  What
+    was fitted after a fit is plain values by name, `settled`, which a model keeps.
     """
 
     # What scores it is made by: "unseen" ones, of rows that a fit holds out; "progressive" ones, of the first epoch where five
@@ -78,31 +78,31 @@ class Decision:
     calibration: Any = None  # the decision that makes probabilities, if there is one
 
     def observer(self, problem: Problem, present: Observer | None) -> Observer | None:
-        """Return what observes progressive predictions for this decision, the present one where it is of the kind."""
+        """Return the observer of progressive predictions, the present one if its type fits this decision."""
         return None if self.calibration is None else self.calibration.observer(problem, present)
 
     def judged(self, problem: Problem, held: HeldOut) -> tuple[float, HeldOut]:
-        """Return the mean log loss of rows that were held out under their own map, and the rows with it."""
+        """Return the mean log loss of held-out rows under their own calibration map, and the rows with that map."""
         return self.calibration.judged(problem, held)
 
     def own_losses(self, problem: Problem, held: HeldOut) -> NDArray | None:
-        """Return the losses, as the user gave them, of the predictions for held-out rows by their map; None if unknown."""
+        """Return the user-defined losses of the predictions for held-out rows under their map; None if unknown."""
         return None
 
     def after_fit(self, learner: Learner, held: HeldOut) -> dict[str, Any]:
-        """Return what is settled, by rows that were held out."""
+        """Return the values fitted on held-out rows."""
         return {} if self.calibration is None else self.calibration.after_fit(learner, held)
 
     def after_rows(self, scores: NDArray, batch: Any) -> dict[str, Any]:
-        """Return what is settled, by the scores of the rows that were learned, in their order."""
+        """Return the values fitted on the scores of the training rows, in their order."""
         return {}
 
     def now(self, learner: Learner, settled: Any) -> Decision:
-        """Return what the decision is at this moment, by what was settled and observed: one that no longer asks for either."""
+        """Return the present decision, with all fitted and observed values filled in."""
         return self
 
     def shift(self, problem: Problem) -> NDArray | None:
-        """Return what is taken off the scores before anything is made of them, of shape (d,); None takes nothing off."""
+        """Return the offsets (d,) to subtract from the scores before any other use; None subtracts nothing."""
         return None
 
     def predict(self, problem: Any, scores: NDArray) -> Any:
@@ -111,14 +111,14 @@ class Decision:
 
 
 class Decoded(Decision):
-    """Decode the scores as they are, with probabilities beside.
+    """Decode the scores as they are, and calibrate probabilities as well.
 
     Parameters
     ----------
     calibration : Calibration
         What makes probabilities.
     holds_out : bool
-        Whether a fit holds out rows for them; if not, they are those of streams alone.
+        Whether a fit holds out rows for probabilities; if not, only streams have them.
     losses_of : callable, default=None
         Returns the losses of predictions, given them and the true labels as numbers.
     """

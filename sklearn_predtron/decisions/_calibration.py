@@ -1,4 +1,4 @@
-"""Probabilities: what is made of the scores of rows that were not learned, and of those to come."""
+"""Probabilities: calibration maps from the scores of held-out or streamed rows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class OfTwoClasses(NamedTuple):
     kind: str = "codes"
 
     def scores(self, problem: Any, scores: NDArray) -> NDArray:
-        """Return what the map is of, of shape (n, 1): <v, t> / h."""
+        """Return the input of the calibration map, of shape (n, 1): <v, t> / h."""
         return score_of_second(problem, scores)
 
     def fitted(self, scores: NDArray, labels: NDArray, weight: NDArray, smoothing: float, *, stream: bool) -> Any:
@@ -131,7 +131,7 @@ Of = OfTwoClasses | OfClasses | OfLabels
 
 
 class Calibration(Decision):
-    """Probabilities in the place of predictions: a map of scores, fitted to rows that were not learned.
+    """Probabilities instead of predictions: a calibration map of scores, fitted on unseen rows.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ class Calibration(Decision):
         return observer
 
     def after_fit(self, learner: Learner, held: HeldOut) -> dict[str, Any]:
-        """Return the map of rows that were held out."""
+        """Return the calibration map fitted on held-out rows."""
         observer: Any = learner.observer
         observer.take(held.scores, held.values, held.weight)
         return {"map": self.fitted_to(learner.problem, held, observer.recorded)}
@@ -172,24 +172,24 @@ class Calibration(Decision):
         return float(np.average(loss, weights=held.weight)), held._replace(map=found)
 
     def map_of(self, problem: Any, held: HeldOut) -> Any:
-        """Return the map of rows that were held out."""
+        """Return the calibration map fitted on held-out rows."""
         if held.map is not None:
             return held.map
         weight = np.ones(len(held.scores)) if held.weight is None else held.weight
         return self.of.fitted(self.of.scores(problem, held.scores), held.values, weight, self.smoothing, stream=False)
 
     def fitted_to(self, problem: Any, held: HeldOut, moment: int) -> tuple[int, float, Any]:
-        """Return the moment at which the map of rows that were held out holds, its smoothing, and what it is made of."""
+        """Return the moment of the calibration map of held-out rows, its smoothing and its parameters."""
         return moment, self.smoothing, unnamed(self.map_of(problem, held))
 
     def now(self, learner: Learner, settled: Any) -> Calibrated:
-        """Return the map of this moment: that of the rows held out, until there are a tenth more."""
+        """Return the present calibration map: that of the held-out rows, until there are a tenth more rows."""
         self.check_known(learner, settled)
         found = self.map(learner, settled)
         return Calibrated(self.of, found, agrees=self.agrees)
 
     def check_known(self, learner: Learner, settled: Any) -> None:
-        """Refuse to make probabilities of no scores."""
+        """Raise ValueError if no scores of unseen rows are known."""
         if not self.knows(learner):
             raise ValueError(
                 "probabilities are made of scores of rows that were not learned, and there are none: call fit with another "
@@ -197,13 +197,13 @@ class Calibration(Decision):
             )
 
     def knows(self, learner: Learner) -> bool:
-        """Return whether scores are known of rows that were not learned."""
+        """Return whether scores of unseen rows are known."""
         observer: Any = learner.observer
         recent = isinstance(observer, RecentScores) and observer.kind == self.of.kind and observer.marked_at > 0
         return recent or (isinstance(observer, ScoreHistogram) and observer.rounds > 0)
 
     def map(self, learner: Learner, settled: Any) -> Any:
-        """Return the map itself; None where no scores are known."""
+        """Return the calibration map; None if no scores are known."""
         observer: Any = learner.observer
         if isinstance(observer, ScoreHistogram):
             return self.map_of_bins(observer, settled)
@@ -226,7 +226,7 @@ class Calibration(Decision):
         return known[1]
 
     def restored(self, known: Any) -> Any:
-        """Return a map that was saved, once the same."""
+        """Return a saved calibration map; the same object for the same map."""
         saved, found = self._last
         if saved is not known:
             found = self.of.restored(known[2])
@@ -234,7 +234,7 @@ class Calibration(Decision):
         return found
 
     def map_of_bins(self, observer: Any, settled: Any) -> Any:
-        """Return the map of scores that were counted, unless that of rows held out still holds."""
+        """Return the calibration map of the histogram, unless that of the held-out rows still holds."""
         known = (settled or {}).get("map")
         if known is not None and known[:2] == (observer.rounds, self.smoothing):
             return self.restored(known)
@@ -273,7 +273,7 @@ def on_the_side_of(scores: NDArray, probabilities: NDArray) -> NDArray:
 
 
 def unnamed(found: Any) -> Any:
-    """Return what a map is made of, without names, as it is saved."""
+    """Return the parameters of a calibration map as plain tuples, the form in which it is saved."""
     return tuple(map(unnamed, found)) if isinstance(found, tuple) else found
 
 
@@ -285,7 +285,7 @@ def well_learned(observer: RecentScores) -> tuple[NDArray, NDArray, NDArray]:
 
 
 def calibration_of(decision: Decision) -> Calibration:
-    """Return what makes probabilities beside a decision; refuse decisions that have none."""
+    """Return the calibration of a decision; raise ValueError if it has none."""
     if decision.calibration is None:
         raise ValueError(
             "predict_proba: reject.rule='online' observes margins in the place of scores; accepted is reject.rule=None with "

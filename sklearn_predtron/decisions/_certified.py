@@ -1,4 +1,4 @@
-"""Rejects that are certified: a share of the rows is answered whose risk was tested on rows that were set aside."""
+"""Certified abstention: the risk of the answered rows is tested on held-out rows."""
 
 from __future__ import annotations
 
@@ -21,25 +21,24 @@ NOTHING = -1.0  # what an answer may be expected to cost where none is good enou
 
 
 class Certificate(NamedTuple):
-    """What `certify` has found, and on which rows.
+    """Result of `certify`, and the rows on which it was found.
 
-    With the probability `confidence` over the rows that were set aside, the mean loss of the rows that the model answers is at
-    most `risk`.
+    With probability `confidence` over the draw of the held-out rows, the mean loss of the answered rows is at most `risk`.
 
     Parameters
     ----------
     risk : float
-        The largest mean loss of answered rows, in units of `loss`; of the 0-1 loss the share of wrong answers.
+        Largest mean loss of answered rows, in units of `loss`; for the 0-1 loss, the share of wrong answers.
     confidence : float
-        How sure that is.
+        Probability that the risk is kept.
     n_rows : int
-        The rows that were set aside.
+        Number of held-out rows.
     n_answered : int
-        Those of them that the model answers.
+        Number of held-out rows that the model answers.
     mean_loss : float
-        The mean loss of these; nan where there are none.
+        Mean loss of the answered held-out rows; nan if there are none.
     threshold : float
-        What the answer to a row may be expected to cost; -1 where no share of the rows can be certified, and all are rejected.
+        Largest expected cost of an answer; -1 if no share of the rows can be certified, and the model abstains on all rows.
 
     Examples
     --------
@@ -66,7 +65,7 @@ class Certificate(NamedTuple):
 
 
 class RejectAbove(LeastCost):
-    """Predict what costs least in expectation, but nothing where that is expected to cost more than a threshold, which is found.
+    """Predict the label with the lowest expected cost; abstain if that cost is above a threshold, which is found.
 
     Parameters
     ----------
@@ -83,16 +82,16 @@ class RejectAbove(LeastCost):
         self.shifts = False
 
     def answering(self, found: Any, threshold: float) -> ByCosts:
-        """Return the decision that answers what is expected to cost at most so much."""
+        """Return the decision that answers rows whose lowest expected cost is at most a threshold."""
         return ByCosts(self.calibration.of, found, self.with_rejects(threshold))
 
     def with_rejects(self, threshold: float) -> NDArray:
-        """Return the costs with a column of rejections, which cost a threshold whatever the class."""
+        """Return the costs with a column for abstention, which costs a threshold for every class."""
         return np.column_stack([self.costs, np.full(len(self.costs), threshold)])
 
 
 class Certified(RejectAbove):
-    """Predict what costs least in expectation, but nothing where that is expected to cost more than was certified.
+    """Predict the label with the lowest expected cost; abstain if that cost is above the certified threshold.
 
     Parameters
     ----------
@@ -113,7 +112,7 @@ class Certified(RejectAbove):
         self.risk, self.confidence = risk, confidence
 
     def now(self, learner: Learner, settled: Any) -> Decision:
-        """Return the decision of what was certified, which holds until the model learns on."""
+        """Return the certified decision, which holds until training continues."""
         found = self.found(learner, settled)
         if found is None:
             raise ValueError(
@@ -123,7 +122,7 @@ class Certified(RejectAbove):
         return self.answering(self.calibration.now(learner, settled).map, found.threshold)
 
     def found(self, learner: Learner, settled: Any) -> Certificate | None:
-        """Return the certificate; None if there is none of the model as it is."""
+        """Return the certificate; None if the present model has none."""
         known = (settled or {}).get("certificate")
         if known is None or known[0] != learner.t:
             return None
@@ -132,10 +131,10 @@ class Certified(RejectAbove):
         return found if same and (found.risk, found.confidence) == (self.risk, self.confidence) else None
 
     def certified(self, learner: Learner, settled: Any, probabilities: NDArray, codes: NDArray) -> tuple[Any, ...]:
-        """Return what is settled by rows that were set aside, of which these are the probabilities and the classes.
+        """Return the certificate fitted on held-out rows, given their probabilities and classes.
 
-        Learn then Test (Angelopoulos et al. 2021): thresholds are tested one after the other, each at the level 1 - confidence,
-        from the one that the rows which are on record, and not these, let appear the best, to wider ones, until one fails.
+        Learn then Test (Angelopoulos et al. 2021): thresholds are tested one after the other, each at level 1 - confidence, until
+        one fails.  The first is the one that is best on the recorded rows (not on these); wider ones follow.
         """
         thresholds = self.thresholds(learner, settled, len(codes))
         drawn = np.random.default_rng(0).permutation(len(codes))  # bets are in the order of rows, which may be sorted
@@ -174,9 +173,9 @@ class Certified(RejectAbove):
         return widening[int(np.argmin(likely)) :]
 
     def p_value(self, losses: NDArray) -> float:
-        """Return how probable losses as small as these are at most, if their mean is above the risk.
+        """Return a p-value of the hypothesis that the mean loss is above the risk.
 
-        Exact where all mistakes cost the same; else by a bet against it (Waudby-Smith and Ramdas 2024).
+        It is exact if all mistakes have the same cost; otherwise it is by a betting test (Waudby-Smith and Ramdas 2024).
         """
         n, largest = len(losses), self.costs.max()
         risk, x = self.risk / largest, losses / largest

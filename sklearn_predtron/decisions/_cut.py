@@ -41,7 +41,7 @@ class OfTwoClasses:
         return score_of_second(problem, scores)
 
     def shift(self, problem: Problem, cuts: NDArray) -> NDArray:
-        """Return what is taken off the scores t for these cuts, of shape (d,)."""
+        """Return the offsets (d,) to subtract from the scores t for these cuts."""
         direction, unit = difference(problem)
         return cuts[0] * unit * direction / (direction @ direction)
 
@@ -56,7 +56,7 @@ class OfEachLabel:
         return scores
 
     def shift(self, problem: Problem, cuts: NDArray) -> NDArray:
-        """Return what is taken off the scores t for these cuts, of shape (d,)."""
+        """Return the offsets (d,) to subtract from the scores t for these cuts."""
         return cuts
 
 
@@ -81,7 +81,7 @@ class CutAt(Decision):
         self._last: tuple[Any, Any] = (None, None)  # a problem, and what is taken off its scores
 
     def shift(self, problem: Problem) -> NDArray:
-        """Return what is taken off the scores."""
+        """Return the offsets to subtract from the scores."""
         known, shift = self._last
         if known is not problem:
             shift = self.of.shift(problem, self.cuts)
@@ -90,7 +90,7 @@ class CutAt(Decision):
 
 
 class CutBy(Decision):
-    """Cut the scores where a measure would have lost least, on rows that were not learned.
+    """Cut the scores where a measure has the lowest loss on held-out rows.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class CutBy(Decision):
         return settled
 
     def now(self, learner: Learner, settled: Any) -> CutAt:
-        """Return the cuts of this moment: those settled, or by the histogram once there are more rounds."""
+        """Return the present cuts: the fitted ones, or those of the histogram once there are more rounds."""
         observer: Any = learner.observer
         if not isinstance(observer, ScoreHistogram):
             raise ValueError(
@@ -163,7 +163,7 @@ def score_of_second(problem: Any, scores: NDArray) -> NDArray:
 
 
 def measure_of_cut(rule: Any, reject: Any, names: tuple[str, ...]) -> Measure | None:
-    """Return the measure by which the score of two classes is cut; None if it is at a number; refuse what it cannot be."""
+    """Return the measure that cuts the score of two classes; None for a number; raise ValueError if it is invalid."""
     at = rule.at
     if not names:
         raise ValueError(
@@ -186,7 +186,7 @@ def measure_of_cut(rule: Any, reject: Any, names: tuple[str, ...]) -> Measure | 
 
 
 def number_or_measure(at: Any, names: dict[str, Measure], accepted: str) -> Measure | None:
-    """Return the measure that a cut is named by; None for a finite number; refuse the rest, by what is accepted."""
+    """Return the measure with a given name; None for a finite number; raise ValueError for anything else."""
     number = None if isinstance(at, (str, bool, np.bool_)) else real_number(at)
     if number is not None and np.isfinite(number):
         return None
@@ -205,7 +205,7 @@ def measure_of_loss(loss: Any) -> Measure:
 
 
 def value_at(function: Any, *counts: float) -> float:
-    """Return what a user's function says of some counts."""
+    """Return the value of a user's function of counts; raise ValueError if it is not a finite number."""
     value = function(*counts)
     number = real_number(value)
     if number is None or not np.isfinite(number):

@@ -1,4 +1,4 @@
-"""The prediction of least expected cost, and of greatest expected measure, by the probabilities of a map."""
+"""Predictions of lowest expected cost or highest expected measure, from the probabilities of a calibration map."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class OfProbabilities(Decision):
 
 
 class LeastCost(OfProbabilities):
-    """Predict what costs least in expectation (Elkan 2001), or nothing where that costs less (Chow 1970).
+    """Predict the label with the lowest expected cost (Elkan 2001); abstain if that costs less (Chow 1970).
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ class LeastCostOfLabels(OfProbabilities):
 
 
 class BestOfTwo(OfProbabilities):
-    """Of sets of labels, the one as learned or that of greatest expected measure, whichever lost less on rows held out.
+    """For sets of labels: the decoded set or that of highest expected measure, whichever lost less on held-out rows.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Maps from scores to probabilities, each fitted to scores of rows that were not learned: plain numbers and what they say."""
+"""Calibration maps from scores to probabilities, fitted on unseen rows: plain numbers and their formulas."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class CurveMap(NamedTuple):
     Parameters
     ----------
     scale : ndarray of shape (m,)
-        What the scores are divided by.
+        Divisor of the scores.
     curves : ndarray of shape (m, 3)
         Of each column the offset, the slope, and half the difference of the slopes above 0 and below; slopes are positive.
     floor : ndarray of shape (m,)
@@ -62,9 +62,9 @@ class ClassMap(NamedTuple):
     Parameters
     ----------
     mean : ndarray of shape (d,)
-        What is taken off the scores.
+        Offset to subtract from the scores.
     scale : float
-        What they are divided by then.
+        Divisor of the result.
     k : int
         Number of classes.
     parameters : ndarray of shape (1 + k + d * k,) or (1 + k,)
@@ -129,7 +129,7 @@ def root_mean_square(scores: NDArray) -> float:
 
 
 def smoothed(on: NDArray, weight: NDArray, smoothing: float) -> tuple[NDArray, NDArray]:
-    """Return how many rows each row is worth of the second class and of the first, by the targets of Platt (1999)."""
+    """Return each row's weight for the second class and for the first, with the targets of Platt (1999)."""
     positive, negative = float(weight @ on), float(weight @ (1 - on))
     target = np.where(on == 1, 1 - smoothing / (positive + 2), smoothing / (negative + 2))
     return weight * target, weight * (1 - target)

@@ -98,7 +98,7 @@ cdef class MarginHistogram(Observer):
         self.squares *= factor * factor
 
     def scale_to(self, double weight):
-        """Let all that was seen weigh as much as rounds of this total weight."""
+        """Rescale the observations to the total weight of the given rounds."""
         total = np.asarray(self.seen).sum()
         if total > 0:
             self.rescale(weight / total * self.unit)

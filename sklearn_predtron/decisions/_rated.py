@@ -1,4 +1,4 @@
-"""Rejects of a share of the rows, which is held in a stream whatever the rows are."""
+"""Abstention on a share of the rows, which is kept in a stream for any sequence of rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sklearn_predtron.decisions._recent_scores import RecentScores
 
 
 class Rated(RejectAbove):
-    """Predict what costs least in expectation, but nothing for the share of the rows of which that is expected to cost most.
+    """Predict the label with the lowest expected cost; abstain on the share of rows where that cost is highest.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ class Rated(RejectAbove):
     costs : ndarray of shape (k, k)
         costs[y, sigma] of predicting sigma for y.
     rate : float
-        The share of the rows that are rejected.
+        The share of rows with abstention.
     weights : ndarray of shape (k,), default=None
         What classes weigh in learning for their costs.
     """
@@ -36,7 +36,7 @@ class Rated(RejectAbove):
         self.rate, self._last = rate, (None, None)  # a map, and what it makes of the rows on record
 
     def observer(self, problem: Problem, present: Observer | None) -> Observer:
-        """Return the record of the last scores, which follows what is asked about."""
+        """Return the record of the last scores, which also tracks the abstained rows."""
         own = self.calibration.observer(problem, present, AskedScores)
         if own is not present and isinstance(present, RecentScores) and present.kind == own.kind:
             own.go_on_from(present)
@@ -44,7 +44,7 @@ class Rated(RejectAbove):
         return own
 
     def now(self, learner: Learner, settled: Any) -> Decision:
-        """Return the decision by the map of this moment, and by what was asked about so far."""
+        """Return the decision under the present calibration map and the abstentions so far."""
         observer: Any = learner.observer
         with learner.lock.reading():
             found = self.calibration.now(learner, settled).map
@@ -58,11 +58,11 @@ class Rated(RejectAbove):
         return self.calibration.map_of_record(observer, observer.problem)
 
     def on_record(self, observer: Any) -> NDArray:
-        """Return what the best answers to the rows up to the last mark are expected to cost, ascending."""
+        """Return the lowest expected costs of the rows up to the last mark, in ascending order."""
         return self.sorted_costs(observer, self.map_of_record(observer))
 
     def sorted_costs(self, observer: Any, found: Any) -> NDArray:
-        """Return the same by a map, made once for each."""
+        """Return the same under a given calibration map; computed once per map."""
         known, costs = self._last
         if known is not found:
             costs = np.sort(self.least_costs(observer.problem, found, observer.marked()[0]))
@@ -70,6 +70,6 @@ class Rated(RejectAbove):
         return costs
 
     def least_costs(self, problem: Any, found: Any, scores: NDArray) -> NDArray:
-        """Return what the best answer to each row is expected to cost, by a map of scores."""
+        """Return the lowest expected cost of each row under a calibration map."""
         of = self.calibration.of
         return (of.probabilities(found, of.scores(problem, scores.astype(np.float64))) @ self.costs).min(axis=1)

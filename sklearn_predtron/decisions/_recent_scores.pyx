@@ -182,12 +182,12 @@ cdef class RecentScores(Observer):
         self.divide_by(weights if len(weights) else None)
 
     def pattern_of_weights(self, n):
-        """Return what the weights of n classes must be like, where there are some."""
+        """Return the pattern that class weights must match, if there are any."""
         classes = (<FiniteProblem> self.problem).sigma_y.shape[0] if self.of_codes else 1
         return reals(classes, least=0) if n else ()
 
     def pattern(self, n):
-        """Return what n rows must be like."""
+        """Return the pattern that n recorded rows must match."""
         n = min(n, self.size)
         most = (<FiniteProblem> self.problem).sigma_y.shape[0] - 1 if self.of_codes else 1
         return (bounded(np.float32, (n, self.problem.d), -np.inf, np.inf), bounded(np.intc, (n, self.values), 0, most),
@@ -212,7 +212,7 @@ cdef class RecentScores(Observer):
         return wide
 
     def recount(self, Py_ssize_t recorded):
-        """Let so many rows have been recorded, and set a mark."""
+        """Set the number of recorded rows, and set a mark."""
         self.recorded = recorded
         self.mark()
 

@@ -1,4 +1,4 @@
-"""The parameter `decision`: what it may be, and what it stands for."""
+"""The parameter `decision`: its accepted values and their meaning."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ from sklearn_predtron.losses.subset import SubsetLoss
 
 
 class DecisionRule(Part):
-    """Base of what turns scores into predictions.
+    """Base of the decisions, which turn scores into predictions.
 
     See Also
     --------
     Learned : Decodes the scores.
-    ExpectedCost : Predicts what costs least in expectation.
+    ExpectedCost : Predicts the label with the lowest expected cost.
     Cut : Cuts the scores.
     """
 
     _parameter_constraints: dict[str, list] = {}
 
     def _validate_params(self) -> None:
-        """Refuse values that no parameter of this name takes."""
+        """Raise ValueError if a parameter has an invalid value."""
         super()._validate_params()
 
 
 class Learned(DecisionRule):
-    """Decode the scores as they were learned: the prediction of largest similarity, argmax <rep(sigma), t> (alias "learned").
+    """Plain argmax decoding: predict the label with the highest score, argmax <rep(sigma), t> (alias "learned").
 
-    It is what the theorems speak of (Jain et al. 2015): with unequal costs the loss is learned as it is, its costs being
-    margins.  `fit` holds no rows out, so that there are no probabilities after it; in streams there are.
+    This is the setting of the theorems (Jain et al. 2015).  With unequal costs the model is trained on the loss as it is, the
+    costs being margins.  `fit` holds out no rows, so there are no probabilities after it; in streams there are.
 
     See Also
     --------
-    ExpectedCost : Cheaper where classes overlap and mistakes cost differently.
+    ExpectedCost : Costs less if classes overlap and mistakes have unequal costs.
 
     Examples
     --------
@@ -63,23 +63,23 @@ class Learned(DecisionRule):
 
 
 class ExpectedCost(DecisionRule):
-    r"""Predict what costs least in expectation, argmin_sigma sum_y P(y) L(sigma, y) (Elkan 2001; alias "expected_cost").
+    r"""Predict the label with the lowest expected cost, argmin_sigma sum_y P(y) L(sigma, y) (Elkan 2001; alias "expected_cost").
 
-    The probabilities are those of `predict_proba`: a logistic map of scores of rows that were not learned (Platt 1999).  A
-    rejection is one more prediction, with its own cost (Chow 1970).  Classes and ranks take any costs, sets of labels those
-    which are b false labels and c missed ones, at a cost each.
+    The probabilities are those of `predict_proba`: a logistic calibration map fitted to the scores of held-out rows (Platt 1999).
+    Abstention is one more prediction, with its own cost (Chow 1970).  Classes and ranks accept any costs; sets of labels accept
+    losses that are a cost for each false label plus a cost for each missed one.
 
     Parameters
     ----------
     smoothing : float, default=0.1
-        The target of the n rows of a class is 1 - smoothing / (n + 2) instead of 1.  If the map is made of n rows, no
-        probability of k classes is below smoothing / ((n + 2) (k - 1)), and of k ranks below half of that.  Platt (1999) has 1,
-        which is too much where few rows are costly.
+        The target of the n rows of a class is 1 - smoothing / (n + 2) instead of 1.  If the map is fitted to n rows, no
+        probability of k classes is below smoothing / ((n + 2) (k - 1)), and none of k ranks below half of that.  Platt (1999)
+        has 1, which is too large if few rows are costly.
 
     See Also
     --------
-    Learned : What the theorems speak of.
-    sklearn_predtron.metrics.cost_scorer : Scores by what is paid.
+    Learned : The setting of the theorems.
+    sklearn_predtron.metrics.cost_scorer : Scores by the average cost per row.
 
     Examples
     --------
@@ -103,22 +103,22 @@ class ExpectedCost(DecisionRule):
 
 
 class Cut(DecisionRule):
-    """Cut the scores: at given numbers, or where a measure of all rows together would have lost least.
+    """Cut the scores at given numbers, or where a measure of all rows together has the lowest loss.
 
-    Rows count as they were predicted without having been learned: in `fit` by learners of the other folds, in a stream each
-    before its round.
+    The measure uses predictions for unseen rows: in `fit` those of the fold models, in a stream the prediction for each row
+    before its update.
 
     Parameters
     ----------
     at : str, SubsetLoss, callable, float or array-like of shape (m,)
-        Of two classes "f1", "balanced" (accuracy), or a loss of the counts of true positives, false positives, false negatives
-        and true negatives, as ``FBeta(beta=2.0)`` or a function of the four.  Of sets of labels "macro_f1" (a cut for each label)
-        and "micro_f1" (one for all).  Of batches "fitted": where the rows of `fit` lose least.  Or a number, which the
-        scores must exceed; of sets of labels one for all, or one for each.
+        For two classes: "f1", "balanced" (accuracy), or a loss of the counts of true positives, false positives, false negatives
+        and true negatives, such as ``FBeta(beta=2.0)`` or a function of the four.  For sets of labels: "macro_f1" (a cut for each
+        label) or "micro_f1" (one for all).  For batches: "fitted", the cut with the lowest loss on the rows of `fit`.  Or a
+        number, which the scores must exceed; for sets of labels one for all, or one for each.
 
     See Also
     --------
-    ExpectedCost : Where mistakes have costs of their own.
+    ExpectedCost : For mistakes with individual costs.
     sklearn.model_selection.TunedThresholdClassifierCV : Chooses the cut of any classifier, by folds.
 
     Examples
@@ -143,10 +143,10 @@ NAMED = {"learned": Learned, "expected_cost": ExpectedCost}
 
 
 def decision_rule(value: Any, cuts: Sequence[str], *, numbers: bool, costs: bool = True) -> DecisionRule | None:
-    """Return what the parameter `decision` stands for, with its own parameters checked.
+    """Return the rule that the parameter `decision` denotes, with its own parameters checked.
 
-    None stays None.  Other names than those of `cuts`, and numbers where there are none, are refused; where expected `costs` are
-    refused as well, the message does not name them.
+    None stays None.  A name that is not in `cuts`, or a number without `numbers`, raises ValueError.  If `costs` is False, the
+    message does not mention expected costs.
     """
     refuse_class("decision", value)
     if value is None:

@@ -36,7 +36,7 @@ cdef class ScoreHistogram(Observer):
         return 0
 
     def n_scores(self):
-        """Return how many scores are cut."""
+        """Return the number of scores that are cut."""
         return self.problem.d
 
     def __reduce__(self):
@@ -72,7 +72,7 @@ cdef class ScoreHistogram(Observer):
         self.seen[j, place, positive] += weight * self.unit
 
     def scale_to(self, weight):
-        """Let all that was seen weigh as much as rounds of this total weight."""
+        """Rescale the observations to the total weight of the given rounds."""
         total = np.asarray(self.seen[0]).sum()
         if total > 0:
             self.seen = np.asarray(self.seen) * (weight / total * self.unit)

@@ -1,4 +1,4 @@
-"""Checks of what a decision has settled, as it comes from a file: plain values, before anything is made of them."""
+"""Checks of the saved values of a decision, before anything is built from them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LEAST = 5e-324  # above 0
 
 
 def checked_settled(settled: Any, problem: Any) -> Any:
-    """Return what was saved; refuse what no decision on scores of the problem has settled."""
+    """Return the saved values of a decision; raise ValueError if they are not valid for the problem."""
     if settled is None:
         return None
     try:
@@ -29,7 +29,7 @@ def is_list(value: Any, n: int | None = None) -> bool:
 
 
 def checked_map(value: Any, problem: Any) -> Any:
-    """Return the moment of a map, its smoothing, and what it is made of: curves, a map of classes, or both, of ranks."""
+    """Return the moment of a calibration map, its smoothing and its parameters: curves, a map of classes, or both for ranks."""
     parts: Any = value[2] if is_list(value, 3) else ()
     n = len(parts) if is_list(parts) else 0
     if n not in (3, 5):
@@ -93,7 +93,7 @@ def checked_choice(value: Any, problem: Any) -> Any:
 
 
 def checked_moment(value: Any, problem: Any) -> Any:
-    """Return how many rows a first epoch has recorded, of which others followed."""
+    """Return the number of rows recorded in the first of several epochs."""
     return accept((value,), (count,))[0]
 
 

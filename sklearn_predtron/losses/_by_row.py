@@ -1,4 +1,4 @@
-"""Costs that differ from row to row: read, checked, and what is expected of them."""
+"""Costs that differ from row to row: reading, checks and expected values."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class RowCosts(NamedTuple):
         return weight if self.apart is None else weight / self.apart
 
     def paid(self, probabilities: NDArray, rows: NDArray) -> NDArray:
-        """Return what is paid for each of some rows, where what is predicted costs least by their probabilities."""
+        """Return the realised cost of each given row if the prediction of lowest expected cost is made."""
         table = self.table[rows]
         predicted = expected_costs(probabilities, table).argmin(axis=1)
         return table[np.arange(len(rows)), self.codes[rows], predicted]
@@ -92,7 +92,7 @@ class SetCosts(NamedTuple):
         return self.table.mean(axis=(1, 2)) ** self.power
 
     def paid(self, probabilities: NDArray, rows: NDArray) -> NDArray:
-        """Return what is paid for each of some rows, where what is predicted costs least by their probabilities."""
+        """Return the realised cost of each given row if the prediction of lowest expected cost is made."""
         predicted = sets_of_least_cost(probabilities, self.table[rows])
         return costs_of_sets(predicted, self.on[rows], self.table[rows])
 
@@ -127,7 +127,7 @@ class KnownCosts(NamedTuple):
         return self._replace(total=total, rows=rows)
 
     def widened(self, places: list[int], k: int, *, of_sets: bool) -> KnownCosts:
-        """Return the same for k classes or labels, of which those so far have some places; no row had the new ones."""
+        """Return the costs for k classes or labels; the present ones get the given places, and no row had the new ones."""
         before, m = self.total.shape
         columns = list(range(m)) if of_sets else [*places, *range(k, k + m - before)]  # a rejection stays the last column
         total, rows = np.zeros((2, k, 2 if of_sets else k + m - before))
@@ -147,15 +147,15 @@ def sets_of_least_cost(probabilities: NDArray, table: NDArray) -> NDArray:
 
 
 def costs_of_sets(predicted: NDArray, on: NDArray, table: NDArray) -> NDArray:
-    """Return what the sets that are predicted cost."""
+    """Return the costs of the predicted sets."""
     chosen, true = predicted.astype(bool), on.astype(bool)
     return np.where(true & ~chosen, table[:, :, 0], np.where(chosen & ~true, table[:, :, 1], 0.0)).sum(axis=1)
 
 
 def costs_of_labels(costs: Any, labels: list[Any], otherwise: NDArray, n: int) -> NDArray:
-    """Return what each label costs in each row, missed and false, of shape (n, m, 2).
+    """Return the costs of each missed and each false label in each row, of shape (n, m, 2).
 
-    `otherwise` is what pairs cost that are not named, of shape (m, 2); nan where they must be.
+    `otherwise` has the costs of pairs that are not named, of shape (m, 2); nan where they must be named.
     """
     pairs = pairs_of(costs)
     if pairs is not None:
@@ -180,7 +180,7 @@ def costs_of_labels(costs: Any, labels: list[Any], otherwise: NDArray, n: int) -
 
 
 def costs_by_row(costs: Any, classes: NDArray, answers: list[Any], otherwise: NDArray, n: int) -> NDArray:
-    """Return what each answer costs in each row.
+    """Return the cost of each answer in each row.
 
     Parameters
     ----------
@@ -189,11 +189,11 @@ def costs_by_row(costs: Any, classes: NDArray, answers: list[Any], otherwise: ND
     classes : ndarray of shape (k,)
         The true labels.
     answers : list of length m
-        The classes, in their order, and what a rejected row is predicted as, if there is that.
+        The classes in their order, then the label of abstained rows, if there is one.
     otherwise : ndarray of shape (k, m)
-        What pairs cost that are not named.
+        Costs of the pairs that are not named.
     n : int
-        How many rows there are.
+        Number of rows.
 
     Returns
     -------
@@ -203,7 +203,7 @@ def costs_by_row(costs: Any, classes: NDArray, answers: list[Any], otherwise: ND
     Raises
     ------
     ValueError
-        If the costs are of another form, or one of them is not a number from 0 to 1e100: it says of which pair and row.
+        If the costs have another form, or one is not a number from 0 to 1e100; the message names the pair and the row.
     """
     pairs = pairs_of(costs)
     if pairs is not None:
@@ -234,7 +234,7 @@ def pairs_of(costs: Any) -> list[tuple[Any, Any]] | None:
 
 
 def refuse_frame(costs: Any, forms: str) -> None:
-    """Refuse a data frame whose columns cannot be pairs, as those of polars and Arrow, whose names are texts."""
+    """Raise ValueError for a data frame whose columns cannot be pairs, such as polars and Arrow, whose names are strings."""
     if isinstance(getattr(costs, "columns", None), Iterable):
         kind = f"{type(costs).__module__.partition('.')[0]} {type(costs).__name__}"
         raise ValueError(f"costs is a {kind}, whose columns cannot have pairs as names; accepted are {forms}.")
@@ -272,7 +272,7 @@ def of_pairs(
 
 
 def check_column(column: NDArray, pair: tuple[Any, Any], *, right_is_free: bool) -> None:
-    """Refuse costs of a pair that are not finite, or negative, or those of a right answer where it is free."""
+    """Raise ValueError if costs of a pair are not finite, are negative, or charge a right answer that must be free."""
     strange = np.flatnonzero(~((column >= 0) & (column <= LARGEST_LOSS)))
     if len(strange):
         raise ValueError(
@@ -288,19 +288,19 @@ def check_column(column: NDArray, pair: tuple[Any, Any], *, right_is_free: bool)
 
 
 def advice_on_numbers(costs: NDArray, n: int, pair: tuple[Any, Any]) -> str:
-    """Return the advice for one number a row, which does not say which mistake it is the cost of."""
+    """Return the advice for one number per row, which does not say which mistake has this cost."""
     if costs.shape not in ((n,), (n, 1)):
         return ""
     return f".  One number for each row is the cost of one mistake: name it in a dict, as {{{pair!r}: costs}}"
 
 
 def described(classes: NDArray, answers: list[Any]) -> str:
-    """Say what the axes of an array of costs are."""
+    """Return a description of the axes of an array of costs."""
     return f"rows, true labels {classes.tolist()} and answers {answers}"
 
 
 def expected_costs(probabilities: NDArray, costs: NDArray) -> NDArray:
-    """Return what each answer is expected to cost in each row, of shape (n, m); a row's bits depend on no other row."""
+    """Return the expected cost of each answer in each row, of shape (n, m); a row's bits depend on no other row."""
     found = np.zeros((costs.shape[0], costs.shape[2]))
     for i in range(costs.shape[1]):
         found += probabilities[:, i, None] * costs[:, i]

@@ -26,17 +26,17 @@ MOST_RELEVANT = 30
 
 
 class RankingLoss(Part):
-    """Base of the losses of rankings; a list whose items are all of the same relevance has none, however it is ranked.
+    """Base of the losses of rankings; the loss is 0 for a list whose items all have the same relevance.
 
     See Also
     --------
     NDCG : Takes gains and discounts, without a class for them.
-    sklearn_predtron.PredtronRanker : Learns for it.
-    sklearn_predtron.estimator_checks.check_loss : Checks of all that a loss promises.
+    sklearn_predtron.PredtronRanker : Trains with it.
+    sklearn_predtron.estimator_checks.check_loss : Checks the contract of a loss.
 
     Examples
     --------
-    Each says which lists it takes, and what it can be on some:
+    Each loss says which lists it accepts, and which values it can have on some of them:
 
     >>> from sklearn_predtron.losses import NDCG, AveragePrecision, RankingLoss
     >>> from sklearn_predtron.theory import loss_constants
@@ -51,7 +51,7 @@ class RankingLoss(Part):
     _strict = False  # whether relevances that differ must differ in their gains
 
     def gains(self, labels: Relevances) -> NDArray:
-        """Check the relevances, and find the gain of every grade of every list.
+        """Check the relevances and compute the gain of every grade of every list.
 
         Parameters
         ----------
@@ -66,7 +66,7 @@ class RankingLoss(Part):
         return np.zeros(len(labels.values))
 
     def gain_table(self, labels: Relevances) -> NDArray:
-        """Find the gains, and check their number.
+        """Compute the gains and check their number.
 
         Parameters
         ----------
@@ -90,7 +90,7 @@ class RankingLoss(Part):
         return gains
 
     def _check_gains(self, gains: NDArray, labels: Relevances) -> None:
-        """Refuse a user's own gains that are no gains, or not in the order of the relevances within a list."""
+        """Raise ValueError if user-defined gains are invalid or not in the order of the relevances within a list."""
         strange = gains[~(np.isfinite(gains) & (gains >= 0))]
         if len(strange):
             raise ValueError(f"loss={self!r} gives the gain {strange[0]}; it must give finite numbers that are not negative.")
@@ -106,17 +106,17 @@ class RankingLoss(Part):
             )
 
     def takes(self, relevances: ArrayLike) -> bool:
-        """Say whether the loss is defined for a list.
+        """Return whether the loss is defined for a list.
 
         Parameters
         ----------
         relevances : array-like of shape (m,)
-            The relevances of its items.
+            The relevances of the items.
 
         Returns
         -------
         bool
-            Whether `gains` takes them.
+            Whether `gains` accepts them.
         """
         try:
             self.gain_table(list_of(relevances))
@@ -125,7 +125,7 @@ class RankingLoss(Part):
         return True
 
     def constants(self, lists: Relevances) -> tuple[float, float]:
-        """Find the least positive loss c_L of some lists, and the largest loss C_L.
+        """Return the least positive loss c_L of some lists, and the largest loss C_L.
 
         Parameters
         ----------
@@ -146,14 +146,14 @@ class RankingLoss(Part):
         return least, float(problem.C_L)
 
     def build(self, representation: RankingRepresentation, n_labels: int) -> Problem:
-        """Make the compiled problem.
+        """Build the compiled problem.
 
         Parameters
         ----------
         representation : RankingRepresentation
             The representation of the rankings.
         n_labels : int
-            Labels that are ranked; 0 stands for the documents of queries.
+            Number of labels that are ranked; 0 for the documents of queries.
 
         Returns
         -------
@@ -178,14 +178,14 @@ class NDCG(RankingLoss):
     Parameters
     ----------
     k : int or None, default=None
-        Positions that count; None is all, and a list may be shorter.
+        Number of top positions that count; None is all.  A list may be shorter.
     gain : {"exponential", "linear"} or callable, default="exponential"
-        G: 2^y - 1 for relevances up to 30, y, or a function of an array of relevances whose values are finite, not negative
-        and larger for the larger relevance.
+        Gain G: "exponential" is 2^y - 1, for relevances up to 30; "linear" is y.  A function takes an array of relevances; its
+        values must be finite, not negative and larger for the larger relevance.
     discount : "log" or callable, default="log"
-        D: 1 / log2(1 + j), or a function of the positions 1, 2, ... as an array, whose values are finite, not negative and
-        never rise, the first one positive.  With a constant discount and gain="linear" the loss, for relevances 0 and 1, is
-        1 - hits / min(k, P): precision at k over what P relevant items allow, so that the best ranking has no loss.
+        Discount D: "log" is 1 / log2(1 + j).  A function takes the positions 1, 2, ... as an array.  Its values must be finite,
+        not negative and never rise, the first one positive.  With a constant discount, gain="linear" and relevances 0 and 1,
+        the loss is 1 - hits / min(k, P) for P relevant items: precision at k, scaled so that the best ranking has loss 0.
 
     See Also
     --------
@@ -200,7 +200,7 @@ class NDCG(RankingLoss):
     >>> PredtronRanker(loss=NDCG(k=10)).get_params()["loss__k"]
     10
 
-    Of two relevant documents one is among the first three; precision at 3 is 1/3:
+    One of two relevant documents is among the first three, so precision at 3 is 1/3:
 
     >>> import numpy as np
     >>> hits = NDCG(k=3, gain="linear", discount=np.ones_like)
@@ -269,7 +269,7 @@ class NDCG(RankingLoss):
         return D
 
     def discount_table(self, m: int) -> NDArray:
-        """Tabulate the discounts, and check them.
+        """Tabulate the discounts and check them.
 
         Parameters
         ----------
@@ -357,7 +357,7 @@ class AveragePrecision(RankingLoss):
 class SwappedPairs(RankingLoss):
     """The share of pairs of different relevance that are in the wrong order, for two grades a list: 1 - AUC.
 
-    The exact loss, with the representation's own margin; for more grades and for hinges on pairs there is `KendallTau`.
+    The exact loss, with the representation's own margin; use `KendallTau` for more than two grades or for hinges on pairs.
 
     See Also
     --------
@@ -391,13 +391,13 @@ class SwappedPairs(RankingLoss):
 class RankingZeroOne(RankingLoss):
     """Whether any item is below a less relevant one: a ranking is right, L = 0, or it is not, L = 1 (alias "ranking_zero_one").
 
-    The competitor is the order by score, or where that is right the best other one: two neighbours of different relevance change
-    places.
+    The competitor is the order by score.  If that order is right, it is the best other one, in which two neighbours of different
+    relevance change places.
 
     See Also
     --------
-    SwappedPairs : Counts pairs in the place of rankings.
-    NDCG : Counts the top positions for more.
+    SwappedPairs : Counts pairs instead of rankings.
+    NDCG : Gives more weight to the top positions.
 
     Examples
     --------
@@ -417,9 +417,9 @@ class RankingZeroOne(RankingLoss):
 class KendallTau(RankingLoss):
     """The share of pairs of different relevance that are not in the right order, learned by hinges on pairs.
 
-    The surrogate is the mean of max(0, 1 - (s_i - s_j)) over the pairs with y_i > y_j (UML 17.4).  Of the representation it
-    matters only whether it is "pairwise", with which each pair of labels has a score and a learner of its own.  While learning,
-    items of equal scores are not in order; `sample_loss` counts them as half wrong.
+    The surrogate is the mean of max(0, 1 - (s_i - s_j)) over the pairs with y_i > y_j (UML 17.4).  The representation matters
+    only if it is "pairwise": each pair of labels then has its own score and learner.  During training, items with equal scores
+    count as wrongly ordered; `sample_loss` counts them as half wrong.
 
     See Also
     --------
@@ -443,5 +443,5 @@ class KendallTau(RankingLoss):
 
 
 def ranking_loss(value: Any) -> RankingLoss:
-    """The loss of rankings that the parameter `loss` of an estimator stands for."""
+    """Return the loss of rankings that the parameter `loss` of an estimator denotes."""
     return resolve(RankingLoss, value, "loss")

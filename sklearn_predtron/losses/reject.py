@@ -1,4 +1,4 @@
-"""The reject option: a classifier may answer that it does not know, at a cost."""
+"""The reject option: a classifier may abstain, at a cost."""
 
 from __future__ import annotations
 
@@ -20,49 +20,48 @@ LEAST_GAIN = 1e-9  # of the largest loss: what rounding may make of none
 
 
 class Reject(Part):
-    """Let a classifier leave rows undecided, at a cost; ``reject=0.2`` is short for ``reject=Reject(cost=0.2)``.
+    """Abstention of a classifier under a cost, a risk or a rate; ``reject=0.2`` is short for ``reject=Reject(cost=0.2)``.
 
     Parameters
     ----------
     cost : float or array-like of shape (k,), default=None
-        Cost beta of a rejected row, above 0 and at most the largest loss (with the rules "online" and "margin" half of it); an
-        array has one for each true class.  Above what a guess costs, 1 - 1/k of k classes under the 0-1 loss, nothing is
-        rejected, as a warning says.  Exactly one of a cost, a `risk` and a `rate` must be given.
+        Cost beta of an abstained row, above 0 and at most the largest loss (half of it with the rules "online" and "margin"); an
+        array has one cost for each true class.  If beta exceeds the cost of a guess, 1 - 1/k for k classes under the 0-1 loss,
+        the classifier never abstains, and a warning says so.  Give exactly one of `cost`, `risk` and `rate`.
     label : label, default=None
-        What a rejected row is predicted as: a label of the type of the classes, not one of them.  None is -1 where classes are
-        numbers, and "reject" where they are texts.  Boolean classes leave none; make y integers, or strings.
+        Label predicted for an abstained row: of the type of the classes, but not one of them.  None is -1 if classes are numbers
+        and "reject" if they are strings.  Boolean classes leave no such label; convert y to integers or strings.
     rule : {"online", "margin", "code"}, default=None
-        Which rows are rejected.  None, by default, those whose rejection costs less than what any class is expected to cost
-        (Chow 1970), by the probabilities of `predict_proba`; under ``decision="learned"`` it is "online".  The others are for
-        ``decision="learned"``, which they imply.  "online" and "margin" reject if the margin, the difference of the two best
-        decoded scores, is below a threshold, and coverage falls with beta.  "online" takes the threshold that would have cost
-        least on the margins predicted so far, each without its row having been learned, from a histogram in constant memory: in
-        `partial_fit` before the row is, in `fit` by learners of the other four fifths (in a large one before it is, in the first
-        epoch).  "margin", which is not recommended, takes 1 - 2 beta with the beta of the class predicted (with costs, the loss
-        at stake - 2 beta), whatever the margins are worth.  "code" is the code (e_1 + ... + e_k) / sqrt(k) for the rejection,
-        with its loss bound; for the 0-1 loss it never rejects with beta up to 1 - 1/k, and beyond it hardly rejects rows like
-        those that were learned.
+        Rule that selects the abstained rows.  None (default) abstains where this costs less than any class is expected to cost
+        under `predict_proba` (Chow 1970); with ``decision="learned"`` it is "online".  The other values imply
+        ``decision="learned"``.  "online" and "margin" abstain if the margin, the difference of the two best decoded scores, is
+        below a threshold; a lower beta lowers coverage.  "online" takes the threshold with the lowest cost on the margins
+        predicted so far, from a histogram in constant memory.  Each margin is predicted before the row is trained on: before its
+        update in `partial_fit`, by fold models in `fit` (in a large `fit`, before its update in the first epoch).  "margin", not
+        recommended, takes the fixed threshold 1 - 2 beta with the beta of the predicted class (with costs, the loss at stake -
+        2 beta).  "code" is the code (e_1 + ... + e_k) / sqrt(k) for abstention, with its loss bound.  Under the 0-1 loss it never
+        abstains with beta up to 1 - 1/k; with a larger beta it rarely abstains on rows like the training rows.
     risk : float, default=None
-        In the place of a cost, the mean loss that the rows which are answered may have, above 0 and below the largest loss; of
-        the 0-1 loss the share of wrong answers.  As many rows are answered as `certify`, which must be called after learning,
-        finds to keep it, by rows that were set aside.
+        Instead of a cost, the largest mean loss that the answered rows may have, above 0 and below the largest loss; for the 0-1
+        loss it is the share of wrong answers.  Call `certify` with held-out rows after training: it finds how many rows can be
+        answered at this risk.
     confidence : float, default=0.95
-        The probability, over the rows that were set aside, with which the risk is kept; from 0.5 to below 1.
+        Probability, over the draw of the held-out rows, with which the risk is kept; from 0.5 to below 1.
     rate : float, default=None
-        In the place of a cost, the share of the rows that may be rejected, above 0 and below 1: those of which the best answer is
-        expected to cost most.  After `fit` it is that share of the rows that were held out.  In a stream it is held by an online
-        rule (Gibbs and Candes 2021), whatever the rows are: of T rounds of `partial_fit`, each predicted before it is learned,
-        the share that is rejected differs from the rate by at most 201 / T (`rejected_share_`).
+        Instead of a cost, the share of rows on which to abstain, above 0 and below 1: those whose best answer has the highest
+        expected cost.  After `fit` it is that share of the held-out rows.  In a stream an online rule (Gibbs and Candes 2021)
+        keeps the rate for any sequence of rows: over T rounds of `partial_fit`, each predicted before its update, the share of
+        abstained rows differs from the rate by at most 201 / T (`rejected_share_`).
 
     See Also
     --------
-    sklearn_predtron.metrics.reject_scorer : Scores by the costs of mistakes and of rejected rows.
+    sklearn_predtron.metrics.reject_scorer : Scores by the costs of mistakes and of abstained rows.
 
     Notes
     -----
-    Jain et al. (2015), section 3, has the code and its bound; Angelopoulos et al. (2021) the test of a risk; Gibbs and
-    Candes (2021) the rule of a rate.  A classifier checks the values when it learns and predicts, for they depend on its classes
-    and its loss: a ValueError then names `reject`, what was given and what is accepted.
+    The code and its bound are from Jain et al. (2015), section 3, the test of a risk from Angelopoulos et al. (2021), the rule of
+    a rate from Gibbs and Candes (2021).  A classifier checks the values during training and prediction, as they depend on its
+    classes and loss.  The ValueError then names `reject`, the given value and what is accepted.
 
     Examples
     --------
@@ -94,7 +93,7 @@ class Reject(Part):
 
 
 def checked_reject(reject: Any) -> Reject | None:
-    """Return what the parameter `reject` stands for; refuse what is no cost, and no `Reject` with a known rule."""
+    """Return the `Reject` that the parameter `reject` denotes; raise ValueError if it is neither a cost nor valid."""
     refuse_class("reject", reject)
     if isinstance(reject, Real) and not isinstance(reject, (bool, np.bool_)):
         return Reject(float(reject))
@@ -110,7 +109,7 @@ def checked_reject(reject: Any) -> Reject | None:
 
 
 def check_promise(reject: Reject) -> None:
-    """Refuse a reject option without exactly one of a cost, a risk and a rate, or with one that cannot be kept."""
+    """Raise ValueError unless exactly one of a cost, a risk and a rate is given and is valid."""
     given = [name for name in ("cost", "risk", "rate") if getattr(reject, name) is not None]
     if len(given) != 1:
         values = ", ".join(f"reject.{name}={getattr(reject, name)!r}" for name in ("cost", "risk", "rate"))
@@ -130,7 +129,7 @@ def check_promise(reject: Reject) -> None:
 
 
 def costs_by_class(reject: Reject, k: int, largest: float) -> NDArray:
-    """Return beta of each class, at most the largest loss or, for thresholds of margins, half of it."""
+    """Return beta of each class: at most the largest loss, or half of it for thresholds of margins."""
     beta = as_numbers(reject.cost, "reject.cost", f"a number, or one for each of the {k} classes")
     most = largest / 2 if reject.rule in ("online", "margin") else largest
     if beta.shape not in ((), (k,)) or not ((beta > 0) & (beta <= most)).all():
@@ -143,7 +142,7 @@ def costs_by_class(reject: Reject, k: int, largest: float) -> NDArray:
 
 
 def warn_if_never_paid(reject: Reject, costs: NDArray) -> None:
-    """Warn of a cost that no answer can be expected to exceed; the last column of the costs is that of a rejection."""
+    """Warn if no answer's expected cost can exceed that of abstention, which is the last column of the costs."""
     gain = largest_gain(costs)
     if gain > -LEAST_GAIN * costs.max():
         return
@@ -155,7 +154,7 @@ def warn_if_never_paid(reject: Reject, costs: NDArray) -> None:
 
 
 def largest_gain(costs: NDArray) -> float:
-    """Return the most, over probabilities of the classes, by which the least expected cost of an answer exceeds a rejection's."""
+    """Return the largest excess of the lowest expected cost over the cost of abstention, over all class probabilities."""
     gains = costs[:, :-1] - costs[:, -1:]
     k, answers = gains.shape
     even = float(gains.mean(axis=0).min())
@@ -167,7 +166,7 @@ def largest_gain(costs: NDArray) -> float:
 
 
 def label_of_reject(reject: Reject, classes: NDArray) -> Any:
-    """Return what a rejected row is predicted as; refuse a label that is not of the type of the classes, or is one of them."""
+    """Return the label predicted for an abstained row; raise ValueError if it is a class or not of the classes' type."""
     label = reject.label
     if classes.dtype.kind == "b":
         raise ValueError(
@@ -186,12 +185,12 @@ def label_of_reject(reject: Reject, classes: NDArray) -> Any:
 
 
 def kinds_like(classes: NDArray) -> str:
-    """Return the kinds of array in which a label of the type of the classes comes."""
+    """Return the dtype kinds that a label of the classes' type can have."""
     return {"i": "iu", "u": "iu", "f": "iuf", "U": "OUT", "S": "OS"}.get(classes.dtype.kind, "OUST")
 
 
 def other_label(classes: NDArray) -> str:
-    """Say what a label of the type of the classes, and none of them, may be."""
+    """Return a description of the accepted labels: of the classes' type, but not a class."""
     names = classes.tolist()
     if classes.dtype.kind in "iuf":
         example, what = min(-1, names[0] - 1), "a number" if classes.dtype.kind == "f" else "an integer"
@@ -202,5 +201,5 @@ def other_label(classes: NDArray) -> str:
 
 
 def reject_code(k: int) -> NDArray:
-    """Return the paper's code with a rejection: e_1, ..., e_k, and (e_1 + ... + e_k) / sqrt(k) (Jain et al. 2015, section 3)."""
+    """Return the paper's code with abstention: e_1, ..., e_k, and (e_1 + ... + e_k) / sqrt(k) (Jain et al. 2015, section 3)."""
     return np.vstack([np.eye(k), np.full(k, k**-0.5)])

@@ -19,11 +19,11 @@ class SequenceLoss(Part):
     --------
     SequenceHamming : Counts tokens.
     SequenceZeroOne : Counts sequences.
-    sklearn_predtron.PredtronSequenceTagger : Learns for it.
+    sklearn_predtron.PredtronSequenceTagger : Trains with it.
 
     Examples
     --------
-    Two sequences, of three tokens and of two; labels are their places in `classes`:
+    Two sequences, of three tokens and of two; labels are given by their indices in `classes`:
 
     >>> import numpy as np
     >>> from sklearn_predtron.losses import SequenceHamming, SequenceLoss, SequenceZeroOne
@@ -38,7 +38,7 @@ class SequenceLoss(Part):
     additive = False  # whether it is the sum of what its tokens cost
 
     def build(self, transition_scaling: float, classes: NDArray, allowed: NDArray | None = None) -> ChainProblem:
-        """Make the compiled problem.
+        """Build the compiled problem.
 
         Parameters
         ----------
@@ -47,7 +47,7 @@ class SequenceLoss(Part):
         classes : ndarray of shape (K,)
             The labels, in the order of `classes_`.
         allowed : ndarray of shape (K + 1, K) or None
-            Which label may follow which, and in the last row which may be first; None if all may.
+            Whether column's label may follow the row's label, and in the last row, whether it may be first; None allows all.
 
         Returns
         -------
@@ -57,7 +57,7 @@ class SequenceLoss(Part):
         raise TypeError(f"{type(self).__name__} does not define build(); a loss of sequences must.")
 
     def table(self, classes: NDArray) -> NDArray | None:
-        """Tabulate what a wrong token costs.
+        """Tabulate the costs of wrong tokens.
 
         Parameters
         ----------
@@ -67,7 +67,7 @@ class SequenceLoss(Part):
         Returns
         -------
         ndarray of shape (K, K) or None
-            Rows = true label, columns = prediction; None is 1 for each wrong token.
+            Rows = true label, columns = prediction; None is a cost of 1 for each wrong token.
         """
         return None
 
@@ -77,16 +77,16 @@ class SequenceLoss(Part):
         Parameters
         ----------
         true, predicted : ndarrays of int, of shape (n_tokens,)
-            The labels y and sigma, by their places in `classes`, sequence by sequence.
+            The labels y and sigma, by their indices in `classes`, sequence by sequence.
         start : ndarray of int, of shape (n_sequences + 1,)
-            Where each sequence begins, and where the last one ends.
+            Index of the first token of each sequence, and the end of the last one.
         classes : ndarray of shape (K,)
             The labels, in the order of `classes_`.
 
         Returns
         -------
         ndarray of shape (n_sequences,)
-            One for each sequence: what its tokens cost together, or 1 for a sequence that costs anything, by `additive`.
+            Loss of each sequence: the sum of its tokens' costs if `additive`; otherwise 1 for a sequence with any cost.
         """
         costs = self.table(classes)
         of_tokens = (predicted != true).astype(np.float64) if costs is None else costs[true, predicted]
@@ -96,14 +96,14 @@ class SequenceLoss(Part):
         return losses if self.additive else (losses > 0).astype(np.float64)
 
     def constants(self, classes: NDArray, longest: int = 1) -> tuple[float, float]:
-        """Find the least positive loss c_L and the largest loss C_L.
+        """Return the least positive loss c_L and the largest loss C_L.
 
         Parameters
         ----------
         classes : ndarray of shape (K,)
             The labels, in the order of `classes_`.
         longest : int, default=1
-            The tokens of the longest sequence.
+            Number of tokens of the longest sequence.
 
         Returns
         -------
@@ -116,21 +116,21 @@ class SequenceLoss(Part):
 
 
 class SequenceHamming(SequenceLoss):
-    """The sum of the costs of the tokens: the number of wrong ones, where each costs 1.
+    """The sum of the costs of the tokens; with unit costs, the number of wrong tokens.
 
     L(sigma, y) = sum_t cost(y_t, sigma_t).
 
     Parameters
     ----------
     costs : array-like of shape (K, K), dict or CostMatrix, default=None
-        Rows = true label, columns = prediction, with a diagonal of zeros; or {(true, predicted): cost}, where pairs that are not
-        named cost 1.  None is 1 for each wrong token.
+        Rows = true label, columns = prediction, with a diagonal of zeros; or {(true, predicted): cost}, in which pairs that are
+        not named cost 1.  None is a cost of 1 for each wrong token.
 
     See Also
     --------
-    SequenceZeroOne : Counts sequences in the place of tokens.
-    CostMatrix : Declares the labels of the costs, of which some may not occur.
-    sklearn_predtron.PredtronSequenceTagger : Learns for it by default.
+    SequenceZeroOne : Counts sequences instead of tokens.
+    CostMatrix : Declares the labels of the costs; some of them may not occur.
+    sklearn_predtron.PredtronSequenceTagger : Trains with it by default.
 
     Examples
     --------
@@ -164,7 +164,7 @@ class SequenceZeroOne(SequenceLoss):
 
     See Also
     --------
-    SequenceHamming : Counts tokens in the place of sequences.
+    SequenceHamming : Counts tokens instead of sequences.
 
     Examples
     --------
@@ -181,5 +181,5 @@ class SequenceZeroOne(SequenceLoss):
 
 
 def sequence_loss(value: Any) -> SequenceLoss:
-    """The loss of sequences that the parameter `loss` of an estimator stands for."""
+    """Return the loss of sequences that the parameter `loss` of an estimator denotes."""
     return resolve(SequenceLoss, value, "loss", also="'auto'")

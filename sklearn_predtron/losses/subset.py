@@ -20,21 +20,21 @@ from sklearn_predtron.representations import SignVector, SubsetRepresentation
 
 
 class SubsetLoss(Part):
-    """Base of the losses on sets of m labels, functions of the counts of hits and misses.
+    """Base of the losses on sets of m labels that depend on the counts of hits and misses.
 
-    a labels are both in the prediction and in y, b in the prediction only (false positives), c in y only (false negatives),
-    and d in neither (Jain et al. 2015, supplement, C.2).  `c_L` and `C_L`, the least positive loss and the largest, are for the
-    theorems' steps and bounds; None is not known.
+    The counts are a labels both in the prediction and in y, b in the prediction only (false positives), c in y only (false
+    negatives), and d in neither (Jain et al. 2015, supplement, C.2).  `c_L` and `C_L`, the least positive and the largest loss,
+    are used by the steps and bounds of the theorems; None means unknown.
 
     See Also
     --------
     CountLoss : A function of the counts, without a class for it.
-    sklearn_predtron.PredtronMultilabelClassifier : Learns for it.
-    sklearn_predtron.estimator_checks.check_loss : Checks of all that a loss promises.
+    sklearn_predtron.PredtronMultilabelClassifier : Trains with it.
+    sklearn_predtron.estimator_checks.check_loss : Checks the contract of a loss.
 
     Examples
     --------
-    A label that is missed costs three times as much as a false one:
+    A missed label costs three times as much as a false one:
 
     >>> from sklearn_predtron.losses import SubsetLoss
     >>> class Missed(SubsetLoss):
@@ -68,7 +68,7 @@ class SubsetLoss(Part):
         raise TypeError(f"{type(self).__name__} does not define of_counts(); a subset loss must.")
 
     def evaluate(self, a: NDArray, b: NDArray, c: NDArray, d: NDArray) -> NDArray:
-        """Evaluate the loss, and check it.
+        """Evaluate the loss and check it.
 
         Parameters
         ----------
@@ -84,7 +84,7 @@ class SubsetLoss(Part):
         return checked_values(self, self.of_counts(*(count.copy() for count in counts)), counts)
 
     def constants(self, n_labels: int) -> tuple[float, float]:
-        """Find the least positive loss c_L and the largest loss C_L.
+        """Return the least positive loss c_L and the largest loss C_L.
 
         Parameters
         ----------
@@ -94,9 +94,9 @@ class SubsetLoss(Part):
         Returns
         -------
         c_L : float
-            What the compiled problem states, or else the least positive loss over all counts of hits and misses.
+            The value stated by the compiled problem; without one, the least positive loss over all counts of hits and misses.
         C_L : float
-            What the compiled problem states, or else the largest loss over all counts.
+            The value stated by the compiled problem; without one, the largest loss over all counts.
         """
         m, problem = n_labels, self.build(SignVector(), n_labels)
         if np.isfinite(problem.c_L) and np.isfinite(problem.C_L):
@@ -110,7 +110,7 @@ class SubsetLoss(Part):
         return float(values[values > 0].min()), float(values.max())
 
     def build(self, representation: SubsetRepresentation, m: int) -> subset.LabelSets:
-        """Make the compiled problem for sets of m labels.
+        """Build the compiled problem for sets of m labels.
 
         Parameters
         ----------
@@ -122,14 +122,14 @@ class SubsetLoss(Part):
         Returns
         -------
         LabelSets
-            The compiled problem; unless it is overridden, one that searches all counts.
+            The compiled problem; by default one that searches all counts.
         """
         nan = float("nan")
         return counts.EvaluatedSetLoss(m, self, nan if self.c_L is None else self.c_L, nan if self.C_L is None else self.C_L)
 
 
 def separable_costs(loss: SubsetLoss, m: int) -> tuple[float, float] | None:
-    """Return what a false label costs and what a missed one, if a loss of sets of m labels is the sum of these; else None."""
+    """Return the costs of a false and of a missed label if the loss of sets of m labels is their sum; None if it is not."""
     some = np.unique(np.linspace(0, m, min(m, 8) + 1).round().astype(int))
     a, b, c = (part.ravel() for part in np.meshgrid(some, np.append(some, 1), np.append(some, 1), indexing="ij"))
     kept = a + b + c <= m
@@ -141,7 +141,7 @@ def separable_costs(loss: SubsetLoss, m: int) -> tuple[float, float] | None:
 
 
 def checked_values(loss: SubsetLoss, found: Any, counts: list[NDArray]) -> NDArray:
-    """The answer of a loss's `of_counts` for some counts."""
+    """Return the values of a loss's `of_counts` for some counts, checked."""
     values, shape = real_numbers(found), counts[0].shape
     accepted = f"accepted is an array of shape {shape} of numbers from 0 to {LARGEST_LOSS:g}, and 0 where b = c = 0"
     if values is None:
@@ -168,7 +168,7 @@ class Hamming(SubsetLoss):
 
     See Also
     --------
-    SubsetZeroOne : Counts rows in the place of labels.
+    SubsetZeroOne : Counts rows instead of labels.
     sklearn.metrics.hamming_loss : Its mean over rows.
 
     Examples
@@ -193,7 +193,7 @@ class SubsetZeroOne(SubsetLoss):
 
     See Also
     --------
-    Hamming : Counts labels in the place of rows.
+    Hamming : Counts labels instead of rows.
     sklearn.metrics.zero_one_loss : Its mean over rows.
 
     Examples
@@ -216,12 +216,12 @@ class SubsetZeroOne(SubsetLoss):
 class ErrorSetSize(SubsetLoss):
     """The share of pairs of a label of y and another that are both wrong: L = b c / (P N) (Jain et al. 2015, section 3).
 
-    P labels are in y and N are not; the loss is 0 where P or N is.  All labels on is free of this loss, and so is none:
-    updates that step on mistakes only learn no more than that; those that step for want of margin do.
+    P labels are in y and N are not; the loss is 0 if P or N is 0.  Predicting all labels, or none, has no loss.  Updates that
+    step on mistakes only learn no more than that; use an update that also steps when the margin is too small.
 
     See Also
     --------
-    Hamming : Counts labels in the place of pairs.
+    Hamming : Counts labels instead of pairs.
     sklearn.metrics.label_ranking_loss : The share of pairs that scores put in the wrong order.
 
     Examples
@@ -249,7 +249,7 @@ class ErrorSetSize(SubsetLoss):
 class FBeta(SubsetLoss):
     """1 - F measure of a row's labels: L = 1 - (1 + beta^2) a / ((1 + beta^2) a + b + beta^2 c) (alias "f1").
 
-    0 where neither y nor the prediction has a label.
+    The loss is 0 if neither y nor the prediction has a label.
 
     Parameters
     ----------
@@ -290,11 +290,11 @@ class FBeta(SubsetLoss):
 
 
 class Jaccard(SubsetLoss):
-    """1 - intersection over union of a row's labels: L = 1 - a / (a + b + c), 0 where the union is empty.
+    """1 - intersection over union of a row's labels: L = 1 - a / (a + b + c), or 0 if the union is empty.
 
     See Also
     --------
-    FBeta : Counts a hit twice, and recall as much as is wanted.
+    FBeta : Counts a hit twice, and lets you choose the weight of recall.
     sklearn.metrics.jaccard_score : With average="samples" and zero_division=1, 1 - its mean over rows.
 
     Examples
@@ -318,11 +318,11 @@ class Jaccard(SubsetLoss):
 class BalancedError(SubsetLoss):
     """1 - balanced accuracy of a row's labels: L = (c / P + b / N) / 2 (alias "balanced").
 
-    P labels are in y and N are not: the mean of the shares of both that are wrong, or the one alone if the other has no labels.
+    P labels are in y and N are not.  The loss is the mean of both error rates; if P or N is 0, it is the other rate alone.
 
     See Also
     --------
-    GMean : The geometric mean in the place of the arithmetic one.
+    GMean : The geometric instead of the arithmetic mean.
     sklearn.metrics.balanced_accuracy_score : The measure of the labels of one row.
 
     Examples
@@ -348,11 +348,11 @@ class BalancedError(SubsetLoss):
 class GMean(SubsetLoss):
     """1 - the geometric mean of sensitivity and specificity: L = 1 - sqrt(a d / (P N)) (alias "g_mean").
 
-    P labels are in y and N are not; the share of right ones of none is 1.
+    P labels are in y and N are not; if P or N is 0, its factor is 1.
 
     See Also
     --------
-    BalancedError : The arithmetic mean in the place of the geometric one.
+    BalancedError : The arithmetic instead of the geometric mean.
     FBeta : The harmonic mean of precision and recall.
 
     Examples
@@ -375,7 +375,7 @@ class GMean(SubsetLoss):
 
 
 class AtK(SubsetLoss):
-    """Base of the losses whose predictions have exactly k labels, or by another rule at least or at most k."""
+    """Base of the losses whose predictions have exactly k labels, or with another `rule` at least or at most k."""
 
     k: float
     rule: str
@@ -395,12 +395,12 @@ class AtK(SubsetLoss):
         Returns
         -------
         int
-            `k`, or its share of the labels, rounded, but 1 at least.
+            `k`, or that share of the labels, rounded, but at least 1.
         """
         return max(1, round(self.k * m)) if self.k < 1 else int(self.k)
 
     def sizes(self, m: int) -> tuple[int, int]:
-        """Return how many of m labels a prediction has.
+        """Return the number of labels that a prediction may have.
 
         Parameters
         ----------
@@ -410,9 +410,9 @@ class AtK(SubsetLoss):
         Returns
         -------
         least : int
-            The least number that it may have.
+            Smallest number of labels.
         most : int
-            The largest.
+            Largest number of labels.
         """
         k = self.size(m)
         return 0 if self.rule == "at_most" else k, m if self.rule == "at_least" else k
@@ -425,21 +425,21 @@ class AtK(SubsetLoss):
         return at_k.AtKProblem(m, k, self._recall, self.rule != "exactly")
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take over a saved state, in which there may be no rule."""
+        """Restore a saved state, which may lack a rule."""
         super().__setstate__({"rule": "exactly", **state})
 
 
 class PrecisionAtK(AtK):
-    """Share of the k predicted labels that are wrong: L = b / k; predictions have exactly k labels, or at least.
+    """Share of the k predicted labels that are wrong: L = b / k; predictions have exactly or at least k labels.
 
-    Where y has fewer labels than k no prediction is free of loss: updates use the excess over the least loss.
+    If y has fewer than k labels, every prediction has a loss; updates then use the excess over the least loss.
 
     Parameters
     ----------
     k : int or float, default=1
-        Labels in a prediction; below 1 their share of all, rounded, but one label at least.
+        Number of labels in a prediction; below 1, the share of all labels, rounded, but at least one label.
     rule : {"exactly", "at_least"}, default="exactly"
-        With "at_least", predictions are the labels of positive scores, but the k largest at least, and L = b / (a + b).
+        With "at_least", a prediction has the labels with positive scores, but at least the k largest, and L = b / (a + b).
 
     See Also
     --------
@@ -468,21 +468,21 @@ class PrecisionAtK(AtK):
 
 
 class RecallAtK(AtK):
-    """Share of the labels of y that are not among the k predicted: L = c / P; predictions have exactly k labels, or at most.
+    """Share of the labels of y that are not among the k predicted: L = c / P; predictions have exactly or at most k labels.
 
-    0 where y has no label.  Where y has more than k no prediction is free of loss: updates use the excess over the least loss.
+    The loss is 0 if y has no label.  If y has more than k, every prediction has a loss; updates use the excess over the least.
 
     Parameters
     ----------
     k : int or float, default=1
-        Labels in a prediction; below 1 their share of all, rounded, but one label at least.
+        Number of labels in a prediction; below 1, the share of all labels, rounded, but at least one label.
     rule : {"exactly", "at_most"}, default="exactly"
-        With "at_most", predictions are the labels of positive scores, but the k largest at most.
+        With "at_most", a prediction has the labels with positive scores, but at most the k largest.
 
     See Also
     --------
     PrecisionAtK : The share of the predicted labels that are wrong.
-    BreakEven : As many are predicted as there are.
+    BreakEven : Predicts as many rows as are positive.
 
     Examples
     --------
@@ -507,12 +507,12 @@ class RecallAtK(AtK):
 class BreakEven(AtK):
     """Precision at the break-even point, of batches: L = c / P; as many rows are predicted as are positive.
 
-    It is for `PredtronBipartiteClassifier`, which predicts the share of positive rows that it has learned from.
+    For `PredtronBipartiteClassifier`, which predicts as positive the share of rows that were positive in training.
 
     See Also
     --------
-    PrecisionAtK : A number of rows, or a share of them, that is given.
-    sklearn_predtron.PredtronBipartiteClassifier : Learns for it.
+    PrecisionAtK : Predicts a given number or share of rows.
+    sklearn_predtron.PredtronBipartiteClassifier : Trains with it.
 
     Examples
     --------
@@ -546,12 +546,12 @@ class CountLoss(SubsetLoss):
         Takes true positives, false positives, false negatives and true negatives as integers; returns the loss, finite, not
         negative, at most 1e100, and 0 where b = c = 0.  Called once for each possible combination.
     c_L, C_L : float or None, default=None
-        The least positive loss and the largest, where the theorems' steps and bounds are wanted; values that contradict them
-        are refused.
+        The least positive and the largest loss, needed for the steps and bounds of the theorems; values that contradict them
+        raise ValueError.
 
     See Also
     --------
-    SubsetLoss : Base, for losses with parameters, which are evaluated for many counts at once.
+    SubsetLoss : Base, for losses with parameters, evaluated for many counts at once.
     sklearn_predtron.metrics.subset_scorer : Scores by any such function.
 
     Examples
@@ -599,7 +599,7 @@ OF_FUNCTIONS = "functions of the true positives, false positives, false negative
 
 
 def subset_loss(value: Any, build: Callable[[SubsetLoss], Any] | None = None) -> SubsetLoss:
-    """The loss on sets that the parameter `loss` of an estimator stands for; `build` tries what a message may name."""
+    """Return the loss on sets that the parameter `loss` of an estimator denotes; `build` checks what a message may suggest."""
     if callable(value) and not isinstance(value, (type, SubsetLoss)):
         return CountLoss(value)
     return resolve(SubsetLoss, value, "loss", build, also=OF_FUNCTIONS)

@@ -18,16 +18,16 @@ OF_COSTS = "a matrix of costs (rows = true, columns = predicted), a dict {(true,
 
 
 class CostTableLoss(Part):
-    """Base of the losses L(sigma, y) that a k x k table gives.
+    """Base of the losses L(sigma, y) given by a k x k table.
 
     See Also
     --------
     CostMatrix : Costs given as a matrix or a dict, without a class for them.
-    sklearn_predtron.estimator_checks.check_loss : Checks of all that a loss promises.
+    sklearn_predtron.estimator_checks.check_loss : Checks the contract of a loss.
 
     Examples
     --------
-    Hours of a clock, from which 23 is no further than 1 is from 0:
+    Hours of a clock, where 23 and 1 are equally far from 0:
 
     >>> import numpy as np
     >>> from sklearn_predtron.losses import CostTableLoss
@@ -61,7 +61,7 @@ class CostTableLoss(Part):
         raise TypeError(f"{type(self).__name__} does not define matrix(); a table loss must.")
 
     def table(self, classes: NDArray) -> NDArray | None:
-        """Tabulate the loss, and check it.
+        """Tabulate the loss and check it.
 
         Parameters
         ----------
@@ -71,14 +71,14 @@ class CostTableLoss(Part):
         Returns
         -------
         ndarray of shape (k, k) or None
-            A copy of `matrix(classes)`, which holds numbers from 0 to 1e100, zeros on the diagonal and a positive one; None is
+            A copy of `matrix(classes)`: numbers from 0 to 1e100, zeros on the diagonal and at least one positive number.  None is
             the 0-1 loss.
         """
         found = self.matrix(np.array(classes))
         return None if found is None else checked_costs(self, found, len(classes))
 
     def constants(self, classes: NDArray) -> tuple[float, float]:
-        """Find the least positive loss c_L and the largest loss C_L.
+        """Return the least positive loss c_L and the largest loss C_L.
 
         Parameters
         ----------
@@ -96,7 +96,7 @@ class CostTableLoss(Part):
         return (1.0, 1.0) if costs is None else (float(costs[costs > 0].min()), float(costs.max()))
 
     def build(self, representation: CodeRepresentation, classes: NDArray) -> FiniteProblem:
-        """Make the compiled problem.
+        """Build the compiled problem.
 
         Parameters
         ----------
@@ -123,7 +123,7 @@ def costs_of(loss: CostTableLoss, classes: NDArray) -> NDArray | None:
 
 
 def checked_costs(loss: CostTableLoss, found: Any, k: int) -> NDArray:
-    """The costs that `matrix` of a loss returned for k classes."""
+    """Return the costs that `matrix` of a loss gives for k classes, checked."""
     costs = real_numbers(found)
     if costs is None:
         raise bad_costs(loss, k, f"{shortened(found)}, which does not hold numbers")
@@ -141,7 +141,7 @@ def checked_costs(loss: CostTableLoss, found: Any, k: int) -> NDArray:
 
 
 def check_costs_kept(representation: CodeRepresentation, problem: FiniteProblem, cost: NDArray | None) -> None:
-    """Refuse a compiled problem that was made with other costs than those given."""
+    """Raise ValueError if a compiled problem was built with other costs than the given ones."""
     kept = problem.cost_matrix
     if cost is None and kept is None:
         return
@@ -188,8 +188,8 @@ class Absolute(CostTableLoss):
 
     See Also
     --------
-    Squared : Mistakes by several ranks cost more.
-    sklearn_predtron.PredtronOrdinalClassifier : Learns for it by default.
+    Squared : Costs grow faster with the number of ranks.
+    sklearn_predtron.PredtronOrdinalClassifier : Trains with it by default.
     sklearn.metrics.mean_absolute_error : Its mean over rows, for labels 0, 1, 2 and so on.
 
     Examples
@@ -214,7 +214,7 @@ class Squared(CostTableLoss):
 
     See Also
     --------
-    Absolute : Mistakes cost as many ranks as they are off.
+    Absolute : A mistake costs the number of ranks it is off.
     sklearn.metrics.mean_squared_error : Its mean over rows, for labels 0, 1, 2 and so on.
 
     Examples
@@ -239,18 +239,18 @@ class CostMatrix(CostTableLoss):
     Parameters
     ----------
     costs : array-like of shape (k, k) or dict
-        Rows = true label, columns = prediction, with a diagonal of zeros; or {(true, predicted): cost}, where pairs that are not
-        named cost 1.  Costs are finite and not negative.
+        Rows = true label, columns = prediction, with a diagonal of zeros; or {(true, predicted): cost}, in which pairs that are
+        not named cost 1.  Costs are finite and not negative.
     labels : array-like of shape (k,), default=None
-        All labels that may occur, each once, in the order of the rows and columns.  The costs of the classes that do occur are
-        taken from these, so that one may be missing, from a fold of a search for instance.  None is `classes_`: the costs are
-        in their order, and a dict names no other label.
+        All labels that may occur, each once, in the order of the rows and columns.  The costs of the classes in y are selected
+        from these, so a class may be missing, for instance from a fold of a search.  None is `classes_`: the costs are in that
+        order, and a dict names no other label.
 
     Raises
     ------
     ValueError
-        In `fit` and `partial_fit`, if the costs are not as above, or if they name a label that is not among `labels` (without
-        them, among the classes), or if `labels` lacks a class.
+        In `fit` and `partial_fit`, if the costs are invalid, if they name a label that is not in `labels` (by default
+        `classes_`), or if `labels` lacks a class.
 
     See Also
     --------
@@ -280,12 +280,12 @@ class CostMatrix(CostTableLoss):
         return without_pairs(super().__getstate__())
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take over a saved state."""
+        """Restore a saved state."""
         super().__setstate__(with_pairs(state))
 
     @property
     def takes_new_classes(self) -> bool:  # type: ignore[override]
-        """Whether the costs are of pairs of labels, or of a matrix that declares all labels."""
+        """Whether new classes may come: costs by pairs of labels, or a matrix that declares all labels."""
         return isinstance(self.costs, Mapping) or self.labels is not None
 
     def matrix(self, classes: NDArray) -> NDArray:
@@ -328,14 +328,14 @@ class CostMatrix(CostTableLoss):
         return costs
 
     def _hint(self) -> str:
-        """Say what to do where the labels are right, and a class did not occur."""
+        """Return the advice for the case that the labels are right and a class did not occur."""
         if self.labels is not None:
             return ""
         return "; where a class may be missing, as from a fold, declare them all: CostMatrix(costs, labels=[...])"
 
 
 def distinct(labels: Any) -> list[Any]:
-    """The declared labels, which must differ."""
+    """Return the declared labels; raise ValueError if they are not distinct."""
     found = np.asarray(labels, dtype=object)
     try:
         good = found.ndim == 1 and len(set(found)) == len(found) >= 2
@@ -347,7 +347,7 @@ def distinct(labels: Any) -> list[Any]:
 
 
 def check_given_costs(costs: NDArray) -> None:
-    """Refuse costs that are not finite, negative or too large, and a cost of what is right."""
+    """Raise ValueError if costs are not finite, negative or too large, or if a right prediction has a cost."""
     bad = costs[~(np.isfinite(costs) & (costs >= 0))]
     if len(bad) > 0:
         raise ValueError(f"loss must hold finite costs that are not negative, got {bad.tolist()}.")
@@ -358,7 +358,7 @@ def check_given_costs(costs: NDArray) -> None:
 
 
 def names_label(loss: CostTableLoss, label: Any) -> bool:
-    """Whether costs are given or declared for a label, be it one of the classes or not."""
+    """Return whether costs are given or declared for a label, whether or not it is a class."""
     if not isinstance(loss, CostMatrix):
         return False
     pairs = loss.costs if isinstance(loss.costs, Mapping) else ()
@@ -367,7 +367,7 @@ def names_label(loss: CostTableLoss, label: Any) -> bool:
 
 
 def table_loss(value: Any) -> CostTableLoss:
-    """The loss that the parameter `loss` of an estimator stands for."""
+    """Return the loss that the parameter `loss` of an estimator denotes."""
     if isinstance(value, (str, CostTableLoss)):
         return resolve(CostTableLoss, value, "loss", also=OF_COSTS)
     if value is None:

@@ -19,17 +19,17 @@ POSITIVE = Interval(Real, 0, None, closed="neither")
 class Update(Part):
     """Base of the updates W <- W + eta (rep(sigma_y) - rep(competitor)) x^T.
 
-    `needs` names what a problem must offer; `auto_scaling` is what intercept_scaling="auto" stands for under the update;
-    `pairwise` says that its margin is that of pairs of items.
+    `needs` names what a problem must offer.  `auto_scaling` is the value of intercept_scaling="auto" under the update.
+    `pairwise` says whether the margin is that of pairs of items.
 
     See Also
     --------
     Adaptive : The default.
-    sklearn_predtron.norms.Norm : Base of what the steps are measured by.
+    sklearn_predtron.norms.Norm : Base of the norms that measure the steps.
 
     Examples
     --------
-    An update of one's own that builds the rule of another one:
+    A user-defined update that builds the rule of another one:
 
     >>> from sklearn.datasets import load_wine
     >>> from sklearn_predtron import PredtronClassifier
@@ -48,7 +48,7 @@ class Update(Part):
     _parameter_constraints: dict[str, list] = {}
 
     def build(self, problem: Problem) -> Rule:
-        """Make the compiled rule.
+        """Build the compiled rule.
 
         Parameters
         ----------
@@ -58,12 +58,12 @@ class Update(Part):
         Returns
         -------
         Rule
-            The compiled rule, with nothing learned.
+            The compiled rule, untrained.
         """
         raise TypeError(f"{type(self).__name__} does not define build(); an update must.")
 
     def theorem(self, problem: Problem) -> str:
-        """Name the theorem behind `loss_bound`.
+        """Return the name of the theorem behind `loss_bound`.
 
         Parameters
         ----------
@@ -73,12 +73,12 @@ class Update(Part):
         Returns
         -------
         str
-            Its name, and the paper that has it.
+            Name of the theorem and its paper.
         """
         raise ValueError(f"No loss bound is proven for update={self}.")
 
     def loss_bound(self, problem: Problem, margin: float, radius: float, c_L: float) -> float:
-        """Bound the loss suffered online on data that are separable with a margin, where `theorem` names one that says so.
+        """Bound the online loss on data that are separable with a margin, if `theorem` names a theorem.
 
         Parameters
         ----------
@@ -87,60 +87,60 @@ class Update(Part):
         margin : float
             Margin gamma of unit-norm weights on the data.
         radius : float
-            The largest length R of an input, with its intercept feature.
+            The largest length R of an input, including its intercept feature.
         c_L : float
-            The least positive loss, not finite where it is not known.
+            The least positive loss; not finite if unknown.
 
         Returns
         -------
         float
-            What the sum of the losses cannot exceed.
+            Upper bound of the sum of the losses.
         """
         raise TypeError(f"{type(self).__name__} does not define loss_bound(); an update with a theorem must.")
 
     def unit_margin_bound(self, problem: Problem, unit_margin: float, radius: float, c_L: float) -> float:
-        """Bound the loss suffered online on data that are separable with a margin for each unit of loss.
+        """Bound the online loss on data that are separable with a margin for each unit of loss.
 
         Parameters
         ----------
         problem : Problem
             The compiled problem.
         unit_margin : float
-            The margin g of unit-norm weights W, which have S(y) - S(sigma) >= g L(sigma, y): U = W / g has no surrogate loss.
+            The margin g of unit-norm weights W, with S(y) - S(sigma) >= g L(sigma, y): U = W / g has surrogate loss 0.
         radius : float
-            The largest length R of an input, with its intercept feature.
+            The largest length R of an input, including its intercept feature.
         c_L : float
-            The least positive loss, not finite where it is not known.
+            The least positive loss; not finite if unknown.
 
         Returns
         -------
         float
-            What the sum of the losses cannot exceed.
+            Upper bound of the sum of the losses.
         """
         raise ValueError(f"No loss bound by a unit margin is proven for update={self}; pass a margin.")
 
     def comparator_bound(self, problem: Problem, against: Comparator, c_L: float) -> float:
-        """Bound the loss suffered online on any data by that of given weights, where such a bound is proven.
+        """Bound the online loss on any data by that of given weights, if such a bound is proven.
 
         Parameters
         ----------
         problem : Problem
             The compiled problem.
         against : Comparator
-            The given weights U: their length, their surrogate losses on the rows, and the radius R of these.
+            The given weights U: their length, their surrogate losses on the rows, and the radius R of the rows.
         c_L : float
-            The least positive loss, not finite where it is not known.
+            The least positive loss; not finite if unknown.
 
         Returns
         -------
         float
-            What the sum of the losses cannot exceed.
+            Upper bound of the sum of the losses.
         """
         raise ValueError(f"No bound against given weights is proven for update={self}.")
 
 
 def build_rule(update: Update, problem: Problem) -> Rule:
-    """Return the compiled rule of an update for a problem; refuse a problem that does not offer what the update needs."""
+    """Return the compiled rule of an update; raise ValueError if the problem lacks what the update needs."""
     for need in update.needs:
         if need not in problem.offers:
             raise ValueError(lacks(update, need, problem))
@@ -149,7 +149,7 @@ def build_rule(update: Update, problem: Problem) -> Rule:
 
 
 def lacks(update: Update, need: str, problem: Problem) -> str:
-    """Say which parts offer what an update needs and a problem does not, and which updates work."""
+    """Return a message on the parts that offer what the problem lacks, and on the updates that work."""
     offering = [] if "(" in need else [repr(kind.alias) for kind in kinds(Part) if need in kind.offers]
     have = f", which {series(offering)} {'have' if len(offering) > 1 else 'has'}" if offering else ""
     fitting = [repr(kind.alias) for kind in kinds(Update) if set(kind.needs) <= set(problem.offers)]

@@ -28,7 +28,7 @@ def least_loss(problem: Any, c_L: float) -> float:
 
 
 def unstated(problem: Any) -> str:
-    """Say that a bound needs losses that are not known."""
+    """Return the message that a bound needs unknown losses."""
     return f"loss_bound needs c_L and C_L, the least and the largest loss, which {problem.constants_source} does not state."
 
 
@@ -63,7 +63,7 @@ def largest_total(excess: float, slope2: float) -> float:
 
 
 def check_fixed_step(update: Any) -> None:
-    """Refuse a step that follows the rows."""
+    """Raise ValueError if the step depends on the rows."""
     if isinstance(update.eta, str):
         raise ValueError(
             f"No bound against given weights is proven for update={update}, whose step is not fixed beforehand; give eta as a "
@@ -72,7 +72,7 @@ def check_fixed_step(update: Any) -> None:
 
 
 def check_fixed_competitor(update: Any, problem: Any) -> None:
-    """Refuse rankings, whose sigma_y follows the learner's own scores."""
+    """Raise ValueError for rankings, whose sigma_y depends on the learner's own scores."""
     if problem.sigma_y_varies:
         raise ValueError(
             f"No bound against given weights is proven for update={update} and rankings, whose sigma_y follows the scores; "

@@ -37,12 +37,12 @@ class LossAugmented(Update):
     ----------
     eta : float or "theory", default=1.0
         The step; "theory" is Theorem 1's c_L / (D^2 R^2), with R the largest length of an input so far.  Under a norm of dual
-        exponent q, R^2 has the factor q - 1 (Theorem 15); for rankings c_L is that of the lists that lost so far.
+        exponent q, R^2 has the factor q - 1 (Theorem 15).  For rankings c_L is that of the lists with a loss so far.
 
     See Also
     --------
-    LossDriven : Steps away from the prediction made.
-    Adaptive : Free of step sizes.
+    LossDriven : Steps away from the prediction.
+    Adaptive : Needs no step size.
 
     Notes
     -----
@@ -101,7 +101,7 @@ class LossAugmented(Update):
 class LossDriven(Update):
     """Predtron.LD, Algorithm 2 of Jain et al. (2015) (alias "loss_driven").
 
-    On a mistake the competitor is the best prediction outside Sigma_y, which is the prediction made, and the step is
+    On a mistake the competitor is the best prediction outside Sigma_y, which is the prediction itself, and the step is
     eta L(sigma, y).
 
     Parameters
@@ -112,7 +112,7 @@ class LossDriven(Update):
 
     See Also
     --------
-    PerceptronUpdate : Steps of the same size, whatever is lost.
+    PerceptronUpdate : Steps of constant size, independent of the loss.
     LossAugmented : Steps away from the loss-augmented competitor.
 
     Notes
@@ -157,7 +157,7 @@ class LossDriven(Update):
 
 
 class PerceptronUpdate(Update):
-    """The perceptron: on a mistake, a constant step away from the prediction made (alias "perceptron").
+    """The perceptron: on a mistake, a constant step away from the prediction (alias "perceptron").
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ class PerceptronUpdate(Update):
     See Also
     --------
     LossDriven : Steps in proportion to the loss.
-    sklearn.linear_model.Perceptron : The perceptron of two classes, and of more one-vs-rest.
+    sklearn.linear_model.Perceptron : The perceptron for two classes; one-vs-rest for more.
 
     Notes
     -----
@@ -215,7 +215,7 @@ class PerceptronUpdate(Update):
 class PassiveAggressive(Update):
     """Passive-aggressive updates: the least change that meets a target margin (Crammer et al. 2006).
 
-    With Delta = rep(sigma_y) - rep(competitor) and h = delta L - <Delta, t> (or delta - <Delta, t>), a step where h > 0:
+    With Delta = rep(sigma_y) - rep(competitor) and h = delta L - <Delta, t> (or delta - <Delta, t>), it steps if h > 0, by
     eta = h / |Delta x^T|^2, capped by C ("pa1") or softened by it ("pa2").
 
     Parameters
@@ -223,9 +223,9 @@ class PassiveAggressive(Update):
     C : float, default=inf
         Aggressiveness; the step of "pa1" is at most C, that of "pa2" is h / (|Delta x^T|^2 + 1 / (2 C)).
     variant : {"pa", "pa1", "pa2"}, default="pa1"
-        Which of the three; "pa" takes no C.
+        Which of the three variants; "pa" does not use C.
     competitor : {"augmented", "predicted"}, default="augmented"
-        The loss-augmented competitor, or the prediction made (then a step on mistakes only).
+        The loss-augmented competitor, or the prediction (then steps on mistakes only).
     target : {"loss", "constant"}, default="loss"
         Whether the target margin is delta times the competitor's loss, or delta.
     delta : float, default=1.0
@@ -233,17 +233,17 @@ class PassiveAggressive(Update):
 
     See Also
     --------
-    Adaptive : A cap that scales itself.
-    Subgradient : Steps of a size that is given.
+    Adaptive : A cap that adapts its scale.
+    Subgradient : Steps of a given size.
 
     Notes
     -----
-    `loss_bound` is delta C_L^2 / (gamma^2 eta), eta being the least step of a mistake: min(C, delta c_L / (D R)^2) for "pa"
-    and "pa1", and delta c_L / ((D R)^2 + 1 / (2 C)) for "pa2".  With target="constant" it is delta C_L / (gamma^2 eta),
-    with 1 in the place of c_L in eta.  It is proven for the prediction made as competitor, and for the loss-augmented one
-    with target="loss" and delta = 1.
+    `loss_bound` is delta C_L^2 / (gamma^2 eta), eta being the smallest step on a mistake: min(C, delta c_L / (D R)^2) for "pa"
+    and "pa1", and delta c_L / ((D R)^2 + 1 / (2 C)) for "pa2".  With target="constant" it is delta C_L / (gamma^2 eta), with 1
+    instead of c_L in eta.  It is proven if the competitor is the prediction, and for the loss-augmented competitor with
+    target="loss" and delta = 1.
 
-    `comparator_bound` is by the surrogates phi(U x, y) of equation (2), for target="loss" and delta = 1:
+    `comparator_bound` uses the surrogates phi(U x, y) of equation (2), for target="loss" and delta = 1:
     (|U|^2 + 2 C sum phi) / min(C, c_L / (D R)^2) for "pa1" with a finite C, and
     ((D R)^2 + 1 / (2 C)) (|U|^2 + 2 C sum phi^2) / c_L for "pa2" (Crammer et al. 2006, Theorems 4 and 5).
 
@@ -319,25 +319,25 @@ class PassiveAggressive(Update):
 
 
 class Adaptive(Update):
-    """Passive-aggressive with a cap that scales itself: the default, free of step sizes (alias "adaptive").
+    """Passive-aggressive with a cap that adapts its scale: the default, without a step size (alias "adaptive").
 
-    A step min(cap, h / g2) wherever the hinge h = L(competitor, y) - <Delta, t> of equation (2) is positive, with
+    The step is min(cap, h / g2) if the hinge h = L(competitor, y) - <Delta, t> of equation (2) is positive, with
     g2 = |Delta x^T|^2 and cap = kappa exp(running mean of log(L(competitor, y) / g2)).  Multiplying X or L by a constant
     changes no prediction.
 
     Parameters
     ----------
     kappa : float or None, default=None
-        Factor of the cap; None is 0.3 for queries of documents, and 1 for all others.
+        Factor of the cap; None is 0.3 for queries of documents, and 1 for everything else.
 
     See Also
     --------
-    PassiveAggressive : A cap that is given, or none.
+    PassiveAggressive : A given cap, or none.
     LossAugmented : The algorithm with Theorem 1's step.
 
     Notes
     -----
-    `loss_bound` is D^2 R^2 C_L^2 / (min(1, kappa) c_L gamma^2): Theorem 1's bound, without knowing R or c_L.
+    `loss_bound` is D^2 R^2 C_L^2 / (min(1, kappa) c_L gamma^2): Theorem 1's bound, without the need to know R or c_L.
 
     Examples
     --------
@@ -373,25 +373,25 @@ class Adaptive(Update):
 class Subgradient(Update):
     """Subgradient steps on the generalised hinge with an L2 penalty (alias "subgradient").
 
-    Each round W <- (1 - eta alpha) W, and a step eta wherever the hinge of equation (2) is positive.  The intercept is one
+    Each round sets W <- (1 - eta alpha) W, and steps by eta if the hinge of equation (2) is positive.  The intercept is one
     more weight and is penalised with the others.
 
     Parameters
     ----------
     alpha : float, default=1e-4
-        The penalty alpha / 2 |W|^2; 0 is subgradient descent without one, for which eta must be a number.
+        The penalty is alpha / 2 |W|^2; 0 is subgradient descent without a penalty, and then eta must be a number.
     eta : float or "pegasos", default="pegasos"
         The step; "pegasos" is 1 / (alpha t) in round t.  A number must be below 1 / alpha.
 
     See Also
     --------
-    PassiveAggressive : Steps as long as the round calls for.
-    sklearn.linear_model.SGDClassifier : Subgradient steps for two classes, and for more one-vs-rest.
+    PassiveAggressive : Steps of the size that the round needs.
+    sklearn.linear_model.SGDClassifier : Subgradient steps for two classes; one-vs-rest for more.
 
     Notes
     -----
-    Shalev-Shwartz and Ben-David (2014): for T rows of lengths up to R and weights of norms up to B, ``alpha=0`` with
-    eta = B / (2 R sqrt(T + 1)) and average="uniform" is Corollary 17.2, alpha = 4 sqrt(2) R / (B sqrt(T)) Corollary 17.1.
+    For T rows of lengths up to R and weights of norms up to B (Shalev-Shwartz and Ben-David 2014), ``alpha=0`` with
+    eta = B / (2 R sqrt(T + 1)) and average="uniform" is Corollary 17.2; alpha = 4 sqrt(2) R / (B sqrt(T)) is Corollary 17.1.
 
     Examples
     --------

@@ -13,9 +13,9 @@ from sklearn_predtron.updates._prank import PRankRule
 class PRank(Update):
     """PRank as printed: each threshold on the wrong side of <u, x>, or on it, moves by 1 (Crammer and Singer 2001).
 
-    Where the predicted rank is not the label, tau_j = +1 for the thresholds below the label that <u, x> does not exceed and -1
-    for those above it that <u, x> reaches; u <- u + (sum of tau) x, and threshold j falls by tau_j.  For
-    representation="shared" only.  The loss decides nothing; intercept_scaling="auto" is 1.
+    If the predicted rank is not the label, tau_j = +1 for the thresholds below the label that <u, x> does not exceed, and -1
+    for those above it that <u, x> reaches; u <- u + (sum of tau) x, and threshold j falls by tau_j.  It is for
+    representation="shared" only.  The loss has no influence; intercept_scaling="auto" is 1.
 
     See Also
     --------
@@ -24,7 +24,7 @@ class PRank(Update):
 
     Notes
     -----
-    `loss_bound` is 4 R^2 / ((r - 1) gamma^2) for the absolute loss and any that is nowhere larger, with
+    `loss_bound` is 4 R^2 / ((r - 1) gamma^2) for the absolute loss and any loss that is nowhere larger, with
     R^2 = (r - 1) |x|^2 + s^2.  Crammer and Singer's theorem, (r - 1) (|x|^2 + 1) / gamma'^2 with the least distance
     gamma' = sqrt(r - 1) gamma / 2 from a threshold, is for s = 1; their proof gives the R^2 above.
 

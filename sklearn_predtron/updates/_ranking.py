@@ -20,31 +20,30 @@ from sklearn_predtron.updates._pairwise import ListNetRule, MaxPairRule, MMPRule
 class Slam(Update):
     """SLAM perceptron: the subgradient of a large-margin surrogate that bounds the list's loss (alias "slam").
 
-    On a mistake t <- t - eta sum_i v_i (e_k(i) - e_i) over the items with a less relevant one whose score is not 1 below, k(i)
-    being the best of those.  The weights v are those of loss="ndcg" (also with k) or loss="ap", averaged within each grade
+    On a mistake t <- t - eta sum_i v_i (e_k(i) - e_i), over the items i with a less relevant item whose score is not 1 below;
+    k(i) is the best of those.  The weights v are those of loss="ndcg" (also with k) or loss="ap", averaged within each grade
     (Chaudhuri and Tewari 2015, eq. 9 to 11 and 16, Algorithm 1).
 
     Parameters
     ----------
     eta : float, "theory" or "invsqrt", default="theory"
         The step; "theory" is v / (D^2 R^2), with the least positive weight v, the largest length R of a document so far and
-        D^2 = 4, or 2 for rankings of labels, whose R is that of a row;
-        "invsqrt" is 1 / sqrt(t) in round t.
+        D^2 = 4; for rankings of labels, R is the length of a row and D^2 = 2.  "invsqrt" is 1 / sqrt(t) in round t.
 
     See Also
     --------
     MaxPair : The worst pair alone, for any loss.
     sklearn_predtron.losses.NDCG : A loss with weights of the items.
-    sklearn_predtron.losses.AveragePrecision : Another one.
+    sklearn_predtron.losses.AveragePrecision : Another such loss.
 
     Notes
     -----
-    It is for lists that can be ranked nearly without loss.  On long noisy lists the best-scored of many irrelevant items is
-    there by chance, every round steps away from it, and what is learned ranks little better than chance.
+    Use it for lists that can be ranked nearly without loss.  On long noisy lists one of the many irrelevant items has the best
+    score by chance; every round steps away from it, and the learned ranking is little better than chance.
 
-    `loss_bound` is D^2 R^2 / (v gamma^2) for eta = "theory", with the least positive weight v (for c_L) of the lists that
-    lost.  R is the largest length of a document, and D^2 = 4, or that of a row of ranked labels, and D^2 = 2; gamma is the
-    margin of pairs.  For a number below 2 v / (D R)^2 the same proof gives 1 / (eta gamma^2 (2 - eta D^2 R^2 / v)).
+    `loss_bound` is D^2 R^2 / (v gamma^2) for eta = "theory", with the least positive weight v (for c_L) of the lists with a loss.
+    R is the largest length of a document, and D^2 = 4; for ranked labels R is that of a row, and D^2 = 2.  gamma is the margin
+    of pairs.  For a number below 2 v / (D R)^2 the same proof gives 1 / (eta gamma^2 (2 - eta D^2 R^2 / v)).
 
     `comparator_bound` is (|U|^2 + 2 eta sum f(U)) / (eta (2 - eta D^2 R^2 / v)), f being the surrogate (Chaudhuri and
     Tewari 2015, Theorem 6).
@@ -90,7 +89,7 @@ class Slam(Update):
 
 
 class MaxPair(Update):
-    """The pair of items that is furthest from the right order, on a mistake (alias "max_pair").
+    """On a mistake, the pair of items that is furthest from the right order (alias "max_pair").
 
     t <- t + eta L (e_i - e_j), with (i, j) = argmax t_j - t_i over pairs in which i is more relevant (Chaudhuri and Tewari 2015,
     section 4).
@@ -148,8 +147,8 @@ class MaxPair(Update):
 class ListNet(Update):
     """Online ListNet: the gradient of the cross entropy of softmax(relevance) and softmax(scores).
 
-    t <- t - eta (softmax(t) - softmax(y)) (alias "listnet"; Chaudhuri and Tewari 2015, section 6).  Every list takes a step, also
-    one that is ranked right, unless all of its relevances are equal.  There is no bound on the loss.
+    t <- t - eta (softmax(t) - softmax(y)) (alias "listnet"; Chaudhuri and Tewari 2015, section 6).  Every list has an
+    update, even if ranked right, unless all of its relevances are equal.  There is no bound on the loss.
 
     Parameters
     ----------
@@ -159,7 +158,7 @@ class ListNet(Update):
     See Also
     --------
     Slam : Steps on mistakes only, with a bound on the loss.
-    sklearn_predtron.PredtronRanker : Learns by it.
+    sklearn_predtron.PredtronRanker : Trains with it.
 
     Examples
     --------
@@ -184,28 +183,28 @@ class ListNet(Update):
 class MMP(Update):
     """Multiclass multilabel perceptron for the ranking of labels (alias "mmp"; Crammer and Singer 2003).
 
-    E are the pairs of labels of which the more relevant one does not lead.  Where there are any, a total weight c is spread
-    over E, and t <- t + eta sum of the weights times (e_i - e_j).
+    E is the set of pairs of labels whose more relevant label does not lead.  If E is not empty, a total weight c is spread over
+    E, and t <- t + eta sum of the weights times (e_i - e_j).
 
     Parameters
     ----------
     cost : {"is_error", "error_set", "normalised"}, default="is_error"
         c: 1, |E|, or the share of E among all pairs of different relevance.
     weights : {"uniform", "max", "random"}, default="uniform"
-        How c is spread: evenly, on the pair that is furthest from the right order, or at random (always the same numbers).
+        How c is spread: evenly, on the pair furthest from the right order, or at random (always the same numbers).
     eta : float, default=1.0
         The step.  It scales the weights and changes no ranking.
 
     See Also
     --------
-    MaxPair : The worst pair alone, of documents too.
-    sklearn_predtron.PredtronLabelRanker : Learns by it.
+    MaxPair : The worst pair alone; also for documents.
+    sklearn_predtron.PredtronLabelRanker : Trains with it.
 
     Notes
     -----
-    `loss_bound` is 2 R^2 C / gamma^2, with gamma over pairs of labels: C is 1 for "is_error", else the number m (m - 1) / 2
-    of pairs.  The costs c sum to 2 R^2 / gamma^2 times the largest c.  The losses are at most 1, and so at most c, except
-    that "normalised" may be as small as 2 / (m (m - 1)).
+    `loss_bound` is 2 R^2 C / gamma^2, with gamma over pairs of labels.  C is 1 for "is_error" and m (m - 1) / 2, the number of
+    pairs, for the others.  The costs c sum to 2 R^2 / gamma^2 times the largest c.  The losses are at most 1, and so at most c;
+    only with "normalised" c may be as small as 2 / (m (m - 1)).
 
     `comparator_bound` is the largest S with S - C E <= R |U| sqrt(2 C S), where E = sum max(0, 1 - margin of U), and C is
     1, or m (m - 1) / 2 for "error_set"; for "normalised" it is m (m - 1) / 2 times that.
