@@ -73,12 +73,14 @@ decision_of_two : "learned", "expected_cost", "f1", "balanced", float, DecisionR
     option, and "expected_cost" otherwise.  `fit` holds rows out (see `cv`) unless "learned" is given here.
 
 cv : int, splitter, iterable or None, default={folds}
-    The folds by which `fit` chooses the number of epochs.  Fold models are evaluated on their held-out {rows} after 3, 10, 31
-    and 100 epochs, or after `max_iter`, until {judged} no longer falls; the mean of the best fold models predicts and continues
-    in `partial_fit`.  None is five folds.  Above 10,000 {rows}, or 10 million values times scores, it is one model with a
-    validation split of at most 5,000 {rows}, evaluated after 1, 3 and 10 epochs.  It is 0 for fewer than 20 {rows}, with a
-    kernel, a callback that chooses the epochs, ``average="auto"``{or_learned} or `warm_start`.  0 trains one model on all {rows},
-    for which the loss bounds hold.  Splitters must test each of the {rows} once.
+    The folds by which `fit` chooses the number of epochs.  Fold models are evaluated on their held-out {rows} after up to five
+    numbers of epochs (3, 10, 31 and 100 of 1,000 {rows}; fewer of more), or after `max_iter`, until {judged} hardly falls; the
+    mean of the best fold models predicts and continues in `partial_fit`.  None is five folds up to 30,000 {rows} and fewer
+    beyond, two above 60,000.  Models of more than two million weights, and tables of more than 2,000 {rows}, have one
+    validation split of a fifth, at most 5,000 {rows}; the best candidate is then trained on all {rows}.  With a kernel, a
+    callback that chooses the epochs, ``average="auto"`` or `warm_start`, one model is trained on all {rows}; held-out {rows}, if any,
+    serve the decision alone.  None is 0 for fewer than 20 {rows}{or_learned}.  0 trains one model on all
+    {rows}, for which the loss bounds hold.  Splitters must test each of the {rows} once.
 
 label_names_ : ndarray of shape (m,)
     Names of the labels, if y is a data frame with column names.
@@ -146,7 +148,7 @@ DEFAULTS = {
     "unit": "costs that are all the same",
     "folds": "None",
     "judged": "the mean log loss of the probabilities",
-    "or_learned": ', ``decision="learned"``',
+    "or_learned": ' and under ``decision="learned"``',
 }
 NO_FOLDS = inspect.Parameter("cv", inspect.Parameter.KEYWORD_ONLY, default=0)
 PLACEHOLDER = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)

@@ -154,7 +154,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         Where the score is cut.  "fitted" (or ``Cut("fitted")``) is the cut with the lowest loss on the training rows at the end
         of `fit` (0 in streams); "learned" is 0; a number is the cut itself.  None is "learned" for "balanced" and "g_mean" with
         a `balance` of 1, and "fitted" for others.  Losses at k have no cut.  Unless "learned" is given here, `fit` holds rows or
-        groups out for `predict_proba`, in three folds or, of more than 10,000, a part.
+        groups out for `predict_proba`: three folds up to 10,000, two up to 20,000, and one validation split beyond.
     {features}
     {norm}
     {update}
