@@ -78,9 +78,9 @@ cv : int, splitter, iterable or None, default={folds}
     mean of the best fold models predicts and continues in `partial_fit`.  None is five folds up to 30,000 {rows} and fewer
     beyond, two above 60,000.  Models of more than two million weights, and tables of more than 2,000 {rows}, have one
     validation split of a fifth, at most 5,000 {rows}; the best candidate is then trained on all {rows}.  With a kernel, a
-    callback that chooses the epochs, ``average="auto"`` or `warm_start`, one model is trained on all {rows}; held-out {rows}, if any,
-    serve the decision alone.  None is 0 for fewer than 20 {rows}{or_learned}.  0 trains one model on all
-    {rows}, for which the loss bounds hold.  Splitters must test each of the {rows} once.
+    callback that chooses the epochs, ``average="auto"`` or `warm_start`, one model is trained on all {rows}; held-out {rows},
+    if any, serve the decision alone.  None is 0 for fewer than 20 {rows}{or_learned}.  0 trains one model on all {rows}, for
+    which the loss bounds hold.  Splitters must test each of the {rows} once.
 
 label_names_ : ndarray of shape (m,)
     Names of the labels, if y is a data frame with column names.
