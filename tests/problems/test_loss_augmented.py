@@ -158,7 +158,7 @@ def test_the_best_so_far_is_near_the_best():
 
 def test_long_searches_are_interrupted():
     """Within about a tenth of a second, between two queries of one call."""
-    random, m, n = np.random.default_rng(0), 2000, 120
+    random, m, n = np.random.default_rng(0), 2000, 600
     X = random.standard_normal((m * n, 2))
     y = (np.argsort(np.argsort((X[:, 0] + 0.5 * random.standard_normal(m * n)).reshape(n, m), axis=1), axis=1) * 25 // m).ravel()
     model = PredtronRanker(representation="linear")
