@@ -118,7 +118,7 @@ class ConllLayout(Layout):
 
 
 def is_place(label: str | None) -> bool:
-    """Return whether a label's column is told by its number."""
+    """Return whether the column of the labels is given by its number."""
     return label is not None and label.isdecimal()
 
 

@@ -76,7 +76,7 @@ class EpochsAsRounds:
         Returns, of the learner as it is, the attributes that its mixture has.
     """
 
-    one_course = True  # whose epochs it can count
+    one_candidate = True  # whose epochs it can count
     runs_without_callbacks = True  # of scikit-learn, which has them from 1.9 on
 
     def __init__(self, tasks: Unwatched, rounds: int, passes: int, fitted: Callable[[Any], dict[str, Any]]):

@@ -68,9 +68,9 @@ def started_model(caller: Any, known: Model | None, reading: Reading) -> Model:
 def partial_fit(
     estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn | None, columns: Columns | None = None
 ) -> None:
-    """Learn rows in their order; the estimator has a model that goes on if any round was learned.
+    """Train on rows in their order; the model of the estimator is replaced if any round was trained.
 
-    Where no rows came before, `columns` says what they are if it is known.
+    Before the first rows, `columns` describes the columns if they are known.
     """
     known: Model | None = estimator._model
     resolved = known is not None and known.resolved
@@ -104,7 +104,7 @@ def partial_fit(
 
 @contextmanager
 def averages_begun(estimator: Any) -> Iterator[None]:
-    """Drop the averages that a call begins beside those of the weights, and let be observed what was, if it learns nothing."""
+    """Drop the averages that a call started, and restore the observation interval, if the call fails before any round."""
     known: Model | None = estimator._model
     before = 0 if known is None else known.learner.weights.averaging
     observer: Any = None if known is None else known.learner.observer

@@ -38,7 +38,7 @@ def candidates_of(estimator: Any, model: Model, batch: Batch) -> list[Candidate]
     labels, *others = model.labels.choices()
     model.labels = labels
     default = present_candidate(model, batch)
-    only_one = any(getattr(callback, "one_course", False) for callback in getattr(estimator, "_skl_callbacks", ()))
+    only_one = any(getattr(callback, "one_candidate", False) for callback in getattr(estimator, "_skl_callbacks", ()))
     if batch.costs is not None and model.decision_of(estimator._decision).calibration is not None:
         by_power = [default._replace(batch=batch.by_power(power)) for power in POWERS]
         return by_power[:1] if only_one else by_power

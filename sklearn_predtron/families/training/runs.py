@@ -59,25 +59,25 @@ class RowCost(NamedTuple):
     weight: NDArray
 
     def saving_over(self, other: RowCost) -> tuple[float, float]:
-        """Return by how much the mean cost is lower than another, and the standard error of that."""
+        """Return the reduction of the mean cost relative to another, and its standard error."""
         less, share = other.cost - self.cost, self.weight / self.weight.sum()
         saving = float(share @ less)
         return saving, float(np.sqrt((share**2) @ (less - saving) ** 2))
 
 
 class Checkpoint(NamedTuple):
-    """The models of a run after some epochs, and what they make of the rows that were held out of them."""
+    """The fold models of a run after some epochs, with the losses and scores of their held-out rows."""
 
     epochs: int
     score: Score
     held_out: HeldOut | None
     models: list[FoldModel]  # that did not diverge
-    calibrate: Callable[[], dict[str, Any]] | None = None  # finds what scores mean, where they are not those of rows
-    learner: Learner | None = None  # the mean of the models, where it is wanted
+    calibrate: Callable[[], dict[str, Any]] | None = None  # calibrates the scores of sequences
+    learner: Learner | None = None  # the mean of the models, if the checkpoint improves
 
 
 class Result(NamedTuple):
-    """A checkpoint of a candidate, and what led to it."""
+    """The best checkpoint of a candidate, and the losses on the way to it."""
 
     candidate: Candidate
     checkpoint: Checkpoint
@@ -85,7 +85,14 @@ class Result(NamedTuple):
     loss_curve: list[float]
     history: Any  # of the rounds, for callbacks
     stopped: bool = False  # by a callback
-    cost: RowCost | None = None  # where rows have costs of their own
+    cost: RowCost | None = None  # if rows have individual costs
+
+    def record_of_choice(self) -> dict[str, Any]:
+        """Return the attributes of the fitted estimator that say what was compared and chosen."""
+        record: dict[str, Any] = {"held_out_loss_": {epochs: score.loss for epochs, score in self.scores.items()}}
+        if self.candidate.batch.costs is not None:
+            record["cost_power_"] = self.candidate.batch.costs.power
+        return record
 
 
 class FoldModel:
@@ -98,9 +105,9 @@ class FoldModel:
     candidate : Candidate
         The configuration.
     plan : TrainingPlan
-        What is held out.
+        The held-out rows.
     number : int
-        Which of the fold models it is.
+        The number of the fold.
     """
 
     def __init__(self, trainer: Any, candidate: Candidate, plan: TrainingPlan, number: int):
@@ -145,7 +152,7 @@ class TrainingRun:
     candidate : Candidate
         The configuration.
     plan : TrainingPlan
-        What is held out, and when it is evaluated.
+        The held-out rows, and the epochs after which they are evaluated.
     """
 
     def __init__(self, trainer: Any, candidate: Candidate, plan: TrainingPlan):
@@ -155,7 +162,7 @@ class TrainingRun:
         self.models = [FoldModel(trainer, candidate, plan, number) for number in range(plan.validation.n_models)]
 
     def run(self, rivals: list[Result]) -> Result:
-        """Train until a checkpoint is hardly better than the best so far, or worse than a rival's after as many epochs."""
+        """Train until the held-out losses hardly fall, or are worse than those of a rival after the same number of epochs."""
         trainer, marks = self.trainer, self.plan.evaluate_after
         patience = None if trainer.estimator.tol is None else checked_patience(trainer.estimator.tol)
         losses: list[float] = []
@@ -254,7 +261,7 @@ class TrainingRun:
 def select(results: list[Result]) -> Result:
     """Return the result with the lowest held-out losses.
 
-    Where rows have costs of their own it is the first, unless another costs less by more than a standard error.
+    If rows have individual costs it is the first result, unless another costs less by more than one standard error.
     """
     default = results[0]
     best, saved = default, 0.0

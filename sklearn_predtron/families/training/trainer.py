@@ -98,7 +98,7 @@ class Trainer:
     estimator : BasePredtron
         A copy of the caller with the model in progress, as callbacks see it.
     monitor : Monitor
-        What calls the callbacks.
+        Calls the callbacks.
     """
 
     def __init__(self, caller: Any, model: Model | None, shown: dict[str, Any] | None = None, ids: dict[str, Any] | None = None):
@@ -144,7 +144,7 @@ class Trainer:
     # ------------------------------------------------------------------------------------------------- a plan carried out
 
     def carry_out(self, plan: TrainingPlan, batch: Batch) -> None:
-        """Train what a plan says."""
+        """Train by a plan."""
         if not plan.evaluate_after:
             held_out = self.train(plan, batch)
             if held_out is not None:
@@ -200,7 +200,7 @@ class Trainer:
         model.columns, model.learner = candidate.columns, learner
 
     def show(self, result: Result) -> None:
-        """Note a checkpoint, and make it the model in progress if callbacks look at it."""
+        """Record a checkpoint, and make it the model in progress if there are callbacks."""
         self.latest = result
         if self.monitor.active:
             self.install(result)
@@ -213,10 +213,8 @@ class Trainer:
         model.record = {
             "loss_curve_": result.loss_curve,
             "n_iter_": checkpoint.epochs,
-            "held_out_loss_": {epochs: score.loss for epochs, score in result.scores.items()},
+            **result.record_of_choice(),
         }
-        if candidate.batch.costs is not None:
-            model.record["cost_power_"] = candidate.batch.costs.power
         model.settled, self.latest = None, None
         model.fit_decision(self.decision, checkpoint.held_out, candidate.batch.rows.p)
         if result.history is not None:
@@ -230,9 +228,7 @@ class Trainer:
         self.start(best.candidate, None)
         self.latest = None
         self.train(plan.without_validation(best.checkpoint.epochs), best.candidate.batch)
-        self.model.record["held_out_loss_"] = {epochs: score.loss for epochs, score in best.scores.items()}
-        if best.candidate.batch.costs is not None:
-            self.model.record["cost_power_"] = best.candidate.batch.costs.power
+        self.model.record.update(best.record_of_choice())
         if best.checkpoint.held_out is not None:
             self.model.fit_decision(self.decision, best.checkpoint.held_out, best.candidate.batch.rows.p)
         if best.checkpoint.calibrate is not None:
@@ -282,8 +278,7 @@ class Trainer:
         plan = TrainingPlan(validation, (epochs,), "keep", epochs, seed)
         chosen = validation.fold < validation.n_models
         rows, values = validation.units.of(chosen)
-        scores, everything = np.empty((len(rows), model.learner.problem.d)), batch.rows.another(batch.X)
-        by_model = np.empty((everything.n, model.learner.problem.d))
+        scores = np.empty((len(rows), model.learner.problem.d))
         fold = np.repeat(validation.fold[chosen], validation.units.sizes_of(chosen))
         for number in range(validation.n_models):
             one = FoldModel(self, candidate, plan, number)
@@ -292,8 +287,7 @@ class Trainer:
                 if not one.updated:
                     break
             one.learner.weights.close_fit()
-            out = fold == number
-            scores[out] = model.fill_scores(one.learner, batch.X, everything, 0, by_model)[rows[out]]
+            scores[fold == number] = one.held_out_scores()
         frequency = None if batch.frequency is None else batch.frequency[rows]
         return HeldOut(scores, values, frequency, batch.labels, validation.units.numbers[chosen], batch.weight)
 
