@@ -38,7 +38,7 @@ LOOPS = {
     "datasets/_first_words",
     "datasets/_svmlight",
     "decisions/_curves",
-    "families/_stream",
+    "families/input/stream",
     "features/_grid",
     "features/_made_rows",
     "features/_row_map",

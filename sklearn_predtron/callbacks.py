@@ -19,7 +19,7 @@ from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.loss_curve import LossCurve
 from sklearn_predtron._support.pipelines import final
 from sklearn_predtron._support.queries import ids_taken, number_of_rows, shortened
-from sklearn_predtron.families._estimator import BasePredtron
+from sklearn_predtron.families.estimator.base import BasePredtron
 
 __all__ = ["EarlyStopping", "LossHistory"]
 

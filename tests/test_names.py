@@ -41,8 +41,8 @@ TOO_COMMON = {
     *("ready", "plain", "lost", "numbers", "form", "written", "predicted", "augmented", "direction"),
 }
 ALLOWED = {
-    ("families/_stream.pyx", "close"): "it closes a stream, as a file is closed",
-    ("families/_stream.pyi", "close"): "the same",
+    ("families/input/stream.pyx", "close"): "it closes a stream, as a file is closed",
+    ("families/input/stream.pyi", "close"): "the same",
 }
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._support.parts import checked_build, resolve
-from sklearn_predtron.families._model import Model
+from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.losses import RankingLoss, ranking_loss
 from sklearn_predtron.problems._relevance import Relevances
 from sklearn_predtron.representations import RankingRepresentation, ranking_representation

@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from sklearn_predtron._support.queries import Queries
-from sklearn_predtron.families._model import Model
+from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.families.labels.transitions import possible
 
 

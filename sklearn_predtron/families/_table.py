@@ -26,15 +26,15 @@ from sklearn_predtron.decisions._cut import CutAt, CutBy, OfTwoClasses, measure_
 from sklearn_predtron.decisions._expected import LeastCost
 from sklearn_predtron.decisions._rated import Rated
 from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule
-from sklearn_predtron.families import _certified, _linear
-from sklearn_predtron.families._attributes import check_has_probabilities, learned, recorded, shifted_intercept
-from sklearn_predtron.families._estimator import BasePredtron
-from sklearn_predtron.families._linear import Linear
-from sklearn_predtron.families._true_costs import costs_between, counts_mistakes, true_codes
-from sklearn_predtron.families._weighed import WeighedClasses
-from sklearn_predtron.families._widening import check_takes
+from sklearn_predtron.families.estimator import certification, linear_models
+from sklearn_predtron.families.estimator.attributes import check_has_probabilities, learned, recorded, shifted_intercept
+from sklearn_predtron.families.estimator.base import BasePredtron
+from sklearn_predtron.families.estimator.linear_models import Linear
+from sklearn_predtron.families.estimator.widening import check_takes
+from sklearn_predtron.families.input.row_weights import WeighedClasses
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import Classes
+from sklearn_predtron.families.labels.true_classes import costs_between, counts_mistakes, true_codes
 from sklearn_predtron.families.training.plan import ACCEPTED
 from sklearn_predtron.losses import (
     CostTableLoss,
@@ -102,7 +102,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
     def _costs_by_row(self, costs: Any, classes: NDArray, n: int) -> NDArray:
         """Return the costs of the predictions in each of n rows; pairs that `costs` leaves out cost what the loss says."""
         reject = self._reject()
-        _certified.refuse_costs_with(reject)
+        certification.refuse_costs_with(reject)
         return costs_by_row(costs, classes, self._named(classes).tolist(), self._costs(classes), n)
 
     def _widen_labels(self, labels: Any, classes: Any) -> tuple[Codec, list[int]]:
@@ -132,7 +132,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
     def _decision(self, labels: Any, noted: Any = None) -> Decision:
         rule, reject = decision_rule(self.decision, self._cuts, numbers=bool(self._cuts)), self._reject()
         measure = measure_of_cut(rule, self.reject, self._cuts) if isinstance(rule, Cut) else None
-        _certified.check_goes_with(rule, reject)
+        certification.check_goes_with(rule, reject)
         if labels is None:
             return PLAIN
         classes, rule, held = labels.classes, self._rule(labels.classes), self.decision is None
@@ -266,19 +266,19 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return costs_between(self.loss, classes)
 
     def _read_linear(self, model: Any) -> tuple[Codec, Linear]:
-        scores = _linear.of_classes(self, model)
+        scores = linear_models.of_classes(self, model)
         labels = self._codec.of_model(model.classes_)
-        return labels, self._encoded(labels, _linear.with_own_intercept(self, model, scores))
+        return labels, self._encoded(labels, linear_models.with_own_intercept(self, model, scores))
 
     def _encoded(self, labels: Classes, scores: Linear) -> Linear:
         """Return weights of the problem's scores that decode to these of the classes."""
         problem, k = self._build_problem(labels), len(labels.classes)
-        scores = _linear.of_each_class(scores, 1.0 if problem.d == 1 else 0.5)  # as decision_function has it
-        encode = _linear.encoder(problem.decision, problem.d, k)
+        scores = linear_models.of_each_class(scores, 1.0 if problem.d == 1 else 0.5)  # as decision_function has it
+        encode = linear_models.encoder(problem.decision, problem.d, k)
         if encode is None:
             raise ValueError(f"representation={shortened(self.representation)} has no scores for any {k} decoded ones.")
         weights = Linear(encode @ scores.coef, encode @ scores.intercept)
-        if problem.score_map.offsets_apart and not _linear.is_one_direction(weights):
+        if problem.score_map.offsets_apart and not linear_models.is_one_direction(weights):
             raise ValueError(
                 f"representation={self.representation!r} has one direction with ordered thresholds, and the model has several, "
                 "or others; accepted is another representation, and for ranks a model with `theta_`, as mord's."
@@ -361,7 +361,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             return self
         return self._partial_fit(X, y, classes=classes, sample_weight=sample_weight, costs=costs)
 
-    @keeping_type(available_if(_certified.promises_risk))
+    @keeping_type(available_if(certification.promises_risk))
     def certify(self, X: Any, y: Any) -> Self:
         """Find on held-out rows how many rows can be answered within ``reject.risk``.
 
@@ -392,18 +392,18 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             If no share of the rows can be answered within the risk; `predict` then rejects all rows.
         """
         with self._lock:
-            _certified.certify(self, X, y)
+            certification.certify(self, X, y)
         return self
 
     @learned
     def certificate_(self) -> Certificate:
         """The result of `certify` for the current model."""
-        return _certified.certificate_of(self)
+        return certification.certificate_of(self)
 
     @learned
     def rejected_share_(self) -> float:
         """With ``reject.rate``, the share of a stream's rounds that were rejected before they were learned."""
-        return _certified.rejected_share(self)
+        return certification.rejected_share(self)
 
     cost_power_ = recorded("cost_power_", "The power of what a row's mistakes cost that it weighed in `fit` with `costs`.")
 

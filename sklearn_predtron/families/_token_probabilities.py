@@ -12,9 +12,9 @@ from sklearn.exceptions import NotFittedError
 
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._tempered import MOST_TOKENS, Tempered, fitted
-from sklearn_predtron.families._attributes import learned, read_only
-from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._scored_sequences import scored_sequences
+from sklearn_predtron.families.estimator.attributes import learned, read_only
+from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.families.labels.transitions import check_labels_allowed, possible
 from sklearn_predtron.losses.sequence import SequenceHamming, sequence_loss
 

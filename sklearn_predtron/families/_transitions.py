@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron.families._attributes import learned, read_only
-from sklearn_predtron.families._model import Model
+from sklearn_predtron.families.estimator.attributes import learned, read_only
+from sklearn_predtron.families.estimator.model import Model
 
 OF_TRANSITIONS = ("transitions_", "start_", "end_")  # what is learned of them
 

@@ -23,16 +23,16 @@ from sklearn_predtron.decisions._base import PLAIN, UNSEEN, Decision, Decoded
 from sklearn_predtron.decisions._calibration import Calibration, OfColumn, calibration_of
 from sklearn_predtron.decisions._cut import best_cut, best_cut_of_groups
 from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule, is_number
-from sklearn_predtron.families import _linear
-from sklearn_predtron.families._attributes import check_has_probabilities, learned, shifted_intercept
-from sklearn_predtron.families._batches import BatchReader, chances_at_k, column_of, expected_losses_at_k, losses_of_batches
 from sklearn_predtron.families._docstrings import documented
-from sklearn_predtron.families._estimator import BasePredtron
-from sklearn_predtron.families._linear import Linear
-from sklearn_predtron.families._model import Model
-from sklearn_predtron.families._true_costs import codes_or_wrong, true_codes
+from sklearn_predtron.families.estimator import linear_models
+from sklearn_predtron.families.estimator.attributes import check_has_probabilities, learned, shifted_intercept
+from sklearn_predtron.families.estimator.base import BasePredtron
+from sklearn_predtron.families.estimator.linear_models import Linear
+from sklearn_predtron.families.estimator.model import Model
+from sklearn_predtron.families.input.batches import BatchReader, chances_at_k, column_of, expected_losses_at_k, losses_of_batches
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import TwoClasses
+from sklearn_predtron.families.labels.true_classes import codes_or_wrong, true_codes
 from sklearn_predtron.families.training.patience import Patience
 from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.losses import (
@@ -337,7 +337,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         return known, known.encode(y)
 
     def _read_linear(self, model: Any) -> tuple[Codec, Linear]:
-        return TwoClasses.of_model(model.classes_), _linear.of_classes(self, model)
+        return TwoClasses.of_model(model.classes_), linear_models.of_classes(self, model)
 
     # ---------------------------------------------------------------------------------------------------------- problem
 

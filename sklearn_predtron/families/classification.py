@@ -14,9 +14,9 @@ from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.decisions._cut import CutAt
 from sklearn_predtron.decisions._rules import Cut, DecisionRule
-from sklearn_predtron.families._attributes import learned
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._table import TableClassifier
+from sklearn_predtron.families.estimator.attributes import learned
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import TwoClasses
 from sklearn_predtron.families.training.patience import Patience

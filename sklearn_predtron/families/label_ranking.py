@@ -11,12 +11,7 @@ from sklearn.base import is_classifier
 from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import linear_regressors
-from sklearn_predtron.families import _linear
-from sklearn_predtron.families._attributes import learned, names_of, read_only
 from sklearn_predtron.families._docstrings import UPDATES, documented
-from sklearn_predtron.families._estimator import BasePredtron
-from sklearn_predtron.families._linear import Linear
-from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._ranked_lists import (
     CONSTRAINTS,
     list_margins,
@@ -25,7 +20,12 @@ from sklearn_predtron.families._ranked_lists import (
     ranking_losses,
     ranking_problem,
 )
-from sklearn_predtron.families._reading import check_labels_given, check_lengths
+from sklearn_predtron.families.estimator import linear_models
+from sklearn_predtron.families.estimator.attributes import learned, names_of, read_only
+from sklearn_predtron.families.estimator.base import BasePredtron
+from sklearn_predtron.families.estimator.linear_models import Linear
+from sklearn_predtron.families.estimator.model import Model
+from sklearn_predtron.families.input.reading import check_labels_given, check_lengths
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import column_names
 from sklearn_predtron.families.labels.relevances import LabelRelevances, relevance_matrix
@@ -211,10 +211,10 @@ class PredtronLabelRanker(BasePredtron):
         return codec, codec.encode(y)
 
     def _read_linear(self, model: Any) -> tuple[Codec, Linear]:
-        scores = None if is_classifier(model) else _linear.stacked(self, model, linear_regressors())
+        scores = None if is_classifier(model) else linear_models.stacked(self, model, linear_regressors())
         if scores is None or len(scores.coef) < 2:
-            raise _linear.refused(self, model)
-        scores, labels = _linear.with_own_intercept(self, model, scores), LabelRelevances(len(scores.coef), None)
+            raise linear_models.refused(self, model)
+        scores, labels = linear_models.with_own_intercept(self, model, scores), LabelRelevances(len(scores.coef), None)
         if self._build_problem(labels).of_one_score is not None:
             first, second = np.triu_indices(labels.n_labels, 1)
             scores = Linear(*(array[first] - array[second] for array in scores))

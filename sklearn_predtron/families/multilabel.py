@@ -24,8 +24,9 @@ from sklearn_predtron.decisions._calibration import Calibration, OfLabels, calib
 from sklearn_predtron.decisions._cut import CutAt, CutBy, Measure, OfEachLabel, given_cuts, number_or_measure
 from sklearn_predtron.decisions._expected import BestOfTwo, LeastCostOfLabels, MostExpected, MostProbable
 from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule
-from sklearn_predtron.families import _linear
-from sklearn_predtron.families._attributes import (
+from sklearn_predtron.families._docstrings import documented
+from sklearn_predtron.families.estimator import linear_models
+from sklearn_predtron.families.estimator.attributes import (
     check_has_probabilities,
     learned,
     names_of,
@@ -33,11 +34,10 @@ from sklearn_predtron.families._attributes import (
     recorded,
     shifted_intercept,
 )
-from sklearn_predtron.families._docstrings import documented
-from sklearn_predtron.families._estimator import BasePredtron
-from sklearn_predtron.families._linear import Linear
-from sklearn_predtron.families._reading import check_lengths
-from sklearn_predtron.families._weighed import WeighedSets
+from sklearn_predtron.families.estimator.base import BasePredtron
+from sklearn_predtron.families.estimator.linear_models import Linear
+from sklearn_predtron.families.input.reading import check_lengths
+from sklearn_predtron.families.input.row_weights import WeighedSets
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import column_names
 from sklearn_predtron.families.labels.sets import Sets, as_sets, check_label_numbers, is_one_label, values_of_one
@@ -237,14 +237,14 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
 
     def _read_linear(self, model: Any) -> tuple[Codec, Linear]:
         if isinstance(model, MultiOutputClassifier) and not all(np.array_equal(values, [0, 1]) for values in model.classes_):
-            raise _linear.refused(self, model)
-        if isinstance(model, MultiOutputClassifier) or getattr(model, "multilabel_", False) or _linear.of_label_sets(model):
-            scores = _linear.stacked(self, model, linear_classifier())
-            labels = Sets.first(_linear.sets_of(model, len(scores.coef)), None, None, partial=True)
+            raise linear_models.refused(self, model)
+        if isinstance(model, MultiOutputClassifier) or getattr(model, "multilabel_", False) or linear_models.of_label_sets(model):
+            scores = linear_models.stacked(self, model, linear_classifier())
+            labels = Sets.first(linear_models.sets_of(model, len(scores.coef)), None, None, partial=True)
         else:
-            scores = _linear.of_classes(self, model)
+            scores = linear_models.of_classes(self, model)
             labels = Sets.first(model.classes_, None, model.classes_, partial=True)
-        return labels, _linear.with_own_intercept(self, model, scores)
+        return labels, linear_models.with_own_intercept(self, model, scores)
 
     def _build_problem(self, labels: Any) -> LabelSets:
         representation, m = resolve(SubsetRepresentation, self.representation, "representation"), labels.n_labels

@@ -13,14 +13,14 @@ from sklearn_predtron._support import types
 from sklearn_predtron._support.declared_order import declared_order
 from sklearn_predtron._support.encoding import encode
 from sklearn_predtron.decisions._rules import DecisionRule
-from sklearn_predtron.families._attributes import learned, read_only
 from sklearn_predtron.families._docstrings import UPDATES, documented
-from sklearn_predtron.families._linear import Linear, of_classes, of_thresholds, with_own_intercept
 from sklearn_predtron.families._table import TableClassifier
-from sklearn_predtron.families._true_costs import codes_or_wrong
+from sklearn_predtron.families.estimator.attributes import learned, read_only
+from sklearn_predtron.families.estimator.linear_models import Linear, of_classes, of_thresholds, with_own_intercept
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import check_same_set
 from sklearn_predtron.families.labels.ranks import Ranks, checked_categories
+from sklearn_predtron.families.labels.true_classes import codes_or_wrong
 from sklearn_predtron.families.training.patience import Patience
 from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.losses import Absolute, CostTableLoss, Reject

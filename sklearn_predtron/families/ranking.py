@@ -14,15 +14,15 @@ from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import linear_regressors, with_callbacks
 from sklearn_predtron._support.queries import ONE, QID, check_qid, is_one, read_document_relevances, split_ids, with_ids
 from sklearn_predtron._support.warning import warn
-from sklearn_predtron.families import _linear
-from sklearn_predtron.families._attributes import learned
-from sklearn_predtron.families._bounds import loss_bound
 from sklearn_predtron.families._docstrings import UPDATES, documented
-from sklearn_predtron.families._estimator import BasePredtron
-from sklearn_predtron.families._linear import Linear
-from sklearn_predtron.families._model import Model
 from sklearn_predtron.families._ranked_lists import CONSTRAINTS, list_margins, ranker_tags, ranking_losses, ranking_problem
-from sklearn_predtron.families._reading import BlockReader, Reading, check_labels_given, check_lengths
+from sklearn_predtron.families.estimator import linear_models
+from sklearn_predtron.families.estimator.attributes import learned
+from sklearn_predtron.families.estimator.base import BasePredtron
+from sklearn_predtron.families.estimator.bounds import loss_bound
+from sklearn_predtron.families.estimator.linear_models import Linear
+from sklearn_predtron.families.estimator.model import Model
+from sklearn_predtron.families.input.reading import BlockReader, Reading, check_labels_given, check_lengths
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.relevances import DocumentRelevances
 from sklearn_predtron.families.training.patience import Patience
@@ -245,9 +245,13 @@ class PredtronRanker(BasePredtron):
         return RELEVANCES, RELEVANCES.encode(y)
 
     def _read_linear(self, model: Any) -> tuple[Codec, Linear]:
-        scores = _linear.of_classes(self, model) if is_classifier(model) else _linear.stacked(self, model, linear_regressors())
+        scores = (
+            linear_models.of_classes(self, model)
+            if is_classifier(model)
+            else linear_models.stacked(self, model, linear_regressors())
+        )
         if len(scores.coef) != 1:
-            raise _linear.refused(self, model)
+            raise linear_models.refused(self, model)
         return RELEVANCES, scores._replace(intercept=np.zeros(1))  # it is common to the documents of a query
 
     def _build_problem(self, labels: Any) -> Problem:

@@ -16,16 +16,16 @@ from sklearn_predtron._support.chunks import wrong_chunks
 from sklearn_predtron._support.compat import Interval, StrOptions, with_callbacks
 from sklearn_predtron._support.queries import ONE, SID, is_one, with_ids
 from sklearn_predtron.families import _token_probabilities
-from sklearn_predtron.families._attributes import learned
-from sklearn_predtron.families._bounds import loss_bound, unit_margin_bound
 from sklearn_predtron.families._docstrings import documented
-from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.families._leads import leads
-from sklearn_predtron.families._linear import Linear, of_classes, of_each_class
-from sklearn_predtron.families._reading import check_labels_given, check_lengths
 from sklearn_predtron.families._scored_sequences import predicted_codes, scored_sequences
-from sklearn_predtron.families._sequence_reader import SequenceReader
 from sklearn_predtron.families._transitions import learned_scores
+from sklearn_predtron.families.estimator.attributes import learned
+from sklearn_predtron.families.estimator.base import BasePredtron
+from sklearn_predtron.families.estimator.bounds import loss_bound, unit_margin_bound
+from sklearn_predtron.families.estimator.linear_models import Linear, of_classes, of_each_class
+from sklearn_predtron.families.input.reading import check_labels_given, check_lengths
+from sklearn_predtron.families.input.sequences import SequenceReader
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import one_dimensional
 from sklearn_predtron.families.labels.tokens import AUTO, INTERCEPT, LENGTH, LOSS, TRANSITIONS, USUAL, Tokens

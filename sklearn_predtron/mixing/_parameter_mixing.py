@@ -20,8 +20,8 @@ from sklearn_predtron._support.fingerprint import made_of
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.datasets._counts import check_counts
-from sklearn_predtron.families._estimator import BasePredtron
-from sklearn_predtron.families._reading import Batch
+from sklearn_predtron.families.estimator.base import BasePredtron
+from sklearn_predtron.families.input.reading import Batch
 from sklearn_predtron.mixing._callbacks import EpochsAsRounds, Unwatched, Watched
 from sklearn_predtron.mixing._checkpoint import Checkpoint, check_path, described
 from sklearn_predtron.mixing._dask import client_in_scope, look_on_cluster, on_cluster

@@ -19,7 +19,7 @@ from sklearn_predtron.mixing._shards import Seen, ShardError, check_ends, reader
 from sklearn_predtron.mixing._total import MADE_BY, Total
 
 if TYPE_CHECKING:
-    from sklearn_predtron.families._estimator import BasePredtron
+    from sklearn_predtron.families.estimator.base import BasePredtron
     from sklearn_predtron.mixing._checkpoint import Checkpoint
 
 Task = tuple[Callable[..., None], tuple[Any, ...]]

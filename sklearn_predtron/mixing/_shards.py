@@ -18,11 +18,11 @@ from sklearn_predtron._support.queries import Ids, ids_taken, is_one, shortened,
 from sklearn_predtron.datasets import SvmlightReader, SvmlightSummary
 from sklearn_predtron.datasets._counts import check_counts
 from sklearn_predtron.datasets._file_part import can_be_cut
-from sklearn_predtron.families._composition import new_model
-from sklearn_predtron.families._estimator import BasePredtron
-from sklearn_predtron.families._reading import Batch, Reading, are_stored_dense
-from sklearn_predtron.families._tables import columns_of, has_labels
+from sklearn_predtron.families.estimator.base import BasePredtron
+from sklearn_predtron.families.input.reading import Batch, Reading, are_stored_dense
+from sklearn_predtron.families.input.tables import columns_of, has_labels
 from sklearn_predtron.families.labels.classes import MissingClasses
+from sklearn_predtron.families.training.composition import new_model
 from sklearn_predtron.families.training.epochs import epochs_of, learn_epoch, observation_of
 from sklearn_predtron.families.training.trainer import with_model
 from sklearn_predtron.mixing._dask_blocks import Block, Lesson, labels_in, lessons_of_function

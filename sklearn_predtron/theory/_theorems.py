@@ -11,10 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._support.parts import resolve
 from sklearn_predtron._support.queries import Queries
-from sklearn_predtron.families._bounds import check_rows_known
-from sklearn_predtron.families._bounds import theorem as theorem_behind
-from sklearn_predtron.families._composition import check_fixed
-from sklearn_predtron.families._estimator import BasePredtron
+from sklearn_predtron.families.estimator.base import BasePredtron
+from sklearn_predtron.families.estimator.bounds import check_rows_known
+from sklearn_predtron.families.estimator.bounds import theorem as theorem_behind
+from sklearn_predtron.families.training.composition import check_fixed
 from sklearn_predtron.theory._described import as_seen
 from sklearn_predtron.updates import Update
 

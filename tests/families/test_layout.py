@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 import sklearn_predtron
 from sklearn_predtron._support.parts import Part
-from sklearn_predtron.families._estimator import BasePredtron
+from sklearn_predtron.families.estimator.base import BasePredtron
 
 ROOT = Path(sklearn_predtron.__file__).parent
 FAMILIES = ROOT / "families"
@@ -88,7 +88,9 @@ def test_no_circle_of_imports():
     """Also of `labels` and `decisions`; what is imported for annotations alone counts as well."""
     paths = {name_of(path): path for path in [*FAMILIES.rglob("*.py"), *(ROOT / "decisions").rglob("*.py")]}
     modules = {name: imported(path) & paths.keys() for name, path in paths.items()}
-    assert {"sklearn_predtron.families.training.calls", "sklearn_predtron.families._model"} <= modules[BasePredtron.__module__]
+    assert {"sklearn_predtron.families.training.calls", "sklearn_predtron.families.estimator.model"} <= modules[
+        BasePredtron.__module__
+    ]
     list(TopologicalSorter(modules).static_order())
 
 

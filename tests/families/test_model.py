@@ -10,8 +10,8 @@ from scipy import sparse
 from sklearn_predtron import PredtronClassifier, PredtronMultilabelClassifier, PredtronRanker
 from sklearn_predtron.decisions._base import PLAIN, Decision
 from sklearn_predtron.decisions._cut import CutAt, OfEachLabel
-from sklearn_predtron.families import _model
-from sklearn_predtron.families._model import OF_A_PROCESS, Model
+from sklearn_predtron.families.estimator import model as fitted
+from sklearn_predtron.families.estimator.model import OF_A_PROCESS, Model
 from sklearn_predtron.norms import RKHS
 from sklearn_predtron.updates import Adaptive
 
@@ -45,7 +45,7 @@ def test_blocks_change_no_bit(form, block, monkeypatch):
         return sparse.csr_array(found)
 
     whole = model.scores(rows, cut), model.decoded(rows, cut)
-    monkeypatch.setattr(_model, "BLOCK", block)
+    monkeypatch.setattr(fitted, "BLOCK", block)
     np.testing.assert_array_equal(model.scores(rows, cut), whole[0])
     np.testing.assert_array_equal(model.decoded(rows, cut), whole[1])
     found = model.decoded(rows, cut, pack)
@@ -68,7 +68,7 @@ def test_a_decision_is_asked_once_for_all_blocks(block, asks, once, monkeypatch)
             calls.append(settled)
             return self
 
-    monkeypatch.setattr(_model, "BLOCK", block)
+    monkeypatch.setattr(fitted, "BLOCK", block)
     model = learned().but(settled="what was settled")
     for predict in (model.scores, model.decoded):
         predict(X, Asked())

@@ -15,8 +15,8 @@ from sklearn_predtron import (
     PredtronRanker,
     PredtronSequenceTagger,
 )
-from sklearn_predtron.families._composition import new_model
 from sklearn_predtron.families.training.calls import read
+from sklearn_predtron.families.training.composition import new_model
 from sklearn_predtron.families.training.plan import Shape, default_shape, plan_training
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import RKHS

@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronMultilabelClassifier, PredtronOrdinalClassifier
-from sklearn_predtron.families import _model
+from sklearn_predtron.families.estimator import model as scoring
 
 KINDS = [PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier, PredtronMultilabelClassifier]
 
@@ -19,8 +19,8 @@ def fitted(kind):
 
 
 def make_blocks_small(monkeypatch):
-    monkeypatch.setattr(_model, "BLOCK", 64)
-    monkeypatch.setattr(_model, "MANY_BLOCKS", 3)
+    monkeypatch.setattr(scoring, "BLOCK", 64)
+    monkeypatch.setattr(scoring, "MANY_BLOCKS", 3)
 
 
 @pytest.mark.parametrize("form", [np.asarray, np.float32, sparse.csr_matrix], ids=["float64", "float32", "csr"])
@@ -54,8 +54,8 @@ def test_threads_share_the_blocks_of_any_backend(monkeypatch):
     expected = model.predict(X)
     make_blocks_small(monkeypatch)
     seen = []
-    worked = _model.worked
-    monkeypatch.setattr(_model, "worked", lambda work, blocks: seen.append(len(blocks)) or worked(work, blocks))
+    worked = scoring.worked
+    monkeypatch.setattr(scoring, "worked", lambda work, blocks: seen.append(len(blocks)) or worked(work, blocks))
     with joblib.parallel_config(backend="loky", n_jobs=2):
         np.testing.assert_array_equal(model.predict(X), expected)
     assert seen == [4, 4]

@@ -10,8 +10,8 @@ from scipy import sparse
 
 from sklearn_predtron._core.rows import QueryRows
 from sklearn_predtron._support.queries import QID
-from sklearn_predtron.families._batches import BatchEpochs, BatchReader, equal_batches, full_batches
-from sklearn_predtron.families._reading import Batch, BlockReader, Columns, RowReader, as_rows
+from sklearn_predtron.families.input.batches import BatchEpochs, BatchReader, equal_batches, full_batches
+from sklearn_predtron.families.input.reading import Batch, BlockReader, Columns, RowReader, as_rows
 from sklearn_predtron.families.labels.classes import Classes
 from sklearn_predtron.families.labels.relevances import DocumentRelevances
 from sklearn_predtron.families.training.epochs import Epochs

@@ -23,7 +23,7 @@ from sklearn_predtron import (
 )
 from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.datasets import make_ranking_queries
-from sklearn_predtron.families._reading import Batch, as_rows
+from sklearn_predtron.families.input.reading import Batch, as_rows
 from sklearn_predtron.families.training import plan
 from sklearn_predtron.families.training.epochs import Epochs, first_appearances, generator_of, seed_of
 from sklearn_predtron.losses import Reject

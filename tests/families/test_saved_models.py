@@ -24,8 +24,8 @@ from sklearn_predtron import (
     losses,
 )
 from sklearn_predtron.estimator_checks import frozen, is_same
-from sklearn_predtron.families._model import Model
-from sklearn_predtron.families._saved import FORMAT, compiled
+from sklearn_predtron.families.estimator.model import Model
+from sklearn_predtron.families.estimator.saving import FORMAT, compiled
 from sklearn_predtron.losses import FBeta, Reject
 from sklearn_predtron.norms import RKHS
 from sklearn_predtron.updates import Adaptive, PassiveAggressive

@@ -10,14 +10,14 @@ import pytest
 import sklearn_predtron
 from sklearn_predtron import Problem
 from sklearn_predtron._support.parts import Part, kinds
-from sklearn_predtron.families._composition import build_update
-from sklearn_predtron.families._estimator import BasePredtron
+from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.families.labels.classes import Classes, TwoClasses
 from sklearn_predtron.families.labels.objects import AnyLabels
 from sklearn_predtron.families.labels.ranks import Ranks
 from sklearn_predtron.families.labels.relevances import DocumentRelevances, LabelRelevances
 from sklearn_predtron.families.labels.sets import Sets
 from sklearn_predtron.families.labels.tokens import Tokens
+from sklearn_predtron.families.training.composition import build_update
 
 FAMILIES = [getattr(sklearn_predtron, name) for name in sklearn_predtron.__all__ if name.startswith("Predtron")]
 

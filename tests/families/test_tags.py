@@ -11,7 +11,7 @@ from sklearn.utils import get_tags
 
 import sklearn_predtron
 from sklearn_predtron._support.parts import Part, kinds
-from sklearn_predtron.families._estimator import BasePredtron
+from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.mixing import ParameterMixing
 from sklearn_predtron.norms import RKHS
 

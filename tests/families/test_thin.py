@@ -9,10 +9,10 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from sklearn_predtron import PredtronClassifier
-from sklearn_predtron.families import _thin
-from sklearn_predtron.families._thin import is_thin, thin, whole
+from sklearn_predtron.families.estimator import compressed
+from sklearn_predtron.families.estimator.compressed import is_thin, thin, whole
 
-N = _thin.LEAST + 5
+N = compressed.LEAST + 5
 
 
 def array(share, dtype=np.float64, shape=(N,)):
@@ -32,7 +32,9 @@ def test_an_array_comes_back_to_the_last_bit(dtype, shape):
     assert found.dtype == dtype and found.shape == shape and found.tobytes() == given.tobytes()
 
 
-@pytest.mark.parametrize("given", [array(0.7), array(0.2)[: _thin.LEAST - 1], np.zeros(N, dtype=int), np.zeros((2, N))[:, ::2]])
+@pytest.mark.parametrize(
+    "given", [array(0.7), array(0.2)[: compressed.LEAST - 1], np.zeros(N, dtype=int), np.zeros((2, N))[:, ::2]]
+)
 def test_others_stay_as_they_are(given):
     assert thin(given) is given
 

@@ -23,8 +23,9 @@ from sklearn_predtron import (
 )
 from sklearn_predtron.decisions import Cut
 from sklearn_predtron.decisions._cut import CutBy
-from sklearn_predtron.families import _model, _widening
-from sklearn_predtron.families._model import Model
+from sklearn_predtron.families.estimator import model as fitted
+from sklearn_predtron.families.estimator import widening as growth
+from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.losses import CostMatrix, Reject
 from sklearn_predtron.norms import L2, RKHS, Group, PNorm, Scaled, Trace
 from tests.inside import predicting_scores
@@ -512,7 +513,7 @@ def beside(model, classes):
 @pytest.mark.parametrize("blocks", [False, True])
 def test_what_is_predicted_is_of_one_moment_while_classes_are_added(ask, reject, blocks, monkeypatch):
     """Between scoring rows and what is made of the scores, and in the midst of the call that adds the classes."""
-    monkeypatch.setattr(_model, "BLOCK", 32 if blocks else _model.BLOCK)
+    monkeypatch.setattr(fitted, "BLOCK", 32 if blocks else fitted.BLOCK)
     model = PredtronClassifier(reject=reject)
     X = rows()[:40, :7]
     y = np.array([10, 50])[classes_of(X, 2)]
@@ -529,7 +530,7 @@ def test_what_is_predicted_is_of_one_moment_while_classes_are_added(ask, reject,
     assert model.classes_.tolist() == [10, 30, 50]
 
     before = asked()
-    meeting(monkeypatch, _widening, "copied", lambda: during.append(asked()), after=False)
+    meeting(monkeypatch, growth, "copied", lambda: during.append(asked()), after=False)
     model.widen(classes=[20])
     assert np.all(during[0] == before)
     assert model.classes_.tolist() == [10, 20, 30, 50]

@@ -19,8 +19,8 @@ from scipy import sparse
 
 from sklearn_predtron import Predtron, PredtronBipartiteClassifier, PredtronRanker, PredtronSequenceTagger
 from sklearn_predtron.estimator_checks import is_same
-from sklearn_predtron.families._reading import Batch
 from sklearn_predtron.families._table import TableClassifier
+from sklearn_predtron.families.input.reading import Batch
 from sklearn_predtron.families.training.epochs import Epochs
 
 from . import lessons

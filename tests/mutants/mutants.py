@@ -352,7 +352,7 @@ MUTANTS = [
     ),
     Mutant(
         "fast-path-learns-classes-of-weight-zero",
-        f"{FAMILIES}/_stream.pyx",
+        f"{FAMILIES}/input/stream.pyx",
         """\
                 if self.class_weight is not None and self.class_weight[code[i]] == 0:
                     return None
@@ -362,21 +362,21 @@ MUTANTS = [
     ),
     Mutant(
         "fast-path-outlives-its-learner",
-        f"{FAMILIES}/_stream.pyx",
+        f"{FAMILIES}/input/stream.pyx",
         "return not self.closed and self.learn(X, y)",
         "return self.learn(X, y)",
         ("tests/families/test_busy.py",),
     ),
     Mutant(
         "fast-path-takes-negative-relevances",
-        f"{FAMILIES}/_stream.pyx",
+        f"{FAMILIES}/input/stream.pyx",
         "good &= 0 <= flat[i] < INFINITY",
         "good &= flat[i] < INFINITY",
         ("tests/families/test_label_ranking.py", *QUERIES),
     ),
     Mutant(
         "fast-path-takes-forbidden-transitions",
-        f"{FAMILIES}/_stream.pyx",
+        f"{FAMILIES}/input/stream.pyx",
         "if labels is None or not self.allows(labels.array):",
         "if labels is None:",
         ("tests/families/test_tagger.py",),
@@ -405,14 +405,14 @@ MUTANTS = [
     # ---------------------------------------------------------------------------------------------------------- the model
     Mutant(
         "parameters-change-while-a-call-learns",
-        f"{FAMILIES}/_estimator.py",
+        f"{FAMILIES}/estimator/base.py",
         'if "_call_lock" in self.__dict__:',
         "if False:",
         ("tests/families/test_busy.py",),
     ),
     Mutant(
         "a-norm-that-is-given-is-told-of-formats",
-        f"{FAMILIES}/_model.py",
+        f"{FAMILIES}/estimator/model.py",
         ' and isinstance(resolve(Norm, norm, "norm"), Auto)',
         "",
         ("tests/cli/test_odd_words.py",),
@@ -434,7 +434,7 @@ MUTANTS = [
     # -------------------------------------------------------------------------------------------------- labels and epochs
     Mutant(
         "balanced-weights-count-rows",
-        f"{FAMILIES}/_weighed.py",
+        f"{FAMILIES}/input/row_weights.py",
         "np.bincount(codes, weights=relative, minlength",
         "np.bincount(codes, minlength",
         ("tests/families/test_classification.py", *WEIGHTS),

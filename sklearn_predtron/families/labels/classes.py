@@ -13,7 +13,7 @@ from sklearn.utils.validation import column_or_1d
 from sklearn_predtron._core.problem import Codes, presence
 from sklearn_predtron._support.encoding import encode, refuse_missing
 from sklearn_predtron._support.queries import shortened, shortened_list
-from sklearn_predtron.families._stream import CodeReader
+from sklearn_predtron.families.input.stream import CodeReader
 from sklearn_predtron.families.labels._codec import Codec
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from sklearn import get_config
 
 from sklearn_predtron._core.learner import Learner
-from sklearn_predtron.families._composition import changed_model, new_model
-from sklearn_predtron.families._model import Model
-from sklearn_predtron.families._reading import Batch, BlockReader, Columns, Reading, RowReader
-from sklearn_predtron.families._stream import Stream
-from sklearn_predtron.families._tables import FirstRows, columns_of, has_labels
+from sklearn_predtron.families.estimator.model import Model
+from sklearn_predtron.families.input.reading import Batch, BlockReader, Columns, Reading, RowReader
+from sklearn_predtron.families.input.stream import Stream
+from sklearn_predtron.families.input.tables import FirstRows, columns_of, has_labels
+from sklearn_predtron.families.training.composition import changed_model, new_model
 from sklearn_predtron.families.training.epochs import seed_of
 from sklearn_predtron.families.training.intervals import set_recording_interval
 from sklearn_predtron.families.training.plan import plan_training

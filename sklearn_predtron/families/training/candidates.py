@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from sklearn_predtron._core.learner import Learner
-from sklearn_predtron.families._composition import chosen_norm, new_learner
-from sklearn_predtron.families._model import Model
-from sklearn_predtron.families._reading import Batch, Columns
+from sklearn_predtron.families.estimator.model import Model
+from sklearn_predtron.families.input.reading import Batch, Columns
 from sklearn_predtron.families.labels._codec import Codec
+from sklearn_predtron.families.training.composition import chosen_norm, new_learner
 from sklearn_predtron.families.training.plan import MOST_WEIGHTS
 from sklearn_predtron.losses._by_row import POWERS
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from sklearn_predtron._core.learner import Learner
-from sklearn_predtron.families._model import Model
-from sklearn_predtron.families._reading import Batch
+from sklearn_predtron.families.estimator.model import Model
+from sklearn_predtron.families.input.reading import Batch
 
 
 def learn_epoch(model: Model, learner: Learner, batch: Batch, drawn: dict[str, Any], **how: Any) -> float:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from sklearn_predtron.families._reading import BlockReader, RowReader, len_of
-from sklearn_predtron.families._tables import FirstRows, has_labels, of_some_weight, part_of
+from sklearn_predtron.families.input.reading import BlockReader, RowReader, len_of
+from sklearn_predtron.families.input.tables import FirstRows, has_labels, of_some_weight, part_of
 from sklearn_predtron.families.training import calls
 from sklearn_predtron.families.training.trainer import Trainer
 from sklearn_predtron.features import ROWS_OF_STREAMS

@@ -14,9 +14,9 @@ from sklearn_predtron._support.compat import CvObject, Options
 from sklearn_predtron._support.names import refuse_class
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._base import PROGRESSIVE, Decision
-from sklearn_predtron.families._composition import kept_by
-from sklearn_predtron.families._model import Model
-from sklearn_predtron.families._reading import Batch, RowReader, Units
+from sklearn_predtron.families.estimator.model import Model
+from sklearn_predtron.families.input.reading import Batch, RowReader, Units
+from sklearn_predtron.families.training.composition import kept_by
 from sklearn_predtron.families.training.epochs import folds_of, generator_of, usual_epochs
 
 ACCEPTED: list[Any] = [CvObject(), Options(Integral, {0})]  # by the parameter `cv`

@@ -11,10 +11,10 @@ import numpy as np
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron.decisions._base import Decision, HeldOut
 from sklearn_predtron.decisions._recent_scores import RecentScores
-from sklearn_predtron.families._composition import MEAN, fixed_parameters
-from sklearn_predtron.families._model import Model
-from sklearn_predtron.families._reading import Batch
+from sklearn_predtron.families.estimator.model import Model
+from sklearn_predtron.families.input.reading import Batch
 from sklearn_predtron.families.training.candidates import Candidate, candidates_of, present_candidate
+from sklearn_predtron.families.training.composition import MEAN, fixed_parameters
 from sklearn_predtron.families.training.epochs import Epochs, epochs_of, generator_of, learn_epoch, observation_of
 from sklearn_predtron.families.training.patience import checked_patience
 from sklearn_predtron.families.training.plan import TrainingPlan, Validation

@@ -10,8 +10,8 @@ from scipy import sparse
 
 from sklearn_predtron._core.rows import OVERFLOW
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.families._model import Model, worked_in_blocks
-from sklearn_predtron.families._reading import BlockReader, Columns
+from sklearn_predtron.families.estimator.model import Model, worked_in_blocks
+from sklearn_predtron.families.input.reading import BlockReader, Columns
 from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.features._names import unique
 from sklearn_predtron.problems._finite import FiniteProblem

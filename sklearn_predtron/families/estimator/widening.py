@@ -12,11 +12,11 @@ from sklearn_predtron._core.averages import Average, ChoosingAverage
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.families._composition import build_update, differs
-from sklearn_predtron.families._model import Model
-from sklearn_predtron.families._reading import Columns
-from sklearn_predtron.families._tables import FirstRows
+from sklearn_predtron.families.estimator.model import Model
+from sklearn_predtron.families.input.reading import Columns
+from sklearn_predtron.families.input.tables import FirstRows
 from sklearn_predtron.families.training.calls import open_stream
+from sklearn_predtron.families.training.composition import build_update, differs
 from sklearn_predtron.families.training.intervals import evaluation_interval, set_recording_interval
 from sklearn_predtron.features import ROWS_OF_STREAMS
 from sklearn_predtron.losses._by_row import KnownCosts

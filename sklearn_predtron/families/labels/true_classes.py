@@ -11,7 +11,7 @@ from sklearn.utils.validation import column_or_1d
 from sklearn_predtron._support.encoding import encode, refuse_missing
 from sklearn_predtron._support.queries import shortened_list
 from sklearn_predtron._support.warning import warn
-from sklearn_predtron.families._reading import check_lengths
+from sklearn_predtron.families.input.reading import check_lengths
 from sklearn_predtron.losses import ZeroOne, costs_of, table_loss
 
 

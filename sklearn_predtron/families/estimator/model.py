@@ -18,9 +18,9 @@ from sklearn_predtron._core.rows import OVERFLOW, Rows
 from sklearn_predtron._support.parts import Part, resolve
 from sklearn_predtron._support.version import __version__
 from sklearn_predtron.decisions._base import PLAIN, Decision, HeldOut
-from sklearn_predtron.families import _saved
-from sklearn_predtron.families._reading import Batch, Columns, check_finite, read_rows, warn_of_format, why_length_refused
-from sklearn_predtron.families._stream import Stream
+from sklearn_predtron.families.estimator import saving
+from sklearn_predtron.families.input.reading import Batch, Columns, check_finite, read_rows, warn_of_format, why_length_refused
+from sklearn_predtron.families.input.stream import Stream
 from sklearn_predtron.families.training.intervals import set_recording_interval
 from sklearn_predtron.losses._by_row import KnownCosts
 from sklearn_predtron.norms import Auto, Norm
@@ -252,16 +252,16 @@ class Model:
     def packed(self) -> dict[str, Any]:
         """Return the content of a saved model as of one round: the format, and plain names, numbers and arrays."""
         self.learner.read(lambda weights: None)  # does what an interrupt has left undone, which no reader may
-        _saved.compiled()  # whose modules are imported here, the first time, for nothing is learned meanwhile in the section
+        saving.compiled()  # whose modules are imported here, the first time, for nothing is learned meanwhile in the section
         with self.learner.lock.reading():
             kept = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name not in OF_A_PROCESS}
-            parts = _saved.pack(kept)
-        return {"format": _saved.FORMAT, "version": __version__, "parts": parts}
+            parts = saving.pack(kept)
+        return {"format": saving.FORMAT, "version": __version__, "parts": parts}
 
     @classmethod
     def unpacked(cls, saved: Any) -> Model:
         """Return the model that was saved, whose parts are checked as they are made."""
-        return _saved.unpack(saved, cls)
+        return saving.unpack(saved, cls)
 
 
 def nothing_of_a_process() -> dict[str, Any]:

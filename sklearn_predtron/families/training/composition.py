@@ -14,9 +14,9 @@ from sklearn_predtron._core.rows import Rows
 from sklearn_predtron._core.weights import Weights
 from sklearn_predtron._support.fingerprint import fingerprint
 from sklearn_predtron._support.parts import Part, resolve
-from sklearn_predtron.families._model import Model
-from sklearn_predtron.families._reading import Reading, begin_as_table, warn_of_scales
-from sklearn_predtron.families._tables import map_of
+from sklearn_predtron.families.estimator.model import Model
+from sklearn_predtron.families.input.reading import Reading, begin_as_table, warn_of_scales
+from sklearn_predtron.families.input.tables import map_of
 from sklearn_predtron.families.training.intervals import evaluation_interval, set_recording_interval
 from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.norms import RKHS, Auto, Norm

@@ -21,12 +21,12 @@ from sklearn_predtron._support.parts import Part, kinds, resolve
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron.decisions._base import PLAIN, Decision
-from sklearn_predtron.families import _bounds, _linear, _sparse, _widening
-from sklearn_predtron.families._attributes import absent, counted, fitted_map, learned, of_expansion, read_only, recorded
-from sklearn_predtron.families._explained import explain
-from sklearn_predtron.families._model import Model
-from sklearn_predtron.families._reading import RowReader
-from sklearn_predtron.families._tables import mark_tables
+from sklearn_predtron.families.estimator import bounds, linear_models, sparse_weights, widening
+from sklearn_predtron.families.estimator.attributes import absent, counted, fitted_map, learned, of_expansion, read_only, recorded
+from sklearn_predtron.families.estimator.explanation import explain
+from sklearn_predtron.families.estimator.model import Model
+from sklearn_predtron.families.input.reading import RowReader
+from sklearn_predtron.families.input.tables import mark_tables
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.training import calls, first_rows
 from sklearn_predtron.families.training.patience import Patience, checked_patience
@@ -329,7 +329,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         """
         with self._lock:
             check_is_fitted(self)
-            _widening.widen(self, n_features, classes)
+            widening.widen(self, n_features, classes)
         return self
 
     @classmethod
@@ -376,10 +376,10 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         """
         estimator = cls(**parameters)
         estimator._validate_params()
-        _linear.begin_at(estimator, model)
+        linear_models.begin_at(estimator, model)
         return estimator
 
-    @keeping_type(available_if(_sparse.check_takes_weights))
+    @keeping_type(available_if(sparse_weights.check_takes_weights))
     def sparsify(self, tol: float = 0.0) -> Self:
         """Keep only the weights that predict and are not zero.
 
@@ -419,10 +419,10 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         """
         with self._lock:
             check_is_fitted(self)
-            _sparse.sparsify(self, tol)
+            sparse_weights.sparsify(self, tol)
         return self
 
-    @keeping_type(available_if(_sparse.check_has_sparse))
+    @keeping_type(available_if(sparse_weights.check_has_sparse))
     def densify(self) -> Self:
         """Make sparse weights dense, so that training continues from the weights that predict.
 
@@ -449,7 +449,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         """
         with self._lock:
             check_is_fitted(self)
-            _sparse.densify(self)
+            sparse_weights.densify(self)
         return self
 
     def loss_bound(
@@ -499,7 +499,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         >>> round(model.loss_bound(comparator=[[0.2, 0.2]], X=X, y=y), 6)  # margins of 1.2, 1.2, 0.8, 0.8
         2.331371
         """
-        return _bounds.loss_bound(self, margin, radius, c_L, comparator, X, y)
+        return bounds.loss_bound(self, margin, radius, c_L, comparator, X, y)
 
     explain = explain
 

@@ -15,7 +15,7 @@ from sklearn.utils import _safe_indexing
 from sklearn_predtron._core.rows import Rows, dense_rows
 from sklearn_predtron._support.cells import number_in
 from sklearn_predtron._support.parts import kinds, resolve
-from sklearn_predtron.families._reading import Columns, ReadTable, len_of
+from sklearn_predtron.families.input.reading import Columns, ReadTable, len_of
 from sklearn_predtron.features import ROWS_OF_STREAMS, FeatureMap
 from sklearn_predtron.features._columns import chosen_categories, is_auto, is_declared, numbers_of, opened
 from sklearn_predtron.features._table import Gathered, check_values, matrix_of

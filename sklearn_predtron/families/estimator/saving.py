@@ -14,9 +14,9 @@ from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.state import Captured, accept, reals
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._settled import checked_settled
-from sklearn_predtron.families._reading import Columns
-from sklearn_predtron.families._tables import FirstRows
-from sklearn_predtron.families._thin import is_thin, thin, whole
+from sklearn_predtron.families.estimator.compressed import is_thin, thin, whole
+from sklearn_predtron.families.input.reading import Columns
+from sklearn_predtron.families.input.tables import FirstRows
 from sklearn_predtron.families.labels.classes import Classes, TwoClasses
 from sklearn_predtron.families.labels.objects import AnyLabels
 from sklearn_predtron.families.labels.ranks import Ranks
@@ -38,7 +38,7 @@ M = TypeVar("M")
 @cache
 def compiled() -> dict[str, type]:
     """Return the compiled classes by their names, which are all different."""
-    root = Path(__file__).parents[1]
+    root = Path(__file__).parents[2]
     suffix = EXTENSION_SUFFIXES[0]
     files = [path.relative_to(root.parent).as_posix() for path in sorted(root.rglob(f"*{suffix}"))]
     modules = [importlib.import_module(file.removesuffix(suffix).replace("/", ".")) for file in files]

@@ -14,7 +14,16 @@ from sklearn_predtron._core.problem import Labels
 from sklearn_predtron._core.rows import QueryRows
 from sklearn_predtron._support.queries import GROUPS, mean_weights
 from sklearn_predtron._support.warning import warn
-from sklearn_predtron.families._reading import Batch, BlockReader, LabelsOf, Reading, RowReader, Units, len_of, refuse_unknown
+from sklearn_predtron.families.input.reading import (
+    Batch,
+    BlockReader,
+    LabelsOf,
+    Reading,
+    RowReader,
+    Units,
+    len_of,
+    refuse_unknown,
+)
 from sklearn_predtron.problems._label_sets import IndicatorBlocks
 
 

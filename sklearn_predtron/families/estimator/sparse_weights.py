@@ -9,11 +9,11 @@ from scipy import sparse
 
 from sklearn_predtron._support.names import series
 from sklearn_predtron._support.parts import kinds, real_number
-from sklearn_predtron.families._attributes import unfitted
-from sklearn_predtron.families._composition import BEGAN, build_weights, check_fixed
-from sklearn_predtron.families._linear import empty_rows
-from sklearn_predtron.families._model import Model
+from sklearn_predtron.families.estimator.attributes import unfitted
+from sklearn_predtron.families.estimator.linear_models import empty_rows
+from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.families.training.calls import open_stream
+from sklearn_predtron.families.training.composition import BEGAN, build_weights, check_fixed
 from sklearn_predtron.norms import Auto, Norm
 from sklearn_predtron.norms._sparse import SparseWeights
 

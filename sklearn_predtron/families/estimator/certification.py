@@ -11,8 +11,8 @@ from sklearn_predtron.decisions._asked_scores import AskedScores
 from sklearn_predtron.decisions._certified import Certificate, Certified
 from sklearn_predtron.decisions._rated import Rated
 from sklearn_predtron.decisions._rules import DecisionRule, ExpectedCost
-from sklearn_predtron.families._attributes import check_has_probabilities
-from sklearn_predtron.families._true_costs import true_codes
+from sklearn_predtron.families.estimator.attributes import check_has_probabilities
+from sklearn_predtron.families.labels.true_classes import true_codes
 from sklearn_predtron.losses import Reject
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from sklearn_predtron._support.parts import resolve
 from sklearn_predtron._support.queries import SID, Queries, weights_of_sequences
-from sklearn_predtron.families._reading import BlockReader, LabelsOf, Reading
+from sklearn_predtron.families.input.reading import BlockReader, LabelsOf, Reading
 from sklearn_predtron.families.labels.tokens import INTERCEPT, OF_ONES, USUAL, Tokens
 from sklearn_predtron.families.labels.transitions import (
     allowed_transitions,

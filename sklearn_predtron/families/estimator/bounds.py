@@ -9,8 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._support.parts import real_number, resolve
-from sklearn_predtron.families._composition import BEGAN, MEAN, check_fixed, differs
-from sklearn_predtron.families._model import Model
+from sklearn_predtron.families.estimator.model import Model
+from sklearn_predtron.families.training.composition import BEGAN, MEAN, check_fixed, differs
 from sklearn_predtron.updates import Update, build_rule
 from sklearn_predtron.updates._bound_formulas import unstated
 from sklearn_predtron.updates._comparator import Comparator

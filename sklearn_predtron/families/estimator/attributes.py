@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 
 from sklearn_predtron.decisions._calibration import calibration_of
 from sklearn_predtron.decisions._rules import Learned
-from sklearn_predtron.families._tables import FirstRows
+from sklearn_predtron.families.input.tables import FirstRows
 from sklearn_predtron.features import ROWS_OF_STREAMS, FeatureMap
 
 

@@ -17,9 +17,9 @@ from sklearn_predtron._support.compat import linear_classifier
 from sklearn_predtron._support.names import series
 from sklearn_predtron._support.parts import kinds, resolve
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.families._composition import BEGAN, chosen_norm, fixed_parameters, loss_of, new_learner
-from sklearn_predtron.families._model import Model
-from sklearn_predtron.families._reading import Columns
+from sklearn_predtron.families.estimator.model import Model
+from sklearn_predtron.families.input.reading import Columns
+from sklearn_predtron.families.training.composition import BEGAN, chosen_norm, fixed_parameters, loss_of, new_learner
 from sklearn_predtron.norms import Norm
 
 SEVERAL = (OneVsRestClassifier, MultiOutputClassifier, MultiOutputRegressor)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn_predtron._core.problem import Codes
 from sklearn_predtron._support.parts import as_numbers
 from sklearn_predtron._support.queries import shortened_list
-from sklearn_predtron.families._reading import LabelsOf, Reading, RowReader
-from sklearn_predtron.families._stream import LabelReader
+from sklearn_predtron.families.input.reading import LabelsOf, Reading, RowReader
+from sklearn_predtron.families.input.stream import LabelReader
 from sklearn_predtron.families.labels.classes import Classes, ClassReader
 from sklearn_predtron.losses._by_row import KnownCosts, RowCosts, SetCosts
 
