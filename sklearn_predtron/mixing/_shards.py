@@ -203,7 +203,7 @@ def learn_batch(model: BasePredtron, learner: Learner, batch: Batch, random: np.
     """Train a learner for one pass over a batch; `fresh` means that it has not seen the rows before."""
     if batch.rows.n == 0 or (batch.order is not None and len(batch.order) == 0):
         return
-    drawn = epochs_of(model, batch, random, learner).draw(observed=observation_of(learner) if fresh else None)
+    drawn = epochs_of(model._reader(), batch, random, learner).draw(observed=observation_of(learner) if fresh else None)
     learn_epoch(model._model, learner, *drawn, fresh=fresh)
 
 

@@ -27,7 +27,7 @@ from sklearn_predtron import (
     PredtronSequenceTagger,
 )
 from sklearn_predtron.callbacks import EarlyStopping, LossHistory
-from sklearn_predtron.families.training import candidates, plan, runs
+from sklearn_predtron.families.training import plan, runs
 from sklearn_predtron.families.training.epochs import epochs_of
 from sklearn_predtron.families.training.plan import Shape, default_shape
 from sklearn_predtron.losses import Reject
@@ -562,7 +562,7 @@ def test_votes_are_not_tried_where_they_do_not_go_or_nothing_is_held_out(paramet
 
 def test_votes_are_not_tried_where_they_are_too_much(monkeypatch):
     rows, y = ordered("classes")
-    monkeypatch.setattr(candidates, "MOST_WEIGHTS", 99)
+    monkeypatch.setattr(plan, "MOST_WEIGHTS", 99)
     model = ranker().fit(rows, y)
     assert model.held_out_loss_ and not hasattr(model, "pairs_")
 

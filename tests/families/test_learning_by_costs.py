@@ -298,7 +298,7 @@ def test_free_mistakes_do_not_bend_probabilities(kind, learn):
         else:
             with pytest.MonkeyPatch.context() as patch:
                 if learn.startswith("power"):
-                    patch.setattr("sklearn_predtron.families.training.candidates.POWERS", (float(learn[-1]),))
+                    patch.setattr("sklearn_predtron.families.training.plan.POWERS", (float(learn[-1]),))
                 model.fit(X[:4000], y[:4000], costs=costs)
         p = model.predict_proba(X[4000:])[:, 1]
         for rows in (free[4000:], ~free[4000:]):

@@ -41,7 +41,7 @@ def fit(caller: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn | None)
     model.note_format(batch.rows, caller.norm)
     ids, metadata = ids_given(reader, given), shown_metadata(reader.ids, given)
     try:
-        with Trainer(caller, model, {"X": batch.X, "y": y, "metadata": metadata}, ids) as trainer:
+        with Trainer(caller, model, reader, {"X": batch.X, "y": y, "metadata": metadata}, ids) as trainer:
             if learn is not None:
                 learn(trainer.estimator, batch)
             else:

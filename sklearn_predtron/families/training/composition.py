@@ -91,15 +91,58 @@ def changed_model(estimator: Any, model: Model, reading: Reading, *, partial: bo
     return model.but(learner=learner, loss=loss_of(estimator), settled=settled, learned_with=learned_with, **known)
 
 
+class Blueprint:
+    """The parts of the learners of one configuration, made once of an estimator's parameters.
+
+    Each learner gets copies of them, as several may be trained side by side.
+
+    Parameters
+    ----------
+    estimator : BasePredtron
+        The parameters.
+    labels : Codec
+        How labels are read and written.
+    problem : Problem
+        The problem of these labels.
+    rows : Rows
+        Rows like those to come.
+    norm : str or Norm
+        The norm of the weights.
+    partial : bool, default=False
+        Whether the learners are of streams.
+    """
+
+    def __init__(self, estimator: Any, labels: Any, problem: Problem, rows: Rows, norm: Any, *, partial: bool = False):
+        self.problem, self.rows, self.norm = problem, rows, resolve(Norm, norm, "norm")
+        self.update = build_update(estimator, problem)
+        self.average = build_average(estimator, problem, rows, partial=partial)
+        self.intercept = estimator._intercept(labels)
+
+    def weights(self, problem: Problem) -> Weights:
+        """Return weights that are zeros."""
+        averaged, intercept = self.average is not None, copy.copy(self.intercept)
+        weights = problem.score_map.build(self.norm, self.rows.p, intercept, sparse=self.rows.sparse, average=averaged)
+        weights.keep_averages(kept_by(self.average, weights))
+        weights.expect(self.rows)
+        return weights
+
+    def learner(self, observer: Observer | None = None) -> Learner:
+        """Return a learner with the parts themselves, which was not trained."""
+        return Learner(self.weights(self.problem), self.problem, self.update, self.average or Average(), observer)
+
+    def another(self, labels: Any) -> Learner:
+        """Return a learner with copies of the parts, for labels like these; it was not trained."""
+        problem = copy.copy(self.problem)  # a user's own problem is the same object
+        problem.prepare(labels)
+        update, average = copy.deepcopy((self.update, self.average))
+        return Learner(self.weights(problem), problem, update, average or Average(), None)
+
+
 def new_learner(
     estimator: Any, labels: Any, problem: Problem, rows: Rows, norm: Any, observer: Observer | None, *, partial: bool = False
 ) -> Learner:
-    """Return a learner that has learned nothing, for rows like these."""
-    update, average = build_update(estimator, problem), build_average(estimator, problem, rows, partial=partial)
-    weights = build_weights(estimator, labels, problem, rows, norm, average=average is not None)
-    weights.keep_averages(kept_by(average, weights))
-    weights.expect(rows)
-    return Learner(weights, problem, update, average or Average(), observer)
+    """Return a learner that was not trained, for this problem and rows like these."""
+    return Blueprint(estimator, labels, problem, rows, norm, partial=partial).learner(observer)
 
 
 def loss_of(estimator: Any) -> Any:

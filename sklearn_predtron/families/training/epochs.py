@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron.families.estimator.model import Model
-from sklearn_predtron.families.input.reading import Batch
+from sklearn_predtron.families.input.reading import Batch, RowReader
 
 
 def learn_epoch(model: Model, learner: Learner, batch: Batch, drawn: dict[str, Any], **how: Any) -> float:
@@ -23,14 +23,6 @@ def learn_epoch(model: Model, learner: Learner, batch: Batch, drawn: dict[str, A
     return (learner.cumulative_loss - loss) / (learner.t - t)
 
 
-def usual_epochs(estimator: Any, n: int, learner: Learner) -> int:
-    """Return the number of epochs for n rows of positive weight, if `max_iter` is None."""
-    # Measured: ten under-fit some thousand clean rows; fewer rows, and kernels, over-fit by more, and many rows need no more.
-    if not estimator._more_epochs or learner.weights.expansion is not None:
-        return estimator._epochs
-    return max(estimator._epochs, int(min(n / 100, 100_000 / n)))
-
-
 def seed_of(estimator: Any) -> int | None:
     """Return the seed of all that a fit draws; None if it draws nothing."""
     return check_random_state(estimator.random_state).randint(2**31) if estimator.shuffle else None
@@ -41,9 +33,9 @@ def generator_of(seed: int | None, *what: int) -> np.random.Generator | None:
     return None if seed is None else np.random.default_rng([seed, *what] if what else seed)
 
 
-def epochs_of(estimator: Any, batch: Batch, random: np.random.Generator | None, learner: Learner) -> Epochs:
-    """Return the epochs of a fit, as the estimator's reader makes rounds of rows."""
-    return estimator._reader().epochs(Epochs(batch, random), whole=learner.weights.expansion is not None)
+def epochs_of(reader: RowReader, batch: Batch, random: np.random.Generator | None, learner: Learner) -> Any:
+    """Return the epochs of a fit, as a reader makes rounds of rows."""
+    return reader.epochs(Epochs(batch, random), whole=learner.weights.expansion is not None)
 
 
 def folds_of(codes: NDArray, random: np.random.Generator | None, n_folds: int) -> NDArray:

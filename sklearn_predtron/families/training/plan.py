@@ -10,14 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 
+from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._support.compat import CvObject, Options
 from sklearn_predtron._support.names import refuse_class
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._base import PROGRESSIVE, Decision
 from sklearn_predtron.families.estimator.model import Model
-from sklearn_predtron.families.input.reading import Batch, RowReader, Units
-from sklearn_predtron.families.training.composition import kept_by
-from sklearn_predtron.families.training.epochs import folds_of, generator_of, usual_epochs
+from sklearn_predtron.families.input.reading import Batch, Columns, RowReader, Units
+from sklearn_predtron.families.labels._codec import Codec
+from sklearn_predtron.families.training.composition import Blueprint, chosen_norm, kept_by
+from sklearn_predtron.families.training.epochs import folds_of, generator_of
+from sklearn_predtron.losses._by_row import POWERS
 
 ACCEPTED: list[Any] = [CvObject(), Options(Integral, {0})]  # by the parameter `cv`
 LEAST_UNITS = 20  # rows, queries or sequences that validation is worth
@@ -114,6 +117,19 @@ class Validation(NamedTuple):
         return self.units.numbers[self.fold != number]
 
 
+class Candidate(NamedTuple):
+    """A configuration: the rows and their weights, and what reads the labels and the columns."""
+
+    batch: Batch
+    labels: Codec
+    columns: Columns
+    norm: Any
+
+    def blueprint(self, estimator: Any) -> Blueprint:
+        """Return the parts of its learners."""
+        return Blueprint(estimator, self.labels, estimator._build_problem(self.labels), self.batch.rows, self.norm)
+
+
 @dataclass(frozen=True)
 class TrainingPlan:
     """What a fit is going to do.
@@ -130,6 +146,8 @@ class TrainingPlan:
         The number of epochs where nothing is chosen, and otherwise the largest number.
     seed : int or None
         The seed of all that is drawn; None draws nothing.
+    candidates : tuple of Candidate, default=()
+        The configurations to compare, the default first.
     """
 
     validation: Validation | None
@@ -137,6 +155,7 @@ class TrainingPlan:
     finish: Finish
     epochs: int
     seed: int | None
+    candidates: tuple[Candidate, ...] = ()
 
     def evaluated_once(self, epochs: int) -> TrainingPlan:
         """Return the same plan with one evaluation, after some epochs."""
@@ -188,7 +207,8 @@ def plan_training(
         fold, n_models = given_folds(cv, units, seed, reader, batch, model.labels)
         usual = default_shape("tables" if batch.rows.made else "rows", max(len(fold), LEAST_UNITS)).evaluate_after
         evaluate_after = usual if given is None else (given,)
-        return TrainingPlan(Validation(units, fold, n_models), evaluate_after, "average", evaluate_after[-1], seed)
+        candidates = candidates_of(estimator, model, batch)
+        return TrainingPlan(Validation(units, fold, n_models), evaluate_after, "average", evaluate_after[-1], seed, candidates)
     if not fresh:
         return nothing
     kind = kind_of_plan(estimator, model, decision, batch, single)
@@ -200,7 +220,10 @@ def plan_training(
     validation = drawn_validation(shape, units, reader, batch, seed)
     if validation is None:
         return nothing
-    return TrainingPlan(validation, evaluate_after, shape.finish, evaluate_after[-1] if evaluate_after else epochs, seed)
+    if not evaluate_after:
+        return replace(nothing, validation=validation, finish=shape.finish)
+    candidates = candidates_of(estimator, model, batch)
+    return TrainingPlan(validation, evaluate_after, shape.finish, evaluate_after[-1], seed, candidates)
 
 
 def kind_of_plan(estimator: Any, model: Model, decision: Decision, batch: Batch, single: str | None) -> Kind:
@@ -279,3 +302,58 @@ def folds_of_splitter(cv: Any, units: Units) -> tuple[NDArray, int]:
     if (fold < 0).any():
         raise ValueError(f"cv={shortened(cv)} never tests some rows; accepted are splitters that test each row once.")
     return fold, len(splits)
+
+
+def usual_epochs(estimator: Any, n: int, learner: Learner) -> int:
+    """Return the number of epochs for n rows of positive weight, if `max_iter` is None."""
+    # Measured: ten under-fit some thousand clean rows; fewer rows, and kernels, over-fit by more, and many rows need no more.
+    if not estimator._more_epochs or learner.weights.expansion is not None:
+        return estimator._epochs
+    return max(estimator._epochs, int(min(n / 100, 100_000 / n)))
+
+
+# --------------------------------------------------------------------------------------------------------- candidates
+
+
+def present_candidate(model: Model, batch: Batch) -> Candidate:
+    """Return the configuration of the model in progress."""
+    return Candidate(batch, model.labels, model.columns, model.norm)
+
+
+def candidates_of(estimator: Any, model: Model, batch: Batch) -> tuple[Candidate, ...]:
+    """Return the configurations to compare, the default first: powers of row costs, feature maps, or label representations."""
+    labels, *others = model.labels.choices()
+    default = present_candidate(model, batch)._replace(labels=labels)
+    only_one = any(getattr(callback, "one_candidate", False) for callback in getattr(estimator, "_skl_callbacks", ()))
+    if batch.costs is not None and model.decision_of(estimator._decision).calibration is not None:
+        by_power = tuple(default._replace(batch=batch.by_power(power)) for power in POWERS)
+        return by_power[:1] if only_one else by_power
+    if only_one:
+        return (default,)
+    if model.columns.features is not None and len(maps := model.columns.features.choices()) > 1:
+        return default, *(with_map(estimator, default, other) for other in maps[1:])
+    return default, *(default._replace(labels=other) for other in others if fits(estimator, model, batch, other))
+
+
+def with_map(estimator: Any, candidate: Candidate, features: Any) -> Candidate:
+    """Return the same configuration with another feature map; None is the columns as they are."""
+    columns = candidate.columns._replace(features=features)
+    if features is not None:
+        batch = candidate.batch._replace(rows=features.under(candidate.batch.rows))
+        return candidate._replace(batch=batch, columns=columns)
+    batch = candidate.batch._replace(rows=candidate.batch.rows.under(None))
+    norm = chosen_norm(estimator, sparse=False)
+    labels = candidate.labels if norm == candidate.norm else candidate.labels.standardised()
+    return Candidate(batch, labels, columns, norm)
+
+
+def fits(estimator: Any, model: Model, batch: Batch, labels: Codec) -> bool:
+    """Return whether a representation of the labels goes with the other parameters and is small enough to be averaged."""
+    problem = estimator._build_problem(labels)
+    if problem.d * batch.rows.p > MOST_WEIGHTS:
+        return False
+    try:
+        Blueprint(estimator, labels, problem, batch.rows, model.norm).learner()
+    except ValueError:
+        return False
+    return True

@@ -15,10 +15,10 @@ from sklearn_predtron._core.contributions import add, advance, contribution
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron.decisions._base import HeldOut
 from sklearn_predtron.decisions._maps import root_mean_square
-from sklearn_predtron.families.training.candidates import Candidate
+from sklearn_predtron.families.training.composition import Blueprint
 from sklearn_predtron.families.training.epochs import epochs_of, generator_of, learn_epoch
 from sklearn_predtron.families.training.patience import checked_patience
-from sklearn_predtron.families.training.plan import TrainingPlan
+from sklearn_predtron.families.training.plan import Candidate, TrainingPlan
 
 LEAST_GAIN = 0.02  # of the held-out losses, relative to the best so far, that is worth further epochs
 DIVERGED = 30.0  # times the median size of the scores: a fold model that has them is left out
@@ -108,15 +108,17 @@ class FoldModel:
         The held-out rows.
     number : int
         The number of the fold.
+    blueprint : Blueprint
+        The parts of the learner.
     """
 
-    def __init__(self, trainer: Any, candidate: Candidate, plan: TrainingPlan, number: int):
+    def __init__(self, trainer: Any, candidate: Candidate, plan: TrainingPlan, number: int, blueprint: Blueprint):
         validation, batch = plan.validation, candidate.batch
         assert validation is not None
-        self.model, self.learner = trainer.model, candidate.new_learner(trainer.estimator)
+        self.model, self.learner = trainer.model, blueprint.another(batch.labels)
         trained = batch._replace(order=validation.trained(number), labels=batch.labels.shared())
         random = generator_of(plan.seed, MODELS_SEED, number)
-        self.rounds = epochs_of(trainer.estimator, trained, random, self.learner)
+        self.rounds = epochs_of(trainer.reader, trained, random, self.learner)
         out = validation.fold == number
         self.units, self.rows = validation.units.numbers[out], validation.units.rows_of(out)
         self.batch = batch
@@ -153,13 +155,15 @@ class TrainingRun:
         The configuration.
     plan : TrainingPlan
         The held-out rows, and the epochs after which they are evaluated.
+    blueprint : Blueprint
+        The parts of the learners.
     """
 
-    def __init__(self, trainer: Any, candidate: Candidate, plan: TrainingPlan):
+    def __init__(self, trainer: Any, candidate: Candidate, plan: TrainingPlan, blueprint: Blueprint):
         assert plan.validation is not None
-        self.trainer, self.candidate, self.plan = trainer, candidate, plan
+        self.trainer, self.candidate, self.plan, self.blueprint = trainer, candidate, plan, blueprint
         self.history = trainer.model.learner.history
-        self.models = [FoldModel(trainer, candidate, plan, number) for number in range(plan.validation.n_models)]
+        self.models = [FoldModel(trainer, candidate, plan, number, blueprint) for number in range(plan.validation.n_models)]
 
     def run(self, rivals: list[Result]) -> Result:
         """Train until the held-out losses hardly fall, or are worse than those of a rival after the same number of epochs."""
@@ -238,7 +242,7 @@ class TrainingRun:
         """Return a learner that predicts, and continues, as the mean of fold models."""
         if len(models) == 1:
             return copy.deepcopy(models[0].learner)
-        mean = self.candidate.new_learner(self.trainer.estimator)
+        mean = self.blueprint.another(self.candidate.batch.labels)
         before = mean.export()
         # Of copies: an export settles pending sums, which changes how later updates of the same learner are rounded.
         states = (copy.deepcopy(model.learner).export() for model in models)

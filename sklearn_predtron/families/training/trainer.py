@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from sklearn_predtron._core.learner import Learner
+from sklearn_predtron._core.loss_curve import LossCurve
 from sklearn_predtron.decisions._base import Decision, HeldOut
 from sklearn_predtron.decisions._recent_scores import RecentScores
 from sklearn_predtron.families.estimator.model import Model
-from sklearn_predtron.families.input.reading import Batch
-from sklearn_predtron.families.training.candidates import Candidate, candidates_of, present_candidate
-from sklearn_predtron.families.training.composition import MEAN, fixed_parameters
+from sklearn_predtron.families.input.reading import Batch, RowReader
+from sklearn_predtron.families.training.composition import MEAN, Blueprint, fixed_parameters
 from sklearn_predtron.families.training.epochs import Epochs, epochs_of, generator_of, learn_epoch, observation_of
 from sklearn_predtron.families.training.patience import checked_patience
-from sklearn_predtron.families.training.plan import TrainingPlan, Validation
+from sklearn_predtron.families.training.plan import Candidate, TrainingPlan, Validation, present_candidate
 from sklearn_predtron.families.training.runs import FoldModel, Result, TrainingRun, rows_of, select
 
 
@@ -88,6 +88,8 @@ class Trainer:
         The estimator that was called.
     model : Model or None
         The model in progress.
+    reader : RowReader, default=None
+        Makes rounds of rows, in a fit.
     shown : dict, default=None
         The data as callbacks see them: X, y and metadata.
     ids : dict, default=None
@@ -101,8 +103,16 @@ class Trainer:
         Calls the callbacks.
     """
 
-    def __init__(self, caller: Any, model: Model | None, shown: dict[str, Any] | None = None, ids: dict[str, Any] | None = None):
+    def __init__(
+        self,
+        caller: Any,
+        model: Model | None,
+        reader: RowReader | None = None,
+        shown: dict[str, Any] | None = None,
+        ids: dict[str, Any] | None = None,
+    ):
         self.caller, self.estimator, self.shown, self.ids = caller, with_model(caller, model), shown or {}, ids or {}
+        self.reader: Any = reader
         self.rounds_before = 0 if model is None else model.learner.t
         self.monitor: Monitor = Monitor(self, 0, silent=True)
         self.latest: Result | None = None  # the best checkpoint so far, or the last that callbacks saw, if it is not installed
@@ -150,45 +160,47 @@ class Trainer:
             if held_out is not None:
                 self.model.fit_decision(self.decision, held_out, batch.rows.p)
         else:
-            best = self.choose(plan, batch)
+            best = self.choose(plan)
             if plan.finish == "refit":
                 self.refit(plan, best)
         self.model.fit_decision_on_rows(self.decision, batch)
 
-    def choose(self, plan: TrainingPlan, batch: Batch) -> Result:
+    def choose(self, plan: TrainingPlan) -> Result:
         """Return the best of the candidates by their held-out rows; its model is then the one in progress."""
-        silent, averaged = plan.finish == "refit", plan.finish == "average"
-        candidates = candidates_of(self.estimator, self.model, batch)
-        self.start(candidates[0], None)
-        if averaged:
-            self.model.learned_with = MEAN
+        silent, candidates = plan.finish == "refit", plan.candidates
         self.monitor = Monitor(self, plan.evaluate_after[-1] * len(candidates), silent=silent)
-        history = copy.deepcopy(self.model.learner.history)
+        if plan.finish == "average":
+            self.model.learned_with = MEAN
+        history = self.model.learner.history  # that a callback wants
         maps = len(candidates) > 1 and candidates[1].columns is not candidates[0].columns
         results: list[Result] = []
         for candidate in candidates:
-            if results:
-                self.start(candidate, copy.deepcopy(history))
-            results.append(TrainingRun(self, candidate, plan).run([select(results)] if maps and results else []))
+            rivals = [select(results)] if maps and results else []
+            results.append(self.started(candidate, plan, copy.deepcopy(history)).run(rivals))
             if results[-1].stopped:
                 break
         best = select(results)
         if silent or not self.monitor.active:
             for labels in best.candidate.labels.refinements():
-                candidate = best.candidate._replace(labels=labels)
-                self.start(candidate, None)
-                best = select([best, TrainingRun(self, candidate, plan.evaluated_once(best.checkpoint.epochs)).run([])])
+                once = plan.evaluated_once(best.checkpoint.epochs)
+                best = select([best, self.started(best.candidate._replace(labels=labels), once, None).run([])])
         if not silent:
             self.install(best)
             self.monitor.end()
         return best
 
-    def start(self, candidate: Candidate, history: Any) -> None:
-        """Make the model in progress one of a candidate, not yet trained."""
-        learner = candidate.new_learner(self.estimator)
-        learner.record(history)
-        self.configure(candidate, learner)
+    def started(self, candidate: Candidate, plan: TrainingPlan, history: LossCurve | None) -> TrainingRun:
+        """Return the training run of a candidate, and make the model in progress one of it."""
+        blueprint = self.start(candidate)
+        self.model.learner.record(history)
+        return TrainingRun(self, candidate, plan, blueprint)
+
+    def start(self, candidate: Candidate) -> Blueprint:
+        """Make the model in progress one of a candidate, not yet trained; return the parts of its learners."""
+        blueprint = candidate.blueprint(self.estimator)
+        self.configure(candidate, blueprint.another(candidate.batch.labels))
         self.model.record, self.model.settled = {}, None
+        return blueprint
 
     def configure(self, candidate: Candidate, learner: Learner) -> None:
         """Make the model in progress one of a candidate, with a learner."""
@@ -225,7 +237,7 @@ class Trainer:
 
     def refit(self, plan: TrainingPlan, best: Result) -> None:
         """Train the best candidate on all rows, for as many epochs."""
-        self.start(best.candidate, None)
+        self.start(best.candidate)
         self.latest = None
         self.train(plan.without_validation(best.checkpoint.epochs), best.candidate.batch)
         self.model.record.update(best.record_of_choice())
@@ -239,7 +251,7 @@ class Trainer:
     def train(self, plan: TrainingPlan, batch: Batch) -> HeldOut | None:
         """Train one model on all rows; then score the held-out rows of a validation by models without them."""
         validation = plan.validation
-        rounds = epochs_of(self.estimator, batch, generator_of(plan.seed), self.model.learner)
+        rounds = epochs_of(self.reader, batch, generator_of(plan.seed), self.model.learner)
         self.run_epochs(plan.epochs, rounds, batch, apart=validation is not None)
         if validation is not None:
             return self.held_out_rows(validation, batch, plan.seed)
@@ -280,8 +292,9 @@ class Trainer:
         rows, values = validation.units.of(chosen)
         scores = np.empty((len(rows), model.learner.problem.d))
         fold = np.repeat(validation.fold[chosen], validation.units.sizes_of(chosen))
+        blueprint = candidate.blueprint(self.estimator)
         for number in range(validation.n_models):
-            one = FoldModel(self, candidate, plan, number)
+            one = FoldModel(self, candidate, plan, number, blueprint)
             for _ in range(epochs):
                 one.train(1)
                 if not one.updated:
