@@ -60,6 +60,7 @@ RankingLossName = Literal["ndcg", "ap", "swapped_pairs", "ranking_zero_one", "ke
 SequenceLossName = Literal["auto", "hamming", "zero_one"]
 
 CodeName = Literal["onehot", "simplex", "thermometer", "shared"]
+OrdinalCodeName = CodeName | AutoName
 BinaryCodeName = CodeName | Literal["sign"]
 SetRepresentationName = Literal["sign_vector"]
 PositionsName = Literal["log", "linear", "power", "reciprocal"]

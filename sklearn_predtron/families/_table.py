@@ -125,7 +125,8 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         classes, reject, rule = labels.classes, self._reject(), self._rule(labels.classes)
         loss = self._unit_loss if isinstance(rule, ExpectedCost) else table_loss(self.loss)
         costs = None if reject is None else self._costs(classes)
-        representation = table_representation(self.representation, lambda part: loss.build(part, classes))
+        code = labels.representations[0] if labels.representations else self.representation
+        representation = table_representation(code, lambda part: loss.build(part, classes))
         problem = checked_build(loss, loss.build(representation, classes), FiniteProblem, k=len(classes))
         return FiniteProblem(reject_code(len(classes)), costs) if reject is not None and reject.rule == "code" else problem
 

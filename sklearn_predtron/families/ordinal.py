@@ -59,9 +59,10 @@ class PredtronOrdinalClassifier(TableClassifier):
     {norm}
     update : {updates} or Update, default="adaptive"
         When to change the weights, towards which competitor, and how far; "prank" is for representation="shared".
-    representation : {representations}, array-like of shape (r, d) or CodeRepresentation, default="thermometer"
+    representation : "auto", {representations}, array-like of shape (r, d) or CodeRepresentation, default="auto"
         rep(k), one unit vector a rank.  "thermometer" (CuSum Rank) has a score with its own weights for each of r - 1 thresholds,
-        whether the rank is above it; "shared" (PRank) has one direction and r - 1 ordered thresholds on it.
+        whether the rank is above it; "shared" (PRank) has one direction and r - 1 ordered thresholds on it.  With "auto", `fit`
+        compares these two on held-out rows; without held-out rows, and in streams, it is "thermometer".
     {average}
     {cv}
     {max_iter}
@@ -144,7 +145,7 @@ class PredtronOrdinalClassifier(TableClassifier):
         features: types.FeaturesName | FeatureMap | None = None,
         norm: types.NormName | Norm = "auto",
         update: types.OrdinalUpdateName | Update = "adaptive",
-        representation: types.CodeName | types.Numbers | CodeRepresentation = "thermometer",
+        representation: types.OrdinalCodeName | types.Numbers | CodeRepresentation = "auto",
         average: types.AverageName | float | None = None,
         cv: Any = None,
         max_iter: int | None = None,
@@ -189,11 +190,18 @@ class PredtronOrdinalClassifier(TableClassifier):
         if known is None:
             codec, labels = Ranks.first(y, classes, partial=partial, given=given)
             self._warn_of_reject(codec.classes)
-            return codec, labels
+            return Ranks(codec.classes, self._representations()), labels
         known.check_same(classes)
         if given is not None:
             known.check_order(given, whole=self.categories is not None)
+        if known.representations and not self._representations():
+            known = Ranks(known.classes)
         return known, known.encode(y)
+
+    def _representations(self) -> tuple[str, ...]:
+        """Return the representations that `fit` compares, the one of streams first; () if one is given."""
+        compared = isinstance(self.representation, str) and self.representation == "auto"
+        return ("thermometer", "shared") if compared else ()
 
     def _given_order(self, y: Any) -> NDArray | None:
         """Return the ranks in their order, if they are known without the rows."""
@@ -215,7 +223,7 @@ class PredtronOrdinalClassifier(TableClassifier):
                 scores = Linear(scores.coef[order], scores.intercept[order])
             elif order[1] == 0:  # of the second class
                 scores = Linear(-scores.coef, -scores.intercept)
-        labels = Ranks.of_model(model.classes_ if given is None else given)
+        labels = Ranks(Ranks.of_model(model.classes_ if given is None else given).classes, self._representations()[:1])
         return labels, self._encoded(labels, with_own_intercept(self, model, scores))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

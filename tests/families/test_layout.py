@@ -21,7 +21,9 @@ ESTIMATORS = sorted(
 KNOW_NO_ESTIMATOR = [
     *(FAMILIES / "labels").glob("*.py"),
     *(ROOT / "decisions").glob("*.py"),
-    *(FAMILIES / f"{name}.py" for name in ("input/reading", "input/batches", "estimator/model", "estimator/saving", "training/patience")),
+    *(FAMILIES / "input" / f"{name}.py" for name in ("reading", "batches")),
+    *(FAMILIES / "estimator" / f"{name}.py" for name in ("model", "saving")),
+    FAMILIES / "training" / "patience.py",
 ]
 
 

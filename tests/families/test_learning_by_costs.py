@@ -16,7 +16,7 @@ from sklearn_predtron import (
     PredtronMultilabelClassifier,
     PredtronOrdinalClassifier,
 )
-from sklearn_predtron.families.training.runs import Checkpoint, Result, RowCost, Score, select
+from sklearn_predtron.families.training.runs import Checkpoint, Result, RowLosses, Score, select
 from sklearn_predtron.metrics import cost_scorer
 from sklearn_predtron.mixing import ParameterMixing
 
@@ -262,18 +262,18 @@ def test_a_gain_is_weighed_against_its_standard_error():
     random = np.random.default_rng(0)
     for _ in range(50):
         usual, other, weight = random.lognormal(size=9), random.lognormal(size=9), random.integers(1, 4, 9).astype(float)
-        gain, error = RowCost(other, weight).saving_over(RowCost(usual, weight))
+        gain, error = RowLosses(other, weight).gain_over(RowLosses(usual, weight))
         total = sum(weight)
         mean = sum(w * (u - o) for w, u, o in zip(weight, usual, other, strict=True)) / total
         squares = sum((w / total * (u - o - mean)) ** 2 for w, u, o in zip(weight, usual, other, strict=True))
         assert_allclose((gain, error), (mean, squares**0.5))
-    assert RowCost(np.zeros(4), np.ones(4)).saving_over(RowCost(np.ones(4), np.ones(4))) == (1.0, 0.0)
+    assert RowLosses(np.zeros(4), np.ones(4)).gain_over(RowLosses(np.ones(4), np.ones(4))) == (1.0, 0.0)
 
 
 def test_another_power_is_taken_for_a_gain_beyond_its_error_alone():
-    checkpoint = Checkpoint(3, Score(0.5, None, 4), None, [])
+    checkpoint = Checkpoint(3, Score(0.5), None, [])
     results = [
-        Result(None, checkpoint, {}, [], None, cost=RowCost(np.array(cost), np.ones(4)))
+        Result(None, checkpoint, {}, [], None, cost=RowLosses(np.array(cost), np.ones(4)))
         for cost in ([1.0, 1, 1, 1], [0.0, 3, 0, 0], [0.5, 0.5, 0.6, 0.4])
     ]
     assert select(results) is results[2]

@@ -52,14 +52,35 @@ def test_default_is_the_absolute_loss_of_thermometers():
     parts = PredtronOrdinalClassifier(loss=Absolute(), representation=Thermometer(), random_state=0).fit(X, y)
     distance = np.abs(np.subtract.outer(range(4), range(4)))
     tables = PredtronOrdinalClassifier(loss=distance, representation=Thermometer().code(4), random_state=0).fit(X, y)
-    assert state(parts) == state(fitted())
-    assert_close(fitted().coef_, tables.coef_)
-    assert fitted().coef_.shape == (3, 5)
+    given = fitted(representation="thermometer")
+    assert state(parts) == state(given)
+    assert_close(given.coef_, tables.coef_)
+    assert given.coef_.shape == (3, 5)
     others = [
-        fitted(**other)
+        fitted(**{"representation": "thermometer", **other})
         for other in ({"loss": "zero_one", "decision": "learned"}, {"representation": "shared"}, {"representation": "onehot"})
     ]
-    assert all(state(other) != state(fitted()) for other in others)
+    assert all(state(other) != state(given) for other in others)
+
+
+@pytest.mark.parametrize(("noise", "n"), [(0.1, 150), (2.0, 100)])
+def test_folds_choose_between_thresholds_of_their_own_and_one_direction(noise, n):
+    """The choice is one of the two fits, the one with the lower held-out losses; streams and ``cv=0`` compare nothing."""
+    X, y = make_data(n=n, noise=noise)
+    model, *fits = (
+        PredtronOrdinalClassifier(representation=representation, random_state=0).fit(X, y)
+        for representation in ("auto", "thermometer", "shared")
+    )
+    same = [state(model) == state(fit) for fit in fits]
+    assert sum(same) == 1
+    losses = [fit.held_out_loss_[fit.n_iter_] for fit in fits]
+    assert losses[same.index(True)] == min(losses)
+    streamed = PredtronOrdinalClassifier().partial_fit(X, y, classes=range(4))
+    thermometer = PredtronOrdinalClassifier(representation="thermometer").partial_fit(X, y, classes=range(4))
+    assert state(streamed) == state(thermometer)
+    assert PredtronOrdinalClassifier(cv=0, random_state=0).fit(X, y).coef_.shape == (3, 5)
+    with pytest.raises(ValueError, match="representation='shared' has 3 scores of one direction and the weights so far have 3"):
+        streamed.set_params(representation="shared").partial_fit(X, y)
 
 
 @pytest.mark.parametrize("labels", [[3, 5, 7, 8], [-9, -7, -1, 0], [0.0, 1.0, 2.0, 10.0], [2, 4, 2**62, 2**62 + 1]], ids=str)

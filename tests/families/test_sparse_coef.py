@@ -36,7 +36,8 @@ def of_every_family(X, y, norm):
     how = {"norm": norm, "random_state": 0, "max_iter": 3}
     for family in CLASSIFIERS:
         labels = y if family in CLASSIFIERS[1:3] else y > 0
-        yield family(**how).fit(X, labels), (X, labels), {}
+        code = {"representation": "thermometer"} if family is PredtronOrdinalClassifier else {}
+        yield family(**how, **code).fit(X, labels), (X, labels), {}
     yield PredtronMultilabelClassifier(**how).fit(X, np.eye(3, dtype=int)[y]), (X, np.eye(3, dtype=int)[y]), {}
     yield PredtronLabelRanker(**how).fit(X, np.eye(3)[y]), (X, np.eye(3)[y]), {}
     if norm in ("l2", "l1"):

@@ -29,7 +29,7 @@ FAMILIES = {
     "binary": (PredtronBinaryClassifier(), 2),
     "multiclass": (PredtronClassifier(representation="simplex"), 3),
     "costs": (PredtronClassifier(loss=random_costs(4)), 4),
-    "thermometer": (PredtronOrdinalClassifier(), 4),
+    "thermometer": (PredtronOrdinalClassifier(representation="thermometer"), 4),
     "shared": (PredtronOrdinalClassifier(representation="shared"), 4),
     "labels": (PredtronMultilabelClassifier(loss="error_set_size"), None),
     "label ranking": (PredtronLabelRanker(), None),

@@ -58,6 +58,8 @@ class Classes(Codec):
         The labels in the order of their numbers.
     """
 
+    representations: tuple[str, ...] = ()  # that `fit` compares instead of the parameter
+
     def __init__(self, classes: NDArray):
         self.classes = classes
 

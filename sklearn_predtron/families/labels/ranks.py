@@ -15,7 +15,23 @@ from sklearn_predtron.families.labels.classes import Classes, find_classes
 
 
 class Ranks(Classes):
-    """Classes in their order."""
+    """Classes in their order.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (n_classes,)
+        The labels from the lowest rank to the highest.
+    representations : tuple of str, default=()
+        Those that `fit` compares; the first is meant until one is chosen.  () is the parameter `representation`.
+    """
+
+    def __init__(self, classes: NDArray, representations: tuple[str, ...] = ()):
+        super().__init__(classes)
+        self.representations = representations
+
+    def choices(self) -> tuple[Codec, ...]:
+        """Return a codec for each representation."""
+        return tuple(Ranks(self.classes, (one,)) for one in self.representations) or (self,)
 
     @staticmethod
     def found(y: NDArray, *, targets: bool = True) -> tuple[NDArray, NDArray]:

@@ -26,6 +26,34 @@ MODELS_SEED = 6  # of what shuffles the rows of each fold model, beside the seed
 MOST_EVALUATED = 4_000  # held-out rows by which checkpoints are compared
 
 
+class RowLosses(NamedTuple):
+    """The loss of each held-out row, or its realised cost, in the order of the rows, and how frequent the rows are."""
+
+    losses: NDArray
+    weight: NDArray
+
+    @property
+    def mean(self) -> float:
+        """The mean loss."""
+        return float(np.average(self.losses, weights=self.weight))
+
+    def gain_over(self, other: RowLosses) -> tuple[float, float]:
+        """Return the reduction of the mean loss relative to another, and its standard error, as the rows are the same."""
+        less, share = other.losses - self.losses, self.weight / self.weight.sum()
+        gain = float(share @ less)
+        return gain, float(np.sqrt((share**2) @ (less - gain) ** 2))
+
+    def ratio_to(self, other: RowLosses) -> float:
+        """Return the ratio of the mean losses; 1 if they differ by less than a standard error."""
+        if len(self.losses) == len(other.losses):
+            gain, error = self.gain_over(other)
+            if abs(gain) <= error:
+                return 1.0
+        mean, least = self.mean, other.mean
+        one = max(mean, least) and 1 / len(self.losses)  # one row more is wrong in both, so that none is zero
+        return (mean + one) / (least + one) if one else 1.0
+
+
 class Score(NamedTuple):
     """The losses of held-out rows, lower being better.
 
@@ -33,36 +61,19 @@ class Score(NamedTuple):
     ----------
     loss : float
         The mean log loss of the probabilities, or the estimator's own loss where there are none.
-    own : float or None
-        The mean of the loss that the user gave, beside the log loss.
-    n : int
-        The number of rows.
+    own : RowLosses, default=None
+        The loss that the user gave, beside the log loss.
     """
 
     loss: float
-    own: float | None
-    n: int
+    own: RowLosses | None = None
 
     def ratio_to(self, other: Score) -> float:
-        """Return the mean ratio of these losses to others; one row more is wrong in both, so that none is zero."""
+        """Return the mean ratio of these losses to others."""
         ratios = [self.loss / other.loss if other.loss > 0 else 1.0 + (self.loss > 0)]
         if self.own is not None and other.own is not None:
-            one = max(other.own, self.own) and 1 / self.n
-            ratios.append((self.own + one) / (other.own + one) if one else 1.0)
+            ratios.append(self.own.ratio_to(other.own))
         return float(np.mean(ratios))
-
-
-class RowCost(NamedTuple):
-    """The realised cost of each held-out row, in the order of the rows, and how frequent the rows are."""
-
-    cost: NDArray
-    weight: NDArray
-
-    def saving_over(self, other: RowCost) -> tuple[float, float]:
-        """Return the reduction of the mean cost relative to another, and its standard error."""
-        less, share = other.cost - self.cost, self.weight / self.weight.sum()
-        saving = float(share @ less)
-        return saving, float(np.sqrt((share**2) @ (less - saving) ** 2))
 
 
 class Checkpoint(NamedTuple):
@@ -85,7 +96,7 @@ class Result(NamedTuple):
     loss_curve: list[float]
     history: Any  # of the rounds, for callbacks
     stopped: bool = False  # by a callback
-    cost: RowCost | None = None  # if rows have individual costs
+    cost: RowLosses | None = None  # if rows have individual costs
 
     def record_of_choice(self) -> dict[str, Any]:
         """Return the attributes of the fitted estimator that say what was compared and chosen."""
@@ -222,8 +233,8 @@ class TrainingRun:
         problem, some = trainer.model.learner.problem, held_out.some(MOST_EVALUATED)
         loss, judged = decision.judged(problem, some)
         own = decision.own_losses(problem, judged)
-        mean = None if own is None else float(np.average(own, weights=judged.weight))
-        return Checkpoint(epochs, Score(loss, mean, len(some.scores)), held_out, [model for model, _ in scored])
+        losses = None if own is None else RowLosses(own, np.ones(len(own)) if judged.weight is None else judged.weight)
+        return Checkpoint(epochs, Score(loss, losses), held_out, [model for model, _ in scored])
 
     def evaluate_blocks(self, epochs: int) -> Checkpoint:
         """Return the own loss of the held-out queries, sequences or label rankings."""
@@ -236,7 +247,7 @@ class TrainingRun:
         weight = self.candidate.batch.weight
         weight = None if weight is None else np.concatenate([weight[model.units] for model in self.models])
         loss = float(np.average(np.concatenate(losses), weights=weight))
-        return Checkpoint(epochs, Score(loss, None, sum(map(len, losses))), None, self.models, calibrate)
+        return Checkpoint(epochs, Score(loss), None, self.models, calibrate)
 
     def mean(self, models: list[FoldModel]) -> Learner:
         """Return a learner that predicts, and continues, as the mean of fold models."""
@@ -249,7 +260,7 @@ class TrainingRun:
         mean.adopt(advance(before, add(*(contribution(before, state) for state in states), in_place=True)), True)
         return mean
 
-    def with_costs(self, checkpoint: Checkpoint) -> tuple[Checkpoint, RowCost | None]:
+    def with_costs(self, checkpoint: Checkpoint) -> tuple[Checkpoint, RowLosses | None]:
         """Return a checkpoint with its calibration map, and the cost of each held-out row by its own costs, if rows have them."""
         costs, held_out = self.candidate.batch.costs, checkpoint.held_out
         if costs is None or held_out is None:
@@ -259,7 +270,7 @@ class TrainingRun:
         probabilities = calibration.of.probabilities(held_out.map, calibration.of.scores(problem, held_out.scores))
         order = np.argsort(held_out.rounds, kind="stable")  # fold models that are left out may differ
         weight = np.ones(len(order)) if held_out.weight is None else held_out.weight
-        return checkpoint._replace(held_out=held_out), RowCost(costs.paid(probabilities, held_out.rounds)[order], weight[order])
+        return checkpoint._replace(held_out=held_out), RowLosses(costs.paid(probabilities, held_out.rounds)[order], weight[order])
 
 
 def select(results: list[Result]) -> Result:
@@ -272,8 +283,8 @@ def select(results: list[Result]) -> Result:
     for result in results[1:]:
         if default.cost is None or result.cost is None:
             best = result if result.checkpoint.score.ratio_to(best.checkpoint.score) < 1 else best
-        elif len(result.cost.cost) == len(default.cost.cost):
-            saving, error = result.cost.saving_over(default.cost)
+        elif len(result.cost.losses) == len(default.cost.losses):
+            saving, error = result.cost.gain_over(default.cost)
             if saving > max(error, saved):
                 best, saved = result, saving
     return best

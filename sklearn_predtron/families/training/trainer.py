@@ -172,10 +172,9 @@ class Trainer:
         if plan.finish == "average":
             self.model.learned_with = MEAN
         history = self.model.learner.history  # that a callback wants
-        maps = len(candidates) > 1 and candidates[1].columns is not candidates[0].columns
         results: list[Result] = []
         for candidate in candidates:
-            rivals = [select(results)] if maps and results else []
+            rivals = [select(results)] if results and candidate.columns is not candidates[0].columns else []
             results.append(self.started(candidate, plan, copy.deepcopy(history)).run(rivals))
             if results[-1].stopped:
                 break
