@@ -19,7 +19,7 @@ from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron.decisions._abstain import AbstainByCode, AbstainByMargin, AbstainOnline, top_two
 from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded, losses_by_table
-from sklearn_predtron.decisions._calibration import Calibration, OfClasses, calibration_of
+from sklearn_predtron.decisions._calibration import Calibration, OfClasses
 from sklearn_predtron.decisions._calibration import OfTwoClasses as MapOfTwoClasses
 from sklearn_predtron.decisions._certified import Certificate, Certified
 from sklearn_predtron.decisions._cut import CutAt, CutBy, OfTwoClasses, measure_of_cut
@@ -27,7 +27,7 @@ from sklearn_predtron.decisions._expected import LeastCost
 from sklearn_predtron.decisions._rated import Rated
 from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule
 from sklearn_predtron.families.estimator import certification, linear_models
-from sklearn_predtron.families.estimator.attributes import check_has_probabilities, learned, recorded, shifted_intercept
+from sklearn_predtron.families.estimator.attributes import learned, recorded
 from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.families.estimator.linear_models import Linear
 from sklearn_predtron.families.estimator.widening import check_takes
@@ -80,11 +80,6 @@ class TableClassifier(ClassifierMixin, BasePredtron):
     def classes_(self) -> NDArray:
         """The labels."""
         return self._model.labels.classes
-
-    @learned
-    def intercept_(self) -> NDArray:
-        """Offsets of the scores that predict, of shape (d,); for two classes minus the cut of the decision."""
-        return shifted_intercept(self)
 
     # --------------------------------------------------------------------------------------------------- what it is made of
 
@@ -422,12 +417,12 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
             For two classes the score of the second: t or -t if d = 1, otherwise the difference of the two.
         """
-        model = self._fitted_model()
-        scores, k = model.scores(X, model.decision_of(self._decision)), len(model.labels.classes)
-        decision = model.learner.problem.decision(scores)[:, :k]
+        model, decision = self._model_and_decision()
+        scores, k = model.scores(X, decision), len(model.labels.classes)
+        decoded = model.learner.problem.decision(scores)[:, :k]
         if k > 2:
-            return decision
-        difference = decision[:, 1] - decision[:, 0]
+            return decoded
+        difference = decoded[:, 1] - decoded[:, 0]
         return difference / 2 if scores.shape[1] == 1 else difference
 
     def predict(self, X: Any, costs: Any = None) -> NDArray:
@@ -458,7 +453,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         model = self._fitted_model()
         return self._named(model.labels.classes)[self._numbers_of(model, X, costs)[0]]
 
-    @keeping_type(available_if(check_has_probabilities))
+    @keeping_type(available_if(BasePredtron._check_has_probabilities))
     def predict_proba(self, X: Any) -> NDArray:
         """Compute the probabilities of the classes, by a calibration map fitted to scores of unseen rows.
 
@@ -480,10 +475,9 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         AttributeError
             If there are no scores of unseen rows, as after `fit` under ``decision="learned"``.
         """
-        model = self._fitted_model()
-        return model.decoded(X, calibration_of(model.decision_of(self._decision)))
+        return self._probabilities(self._fitted_model(), X)
 
-    @keeping_type(available_if(check_has_probabilities))
+    @keeping_type(available_if(BasePredtron._check_has_probabilities))
     def predict_log_proba(self, X: Any) -> NDArray:
         """Compute the logarithms of `predict_proba`.
 
@@ -535,11 +529,10 @@ class TableClassifier(ClassifierMixin, BasePredtron):
 
     def _numbers_of(self, model: Any, X: Any, costs: Any) -> tuple[NDArray, NDArray | None]:
         """Return the numbers of the predictions, and the costs of all predictions in each row if `costs` are given."""
-        decision = model.decision_of(self._decision)
         if costs is None:
-            return model.decoded(X, decision), None
-        check_has_probabilities(self)
-        probabilities, classes = model.decoded(X, calibration_of(decision)), model.labels.classes
+            return model.decoded(X, model.decision_of(self._decision)), None
+        self._check_has_probabilities()
+        probabilities, classes = self._probabilities(model, X), model.labels.classes
         table = self._costs_by_row(costs, classes, len(probabilities))
         return expected_costs(probabilities, table).argmin(axis=1), table
 
@@ -556,9 +549,9 @@ class TableClassifier(ClassifierMixin, BasePredtron):
 
     def _two_best(self, X: Any) -> tuple[NDArray, NDArray]:
         """Return the two best classes of each row, best first, and the margin between them."""
-        model = self._fitted_model()
-        decision = model.learner.problem.decision(model.scores(X, model.decision_of(self._decision)))
-        return top_two(decision[:, : len(model.labels.classes)])
+        model, decision = self._model_and_decision()
+        decoded = model.learner.problem.decision(model.scores(X, decision))
+        return top_two(decoded[:, : len(model.labels.classes)])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Compute the accuracy, whatever the loss, its costs and the reject option: a rejected row is not right.

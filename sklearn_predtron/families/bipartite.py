@@ -20,12 +20,12 @@ from sklearn_predtron._support.compat import Interval, StrOptions, with_callback
 from sklearn_predtron._support.parts import checked_build, resolve
 from sklearn_predtron._support.queries import GROUPS, Queries, with_ids
 from sklearn_predtron.decisions._base import PLAIN, UNSEEN, Decision, Decoded
-from sklearn_predtron.decisions._calibration import Calibration, OfColumn, calibration_of
+from sklearn_predtron.decisions._calibration import Calibration, OfColumn
 from sklearn_predtron.decisions._cut import best_cut, best_cut_of_groups
 from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule, is_number
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families.estimator import linear_models
-from sklearn_predtron.families.estimator.attributes import check_has_probabilities, learned, shifted_intercept
+from sklearn_predtron.families.estimator.attributes import learned
 from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.families.estimator.linear_models import Linear
 from sklearn_predtron.families.estimator.model import Model
@@ -386,15 +386,9 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         return FittedCut(loss, calibration)
 
     @learned
-    def intercept_(self) -> NDArray:
-        """Offset of the scores that predict, of shape (1,), minus `threshold_`."""
-        return shifted_intercept(self)
-
-    @learned
     def threshold_(self) -> float:
         """The fitted cut of the score."""
-        model = self._model
-        cuts = model.decision_of(self._decision).now(model.learner, model.settled).shift(model.learner.problem)
+        cuts = self._model.current_cut(self._decision).shift(self._model.learner.problem)
         return 0.0 if cuts is None else float(cuts[0])
 
     # ------------------------------------------------------------------------------------------------------- prediction
@@ -412,10 +406,10 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         ndarray of shape (n_samples,)
             t - `threshold_`; above 0 for the second of `classes_`, except for losses at k.
         """
-        model = self._fitted_model()
-        return model.scores(X, model.decision_of(self._decision))[:, 0]
+        model, decision = self._model_and_decision()
+        return model.scores(X, decision)[:, 0]
 
-    @types.keeping_type(available_if(check_has_probabilities))
+    @types.keeping_type(available_if(BasePredtron._check_has_probabilities))
     def predict_proba(self, X: Any) -> NDArray:
         """Compute the probabilities of both classes, by a calibration map fitted to scores of unseen rows.
 
@@ -434,10 +428,9 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         AttributeError
             If there are no scores of unseen rows, as after `fit` under ``decision="learned"``.
         """
-        model = self._fitted_model()
-        return model.decoded(X, calibration_of(model.decision_of(self._decision)))
+        return self._probabilities(self._fitted_model(), X)
 
-    @types.keeping_type(available_if(check_has_probabilities))
+    @types.keeping_type(available_if(BasePredtron._check_has_probabilities))
     def predict_log_proba(self, X: Any) -> NDArray:
         """Compute the logarithms of `predict_proba`.
 
@@ -469,8 +462,8 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         ndarray of shape (n_samples,)
             Labels of `classes_`.  If scores are equal, losses at k predict the first rows.
         """
-        model = self._fitted_model()
-        scores = model.scores(X, model.decision_of(self._decision))[:, 0]
+        model, decision = self._model_and_decision()
+        scores = model.scores(X, decision)[:, 0]
         return model.labels.classes[positive(model, scores, self._reader().blocks(groups, len(scores)))]
 
     def sample_loss(self, X: Any, y: Any, groups: Any = None) -> NDArray:

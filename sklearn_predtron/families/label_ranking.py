@@ -21,7 +21,7 @@ from sklearn_predtron.families._ranked_lists import (
     ranking_problem,
 )
 from sklearn_predtron.families.estimator import linear_models
-from sklearn_predtron.families.estimator.attributes import learned, names_of, read_only
+from sklearn_predtron.families.estimator.attributes import learned, read_only
 from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.families.estimator.linear_models import Linear
 from sklearn_predtron.families.estimator.model import Model
@@ -171,7 +171,7 @@ class PredtronLabelRanker(BasePredtron):
     @learned
     def label_names_(self) -> NDArray:
         """Names of the labels, if y is a data frame with column names."""
-        return names_of(self)
+        return self._present("label_names_", self._model.labels.names)
 
     @learned
     def pairs_(self) -> NDArray:

@@ -20,20 +20,13 @@ from sklearn_predtron._support.names import refuse_class
 from sklearn_predtron._support.parts import checked_build, resolve
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded
-from sklearn_predtron.decisions._calibration import Calibration, OfLabels, calibration_of
+from sklearn_predtron.decisions._calibration import Calibration, OfLabels
 from sklearn_predtron.decisions._cut import CutAt, CutBy, Measure, OfEachLabel, given_cuts, number_or_measure
 from sklearn_predtron.decisions._expected import BestOfTwo, LeastCostOfLabels, MostExpected, MostProbable
 from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families.estimator import linear_models
-from sklearn_predtron.families.estimator.attributes import (
-    check_has_probabilities,
-    learned,
-    names_of,
-    read_only,
-    recorded,
-    shifted_intercept,
-)
+from sklearn_predtron.families.estimator.attributes import learned, read_only, recorded
 from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.families.estimator.linear_models import Linear
 from sklearn_predtron.families.input.reading import check_lengths
@@ -202,7 +195,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     @learned
     def label_names_(self) -> NDArray:
         """Names of the labels, if y is a data frame with column names."""
-        return names_of(self)
+        return self._present("label_names_", self._model.labels.names)
 
     def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, Labels]:
         sets = as_sets(y)
@@ -305,16 +298,10 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return measure
 
     @learned
-    def intercept_(self) -> NDArray:
-        """Offsets of the scores that predict, of shape (d,), minus `threshold_`."""
-        return shifted_intercept(self)
-
-    @learned
     def threshold_(self) -> NDArray:
         """The fitted cuts of the scores, of shape (m,)."""
         model = self._model
-        decision = model.decision_of(self._decision)
-        decision = decision.now(model.learner, model.settled) if decision.shifts else decision
+        decision = model.current_cut(self._decision)
         return read_only(np.array(decision.cuts)) if isinstance(decision, CutAt) else np.zeros(model.labels.n_labels)
 
     # ----------------------------------------------------------------------------------------------------------- learning
@@ -395,8 +382,8 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             A label is predicted if its score is positive.  With "precision_at_k" and "recall_at_k" it is predicted if its score
             is among the k largest; the rule "at_least" needs either condition, and "at_most" needs both.
         """
-        model = self._fitted_model()
-        scores = model.scores(X, model.decision_of(self._decision))
+        model, decision = self._model_and_decision()
+        scores = model.scores(X, decision)
         return scores if model.labels.two is None else scores[:, 0]
 
     def predict(self, X: Any, costs: Any = None) -> Any:
@@ -417,19 +404,19 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             Zeros and ones of the type of y, sparse if y was sparse when learning began (a CSR array for a sparse array, a CSR
             matrix for a sparse matrix); labels of `classes_` if y had one dimension.
         """
-        model = self._fitted_model()
+        model, decision = self._model_and_decision()
         if costs is not None:
             return model.labels.decode(model.labels.pack(self._sets_by_costs(model, X, costs)[0]))
-        return model.labels.decode(model.decoded(X, model.decision_of(self._decision), model.labels.pack))
+        return model.labels.decode(model.decoded(X, decision, model.labels.pack))
 
     def _sets_by_costs(self, model: Any, X: Any, costs: Any) -> tuple[NDArray, NDArray]:
         """Return the sets of least expected cost under the costs of the rows, and the labels' costs in each row."""
-        check_has_probabilities(self)
-        probabilities = model.decoded(X, calibration_of(model.decision_of(self._decision)))
+        self._check_has_probabilities()
+        probabilities = self._probabilities(model, X)
         table = self._costs_by_row(costs, model.labels, len(probabilities))
         return sets_of_least_cost(probabilities, table), table
 
-    @types.keeping_type(available_if(check_has_probabilities))
+    @types.keeping_type(available_if(BasePredtron._check_has_probabilities))
     def predict_proba(self, X: Any) -> NDArray:
         """Compute the probability of each label, by a calibration map fitted to scores of unseen rows.
 
@@ -449,10 +436,10 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             If there are no scores of unseen rows, as after `fit` under ``decision="learned"``.
         """
         model = self._fitted_model()
-        found = model.decoded(X, calibration_of(model.decision_of(self._decision)))
+        found = self._probabilities(model, X)
         return found if model.labels.two is None else np.hstack([1 - found, found])
 
-    @types.keeping_type(available_if(check_has_probabilities))
+    @types.keeping_type(available_if(BasePredtron._check_has_probabilities))
     def predict_log_proba(self, X: Any) -> NDArray:
         """Compute the logarithms of `predict_proba`.
 
@@ -497,8 +484,8 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
 
     def _raw_predict(self, X: Any) -> NDArray:
         """Return the indicators that are predicted."""
-        model = self._fitted_model()
-        return model.decoded(X, model.decision_of(self._decision))
+        model, decision = self._model_and_decision()
+        return model.decoded(X, decision)
 
     def _loss_of(self, predicted: NDArray, y: Any) -> NDArray:
         """Return the loss of each set that was predicted."""
@@ -507,8 +494,8 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
 
     def _counts_of(self, X: Any, y: Any) -> tuple[Any, tuple[NDArray, ...]]:
         """Return the model, and the counts of each row's prediction, of sparse labels without a dense matrix."""
-        model = self._fitted_model()
-        labels, decision = model.labels, model.decision_of(self._decision)
+        model, decision = self._model_and_decision()
+        labels = model.labels
         if labels.two is not None or not sparse.issparse(y):
             return model, counts(model.decoded(X, decision), labels.encode(y).dense())
         predicted = model.decoded(X, decision, sparse.csr_array)

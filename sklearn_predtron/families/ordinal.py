@@ -238,8 +238,8 @@ class PredtronOrdinalClassifier(TableClassifier):
         float
             At most 1, which is perfect.
         """
-        model = self._fitted_model()
-        labels, predicted = model.labels, model.decoded(X, model.decision_of(self._decision))
+        model, decision = self._model_and_decision()
+        labels, predicted = model.labels, model.decoded(X, decision)
         codes, r = codes_or_wrong(labels, predicted, y), len(labels.classes)
         off = np.where((predicted < r) & (codes >= 0), np.abs(predicted - codes), r - 1)
         return 1 - mean_loss(off, sample_weight) / (r - 1)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,16 +22,18 @@ from sklearn_predtron._support.parts import Part, kinds, resolve
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron.decisions._base import PLAIN, Decision
+from sklearn_predtron.decisions._calibration import calibration_of
+from sklearn_predtron.decisions._rules import Learned
 from sklearn_predtron.families.estimator import bounds, linear_models, sparse_weights, widening
-from sklearn_predtron.families.estimator.attributes import absent, counted, fitted_map, learned, of_expansion, read_only, recorded
+from sklearn_predtron.families.estimator.attributes import counted, learned, of_expansion, read_only, recorded
 from sklearn_predtron.families.estimator.explanation import explain
 from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.families.input.reading import RowReader
-from sklearn_predtron.families.input.tables import mark_tables
+from sklearn_predtron.families.input.tables import FirstRows, mark_tables
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.training import calls, first_rows
 from sklearn_predtron.families.training.patience import Patience, checked_patience
-from sklearn_predtron.features import FeatureMap
+from sklearn_predtron.features import ROWS_OF_STREAMS, FeatureMap
 from sklearn_predtron.norms import L2, Auto, Norm, Scaled
 from sklearn_predtron.updates import Update
 
@@ -65,6 +68,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         "warm_start": ["boolean"],
     }
     norm: Any
+    decision: Any
     features: Any = None  # of what takes no tables
     update: Any
     average: Any
@@ -516,7 +520,40 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
             check_is_fitted(self)
         return model
 
-    # ------------------------------------------------------------------------------------------------------ what was learned
+    def _model_and_decision(self) -> tuple[Model, Decision]:
+        """Return the fitted model and its decision under the present parameters."""
+        model = self._fitted_model()
+        return model, model.decision_of(self._decision)
+
+    def _check_has_probabilities(self) -> bool:
+        """Return True; raise ValueError or AttributeError if the model has no probabilities, or a fit would have none."""
+        model = self._model
+        if model is None:
+            return not (
+                isinstance(self.decision, Learned)
+                or self.decision == "learned"
+                or getattr(getattr(self, "reject", None), "rule", None) is not None
+            )
+        if model.learner.t > 0:
+            model.check_after_first_epoch()
+            calibration_of(model.decision_of(self._decision)).check_known(model.learner, model.settled)
+        return True
+
+    def _probabilities(self, model: Model, X: Any) -> NDArray:
+        """Return the probabilities that the calibration of the decision gives."""
+        return model.decoded(X, calibration_of(model.decision_of(self._decision)))
+
+    # ---------------------------------------------------------------------------------------------------- fitted attributes
+
+    def _unfitted(self, name: str) -> NotFittedError:
+        """Return the error of an attribute that is read before `fit`."""
+        return NotFittedError(f"This {type(self).__name__} is not fitted yet, and has no {name}; call fit or partial_fit first.")
+
+    def _present(self, name: str, value: Any) -> Any:
+        """Return the value of an attribute; raise AttributeError if it is None."""
+        if value is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return value
 
     @learned
     def n_features_in_(self) -> int:
@@ -528,9 +565,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     @learned
     def feature_names_in_(self) -> NDArray:
         """Names of the features, if the rows had names."""
-        if self._model.columns.names is None:
-            raise absent(self, "feature_names_in_")
-        return self._model.columns.names
+        return self._present("feature_names_in_", self._model.columns.names)
 
     loss_curve_ = recorded("loss_curve_", "Mean progressive loss of each epoch of `fit`.", by_fit=True)
     n_iter_ = recorded("n_iter_", "Epochs of the last `fit`.", by_fit=True)
@@ -542,7 +577,13 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     @learned
     def features_(self) -> FeatureMap:
         """With `features`, the map fitted to the table or to the first rows of the stream."""
-        return fitted_map(self)
+        found = self._model.columns.features
+        if isinstance(found, FirstRows):
+            raise AttributeError(
+                f"features_ is the map that the first {ROWS_OF_STREAMS} rows of a stream make; so far there are {found.n}, which "
+                "are learned as they are."
+            )
+        return self._present("features_", found)
 
     @learned
     def norm_(self) -> Any:
@@ -556,8 +597,8 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     @learned
     def intercept_(self) -> NDArray:
-        """Offsets of the scores that predict, of shape (d,)."""
-        return read_only(self._model.learner.read(lambda weights: weights.mean()[1]))
+        """Offsets of the scores that predict, of shape (d,), minus the cut of the decision if there is one."""
+        return read_only(self._model.weights_to_predict(self._decision)[1])
 
     @learned
     def last_coef_(self) -> NDArray:

@@ -11,7 +11,6 @@ from sklearn_predtron.decisions._asked_scores import AskedScores
 from sklearn_predtron.decisions._certified import Certificate, Certified
 from sklearn_predtron.decisions._rated import Rated
 from sklearn_predtron.decisions._rules import DecisionRule, ExpectedCost
-from sklearn_predtron.families.estimator.attributes import check_has_probabilities
 from sklearn_predtron.families.labels.true_classes import true_codes
 from sklearn_predtron.losses import Reject
 
@@ -51,7 +50,7 @@ def promises_risk(estimator: Any) -> bool:
 def certify(estimator: Any, X: Any, y: Any) -> None:
     """Certify on held-out rows which rows the model may answer, and store the certificate."""
     model = estimator._fitted_model()
-    check_has_probabilities(estimator)
+    estimator._check_has_probabilities()
     decision = model.decision_of(estimator._decision)
     probabilities = model.decoded(X, decision.calibration)
     codes = true_codes(model.labels, probabilities, y)

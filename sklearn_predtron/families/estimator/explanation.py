@@ -143,12 +143,8 @@ class Additive:
         """Return the scores of an estimator as it is now; refuse those that are no sums."""
         model = estimator._fitted_model()
         check_additive(model)
-        with model.learner.lock.reading():
-            coef, base = model.learner.read(lambda weights: (weights.primal(weights.mean()[0]), weights.mean()[1]))
-            decision = model.decision_of(estimator._decision)
-            shift = decision.now(model.learner, model.settled).shift(model.learner.problem) if decision.shifts else None
+        coef, base = model.weights_to_predict(estimator._decision)
         coef = coef.toarray() if sparse.issparse(coef) else coef
-        base = base if shift is None else base - shift
         return cls(model, estimator._reader(), *decoded(model, coef, base))
 
     def only(self, target: Any) -> Additive:

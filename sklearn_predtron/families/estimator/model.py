@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
@@ -107,6 +108,14 @@ class Model:
             self.decided = parameters, change, decision
         return decision
 
+    def current_decision(self, decide: Callable[[Any, Any], Decision]) -> Decision:
+        """Return the decision with the values that are fitted or observed at this moment."""
+        return self.decision_of(decide).now(self.learner, self.settled)
+
+    def current_cut(self, decide: Callable[[Any, Any], Decision]) -> Decision:
+        """Return the same if it shifts the scores, else plain decoding, which needs no fitted values."""
+        return self.current_decision(decide) if self.decision_of(decide).shifts else PLAIN
+
     def close_stream(self) -> None:
         """Drop the fast path, and the decision: other parameters are going to learn."""
         self.resolved, self.parameters = False, object()
@@ -151,6 +160,17 @@ class Model:
             self.first_sparse, self.stream = None, None  # the fast path takes rows of the first format only
 
     # --------------------------------------------------------------------------------------------------------------- scores
+
+    def own_problem(self) -> Any:
+        """Return the problem with scratch memory of its own: the caller may be one of several threads."""
+        return copy.copy(self.learner.problem)
+
+    def weights_to_predict(self, decide: Callable[[Any, Any], Decision]) -> tuple[Any, NDArray]:
+        """Return the coefficients of the features, and the offsets minus the shift of the decision, both as of one round."""
+        with self.learner.lock.reading():
+            coef, offsets = self.learner.read(lambda weights: weights.mean())
+            shift = self.current_cut(decide).shift(self.learner.problem)
+        return coef, offsets if shift is None else offsets - shift
 
     def scores(self, X: Any, decision: Decision = PLAIN) -> NDArray:
         """Return scores of shape (n_samples, d) under the weights that predict, shifted as a decision says."""
@@ -231,6 +251,15 @@ class Model:
         return margins / length if length > 0 else np.full(len(margins), np.nan)
 
     # ------------------------------------------------------------------------------------------------------------- decisions
+
+    def check_after_first_epoch(self) -> None:
+        """Raise ValueError if the only scores for probabilities are those of the first of several epochs, which are poor."""
+        told_at = (self.settled or {}).get("first_epoch")
+        if told_at is not None and told_at == getattr(self.learner.observer, "recorded", None):
+            raise ValueError(
+                "probabilities are made of scores of rows that were not learned, and after several epochs with cv=0 there are "
+                "none: call fit with cv=None, which holds rows out, or with max_iter=1, or learn on by partial_fit."
+            )
 
     def fit_decision(self, decision: Decision, held_out: HeldOut | None, p: int) -> None:
         """Fit a decision to the scores of held-out rows of p features; without them it observes the rows to come."""

@@ -9,7 +9,6 @@ from scipy import sparse
 
 from sklearn_predtron._support.names import series
 from sklearn_predtron._support.parts import kinds, real_number
-from sklearn_predtron.families.estimator.attributes import unfitted
 from sklearn_predtron.families.estimator.linear_models import empty_rows
 from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.families.training.calls import open_stream
@@ -30,7 +29,7 @@ def check_takes_weights(estimator: Any) -> bool:
     check_has_sparse(estimator)
     norm = estimator._norm_of_weights()
     if isinstance(norm, Auto):
-        raise unfitted(estimator, "weights")
+        raise estimator._unfitted("weights")
     if not norm.takes_weights:
         accepted = series([repr(kind.alias) for kind in kinds(Norm) if kind.takes_weights])
         raise ValueError(f"norm={norm.alias!r} has no weights that can be kept sparse; accepted are {accepted}: give norm='l2'.")
