@@ -26,10 +26,10 @@ from sklearn_predtron.decisions._cut import CutAt, CutBy, OfTwoClasses, measure_
 from sklearn_predtron.decisions._expected import LeastCost
 from sklearn_predtron.decisions._rated import Rated
 from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule
-from sklearn_predtron.families.estimator import certification, linear_models
+from sklearn_predtron.families.estimator import certification
 from sklearn_predtron.families.estimator.attributes import learned, recorded
 from sklearn_predtron.families.estimator.base import BasePredtron
-from sklearn_predtron.families.estimator.linear_models import Linear
+from sklearn_predtron.families.estimator.linear_models import Linear, LinearModelReader, encoder
 from sklearn_predtron.families.estimator.widening import check_takes
 from sklearn_predtron.families.input.row_weights import WeighedClasses
 from sklearn_predtron.families.labels._codec import Codec
@@ -260,20 +260,20 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             raise ValueError(f"loss names reject.label={label!r}; what a rejected row costs is reject.cost.")
         return costs_between(self.loss, classes)
 
-    def _read_linear(self, model: Any) -> tuple[Codec, Linear]:
-        scores = linear_models.of_classes(self, model)
-        labels = self._codec.of_model(model.classes_)
-        return labels, self._encoded(labels, linear_models.with_own_intercept(self, model, scores))
+    def _read_linear(self, reader: LinearModelReader) -> tuple[Codec, Linear]:
+        scores = reader.of_classes()
+        labels = self._codec.of_model(reader.model.classes_)
+        return labels, self._encoded(labels, reader.check_intercept(scores, fit_intercept=self.fit_intercept))
 
     def _encoded(self, labels: Classes, scores: Linear) -> Linear:
         """Return weights of the problem's scores that decode to these of the classes."""
         problem, k = self._build_problem(labels), len(labels.classes)
-        scores = linear_models.of_each_class(scores, 1.0 if problem.d == 1 else 0.5)  # as decision_function has it
-        encode = linear_models.encoder(problem.decision, problem.d, k)
+        scores = scores.of_each_class(1.0 if problem.d == 1 else 0.5)  # as in decision_function
+        encode = encoder(problem.decision, problem.d, k)
         if encode is None:
             raise ValueError(f"representation={shortened(self.representation)} has no scores for any {k} decoded ones.")
         weights = Linear(encode @ scores.coef, encode @ scores.intercept)
-        if problem.score_map.offsets_apart and not linear_models.is_one_direction(weights):
+        if problem.score_map.offsets_apart and not weights.is_one_direction():
             raise ValueError(
                 f"representation={self.representation!r} has one direction with ordered thresholds, and the model has several, "
                 "or others; accepted is another representation, and for ranks a model with `theta_`, as mord's."

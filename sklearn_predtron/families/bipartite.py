@@ -24,10 +24,9 @@ from sklearn_predtron.decisions._calibration import Calibration, OfColumn
 from sklearn_predtron.decisions._cut import best_cut, best_cut_of_groups
 from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule, is_number
 from sklearn_predtron.families._docstrings import documented
-from sklearn_predtron.families.estimator import linear_models
 from sklearn_predtron.families.estimator.attributes import learned
 from sklearn_predtron.families.estimator.base import BasePredtron
-from sklearn_predtron.families.estimator.linear_models import Linear
+from sklearn_predtron.families.estimator.linear_models import Linear, LinearModelReader
 from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.families.input.batches import BatchReader, chances_at_k, column_of, expected_losses_at_k, losses_of_batches
 from sklearn_predtron.families.labels._codec import Codec
@@ -336,8 +335,8 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         known.check_same(classes)
         return known, known.encode(y)
 
-    def _read_linear(self, model: Any) -> tuple[Codec, Linear]:
-        return TwoClasses.of_model(model.classes_), linear_models.of_classes(self, model)
+    def _read_linear(self, reader: LinearModelReader) -> tuple[Codec, Linear]:
+        return TwoClasses.of_model(reader.model.classes_), reader.of_classes()
 
     # ---------------------------------------------------------------------------------------------------------- problem
 

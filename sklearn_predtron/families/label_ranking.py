@@ -20,10 +20,9 @@ from sklearn_predtron.families._ranked_lists import (
     ranking_losses,
     ranking_problem,
 )
-from sklearn_predtron.families.estimator import linear_models
 from sklearn_predtron.families.estimator.attributes import learned, read_only
 from sklearn_predtron.families.estimator.base import BasePredtron
-from sklearn_predtron.families.estimator.linear_models import Linear
+from sklearn_predtron.families.estimator.linear_models import Linear, LinearModelReader
 from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.families.input.reading import check_labels_given, check_lengths
 from sklearn_predtron.families.labels._codec import Codec
@@ -210,11 +209,12 @@ class PredtronLabelRanker(BasePredtron):
         codec = known or LabelRelevances(relevance_matrix(y).shape[1], column_names(y), self._representations())
         return codec, codec.encode(y)
 
-    def _read_linear(self, model: Any) -> tuple[Codec, Linear]:
-        scores = None if is_classifier(model) else linear_models.stacked(self, model, linear_regressors())
+    def _read_linear(self, reader: LinearModelReader) -> tuple[Codec, Linear]:
+        scores = None if is_classifier(reader.model) else reader.stacked(linear_regressors())
         if scores is None or len(scores.coef) < 2:
-            raise linear_models.refused(self, model)
-        scores, labels = linear_models.with_own_intercept(self, model, scores), LabelRelevances(len(scores.coef), None)
+            raise reader.refused()
+        scores = reader.check_intercept(scores, fit_intercept=self.fit_intercept)
+        labels = LabelRelevances(len(scores.coef), None)
         if self._build_problem(labels).of_one_score is not None:
             first, second = np.triu_indices(labels.n_labels, 1)
             scores = Linear(*(array[first] - array[second] for array in scores))

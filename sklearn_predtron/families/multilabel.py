@@ -25,10 +25,9 @@ from sklearn_predtron.decisions._cut import CutAt, CutBy, Measure, OfEachLabel, 
 from sklearn_predtron.decisions._expected import BestOfTwo, LeastCostOfLabels, MostExpected, MostProbable
 from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule
 from sklearn_predtron.families._docstrings import documented
-from sklearn_predtron.families.estimator import linear_models
 from sklearn_predtron.families.estimator.attributes import learned, read_only, recorded
 from sklearn_predtron.families.estimator.base import BasePredtron
-from sklearn_predtron.families.estimator.linear_models import Linear
+from sklearn_predtron.families.estimator.linear_models import Linear, LinearModelReader
 from sklearn_predtron.families.input.reading import check_lengths
 from sklearn_predtron.families.input.row_weights import WeighedSets
 from sklearn_predtron.families.labels._codec import Codec
@@ -228,16 +227,17 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     def _widen_labels(self, labels: Any, classes: Any) -> tuple[Codec, list[int]]:
         return labels.extended(classes)
 
-    def _read_linear(self, model: Any) -> tuple[Codec, Linear]:
+    def _read_linear(self, reader: LinearModelReader) -> tuple[Codec, Linear]:
+        model = reader.model
         if isinstance(model, MultiOutputClassifier) and not all(np.array_equal(values, [0, 1]) for values in model.classes_):
-            raise linear_models.refused(self, model)
-        if isinstance(model, MultiOutputClassifier) or getattr(model, "multilabel_", False) or linear_models.of_label_sets(model):
-            scores = linear_models.stacked(self, model, linear_classifier())
-            labels = Sets.first(linear_models.sets_of(model, len(scores.coef)), None, None, partial=True)
+            raise reader.refused()
+        if reader.predicts_label_sets:
+            scores = reader.stacked(linear_classifier())
+            labels = Sets.first(reader.empty_set(len(scores.coef)), None, None, partial=True)
         else:
-            scores = linear_models.of_classes(self, model)
+            scores = reader.of_classes()
             labels = Sets.first(model.classes_, None, model.classes_, partial=True)
-        return labels, linear_models.with_own_intercept(self, model, scores)
+        return labels, reader.check_intercept(scores, fit_intercept=self.fit_intercept)
 
     def _build_problem(self, labels: Any) -> LabelSets:
         representation, m = resolve(SubsetRepresentation, self.representation, "representation"), labels.n_labels

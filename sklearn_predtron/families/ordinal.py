@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._core.problem import Codes
 from sklearn_predtron._support import types
@@ -16,7 +15,7 @@ from sklearn_predtron.decisions._rules import DecisionRule
 from sklearn_predtron.families._docstrings import UPDATES, documented
 from sklearn_predtron.families._table import TableClassifier
 from sklearn_predtron.families.estimator.attributes import learned, read_only
-from sklearn_predtron.families.estimator.linear_models import Linear, of_classes, of_thresholds, with_own_intercept
+from sklearn_predtron.families.estimator.linear_models import Linear, LinearModelReader
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import check_same_set
 from sklearn_predtron.families.labels.ranks import Ranks, checked_categories
@@ -202,11 +201,11 @@ class PredtronOrdinalClassifier(TableClassifier):
     def _widen_labels(self, labels: Any, classes: Any) -> tuple[Codec, list[int]]:
         return labels.extended(classes)  # which refuses them
 
-    def _read_linear(self, model: Any) -> tuple[Codec, Linear]:
-        """Return the scores of the ranks, in their order: of thresholds on one direction, as mord's models have them, too."""
-        check_is_fitted(model)
+    def _read_linear(self, reader: LinearModelReader) -> tuple[Codec, Linear]:
+        """Return the scores of the ranks in their order, also of models with thresholds on one direction, such as mord's."""
+        model = reader.model
         ordered = all(hasattr(model, name) for name in ("coef_", "theta_", "classes_"))
-        scores = of_thresholds(model) if ordered and np.ndim(model.coef_) == 1 else of_classes(self, model)
+        scores = reader.of_thresholds() if ordered and np.ndim(model.coef_) == 1 else reader.of_classes()
         given = self._given_order(None)
         if given is not None:
             check_same_set(model.classes_, given, "in categories")
@@ -216,7 +215,7 @@ class PredtronOrdinalClassifier(TableClassifier):
             elif order[1] == 0:  # of the second class
                 scores = Linear(-scores.coef, -scores.intercept)
         labels = Ranks.of_model(model.classes_ if given is None else given)
-        return labels, self._encoded(labels, with_own_intercept(self, model, scores))
+        return labels, self._encoded(labels, reader.check_intercept(scores, fit_intercept=self.fit_intercept))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Compute 1 - mean absolute error / (r - 1) on the scale of ranks, whatever the loss and its costs.

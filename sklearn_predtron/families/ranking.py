@@ -16,11 +16,10 @@ from sklearn_predtron._support.queries import ONE, QID, check_qid, is_one, read_
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.families._docstrings import UPDATES, documented
 from sklearn_predtron.families._ranked_lists import CONSTRAINTS, list_margins, ranker_tags, ranking_losses, ranking_problem
-from sklearn_predtron.families.estimator import linear_models
 from sklearn_predtron.families.estimator.attributes import learned
 from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.families.estimator.bounds import loss_bound
-from sklearn_predtron.families.estimator.linear_models import Linear
+from sklearn_predtron.families.estimator.linear_models import Linear, LinearModelReader
 from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.families.input.reading import BlockReader, Reading, check_labels_given, check_lengths
 from sklearn_predtron.families.labels._codec import Codec
@@ -244,14 +243,10 @@ class PredtronRanker(BasePredtron):
     def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, NDArray]:
         return RELEVANCES, RELEVANCES.encode(y)
 
-    def _read_linear(self, model: Any) -> tuple[Codec, Linear]:
-        scores = (
-            linear_models.of_classes(self, model)
-            if is_classifier(model)
-            else linear_models.stacked(self, model, linear_regressors())
-        )
+    def _read_linear(self, reader: LinearModelReader) -> tuple[Codec, Linear]:
+        scores = reader.of_classes() if is_classifier(reader.model) else reader.stacked(linear_regressors())
         if len(scores.coef) != 1:
-            raise linear_models.refused(self, model)
+            raise reader.refused()
         return RELEVANCES, scores._replace(intercept=np.zeros(1))  # it is common to the documents of a query
 
     def _build_problem(self, labels: Any) -> Problem:

@@ -23,7 +23,7 @@ from sklearn_predtron.families._transitions import learned_scores
 from sklearn_predtron.families.estimator.attributes import learned
 from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.families.estimator.bounds import loss_bound, unit_margin_bound
-from sklearn_predtron.families.estimator.linear_models import Linear, of_classes, of_each_class
+from sklearn_predtron.families.estimator.linear_models import Linear, LinearModelReader
 from sklearn_predtron.families.input.reading import check_labels_given, check_lengths
 from sklearn_predtron.families.input.sequences import SequenceReader
 from sklearn_predtron.families.labels._codec import Codec
@@ -285,10 +285,10 @@ class PredtronSequenceTagger(BasePredtron):
     def _widen_labels(self, labels: Any, classes: Any) -> tuple[Codec, list[int]]:
         return labels.with_more(classes, self.constraint)
 
-    def _read_linear(self, model: Any) -> tuple[Codec, Linear]:
-        scores, classes = of_classes(self, model), np.array(model.classes_)
+    def _read_linear(self, reader: LinearModelReader) -> tuple[Codec, Linear]:
+        scores, classes = reader.of_classes(), np.array(reader.model.classes_)
         labels = Tokens(classes, allowed_transitions(self.constraint, classes, None))
-        return labels, of_each_class(scores, 0.5)  # tokens always have offsets
+        return labels, scores.of_each_class(0.5)  # tokens always have offsets
 
     def _build_problem(self, labels: Any) -> ChainProblem:
         return sequence_loss(self._by(labels, LOSS)).build(float(self._by(labels, TRANSITIONS)), labels.classes, labels.allowed)

@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._core.intercept import Intercept
+from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.lock import Lock
 from sklearn_predtron._core.problem import Problem
+from sklearn_predtron._core.rows import Rows, csr_rows, dense_rows
 from sklearn_predtron._support.compat import CachedParameterNames, CallbackSupport, Interval, StrOptions, with_callbacks
-from sklearn_predtron._support.names import no_parameter, refuse_class, without_parameters
+from sklearn_predtron._support.names import no_parameter, refuse_class, series, without_parameters
 from sklearn_predtron._support.pairs import with_pairs, without_pairs
 from sklearn_predtron._support.parts import Part, kinds, resolve
 from sklearn_predtron._support.queries import shortened
@@ -24,17 +27,40 @@ from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron.decisions._base import PLAIN, Decision
 from sklearn_predtron.decisions._calibration import calibration_of
 from sklearn_predtron.decisions._rules import Learned
-from sklearn_predtron.families.estimator import bounds, linear_models, sparse_weights, widening
+from sklearn_predtron.families.estimator import bounds
 from sklearn_predtron.families.estimator.attributes import counted, learned, of_expansion, read_only, recorded
 from sklearn_predtron.families.estimator.explanation import explain
+from sklearn_predtron.families.estimator.linear_models import Linear, LinearModelReader
 from sklearn_predtron.families.estimator.model import Model
-from sklearn_predtron.families.input.reading import RowReader
+from sklearn_predtron.families.estimator.sparse_weights import checked_share, sparse_copy
+from sklearn_predtron.families.estimator.widening import (
+    average_of_width,
+    check_constants,
+    check_same_table,
+    still_valid,
+    wider_columns,
+)
+from sklearn_predtron.families.input.reading import Columns, RowReader
 from sklearn_predtron.families.input.tables import FirstRows, mark_tables
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.training import calls, first_rows
+from sklearn_predtron.families.training.composition import (
+    BEGAN,
+    build_update,
+    build_weights,
+    check_fixed,
+    chosen_norm,
+    differs,
+    fixed_parameters,
+    loss_of,
+    new_learner,
+)
+from sklearn_predtron.families.training.intervals import set_recording_interval
 from sklearn_predtron.families.training.patience import Patience, checked_patience
 from sklearn_predtron.features import ROWS_OF_STREAMS, FeatureMap
+from sklearn_predtron.losses._by_row import KnownCosts
 from sklearn_predtron.norms import L2, Auto, Norm, Scaled
+from sklearn_predtron.norms._sparse import SparseWeights
 from sklearn_predtron.updates import Update
 
 if TYPE_CHECKING:
@@ -112,9 +138,11 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         """Return the parameters, besides the norm, that cannot change while the weights live."""
         return {"fit_intercept": bool(self.fit_intercept), "intercept_scaling": self._scaling()}
 
-    def _read_linear(self, model: Any) -> tuple[Codec, Any]:
-        """Return the codec of a linear model's predictions, and its scores."""
-        raise ValueError(f"model={shortened(model)}: {type(self).__name__} cannot begin at a linear model; other families can.")
+    def _read_linear(self, reader: LinearModelReader) -> tuple[Codec, Linear]:
+        """Return the codec of a linear model's predictions, and the weights of this family's scores."""
+        raise ValueError(
+            f"model={shortened(reader.model)}: {type(self).__name__} cannot begin at a linear model; other families can."
+        )
 
     def _widen_labels(self, labels: Any, classes: Any) -> tuple[Codec, list[int]]:
         """Return the codec of more classes, and the place in it of each score so far."""
@@ -333,8 +361,72 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         """
         with self._lock:
             check_is_fitted(self)
-            widening.widen(self, n_features, classes)
+            self._widen(n_features, classes)
         return self
+
+    def _widen(self, n_features: Any, classes: Any) -> None:
+        """Replace the model by one with room for more features and classes, which predicts the same."""
+        model: Model = self._model
+        if model.columns.n is None:
+            raise ValueError(
+                f"problem={self.problem!r} has {model.learner.weights.p} joint features, whose number it states: widen is for "
+                "columns of X; call fit to start anew."
+            )
+        fitted_map = model.columns.features
+        if fitted_map is not None:
+            check_same_table(self.features, fitted_map, n_features)
+        wider = model.but(columns=wider_columns(model.columns, n_features))
+        learner, problem = model.learner, model.learner.problem
+        places = list(range(problem.d))
+        if classes is not None:
+            self._validate_params()
+            wider.labels, places = self._widen_labels(model.labels, classes)
+            rebuilt = self._build_problem(wider.labels)
+            if rebuilt.d != problem.d:
+                problem, wider.settled = rebuilt, still_valid(model.settled)
+                if isinstance(model.noted, KnownCosts):
+                    wider.noted = model.noted.widened(places, problem.d, of_sets=hasattr(wider.labels, "n_labels"))
+        n = learner.weights.n_features
+        width = wider.columns.n if fitted_map is None else n
+        check_constants(self._norm_of_weights(), self.norm, (learner.problem.d, n), (problem.d, width))
+        room = learner.weights.room_for(width)
+        if room > learner.weights.p or problem is not learner.problem:
+            learner = self._wider_learner(wider, max(room, learner.weights.p), places, problem)
+        average = average_of_width(learner.average, problem, width)
+        if average is not learner.average:
+            learner = learner.with_parts(problem, learner.update, average, learner.observer)
+        set_recording_interval(learner, width)
+        learner.widen(width)
+        wider.learner = learner
+        if classes is None and learner is model.learner:
+            wider.stream, wider.resolved = model.stream, model.resolved
+            self._model = wider
+        else:
+            self._replace_model(wider)
+
+    def _wider_learner(self, wider: Model, room: int, places: list[int], problem: Problem) -> Learner:
+        """Return a copy of the learner with more room, for this problem: other threads may be reading the learner."""
+        learner, observer = wider.learner, wider.learner.observer
+        if problem is learner.problem:
+            return learner.resized(room, places, problem, observer)
+        resized = None if observer is None else observer.resized(problem, places)
+        observer = self._decision(wider.labels).observer(problem, resized)
+        learner = learner.resized(room, places, problem, observer)
+        update = build_update(self, problem)
+        if update.kind == learner.update.kind:
+            update.restore(learner.update.state())
+        if learner.t > 0 and differs(wider, problem, update):
+            wider.learned_with = "several"
+        return learner.with_parts(problem, update, learner.average, observer)
+
+    def _replace_model(self, model: Model) -> None:
+        """Replace the model by another one, and its fast path for rows as they come if it was open."""
+        opened, stream = self._model.resolved, self._model.stream
+        if stream is not None:
+            stream.close()
+        self._model = model
+        if opened:
+            calls.open_stream(self)
 
     @classmethod
     def from_linear(cls, model: Any, **parameters: Any) -> Self:
@@ -380,10 +472,57 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         """
         estimator = cls(**parameters)
         estimator._validate_params()
-        linear_models.begin_at(estimator, model)
+        estimator._begin_at(model)
         return estimator
 
-    @keeping_type(available_if(sparse_weights.check_takes_weights))
+    def _begin_at(self, model: Any) -> None:
+        """Give the unfitted estimator the weights of a fitted linear model."""
+        if self.features is not None:
+            raise ValueError(f"features={self.features!r} cannot begin at the weights of a model, whose columns are its own.")
+        norm = chosen_norm(self, sparse=True)
+        if not resolve(Norm, norm, "norm").takes_weights:
+            raise ValueError(
+                f"norm={self.norm!r} cannot begin at the weights of a model; accepted are {norms_that_take_weights()}."
+            )
+        check_is_fitted(model)
+        labels, scores = self._read_linear(LinearModelReader(model, type(self).__name__, self._linear_models))
+        if not scores.is_finite():
+            raise ValueError(f"model={shortened(model)} has weights that are not finite.")
+        names = np.array(model.feature_names_in_) if hasattr(model, "feature_names_in_") else None
+        columns, problem = Columns(scores.coef.shape[1], names), self._build_problem(labels)
+        rows = empty_rows(columns.n, is_sparse=sparse.issparse(getattr(model, "coef_", None)))
+        observer = self._decision(labels).observer(problem, None)
+        learner = new_learner(self, labels, problem, rows, norm, observer, partial=True)
+        scores = Linear(*problem.score_map.learnable(*scores))
+        learner.weights.begin_at(*scores)
+        if not scores.is_close_to(learner.read(lambda weights: weights.last())):
+            raise ValueError(
+                f"norm={self.norm!r} cannot hold the weights of the model, of which it takes powers: the largest is "
+                f"{np.abs(scores.coef).max():.3g}; scale the features, or take norm='l2'."
+            )
+        fixed = fixed_parameters(self, norm)
+        self._model = Model(type(self).__name__, learner, labels, columns, norm, loss_of(self), fixed, BEGAN)
+
+    def _check_keeps_sparse(self) -> bool:
+        """Return True; raise AttributeError for a family whose weights are not kept sparse."""
+        if not self._keeps_sparse:
+            raise AttributeError(f"{type(self).__name__!r} object keeps no sparse weights.")
+        return True
+
+    def _check_norm_keeps_sparse(self) -> bool:
+        """Return True; raise ValueError if the norm, or one that the first rows have yet to choose, keeps no sparse weights."""
+        self._check_keeps_sparse()
+        norm = self._norm_of_weights()
+        if isinstance(norm, Auto):
+            raise self._unfitted("weights")
+        if not norm.takes_weights:
+            raise ValueError(
+                f"norm={norm.alias!r} has no weights that can be kept sparse; accepted are {norms_that_take_weights()}: give "
+                "norm='l2'."
+            )
+        return True
+
+    @keeping_type(available_if(_check_norm_keeps_sparse))
     def sparsify(self, tol: float = 0.0) -> Self:
         """Keep only the weights that predict and are not zero.
 
@@ -423,10 +562,21 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         """
         with self._lock:
             check_is_fitted(self)
-            sparse_weights.sparsify(self, tol)
+            least, model = checked_share(tol), self._model
+            check_fixed(self, model)
+            if model.learner.problem.score_map.offsets_apart:
+                raise ValueError(
+                    f"representation={self.representation!r} has one direction, whose weights are not kept sparse; accepted are "
+                    "representations with weights for each score."
+                )
+            settled = model.settled
+            if least > 0 and settled and "certificate" in settled:  # it certified other predictions
+                settled = {name: value for name, value in settled.items() if name != "certificate"}
+            weights = sparse_copy(model.learner, self._norm_of_weights(), least)
+            self._replace_model(model.but(learner=model.learner_with(weights), settled=settled))
         return self
 
-    @keeping_type(available_if(sparse_weights.check_has_sparse))
+    @keeping_type(available_if(_check_keeps_sparse))
     def densify(self) -> Self:
         """Make sparse weights dense, so that training continues from the weights that predict.
 
@@ -453,7 +603,17 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         """
         with self._lock:
             check_is_fitted(self)
-            sparse_weights.densify(self)
+            model: Model = self._model
+            kept = model.learner.weights
+            if isinstance(kept, SparseWeights):
+                check_fixed(self, model)
+                rows, average = empty_rows(kept.p, is_sparse=kept.by_feature), kept.averaging > 0
+                weights: Any = build_weights(self, model.labels, model.learner.problem, rows, model.norm, average=average)
+                weights.intercept.__setstate__(kept.intercept.__reduce__()[2])
+                W, b = kept.mean()
+                weights.begin_at(W.toarray(), b)
+                weights.keep_averages(kept.averaging)
+                self._replace_model(model.but(learner=model.learner_with(weights), learned_with=BEGAN))
         return self
 
     def loss_bound(
@@ -692,3 +852,13 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
             mark_tables(self.features, tags)
         tags.target_tags.required = True
         return tags
+
+
+def empty_rows(p: int, *, is_sparse: bool) -> Rows:
+    """Return no rows of p features, for weights with the layout for sparse or for dense rows."""
+    return csr_rows(sparse.csr_matrix((0, p))) if is_sparse else dense_rows(np.empty((0, p)))
+
+
+def norms_that_take_weights() -> str:
+    """Return the names of the norms under which weights can be given, for errors."""
+    return series([repr(kind.alias) for kind in kinds(Norm) if kind.takes_weights])

@@ -100,6 +100,10 @@ class Model:
         """Return the same model with a learner of its own, so that what it learns can be undone."""
         return replace(self, learner=self.learner.copied(), stream=None)
 
+    def learner_with(self, weights: Any) -> Learner:
+        """Return a learner that has other weights, which predict the same."""
+        return self.learner.with_weights(weights, self.learner.problem, self.learner.observer)
+
     def decision_of(self, decide: Callable[[Any, Any], Decision]) -> Decision:
         """Return the decision by the present parameters, which is made once of them, of the labels and of what was noted."""
         parameters, change, (decided_by, decided_at, decision) = self.parameters, Part.last_change, self.decided
