@@ -17,7 +17,9 @@ from sklearn_predtron._support.encoding import refuse_missing
 from sklearn_predtron._support.parts import checked_build
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.types import keeping_type
+from sklearn_predtron._support.warning import warn
 from sklearn_predtron.decisions._abstain import AbstainByCode, AbstainByMargin, AbstainOnline, top_two
+from sklearn_predtron.decisions._asked_scores import AskedScores
 from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded, losses_by_table
 from sklearn_predtron.decisions._calibration import Calibration, OfClasses
 from sklearn_predtron.decisions._calibration import OfTwoClasses as MapOfTwoClasses
@@ -26,7 +28,6 @@ from sklearn_predtron.decisions._cut import CutAt, CutBy, OfTwoClasses, measure_
 from sklearn_predtron.decisions._expected import LeastCost
 from sklearn_predtron.decisions._rated import Rated
 from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule
-from sklearn_predtron.families.estimator import certification
 from sklearn_predtron.families.estimator.attributes import learned, recorded
 from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.families.estimator.linear_models import Linear, LinearModelReader, encoder
@@ -34,15 +35,8 @@ from sklearn_predtron.families.estimator.widening import check_takes
 from sklearn_predtron.families.input.row_weights import WeighedClasses
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import Classes
-from sklearn_predtron.families.labels.true_classes import costs_between, counts_mistakes, true_codes
 from sklearn_predtron.families.training.plan import ACCEPTED
-from sklearn_predtron.losses import (
-    CostTableLoss,
-    Reject,
-    ZeroOne,
-    names_label,
-    table_loss,
-)
+from sklearn_predtron.losses import CostTableLoss, Reject, ZeroOne, costs_of, names_label, table_loss
 from sklearn_predtron.losses._by_row import costs_by_row, expected_costs
 from sklearn_predtron.losses.reject import checked_reject, costs_by_class, label_of_reject, reject_code, warn_if_never_paid
 from sklearn_predtron.problems._finite import FiniteProblem
@@ -97,7 +91,10 @@ class TableClassifier(ClassifierMixin, BasePredtron):
     def _costs_by_row(self, costs: Any, classes: NDArray, n: int) -> NDArray:
         """Return the costs of the predictions in each of n rows; pairs that `costs` leaves out cost what the loss says."""
         reject = self._reject()
-        certification.refuse_costs_with(reject)
+        if reject is not None and reject.cost is None:
+            raise ValueError(
+                f"costs do not go with {promised_by(reject)}, which is by the costs of loss; accepted is reject.cost."
+            )
         return costs_by_row(costs, classes, self._named(classes).tolist(), self._costs(classes), n)
 
     def _widen_labels(self, labels: Any, classes: Any) -> tuple[Codec, list[int]]:
@@ -127,7 +124,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
     def _decision(self, labels: Any, noted: Any = None) -> Decision:
         rule, reject = decision_rule(self.decision, self._cuts, numbers=bool(self._cuts)), self._reject()
         measure = measure_of_cut(rule, self.reject, self._cuts) if isinstance(rule, Cut) else None
-        certification.check_goes_with(rule, reject)
+        check_goes_with(rule, reject)
         if labels is None:
             return PLAIN
         classes, rule, held = labels.classes, self._rule(labels.classes), self.decision is None
@@ -356,7 +353,13 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             return self
         return self._partial_fit(X, y, classes=classes, sample_weight=sample_weight, costs=costs)
 
-    @keeping_type(available_if(certification.promises_risk))
+    def _check_promises_risk(self) -> bool:
+        """Return True; raise AttributeError if the reject option has no risk."""
+        if getattr(self.reject, "risk", None) is None:
+            raise AttributeError("certify is for reject=Reject(risk=...).")
+        return True
+
+    @keeping_type(available_if(_check_promises_risk))
     def certify(self, X: Any, y: Any) -> Self:
         """Find on held-out rows how many rows can be answered within ``reject.risk``.
 
@@ -387,18 +390,51 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             If no share of the rows can be answered within the risk; `predict` then rejects all rows.
         """
         with self._lock:
-            certification.certify(self, X, y)
+            model, decision = self._model_and_decision()
+            self._check_has_probabilities()
+            probabilities = model.decoded(X, decision.calibration)
+            codes = model.labels.true_codes(y, len(probabilities))
+            settled = decision.certified(model.learner, model.settled, probabilities, codes)
+            model.settled = {**(model.settled or {}), "certificate": settled}
+            found = decision.found(model.learner, model.settled)
+            free = np.flatnonzero(decision.costs.max(axis=0) == 0)
+            if found.n_answered > 0 and np.isin(decision.answers(probabilities, found.threshold), free).all():
+                label = model.labels.classes[free[0]].tolist()
+                warn(
+                    f"reject.risk={decision.risk:g} is kept by predicting {label!r} for all rows that are answered, a prediction "
+                    "that never costs anything under `loss`: the certificate promises nothing about it.  Give that mistake a "
+                    "cost."
+                )
+            if found.n_answered == 0:
+                warn(
+                    f"no share of the {len(codes)} rows was found to keep reject.risk={decision.risk:g}, and all are rejected: "
+                    "it takes more rows, or a larger risk."
+                )
         return self
 
     @learned
     def certificate_(self) -> Certificate:
         """The result of `certify` for the current model."""
-        return certification.certificate_of(self)
+        model, decision = self._model_and_decision()
+        found = decision.found(model.learner, model.settled) if isinstance(decision, Certified) else None
+        if found is None:
+            raise AttributeError("certificate_ is there after certify(X, y), with reject=Reject(risk=...).")
+        return found
 
     @learned
     def rejected_share_(self) -> float:
         """With ``reject.rate``, the share of a stream's rounds that were rejected before they were learned."""
-        return certification.rejected_share(self)
+        model, decision = self._model_and_decision()
+        observer = model.learner.observer
+        if not isinstance(decision, Rated) or not isinstance(observer, AskedScores):
+            raise AttributeError("rejected_share_ is there in streams, with reject=Reject(rate=...).")
+        with model.learner.lock.reading():
+            _, followed, asked = observer.up_to_now(decision)
+        if followed == 0:
+            raise AttributeError(
+                "rejected_share_ is there after rounds of partial_fit that follow a tenth as many as were learned."
+            )
+        return asked / followed
 
     cost_power_ = recorded("cost_power_", "The power of what a row's mistakes cost that it weighed in `fit` with `costs`.")
 
@@ -521,7 +557,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         predicted, table = self._numbers_of(model, X, costs)
         if table is None:
             return self._loss_among(model.labels, predicted, y)
-        return table[np.arange(len(predicted)), true_codes(model.labels, predicted, y), predicted]
+        return table[np.arange(len(predicted)), model.labels.true_codes(y, len(predicted)), predicted]
 
     def _raw_predict(self, X: Any) -> NDArray:
         """Return the numbers of the predictions; one past the last class rejects."""
@@ -542,7 +578,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
 
     def _loss_among(self, labels: Any, predicted: NDArray, y: Any) -> NDArray:
         """Return the loss of each prediction, given their numbers among some labels."""
-        codes = true_codes(labels, predicted, y)
+        codes = labels.true_codes(y, len(predicted))
         if counts_mistakes(self.loss) and self.reject is None:
             return (predicted != codes).astype(np.float64)
         return self._costs(labels.classes)[codes, predicted]
@@ -607,10 +643,41 @@ class TableClassifier(ClassifierMixin, BasePredtron):
     def _margins(self, X: Any, y: Any) -> NDArray:
         model = self._fitted_model()
         scores = model.scores(X)
-        codes = true_codes(model.labels, scores, y)
+        codes = model.labels.true_codes(y, len(scores))
         return model.at_unit_norm(model.learner.problem.margins(scores, Codes(codes)))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = True
         return tags
+
+
+def costs_between(loss: Any, classes: NDArray) -> NDArray:
+    """Return the costs of a loss, a row for each true class and a column for each predicted one."""
+    cost = costs_of(table_loss(loss), classes)
+    return 1.0 - np.eye(len(classes)) if cost is None else cost
+
+
+def counts_mistakes(loss: Any) -> bool:
+    """Return whether the loss is 0-1: with many classes a table of costs is worth avoiding."""
+    loss = table_loss(loss)
+    return isinstance(loss, ZeroOne) and type(loss).matrix is ZeroOne.matrix
+
+
+def promised_by(reject: Reject) -> str:
+    """Return the name and the value of the risk or the rate that a reject option promises, for errors."""
+    name = "rate" if reject.risk is None else "risk"
+    return f"reject.{name}={getattr(reject, name)!r}"
+
+
+def check_goes_with(rule: DecisionRule | None, reject: Reject | None) -> None:
+    """Raise ValueError if a decision is given beside a reject option for other decisions."""
+    if reject is None or rule is None:
+        return
+    if isinstance(rule, ExpectedCost) and reject.rule is not None:
+        raise ValueError(
+            f"decision={rule!r} does not go with reject.rule={reject.rule!r}, which is for decision='learned'; accepted is "
+            "reject.rule=None."
+        )
+    if reject.cost is None and not isinstance(rule, ExpectedCost):
+        raise ValueError(f"decision={rule!r} does not go with {promised_by(reject)}; accepted are None and 'expected_cost'.")

@@ -31,7 +31,6 @@ from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.families.input.batches import BatchReader, chances_at_k, column_of, expected_losses_at_k, losses_of_batches
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import TwoClasses
-from sklearn_predtron.families.labels.true_classes import codes_or_wrong, true_codes
 from sklearn_predtron.families.training.patience import Patience
 from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.losses import (
@@ -492,7 +491,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
     def _loss_of(self, predicted: NDArray, y: Any, groups: Any = None) -> NDArray:
         """Return the loss of each group, given the scores of its rows."""
         model, reader = self._fitted_model(), self._reader()
-        codes, loss = true_codes(model.labels, predicted, y), batch_loss(model.loss)
+        codes, loss = model.labels.true_codes(y, len(predicted)), batch_loss(model.loss)
         blocks = reader.blocks(groups, len(codes))
         if isinstance(loss, RankingLoss):
             scores = np.ascontiguousarray(blocks.take(predicted))
@@ -525,7 +524,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
             At most 1, which is perfect.
         """
         model, predicted = self._fitted_model(), self.predict(X, groups)
-        codes = codes_or_wrong(model.labels, predicted, y)
+        codes = model.labels.codes_or_wrong(y, len(predicted))
         on = (predicted == self.classes_[1]).astype(np.intp)
         if is_at_k(model.loss):
             blocks = self._reader().blocks(groups, len(codes))

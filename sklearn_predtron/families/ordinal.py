@@ -19,7 +19,6 @@ from sklearn_predtron.families.estimator.linear_models import Linear, LinearMode
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import check_same_set
 from sklearn_predtron.families.labels.ranks import Ranks, checked_categories
-from sklearn_predtron.families.labels.true_classes import codes_or_wrong
 from sklearn_predtron.families.training.patience import Patience
 from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.losses import Absolute, CostTableLoss, Reject
@@ -239,6 +238,6 @@ class PredtronOrdinalClassifier(TableClassifier):
         """
         model, decision = self._model_and_decision()
         labels, predicted = model.labels, model.decoded(X, decision)
-        codes, r = codes_or_wrong(labels, predicted, y), len(labels.classes)
+        codes, r = labels.codes_or_wrong(y, len(predicted)), len(labels.classes)
         off = np.where((predicted < r) & (codes >= 0), np.abs(predicted - codes), r - 1)
         return 1 - mean_loss(off, sample_weight) / (r - 1)

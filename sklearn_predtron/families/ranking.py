@@ -18,7 +18,7 @@ from sklearn_predtron.families._docstrings import UPDATES, documented
 from sklearn_predtron.families._ranked_lists import CONSTRAINTS, list_margins, ranker_tags, ranking_losses, ranking_problem
 from sklearn_predtron.families.estimator.attributes import learned
 from sklearn_predtron.families.estimator.base import BasePredtron
-from sklearn_predtron.families.estimator.bounds import loss_bound
+from sklearn_predtron.families.estimator.bounds import LossBounds
 from sklearn_predtron.families.estimator.linear_models import Linear, LinearModelReader
 from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.families.input.reading import BlockReader, Reading, check_labels_given, check_lengths
@@ -482,7 +482,7 @@ class PredtronRanker(BasePredtron):
         >>> round(model.cumulative_loss_, 3), round(model.loss_bound(model.margin(X, y, qid=qid), radius=5**0.5), 6)
         (0.369, 10.0)
         """
-        return loss_bound(self, margin, radius, c_L, comparator, X, y, qid)
+        return LossBounds(self).loss_bound(margin, radius, c_L, comparator, X, y, qid)
 
     def __sklearn_tags__(self) -> Any:
         return ranker_tags(super().__sklearn_tags__())

@@ -22,7 +22,7 @@ from sklearn_predtron.families._scored_sequences import predicted_codes, scored_
 from sklearn_predtron.families._transitions import learned_scores
 from sklearn_predtron.families.estimator.attributes import learned
 from sklearn_predtron.families.estimator.base import BasePredtron
-from sklearn_predtron.families.estimator.bounds import loss_bound, unit_margin_bound
+from sklearn_predtron.families.estimator.bounds import LossBounds
 from sklearn_predtron.families.estimator.linear_models import Linear, LinearModelReader
 from sklearn_predtron.families.input.reading import check_labels_given, check_lengths
 from sklearn_predtron.families.input.sequences import SequenceReader
@@ -593,10 +593,10 @@ class PredtronSequenceTagger(BasePredtron):
         True
         """
         if unit_margin is None:
-            return loss_bound(self, margin, radius, c_L, None, None, None)
+            return LossBounds(self).loss_bound(margin, radius, c_L, None, None, None)
         if margin is not None:
             raise ValueError(f"loss_bound takes margin={margin} or unit_margin={unit_margin}, not both.")
-        return unit_margin_bound(self, unit_margin, radius, c_L)
+        return LossBounds(self).unit_margin_bound(unit_margin, radius, c_L)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -27,9 +27,9 @@ from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron.decisions._base import PLAIN, Decision
 from sklearn_predtron.decisions._calibration import calibration_of
 from sklearn_predtron.decisions._rules import Learned
-from sklearn_predtron.families.estimator import bounds
 from sklearn_predtron.families.estimator.attributes import counted, learned, of_expansion, read_only, recorded
-from sklearn_predtron.families.estimator.explanation import explain
+from sklearn_predtron.families.estimator.bounds import LossBounds
+from sklearn_predtron.families.estimator.explanation import Additive, Explanation
 from sklearn_predtron.families.estimator.linear_models import Linear, LinearModelReader
 from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.families.estimator.sparse_weights import checked_share, sparse_copy
@@ -663,9 +663,52 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         >>> round(model.loss_bound(comparator=[[0.2, 0.2]], X=X, y=y), 6)  # margins of 1.2, 1.2, 0.8, 0.8
         2.331371
         """
-        return bounds.loss_bound(self, margin, radius, c_L, comparator, X, y)
+        return LossBounds(self).loss_bound(margin, radius, c_L, comparator, X, y)
 
-    explain = explain
+    def _check_rows_known(self) -> None:
+        """Raise ValueError if margins over all predictions and lengths of rows are unknown, as with joint features."""
+        because = self._reader().no_rows_because
+        if because is not None:
+            raise ValueError(because)
+
+    def explain(self, X: Any) -> Explanation:
+        """Compute the summands of each row's scores: one for each column, and with `features` for each pair of columns, too.
+
+        With the intercept they add up, up to rounding, to `decision_function`, or to `predict` of `PredtronRanker`.  If that is
+        not linear they add up to the scores t = W x + b, one for each row of `coef_`: scores of single tokens
+        (`PredtronSequenceTagger`), or of pairs of labels (``representation="pairwise"``).
+
+        Parameters
+        ----------
+        X : {array-like, data frame, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        Explanation
+            The summands in ``values``, of shape (n_samples, n_terms) or (n_samples, n_terms, n_scores), the intercept in ``base``
+            and the names of the terms in ``names``.  For two classes they are in favour of the second.
+
+        Raises
+        ------
+        ValueError
+            If the scores are no such sums: with kernels, maps that mix columns (`RandomFourier`) and joint features.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn_predtron import PredtronBinaryClassifier
+        >>> X, y = load_diabetes(as_frame=True, return_X_y=True)
+        >>> model = PredtronBinaryClassifier(features="piecewise", random_state=0).fit(X, y > 140)
+        >>> explanation = model.explain(X)
+        >>> strongest = abs(explanation.values).mean(axis=0).argsort()[::-1][:2]
+        >>> print(*explanation.names[strongest], explanation.values.shape)
+        s5 bp (442, 55)
+        >>> bool(abs(explanation.scores() - model.decision_function(X)).max() < 1e-12)
+        True
+        """
+        additive = Additive.of(self)
+        return additive.explain(additive.read(X))
 
     @property
     def _lock(self) -> Lock:

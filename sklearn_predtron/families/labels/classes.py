@@ -13,6 +13,8 @@ from sklearn.utils.validation import column_or_1d
 from sklearn_predtron._core.problem import Codes, presence
 from sklearn_predtron._support.encoding import encode, refuse_missing
 from sklearn_predtron._support.queries import shortened, shortened_list
+from sklearn_predtron._support.warning import warn
+from sklearn_predtron.families.input.reading import check_lengths
 from sklearn_predtron.families.input.stream import CodeReader
 from sklearn_predtron.families.labels._codec import Codec
 
@@ -107,6 +109,28 @@ class Classes(Codec):
     def encode(self, y: Any) -> Codes:
         """Return the numbers of labels; refuse what is no class."""
         return self._reader.labels(y)
+
+    def true_codes(self, y: Any, n: int) -> NDArray:
+        """Return the numbers of n labels."""
+        refuse_missing(y)
+        codes = encode(column_or_1d(y), self.classes)
+        check_lengths(n, len(codes))
+        return codes
+
+    def codes_or_wrong(self, y: Any, n: int) -> NDArray:
+        """Return the numbers of n labels, -1 for a label that is no class; a warning counts such labels."""
+        refuse_missing(y)
+        y = column_or_1d(y)
+        check_lengths(n, len(y))
+        learned = set(self.classes.tolist())
+        known = np.array([label in learned for label in y.tolist()], dtype=bool)
+        if known.all() or not known.any():
+            return encode(y, self.classes)
+        others = shortened_list(list(dict.fromkeys(y[~known].tolist())))
+        warn(f"y has {np.count_nonzero(~known)} labels that are not in classes_, {others}; such rows count as wrong.")
+        codes = np.full(len(y), -1)
+        codes[known] = encode(y[known], self.classes)
+        return codes
 
     def decode(self, predicted: NDArray) -> NDArray:
         """Return the labels of these numbers."""
