@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -462,7 +461,15 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         """
         model, decision = self._model_and_decision()
         scores = model.scores(X, decision)[:, 0]
-        return model.labels.classes[positive(model, scores, self._reader().blocks(groups, len(scores)))]
+        return model.labels.classes[self._positive(model, scores, self._reader().blocks(groups, len(scores)))]
+
+    def _positive(self, model: Model, scores: NDArray, groups: Queries) -> NDArray:
+        """Return the predictions of rows, 0 or 1 (positive), given their scores."""
+        if not is_at_k(model.loss):
+            return (scores > 0).astype(np.intp)
+        problem = model.own_problem()
+        problem.share = model.noted[0] / max(model.noted[1], 1)
+        return groups.put_back(problem.predict_batches(np.ascontiguousarray(groups.take(scores)), groups.start).astype(np.intp))
 
     def sample_loss(self, X: Any, y: Any, groups: Any = None) -> NDArray:
         """Compute the estimator's own loss L of each group.
@@ -496,8 +503,8 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         if isinstance(loss, RankingLoss):
             scores = np.ascontiguousarray(blocks.take(predicted))
             labels = Relevances(blocks.take(codes).astype(np.float64), blocks.start)
-            return copy.copy(model.learner.problem).losses(scores, labels)
-        on = blocks.take(positive(model, predicted, blocks))
+            return model.losses(scores, labels)
+        on = blocks.take(self._positive(model, predicted, blocks))
         if is_at_k(model.loss):
             return expected_losses_at_k(loss, blocks.take(predicted), on, blocks.take(codes), blocks.start)
         return losses_of_batches(loss, on, blocks.take(codes), blocks.start)
@@ -553,22 +560,11 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
     def _margins(self, X: Any, y: Any, groups: Any = None) -> NDArray:
         model = self._fitted_model()
         scores, labels = self._reader().beside_labels(model.scores(X), y, groups, model)
-        problem = copy.copy(model.learner.problem)
         if isinstance(labels, Relevances):
-            pairwise = resolve(Update, self.update, "update").pairwise
-            return model.at_unit_norm(problem.margins(scores[:, 0], labels, pairwise))
-        return model.at_unit_norm(problem.margins(scores, labels))
+            return model.margins(scores[:, 0], labels, resolve(Update, self.update, "update").pairwise)
+        return model.margins(scores, labels)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
-
-
-def positive(model: Model, scores: NDArray, groups: Queries) -> NDArray:
-    """Return the predictions of rows, 0 or 1 (positive), given their scores."""
-    if not is_at_k(model.loss):
-        return (scores > 0).astype(np.intp)
-    problem: Any = copy.copy(model.learner.problem)
-    problem.share = model.noted[0] / max(model.noted[1], 1)
-    return groups.put_back(problem.predict_batches(np.ascontiguousarray(groups.take(scores)), groups.start).astype(np.intp))

@@ -11,15 +11,9 @@ from sklearn.base import is_classifier
 from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import linear_regressors
+from sklearn_predtron._support.parts import resolve
 from sklearn_predtron.families._docstrings import UPDATES, documented
-from sklearn_predtron.families._ranked_lists import (
-    CONSTRAINTS,
-    list_margins,
-    own_problem,
-    ranker_tags,
-    ranking_losses,
-    ranking_problem,
-)
+from sklearn_predtron.families._ranked_lists import CONSTRAINTS, ranker_tags, ranking_problem
 from sklearn_predtron.families.estimator.attributes import learned, read_only
 from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.families.estimator.linear_models import Linear, LinearModelReader
@@ -282,7 +276,8 @@ class PredtronLabelRanker(BasePredtron):
         ndarray of shape (n_samples,)
             Values of the training loss.  If scores are equal it is the expectation over the orders of their labels.
         """
-        return ranking_losses(*self._scored_rows(X, y))
+        model, scores, labels = self._scored_rows(X, y)
+        return model.losses(scores, labels)
 
     def _raw_predict(self, X: Any) -> NDArray:
         """Return the scores of the rows."""
@@ -291,13 +286,20 @@ class PredtronLabelRanker(BasePredtron):
     def _loss_of(self, predicted: NDArray, y: Any) -> NDArray:
         """Return the loss of each row, given its scores."""
         model = self._fitted_model()
-        return ranking_losses(model, *beside_labels(model, predicted, y))
+        return model.losses(predicted.ravel(), self._relevances(model, y, len(predicted)))
 
     def _scored_rows(self, X: Any, y: Any) -> tuple[Model, NDArray, Relevances]:
         """Return the model, and scores and relevances, row by row."""
         model = self._fitted_model()
         check_labels_given(y, model.name)
-        return model, *beside_labels(model, model.scores(X), y)
+        scores = model.scores(X)
+        return model, scores.ravel(), self._relevances(model, y, len(scores))
+
+    def _relevances(self, model: Model, y: Any, n: int) -> Relevances:
+        """Return the relevances of the labels of n rows."""
+        labels = model.labels.encode(y)
+        check_lengths(n, labels.n)
+        return labels
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Compute the mean NDCG of the whole lists, with the gain 2^y - 1, whatever `loss` is.
@@ -319,7 +321,7 @@ class PredtronLabelRanker(BasePredtron):
         """
         model, scores, labels = self._scored_rows(X, y)
         y = labels.relevances.reshape(labels.n, -1)
-        ranked_by = own_problem(model).label_scores(scores.reshape(labels.n, -1))
+        ranked_by = model.own_problem().label_scores(scores.reshape(labels.n, -1))
         return mean_over_queries(ndcg, y, ranked_by, sample_weight=sample_weight)
 
     def margin(self, X: Any, y: Any) -> float:
@@ -353,17 +355,11 @@ class PredtronLabelRanker(BasePredtron):
         return float(self._margins(X, y).min(initial=np.inf))
 
     def _margins(self, X: Any, y: Any) -> NDArray:
-        return list_margins(self, *self._scored_rows(X, y))
+        model, scores, labels = self._scored_rows(X, y)
+        return model.margins(scores, labels, resolve(Update, self.update, "update").pairwise)
 
     def __sklearn_tags__(self) -> Any:
         tags = ranker_tags(super().__sklearn_tags__())
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = False
         return tags
-
-
-def beside_labels(model: Model, scores: NDArray, y: Any) -> tuple[NDArray, Relevances]:
-    """Return scores and relevances, row by row, given the scores of the rows."""
-    labels = model.labels.encode(y)
-    check_lengths(len(scores), labels.n)
-    return scores.ravel(), labels

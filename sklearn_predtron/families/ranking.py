@@ -12,10 +12,11 @@ from sklearn_predtron._core.intercept import Intercept
 from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import linear_regressors, with_callbacks
+from sklearn_predtron._support.parts import resolve
 from sklearn_predtron._support.queries import ONE, QID, check_qid, is_one, read_document_relevances, split_ids, with_ids
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.families._docstrings import UPDATES, documented
-from sklearn_predtron.families._ranked_lists import CONSTRAINTS, list_margins, ranker_tags, ranking_losses, ranking_problem
+from sklearn_predtron.families._ranked_lists import CONSTRAINTS, ranker_tags, ranking_problem
 from sklearn_predtron.families.estimator.attributes import learned
 from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.families.estimator.bounds import LossBounds
@@ -349,7 +350,8 @@ class PredtronRanker(BasePredtron):
             Values of the training loss, in the order in which the queries first appear.  If scores are equal it is the
             expectation over the orders of their documents.
         """
-        return ranking_losses(*self._scored_queries(X, y, qid))
+        model, scores, labels = self._scored_queries(X, y, qid)
+        return model.losses(scores, labels)
 
     def _raw_predict(self, X: Any) -> NDArray:
         """Return the scores of documents."""
@@ -358,7 +360,7 @@ class PredtronRanker(BasePredtron):
     def _loss_of(self, predicted: NDArray, y: Any, qid: Any = None) -> NDArray:
         """Return the loss of each query, given the scores of its documents."""
         model = self._fitted_model()
-        return ranking_losses(model, *self._reader().beside_labels(predicted, y, qid, model))
+        return model.losses(*self._reader().beside_labels(predicted, y, qid, model))
 
     def _scored_queries(self, X: Any, y: Any, qid: Any) -> tuple[Model, NDArray, Relevances]:
         """Return the model, and scores and relevances, query by query."""
@@ -435,7 +437,8 @@ class PredtronRanker(BasePredtron):
         return float(self._margins(X, y, qid).min(initial=np.inf))
 
     def _margins(self, X: Any, y: Any, qid: Any = None) -> NDArray:
-        return list_margins(self, *self._scored_queries(X, y, qid))
+        model, scores, labels = self._scored_queries(X, y, qid)
+        return model.margins(scores, labels, resolve(Update, self.update, "update").pairwise)
 
     def loss_bound(
         self,

@@ -141,16 +141,6 @@ class Problem(JudgedProblem):
         raise TypeError(f"{type(self).__name__} does not define augmented_decode(t, y); a problem must.")
 
 
-def has_scores(model: Any) -> bool:
-    """Return whether a model has scores; raise AttributeError if its features are joint."""
-    if is_joint(model.problem):
-        raise AttributeError(
-            "decision_function is there for a Problem, which has scores; under a JointProblem the score of a prediction is "
-            "features(x, prediction) @ coef_."
-        )
-    return True
-
-
 @documented(d="n_scores")
 class Predtron(BasePredtron):
     """Estimator for a prediction problem written in Python.
@@ -263,7 +253,16 @@ class Predtron(BasePredtron):
     def _build_problem(self, labels: Any) -> Any:
         return PythonJointProblem(self.problem) if is_joint(self.problem) else PythonProblem(self.problem)
 
-    @types.keeping_type(available_if(has_scores))
+    def _check_has_scores(self) -> bool:
+        """Return True; raise AttributeError if the features are joint."""
+        if is_joint(self.problem):
+            raise AttributeError(
+                "decision_function is there for a Problem, which has scores; under a JointProblem the score of a prediction is "
+                "features(x, prediction) @ coef_."
+            )
+        return True
+
+    @types.keeping_type(available_if(_check_has_scores))
     def decision_function(self, X: Any) -> NDArray:
         """Compute the scores t = W x + b; joint features have none.
 

@@ -884,6 +884,11 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
             state["_model"] = Model.unpacked(state["_model"])
         super().__setstate__(state)
 
+    @property
+    def _has_labels(self) -> bool:
+        """Whether y has labels, of rows or of tokens, and not numbers."""
+        return self.__sklearn_tags__().estimator_type in ("classifier", "tagger")
+
     def __sklearn_is_fitted__(self) -> bool:
         return self._model is not None
 

@@ -249,6 +249,14 @@ class Model:
             raise ValueError(OVERFLOW)
         return scores
 
+    def losses(self, scores: NDArray, labels: Any) -> NDArray:
+        """Return the learned loss of each list or block of rows, given their scores."""
+        return self.own_problem().losses(scores, labels)
+
+    def margins(self, scores: NDArray, labels: Any, *how: Any) -> NDArray:
+        """Return the margin of each list or block of rows, at unit norm."""
+        return self.at_unit_norm(self.own_problem().margins(scores, labels, *how))
+
     def at_unit_norm(self, margins: NDArray) -> NDArray:
         """Return margins under weights that predict the same and have norm 1; nan where these are zero."""
         length = self.learner.read(lambda weights: weights.length())

@@ -33,11 +33,6 @@ def names_of_maps() -> list[str]:
     return [str(kind.alias) for kind in kinds(FeatureMap)]
 
 
-def has_labels(estimator: Any) -> bool:
-    """Return whether y has labels, of rows or of tokens, and not numbers."""
-    return estimator.__sklearn_tags__().estimator_type in ("classifier", "tagger")
-
-
 def columns_of(features: Any, X: Any, y: Any, given: dict[str, Any], *, labels: bool) -> tuple[Columns, ReadTable]:
     """Return the columns of a table, with a map that is fitted to it, and the table as this reads it.
 
