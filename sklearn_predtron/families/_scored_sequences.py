@@ -90,7 +90,9 @@ class ScoredSequences:
 
     def probabilities(self) -> NDArray:
         """Return the probabilities of the labels, sequence by sequence."""
-        found, whole = calibration_of(self.model).probabilities(self.problem, self.scores, self.sequences.start, self.transitions)
+        found, whole = token_calibration(self.model.settled).probabilities(
+            self.problem, self.scores, self.sequences.start, self.transitions
+        )
         return possible(found, bool(np.isfinite(whole).all()))
 
     def cheapest_codes(self, costs: Any) -> NDArray:
@@ -117,10 +119,9 @@ class ScoredSequences:
         return calibrate
 
 
-def calibration_of(model: Model | None) -> Tempered:
-    """Return the temperature and biases of the scores; raise NotFittedError, an AttributeError, if they are not fitted."""
-    settled = (model.settled or {}) if model is not None else {}
-    if "tempered" not in settled:
+def token_calibration(settled: dict[str, Any] | None) -> Tempered:
+    """Return the fitted temperature and biases of the scores; raise NotFittedError, an AttributeError, if there are none."""
+    if settled is None or "tempered" not in settled:
         raise NotFittedError(
             "what scores mean is known after a fit that holds sequences out (cv), or calibrate(X, y, sid=...) of such: "
             "probabilities, temperature_ and biases_ are there from then on."

@@ -390,8 +390,9 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             If no share of the rows can be answered within the risk; `predict` then rejects all rows.
         """
         with self._lock:
-            model, decision = self._model_and_decision()
+            model = self._fitted_model()
             self._check_has_probabilities()
+            decision: Any = model.decision_of(self._decision)
             probabilities = model.decoded(X, decision.calibration)
             codes = model.labels.true_codes(y, len(probabilities))
             settled = decision.certified(model.learner, model.settled, probabilities, codes)

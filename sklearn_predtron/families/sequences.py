@@ -16,7 +16,7 @@ from sklearn_predtron._support.chunks import wrong_chunks
 from sklearn_predtron._support.compat import Interval, StrOptions, with_callbacks
 from sklearn_predtron._support.queries import ONE, SID, is_one, with_ids
 from sklearn_predtron.families._docstrings import documented
-from sklearn_predtron.families._scored_sequences import ScoredSequences, calibration_of, check_number_of_paths, few_tokens
+from sklearn_predtron.families._scored_sequences import ScoredSequences, check_number_of_paths, few_tokens, token_calibration
 from sklearn_predtron.families.estimator.attributes import learned, read_only
 from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.families.estimator.bounds import LossBounds
@@ -336,12 +336,12 @@ class PredtronSequenceTagger(BasePredtron):
     @learned
     def temperature_(self) -> float:
         """The divisor of the scores that `fit` or `calibrate` has fitted."""
-        return calibration_of(self._model).temperature
+        return token_calibration(self._model.settled).temperature
 
     @learned
     def biases_(self) -> NDArray:
         """The numbers, of shape (n_classes,), that `fit` or `calibrate` has fitted; they are added to scores before division."""
-        return read_only(calibration_of(self._model).biases)
+        return read_only(token_calibration(self._model.settled).biases)
 
     # -------------------------------------------------------------------------------------------------------- prediction
 
@@ -436,7 +436,7 @@ class PredtronSequenceTagger(BasePredtron):
 
     def _check_is_calibrated(self) -> bool:
         """Return True; raise NotFittedError, which is an AttributeError, if the scores are not calibrated."""
-        return bool(calibration_of(self._model))
+        return bool(token_calibration(None if self._model is None else self._model.settled))
 
     @types.keeping_type(available_if(_check_is_calibrated))
     def predict_proba(self, X: Any, sid: Any = None) -> NDArray:
