@@ -1,4 +1,4 @@
-"""Classifiers that predict classes, with a loss that is a table of true and predicted classes."""
+"""The base of classifiers whose loss is a table of costs of true and predicted classes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from sklearn_predtron.representations import CodeRepresentation, table_represent
 if TYPE_CHECKING:
     from sklearn_predtron._support.types import Self
 
-LEAST_WEIGHT = 1e-3  # of a class whose mistakes cost nothing
+LEAST_WEIGHT = 1e-3  # the weight of a class whose mistakes cost nothing
 MARGINS: dict[str, type[AbstainByMargin]] = {"margin": AbstainByMargin, "online": AbstainOnline}
 
 
@@ -67,8 +67,8 @@ class TableClassifier(ClassifierMixin, BasePredtron):
     reject: Any
     decision: Any
     _codec: type[Classes] = Classes
-    _unit_loss: CostTableLoss = ZeroOne()  # what is learned under a decision of least expected cost
-    _cuts: tuple[str, ...] = ()  # by which the score may be cut
+    _unit_loss: CostTableLoss = ZeroOne()  # the training loss of a decision with the lowest expected cost
+    _cuts: tuple[str, ...] = ()  # measures by which the score may be cut
 
     @learned
     def classes_(self) -> NDArray:
@@ -89,7 +89,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return self._reader_of_weights(self._known_weights_of_costs)
 
     def _costs_by_row(self, costs: Any, classes: NDArray, n: int) -> NDArray:
-        """Return the costs of the predictions in each of n rows; pairs that `costs` leaves out cost what the loss says."""
+        """Return the costs of the predictions in each of n rows; pairs that `costs` leaves out have the costs of the loss."""
         reject = self._reject()
         if reject is not None and reject.cost is None:
             raise ValueError(
@@ -159,9 +159,9 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return MARGINS[str(reject.rule)](self._costs(classes), calibration)
 
     def _at_stake(self, costs: NDArray, labels: Any, noted: Any) -> NDArray:
-        """Return the costs by which classes are decided where a call gives none, multiplied by the weights of the classes.
+        """Return the costs that decide predictions if a call gives none, multiplied by the class weights.
 
-        They are those of the loss or, where it is the unit loss and `fit` was given costs of rows, the means of those.
+        They are the costs of the loss.  If it is the unit loss and `fit` was given costs of rows, they are the means of these.
         """
         if noted is not None and self._is_unit_loss(labels.classes):
             costs = noted.means(costs)
@@ -181,7 +181,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return Learned() if self._has_own_problem() or self._is_unit_loss(classes) else ExpectedCost()
 
     def _has_own_problem(self) -> bool:
-        """Return whether the loss builds a problem of its own, by which it is learned and decided."""
+        """Return whether the loss builds a problem of its own, for training and for decisions."""
         return type(table_loss(self.loss)).build is not CostTableLoss.build
 
     def _is_unit_loss(self, classes: NDArray) -> bool:
@@ -193,7 +193,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return bool(np.allclose(costs / costs.max(), unit / unit.max(), rtol=1e-12, atol=0))
 
     def _reject(self) -> Reject | None:
-        """Return the reject option, whose rule is "online" where scores are decoded as they were learned."""
+        """Return the reject option; with plain argmax decoding its rule is "online"."""
         reject = checked_reject(self.reject)
         if reject is None or reject.rule is not None or reject.cost is None:
             return reject
@@ -201,7 +201,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return Reject(reject.cost, reject.label, "online") if learned else reject
 
     def _warn_of_reject(self, classes: NDArray) -> None:
-        """Warn of a cost of a rejection by which no row is ever rejected."""
+        """Warn if a rejection costs so much that no row is ever rejected."""
         reject = self._reject()
         if reject is not None and reject.cost is not None and isinstance(self._rule(classes), ExpectedCost):
             warn_if_never_paid(reject, self._costs(classes))
@@ -211,11 +211,11 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return self._reader_of_weights(self._weights_of_costs).of_classes(labels)
 
     def _reader_of_weights(self, by_costs: Any) -> WeighedClasses:
-        """Return the reader of the parameter `class_weight`, beside weights that follow from costs of classes."""
+        """Return the reader of `class_weight` and of the weights that follow from costs of classes."""
         return WeighedClasses(type(self).__name__, self.class_weight, by_costs, self._costs_by_row)
 
     def _known_weights_of_costs(self, classes: NDArray) -> NDArray | None:
-        """Return the weights of classes that follow from their costs, as the decision knows them if there is one."""
+        """Return the weights of classes that follow from their costs; those of the decision if there is one."""
         model = self._model
         if model is None or classes is not model.labels.classes:
             return self._weights_of_costs(classes)
@@ -223,8 +223,8 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return decision.weights if isinstance(decision, LeastCost) else None
 
     def _weights_of_costs(self, classes: NDArray) -> NDArray | None:
-        """Return the training weights of two classes under least expected cost: roots of their costs, relative to the least."""
-        # Measured: of the paid 3 % with two classes, and nothing with more, where one fit then serves all costs.
+        """Return the training weights of two classes: square roots of their costs, relative to the lowest cost."""
+        # Measured: 3 % less realised cost with two classes, none with more, where without weights one fit serves all costs.
         if len(classes) > 2 or not isinstance(self._rule(classes), ExpectedCost):
             return None
         weight = np.sqrt(self._costs_between(classes).sum(axis=1))
@@ -232,9 +232,9 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return None if weight[0] == weight[1] else weight
 
     def _costs(self, classes: NDArray) -> NDArray:
-        """Return L(sigma, y) as the parameters have it now, a row for each true class and a column for each prediction.
+        """Return L(sigma, y) of the present parameters, a row for each true class and a column for each prediction.
 
-        The last column, if there is a reject option, is that of a rejection, 0 where a risk or a rate is promised.
+        With a reject option the last column is that of a rejection; it is 0 if a risk or a rate is promised.
         """
         costs, reject = self._costs_between(classes), self._reject()
         if reject is None:
@@ -243,14 +243,14 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return np.column_stack([costs, rejected])
 
     def _costs_below(self, reject: Reject, classes: NDArray) -> NDArray:
-        """Return the costs of the loss, the largest of which must be above the risk."""
+        """Return the costs of the loss; raise ValueError unless the largest is above the risk."""
         costs = self._costs_between(classes)
         if not reject.risk < costs.max():
             raise ValueError(f"reject.risk={reject.risk!r} must be below the largest loss, {costs.max():g}: any model keeps it.")
         return costs
 
     def _costs_between(self, classes: NDArray) -> NDArray:
-        """Return the costs of the loss, which must not name the label of a rejection."""
+        """Return the costs of the loss; raise ValueError if it names the label of a rejection."""
         reject = self._reject()
         label = None if reject is None else label_of_reject(reject, classes)
         if reject is not None and names_label(table_loss(self.loss), label):
@@ -263,7 +263,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return labels, self._encoded(labels, reader.check_intercept(scores, fit_intercept=self.fit_intercept))
 
     def _encoded(self, labels: Classes, scores: Linear) -> Linear:
-        """Return weights of the problem's scores that decode to these of the classes."""
+        """Return weights of the problem's scores that decode to these scores of the classes."""
         problem, k = self._build_problem(labels), len(labels.classes)
         scores = scores.of_each_class(1.0 if problem.d == 1 else 0.5)  # as in decision_function
         encode = encoder(problem.decision, problem.d, k)
@@ -574,11 +574,11 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return expected_costs(probabilities, table).argmin(axis=1), table
 
     def _loss_of(self, predicted: NDArray, y: Any) -> NDArray:
-        """Return the loss of each prediction, given their numbers."""
+        """Return the loss of each prediction, given its number."""
         return self._loss_among(self._fitted_model().labels, predicted, y)
 
     def _loss_among(self, labels: Any, predicted: NDArray, y: Any) -> NDArray:
-        """Return the loss of each prediction, given their numbers among some labels."""
+        """Return the loss of each prediction, given its number among the labels."""
         codes = labels.true_codes(y, len(predicted))
         if counts_mistakes(self.loss) and self.reject is None:
             return (predicted != codes).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Bipartite ranking: two classes, for a measure of a batch of rows or of a group of them."""
+"""Bipartite ranking: two classes, trained for a measure of a batch or a group of rows."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ __all__ = ["PredtronBipartiteClassifier"]
 
 ROUTED = {"groups": True, "sample_weight": True}
 OF_BATCHES = {"auc": SwappedPairs, "ap": AveragePrecision, "break_even": BreakEven}
-# Of rankings, their representation, and the measure by which they are cut, for they do not say where.
+# The representation of a loss of rankings, and a measure for the cut: such losses have none of their own.
 OF_RANKINGS: dict[type, tuple[Any, Any]] = {SwappedPairs: (LinearRank(), BalancedError()), AveragePrecision: (LogRank(), FBeta())}
 
 
 def batch_loss(value: Any) -> Any:
-    """Return the loss of batches for the parameter `loss`."""
+    """Return the loss of batches that the parameter `loss` stands for."""
     if isinstance(value, str) and value in OF_BATCHES:
         return OF_BATCHES[value]()
     if isinstance(value, tuple(OF_RANKINGS)):
@@ -75,17 +75,17 @@ def batch_loss(value: Any) -> Any:
 
 
 def is_at_k(value: Any) -> bool:
-    """Return whether the parameter `loss` stands for one that predicts some rows of each batch."""
+    """Return whether the parameter `loss` stands for a loss at k, which predicts some rows of each batch."""
     return isinstance(batch_loss(value), AtK)
 
 
 def of_ranking(loss: RankingLoss) -> tuple[Any, Any]:
-    """Return the representation of a loss of rankings, and the measure by which it is cut."""
+    """Return the representation of a loss of rankings, and the measure that chooses its cut."""
     return next(found for kind, found in OF_RANKINGS.items() if isinstance(loss, kind))
 
 
 class FittedCut(Decision):
-    """Cut the scores at a number, or where the rows of a fit lose least.
+    """Cut the scores at a number, or at the cut with the lowest loss on the training rows.
 
     Parameters
     ----------
@@ -349,7 +349,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         return problem
 
     def _balance(self, loss: Any) -> float:
-        """Return the exponent of the classes' weights; refuse one that the loss does not take."""
+        """Return the exponent of the class weights; raise ValueError if the loss does not take it."""
         free = isinstance(loss, SubsetLoss) and not isinstance(loss, AtK)
         if self.balance != "auto" and self.balance > 0 and not free:
             raise ValueError(f"balance={self.balance} does not go with loss={self.loss!r}; accepted are 'auto' and 0.")
@@ -373,9 +373,9 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
             )
         if labels is None:
             return PLAIN
-        loss = batch_loss(self.loss if self._model is None else self._model.loss)  # the one that is learned
+        loss = batch_loss(self.loss if self._model is None else self._model.loss)  # the training loss
         calibration = Calibration(OfColumn("grades" if isinstance(loss, RankingLoss) else "column"))
-        in_place = isinstance(loss, SubsetLoss) and loss.balance == 1 == self._balance(loss)  # as well as a cut, measured
+        in_place = isinstance(loss, SubsetLoss) and loss.balance == 1 == self._balance(loss)  # measured: as good as a cut
         if isinstance(rule, Learned) or isinstance(loss, AtK) or (rule is None and in_place):
             return Decoded(calibration, holds_out=not isinstance(rule, Learned))
         if isinstance(rule, Cut) and not fitted:

@@ -317,7 +317,7 @@ class PredtronBinaryClassifier(TableClassifier):
         return codec, labels
 
     def _widen_labels(self, labels: Any, classes: Any) -> tuple[Codec, list[int]]:
-        return labels.extended(classes)  # which refuses them
+        return labels.extended(classes)  # raises ValueError
 
     @learned
     def threshold_(self) -> float:

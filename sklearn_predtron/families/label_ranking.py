@@ -1,4 +1,4 @@
-"""Multilabel ranking: the labels of a row in the order of their relevance."""
+"""Label ranking: the labels of a row in the order of their relevance."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ class PredtronLabelRanker(BasePredtron):
         return labels, scores
 
     def _representations(self) -> tuple[str, ...]:
-        """Return the representations among which folds choose: also "pairwise" if the loss is of pairs."""
+        """Return the representations that `fit` compares: also "pairwise" if the loss is of pairs."""
         votes = self.representation == "auto" and isinstance(ranking_loss(self.loss), KendallTau)
         return ("log", "pairwise") if votes else ("log",)
 

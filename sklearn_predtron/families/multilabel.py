@@ -1,4 +1,4 @@
-"""Multilabel classification: a set of labels for each row."""
+"""Multilabel classification: each row has a set of labels."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return costs_of_labels(costs, names, self._costs_otherwise(m), n)
 
     def _costs_otherwise(self, m: int) -> NDArray:
-        """Return the loss's costs of missed and of false labels; nan where it is no sum of costs of labels."""
+        """Return the loss's costs of missed and of false labels; nan if the loss is not a sum of costs of labels."""
         loss = subset_loss(self.loss)
         own = None if isinstance(loss, AtK | FBeta | Jaccard) else separable_costs(loss, m)
         return np.full((m, 2), np.nan if own is None else own[::-1])
@@ -252,7 +252,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             return None
         if rule is not None and not isinstance(rule, ExpectedCost):
             return None
-        own = rule is None and type(loss).build not in (SubsetLoss.build, CountLoss.build)  # a problem by which it is learned
+        own = rule is None and type(loss).build not in (SubsetLoss.build, CountLoss.build)  # it has a training problem of its own
         costs = None if own else separable_costs(loss, m)
         return None if rule is None and costs is not None and costs[0] == costs[1] else costs
 
@@ -288,7 +288,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return Decoded(agreeing, holds_out=True, losses_of=partial(losses_of_sets, loss))
 
     def _measure_of_cut(self, rule: Cut) -> Measure | None:
-        """Return the measure by which scores are cut, None for numbers; raise ValueError if it is not supported."""
+        """Return the measure that chooses the cut, None for given cuts; raise ValueError if it is not supported."""
         refuse_class("decision", rule.at)
         measure = None
         if isinstance(rule.at, str) or np.ndim(rule.at) == 0:
@@ -483,23 +483,23 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return subset_loss(model.loss).evaluate(*counts)
 
     def _raw_predict(self, X: Any) -> NDArray:
-        """Return the indicators that are predicted."""
+        """Return the predicted indicators."""
         model, decision = self._model_and_decision()
         return model.decoded(X, decision)
 
     def _loss_of(self, predicted: NDArray, y: Any) -> NDArray:
-        """Return the loss of each set that was predicted."""
+        """Return the loss of each predicted label set."""
         model = self._fitted_model()
         return subset_loss(model.loss).evaluate(*counts(predicted, model.labels.encode(y).dense()))
 
     def _counts_of(self, X: Any, y: Any) -> tuple[Any, tuple[NDArray, ...]]:
-        """Return the model, and the counts of each row's prediction, of sparse labels without a dense matrix."""
+        """Return the model, and the counts of each row's prediction; sparse labels stay sparse."""
         model, decision = self._model_and_decision()
         labels = model.labels
         if labels.two is not None or not sparse.issparse(y):
             return model, counts(model.decoded(X, decision), labels.encode(y).dense())
         predicted = model.decoded(X, decision, sparse.csr_array)
-        labels.encode(y)  # which refuses what is no set
+        labels.encode(y)  # raises ValueError for invalid label sets
         return model, counts(predicted, sparse.csr_array(y))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -566,7 +566,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
 
 
 def alike_costs(loss: SubsetLoss, m: int) -> float | None:
-    """Return the cost of a false label if it is that of a missed one, whichever label it is; None for other losses."""
+    """Return the cost of a false label if that of a missed label is the same; None for other losses."""
     if isinstance(loss, Hamming):
         return 1 / m
     own = type(loss).build not in (SubsetLoss.build, CountLoss.build)
@@ -575,7 +575,7 @@ def alike_costs(loss: SubsetLoss, m: int) -> float | None:
 
 
 def plug_in_of(loss: SubsetLoss, m: int) -> Any:
-    """Return the rule of greatest expected measure of a loss of sets of m labels, if there is one."""
+    """Return the rule that maximises the expected measure of a loss of sets of m labels, if there is one."""
     if isinstance(loss, FBeta):
         return MostExpected(1 + loss.beta**2, loss.beta**2, loss.beta**2)
     if isinstance(loss, Jaccard):
@@ -584,7 +584,7 @@ def plug_in_of(loss: SubsetLoss, m: int) -> Any:
 
 
 def losses_of_sets(loss: SubsetLoss, predicted: NDArray, true: NDArray) -> NDArray:
-    """Return the losses of the sets of labels that are predicted."""
+    """Return the losses of predicted label sets."""
     return loss.evaluate(*counts(predicted, true))
 
 

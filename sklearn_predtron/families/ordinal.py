@@ -194,11 +194,11 @@ class PredtronOrdinalClassifier(TableClassifier):
         return known, known.encode(y)
 
     def _given_order(self, y: Any) -> NDArray | None:
-        """Return the ranks in their order, if they are known without the rows."""
+        """Return the classes in their declared order; None if there is none."""
         return declared_order(y) if self.categories is None else checked_categories(self.categories)
 
     def _widen_labels(self, labels: Any, classes: Any) -> tuple[Codec, list[int]]:
-        return labels.extended(classes)  # which refuses them
+        return labels.extended(classes)  # raises ValueError
 
     def _read_linear(self, reader: LinearModelReader) -> tuple[Codec, Linear]:
         """Return the scores of the ranks in their order, also of models with thresholds on one direction, such as mord's."""
@@ -211,7 +211,7 @@ class PredtronOrdinalClassifier(TableClassifier):
             order = encode(given, model.classes_)
             if len(scores.coef) > 1:
                 scores = Linear(scores.coef[order], scores.intercept[order])
-            elif order[1] == 0:  # of the second class
+            elif order[1] == 0:  # the scores are of the second class
                 scores = Linear(-scores.coef, -scores.intercept)
         labels = Ranks.of_model(model.classes_ if given is None else given)
         return labels, self._encoded(labels, reader.check_intercept(scores, fit_intercept=self.fit_intercept))

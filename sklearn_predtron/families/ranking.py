@@ -45,10 +45,10 @@ ROUTED = {"qid": "groups", "sample_weight": True}
 
 
 class QueryReader(BlockReader):
-    """Reads queries, and warns if nothing can be learned from them."""
+    """Reads queries, and warns if no query can be trained on."""
 
     def read(self, *given: Any, partial: bool, **how: Any) -> Reading:
-        """Return the input of a training call; warn if nothing can be learned from it."""
+        """Return the input of a training call; warn if no query can be trained on."""
         reading = super().read(*given, partial=partial, **how)
         labels: Any = reading.batch.labels
         if 1 < len(labels.relevances) == labels.n:
@@ -248,7 +248,7 @@ class PredtronRanker(BasePredtron):
         scores = reader.of_classes() if is_classifier(reader.model) else reader.stacked(linear_regressors())
         if len(scores.coef) != 1:
             raise reader.refused()
-        return RELEVANCES, scores._replace(intercept=np.zeros(1))  # it is common to the documents of a query
+        return RELEVANCES, scores._replace(intercept=np.zeros(1))  # the intercept is common to the documents of a query
 
     def _build_problem(self, labels: Any) -> Problem:
         return ranking_problem(self.loss, self.representation, labels.n_labels)

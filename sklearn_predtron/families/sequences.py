@@ -1,4 +1,4 @@
-"""Sequences: labels of tokens that depend on their neighbours'."""
+"""Sequence tagging: labels of tokens that depend on their neighbours."""
 
 from __future__ import annotations
 

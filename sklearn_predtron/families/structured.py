@@ -1,4 +1,4 @@
-"""Prediction problems that a user writes in Python."""
+"""Prediction problems written in Python."""
 
 from __future__ import annotations
 
@@ -364,7 +364,7 @@ class Predtron(BasePredtron):
 
 
 class OwnReader(RowReader):
-    """Reads rows for a user-defined problem, which must keep the number of scores with which learning began.
+    """Reads rows for a user-defined problem, whose number of joint features cannot change.
 
     Parameters
     ----------
@@ -389,7 +389,7 @@ class OwnReader(RowReader):
         return 0
 
     def check_features(self, model: Model) -> None:
-        """Refuse a problem whose features are other ones than the weights so far are of."""
+        """Raise ValueError if the number of joint features has changed."""
         # The learner's own problem may have changed as well.
         before, now = model.learner.weights.p if model.columns.n is None else 0, self.features()
         if before != now:
@@ -400,7 +400,7 @@ class OwnReader(RowReader):
 
 
 class ObjectReader(OwnReader):
-    """Reads objects, whose features depend on the prediction as well; a round is an object with its label."""
+    """Reads objects for a problem with joint features; a round is an object with its label."""
 
     def __init__(self, name: str, problem: Any):
         super().__init__(name, problem)
@@ -433,5 +433,5 @@ class ObjectReader(OwnReader):
 
 
 def in_pairs(X: list[Any], labels: Any) -> Objects:
-    """Return the rounds of a joint problem: objects with their labels."""
+    """Return the rounds of a problem with joint features: objects with their labels."""
     return Objects(zip(X, labels.values, strict=True))

@@ -68,16 +68,16 @@ if TYPE_CHECKING:
 
 PARTS = {"decision", "features", "loss", "norm", "problem", "representation", "tol", "update"}
 
-# What is not saved as it is: of a fit in progress there may be what callbacks are given.
+# Attributes that are not pickled as they are; some exist only while callbacks run.
 OF_A_PROCESS = ("_model", "_call_lock", "_callback_fit_ctx", "_skl_callbacks_to_teardown")
 
 
 class BasePredtron(CallbackSupport, CachedParameterNames):
-    """A mistake-driven online learner: parameters, and what was learned by them in one model.
+    """A mistake-driven online learner: parameters, and one fitted model.
 
-    A family says how labels are read (`_read_labels`, `_widen_labels`, `_read_linear`), how rounds are (`_reader`), what the
-    compiled problem is (`_build_problem`) with its intercept (`_intercept`) and what of it cannot change (`_fixed_parameters`),
-    and what becomes of scores (`_decision`).
+    A family defines the codec of its labels (`_read_labels`, `_widen_labels`, `_read_linear`), the reader of rounds (`_reader`),
+    the compiled problem (`_build_problem`) with its intercept (`_intercept`), the parameters that cannot change between calls
+    (`_fixed_parameters`), and the decision that turns scores into predictions (`_decision`).
     """
 
     _parameter_constraints: dict[str, list] = {
@@ -95,24 +95,24 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     }
     norm: Any
     decision: Any
-    features: Any = None  # of what takes no tables
+    features: Any = None  # the value of families without this parameter
     update: Any
     average: Any
     tol: Any
     intercept_scaling: Any
     warm_start: bool
 
-    _model: Any = None  # a Model, once there are weights
-    _epochs = 10  # of fit, if max_iter does not say
-    _more_epochs = False  # whether some thousand rows take more
-    _refits = False  # whether fit chooses by a part, and then learns all
+    _model: Any = None  # a Model, once it is fitted
+    _epochs = 10  # the default of max_iter
+    _more_epochs = False  # whether the default is larger for a few thousand rows
+    _refits = False  # whether fit trains on all rows after a validation split has chosen
     _keeps_sparse = True  # whether weights may be kept sparse
     _linear_models = "linear classifiers of scikit-learn, and OneVsRestClassifier of them"
 
     # -------------------------------------------------------------------------------------------------- what a family says
 
     def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, Any]:
-        """Return the codec of labels, the known one if they go with it, and what it makes of them."""
+        """Return the codec of the labels, which is the known one if there is one, and the encoded labels."""
         raise TypeError(f"{type(self).__name__} does not define _read_labels(); a family must.")
 
     def _build_problem(self, labels: Any) -> Problem:
@@ -124,7 +124,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         return RowReader(type(self).__name__)
 
     def _decision(self, labels: Any, noted: Any = None) -> Decision:
-        """Return the decision of the present parameters, given the labels and what the reader noted of the training rows.
+        """Return the decision of the present parameters, given the labels and the reader's metadata of the training rows.
 
         Without labels it only validates the parameters.
         """
@@ -145,17 +145,17 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         )
 
     def _widen_labels(self, labels: Any, classes: Any) -> tuple[Codec, list[int]]:
-        """Return the codec of more classes, and the place in it of each score so far."""
+        """Return the codec of more classes, and the new place of each present score."""
         raise ValueError(f"classes={shortened(classes)}: {type(self).__name__} does not take more classes; fit it anew.")
 
     # --------------------------------------------------------------------------------------------------------- parameters
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set an attribute; a parameter takes effect at the next call, as what was made of the parameters is dropped."""
+        """Set an attribute; a parameter takes effect at the next call."""
         if name not in self._get_param_names() or (self._model is None and "_call_lock" not in self.__dict__):
             super().__setattr__(name, value)
             return
-        with self._lock:  # else a call in between would go on by what was
+        with self._lock:  # a call in between would continue with the old value
             super().__setattr__(name, value)
             if self._model is not None:
                 self._model.close_stream()
@@ -188,19 +188,19 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         return super().set_params(**params)
 
     def _refuse_parameter(self, parameter: str, alias: str, inner: str, value: Any) -> None:
-        """Raise a ValueError that says of which part a parameter could be set that was set of an alias."""
+        """Raise ValueError for a parameter of a part that is given by an alias; the message names the part."""
         base = next((kind for kind in self._parts_of(parameter) if issubclass(kind, Part)), None)
         if base is not None:
             resolve(base, alias, parameter)
         raise ValueError(no_parameter(parameter, alias, inner, value, [] if base is None else kinds(base)))
 
     def _parts_of(self, parameter: str) -> list[type]:
-        """Return the kinds of objects with parameters of their own that a parameter may be."""
+        """Return the classes with parameters of their own that a parameter may be an instance of."""
         accepted = self._parameter_constraints.get(parameter, [])
         return [kind for kind in accepted if isinstance(kind, type) and issubclass(kind, BaseEstimator)]
 
     def _validate_params(self) -> None:
-        """Refuse values that no parameter of this name takes."""
+        """Raise ValueError if a parameter has an invalid value."""
         self._decision(None)
         for name in PARTS.intersection(self._get_param_names()):
             refuse_class(name, getattr(self, name))
@@ -230,14 +230,14 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         return super().set_callbacks(*callbacks)
 
     def _change_parameters(self) -> None:
-        """Drop what was made of the parameters, which are going to change; refuse that while a call learns by them."""
+        """Prepare a change of parameters: close the fast path; raise an error if another call is training."""
         if "_call_lock" in self.__dict__:
             self._lock.check_free()
         if self._model is not None:
             self._model.close_stream()
 
     def _norm_of_weights(self) -> Norm:
-        """Return the norm; "auto" is what the first rows have chosen, if there were any."""
+        """Return the norm; "auto" is the norm chosen by the first rows, if there were any."""
         norm = resolve(Norm, self.norm, "norm")
         if not isinstance(norm, Auto) or self._model is None:
             return norm
@@ -250,7 +250,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         return update.auto_scaling if self.intercept_scaling == "auto" else self.intercept_scaling
 
     def _what_makes_scores(self) -> str:
-        """Name the parameter that says how many scores there are, and its value."""
+        """Return the name and the value of the parameter that determines the number of scores."""
         if getattr(getattr(self, "reject", None), "rule", None) == "code":
             return "reject.rule='code'"
         name = "problem" if hasattr(self, "problem") else "representation"
@@ -281,8 +281,8 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         return self._fit(X, y, sample_weight=sample_weight)
 
     def _fit(self, X: Any, y: Any, learn: Any = None, **given: Any) -> Self:
-        """Fit, unless another call learns; `learn` takes the place of the epochs of one learner."""
-        with self._lock, np.errstate(under="ignore"):  # 0 is what is meant where numbers underflow, and range is checked
+        """Fit, unless another call is training; `learn` replaces the training of one learner."""
+        with self._lock, np.errstate(under="ignore"):  # numbers that underflow may be 0, and ranges are checked
             calls.fit(self, X, y, given, learn)
         return self
 
@@ -316,7 +316,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         return self._partial_fit(X, y, classes=classes, sample_weight=sample_weight)
 
     def _partial_fit(self, X: Any, y: Any, learn: Any = None, **given: Any) -> Self:
-        """Learn from a batch, unless another call learns."""
+        """Train on a batch, unless another call is training."""
         with self._lock, np.errstate(under="ignore"), calls.averages_begun(self):
             first_rows.partial_fit(self, X, y, given, learn)
         return self
@@ -712,12 +712,12 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     @property
     def _lock(self) -> Lock:
-        """Return the lock of calls that learn, one for the life of the estimator."""
+        """Return the lock of training calls, one for the life of the estimator."""
         found = self.__dict__.get("_call_lock")
         return self.__dict__.setdefault("_call_lock", Lock()) if found is None else found
 
     def _fitted_model(self) -> Model:
-        """Return the fitted model; a call takes all it uses from this one, as another thread may replace it."""
+        """Return the fitted model; a call must use only this one, because another thread may replace it."""
         model: Model = self._model
         if model is None:
             check_is_fitted(self)
@@ -872,15 +872,15 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     # --------------------------------------------------------------------------------------------------------------- state
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state to save: parameters, and what was learned, packed."""
+        """Return the state to save: the parameters and the packed model."""
         model = self._model
         state = {name: value for name, value in super().__getstate__().copy().items() if name not in OF_A_PROCESS}
         return without_pairs(state if model is None else {**state, "_model": model.packed()})
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take over a saved state, whose parts are checked as they are made."""
+        """Restore a saved state; its parts are checked as they are built."""
         state = with_pairs(state)
-        if "_model" in state and not isinstance(state["_model"], Model):  # as a subclass may have kept it
+        if "_model" in state and not isinstance(state["_model"], Model):  # the state of a subclass may hold a Model
             state["_model"] = Model.unpacked(state["_model"])
         super().__setstate__(state)
 

@@ -69,7 +69,7 @@ class LossBounds:
     def loss_bound(
         self, margin: float | None, radius: float | None, c_L: float | None, comparator: Any, X: Any, y: Any, *ids: Any
     ) -> float:
-        """Return the bound by a margin, or by given weights on all rows that were learned."""
+        """Return the bound by a margin, or by given weights on all rows of training."""
         estimator, model = self.estimator, self.model
         reader = estimator._reader()
         if comparator is not None and reader.no_comparator_because is not None:

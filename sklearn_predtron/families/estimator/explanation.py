@@ -20,7 +20,7 @@ from sklearn_predtron.problems._finite import FiniteProblem
 from sklearn_predtron.problems._preferences import PreferencesProblem
 
 ENTRIES = 1 << 20  # features and summands of a block of rows
-MOST_FEATURES = 4  # of a term that a row has
+MOST_FEATURES = 4  # nonzero features of a term in a row
 
 
 class Explanation(NamedTuple):
@@ -74,7 +74,7 @@ def total(values: Any) -> NDArray:
 
 
 class Additive:
-    """The scores of an estimator at one moment, as sums over terms.
+    """The scores of an estimator, at one moment, as sums over terms.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ class Additive:
         return unique([" x ".join(self.columns[j] for j in term) for term in self.terms])
 
     def read(self, X: Any) -> Any:
-        """Return rows as numbers, which `explain` takes."""
+        """Return rows as numbers, for `explain`."""
         if isinstance(self.reader, BlockReader):
             X = self.reader.apart(X, None)[0]
         X, rows = self.model.read_rows(X)
@@ -148,7 +148,7 @@ class Additive:
         return X
 
     def explain(self, X: Any) -> Explanation:
-        """Return the summands of rows that were read."""
+        """Return the summands of the scores of rows."""
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             if sparse.issparse(X):
                 parts = self.of_sparse(X)
@@ -170,7 +170,7 @@ class Additive:
         return np.asarray(X)[:, :, None] * self.coef.T
 
     def of_table(self, X: Any) -> NDArray:
-        """Return the summands of a table under the map: block by block, as its features are many."""
+        """Return the summands of a table under the feature map, block by block to save memory."""
         made, term_of, weights = self.map.rows, self.map.term_of_, np.ascontiguousarray(self.coef.T)  # type: ignore[union-attr]
         values = np.empty((len(X), len(self.terms), len(self.coef)))
 
@@ -183,7 +183,7 @@ class Additive:
 
 
 def by_term(features: Any, term_of: NDArray, n_terms: int, weights: NDArray) -> NDArray:
-    """Return the sums of CSR rows times weights over each term, whose features are beside each other in a row."""
+    """Return the sums of CSR rows times weights over each term; the features of a term are contiguous in a row."""
     rows = np.repeat(np.arange(features.shape[0]), np.diff(features.indptr))
     sizes = np.bincount(rows * n_terms + term_of[features.indices], minlength=features.shape[0] * n_terms)
     start = np.concatenate([[0], np.cumsum(sizes)])

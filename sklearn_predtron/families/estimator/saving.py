@@ -1,4 +1,4 @@
-"""Saved models: what was learned as plain names, numbers and arrays, which no move of a module makes unreadable."""
+"""Saved models: plain names, numbers and arrays, which stay readable if modules move."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from sklearn_predtron.features import Auto, FeatureMap, PiecewiseLinear, RandomF
 from sklearn_predtron.losses._by_row import KnownCosts
 from sklearn_predtron.norms._kernel_functions import Kernel, PrecomputedSupport, Support
 
-FORMAT = 1  # of the models that this version writes, and the only one that it reads
+FORMAT = 1  # the only format that this version writes and reads
 CODECS = (Classes, TwoClasses, Ranks, Sets, LabelRelevances, DocumentRelevances, Tokens, AnyLabels)
 MAPS = (PiecewiseLinear, Auto, RandomFourier)
 OBJECTS = {kind.__name__: kind for kind in (Kernel, Support, PrecomputedSupport, FirstRows, *MAPS, *CODECS)}
 PART = "part"
-# Arrays from so many values on are saved without their zeros, if at most this share of the values is not zero.
+# Arrays of at least this many values are saved without zeros if at most this share of the values is nonzero.
 LEAST_COMPRESSED, MOST_NONZERO = 1 << 14, 0.5
 FIELDS = {"shape", "there", "values"}
 BITS = {np.dtype(np.float64): np.uint64, np.dtype(np.float32): np.uint32}
@@ -42,7 +42,7 @@ M = TypeVar("M")
 
 @cache
 def compiled() -> dict[str, type]:
-    """Return the compiled classes by their names, which are all different."""
+    """Return the compiled classes by their names, which are unique."""
     root = Path(__file__).parents[2]
     suffix = EXTENSION_SUFFIXES[0]
     files = [path.relative_to(root.parent).as_posix() for path in sorted(root.rglob(f"*{suffix}"))]
@@ -63,15 +63,15 @@ def pack(fields: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 class Packer:
-    """Takes objects apart; an object that stands in several places is one part."""
+    """Converts objects to parts; an object that occurs in several places is one part."""
 
     def __init__(self) -> None:
         self.parts: list[dict[str, Any]] = []
         self.places: dict[int, int] = {}
-        self.alive: list[Any] = []  # so that no other object gets the id of one that was taken apart
+        self.alive: list[Any] = []  # keeps objects alive, so that no other object gets the same id
 
     def pack(self, value: Any) -> Any:
-        """Return a value without objects of classes that are no public ones."""
+        """Return a value in which objects of the package are replaced by references to parts."""
         if isinstance(value, (tuple, list)):
             return [self.pack(item) for item in value]
         if type(value) is np.ndarray:
@@ -89,7 +89,7 @@ class Packer:
         return {"arguments": self.pack(arguments), **({"state": self.pack(state[0])} if state else {})}
 
     def _part(self, value: Any, content: Any, kind: type | None = None) -> dict[str, int]:
-        """Return a reference to the part that a value is."""
+        """Return a reference to the part of a value."""
         if id(value) not in self.places:
             made = {"kind": (kind or type(value)).__name__, **content()}
             self.places[id(value)] = len(self.parts)
@@ -107,7 +107,7 @@ def state_of(value: Any) -> dict[str, Any]:
 
 
 def unpack(saved: Any, kind: type[M]) -> M:
-    """Return the model, of a class, that `pack` has taken apart, in this version's format."""
+    """Return the model, an instance of `kind`, that `pack` has converted to parts."""
     check_format(saved)
     made: list[Any] = []
     try:
@@ -129,15 +129,15 @@ def unpack(saved: Any, kind: type[M]) -> M:
 
 
 def build(part: dict[str, Any], made: list[Any]) -> Any:
-    """Make a part of those made before."""
+    """Build a part from the parts before it."""
     name = part["kind"]
     if name in OBJECTS:
         kind, state = OBJECTS[name], {attribute: resolve_references(value, made) for attribute, value in part["state"]}
         if kind in CODECS:
-            return kind(**state)  # which refuses what it has not
+            return kind(**state)  # raises TypeError for unknown attributes
         found: Any = object.__new__(kind)
         if kind in MAPS:
-            found.__setstate__(state)  # which makes its tables
+            found.__setstate__(state)  # builds its tables
         else:
             found.__dict__.update(state)
         return found
@@ -159,7 +159,7 @@ def resolve_references(value: Any, made: list[Any]) -> Any:
 
 
 def checked_columns(n: Any, names: Any, features: Any, first: Any = None) -> Columns:
-    """Return the columns that were saved; refuse a map that is none, and a first number of columns that cannot have been."""
+    """Return the saved columns; raise TypeError for an invalid feature map or first number of columns."""
     if features is not None and not isinstance(features, (FeatureMap, FirstRows)):
         raise TypeError(f"where a map of features is expected there is {type(features).__name__}")
     if first is not None and not (type(first) is int and 0 < first < n):
@@ -168,7 +168,7 @@ def checked_columns(n: Any, names: Any, features: Any, first: Any = None) -> Col
 
 
 def checked_noted(noted: Any) -> Any:
-    """Return the record of a saved reader; costs by class as `KnownCosts`, with validated numbers."""
+    """Return the saved metadata of a reader; costs by class become `KnownCosts` with validated numbers."""
     if not (isinstance(noted, tuple) and len(noted) == 3):
         return noted
     try:
@@ -181,7 +181,7 @@ def checked_noted(noted: Any) -> Any:
 
 
 def check_format(saved: Any) -> None:
-    """Refuse models that this version cannot read."""
+    """Raise ValueError for models that this version cannot read."""
     if not isinstance(saved, dict) or not isinstance(saved.get("format"), int):
         raise ValueError(
             "The saved model has no format: it is older than sklearn_predtron's first release, or damaged; fit it anew."
@@ -198,7 +198,7 @@ def compress_zeros(array: NDArray) -> Any:
     if array.dtype not in BITS or array.size < LEAST_COMPRESSED or not array.flags.c_contiguous:
         return array
     values = array.reshape(-1)
-    there = values.view(BITS[array.dtype]) != 0  # -0.0 is no zero
+    there = values.view(BITS[array.dtype]) != 0  # -0.0 is kept
     if np.count_nonzero(there) > MOST_NONZERO * array.size:
         return array
     return {"shape": list(array.shape), "there": np.packbits(there), "values": values[there]}

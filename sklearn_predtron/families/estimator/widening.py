@@ -82,7 +82,7 @@ def check_takes(classes: Any, name: str, value: Any, part: Any, accepted: str) -
 
 
 def average_of_width(average: Average, problem: Problem, width: Any) -> Average:
-    """Return the average for a new width; it evaluates its candidates less often where they have many weights."""
+    """Return the average for a new width; candidates with many weights are evaluated less often."""
     if not isinstance(average, ChoosingAverage) or evaluation_interval(problem, width) == average.every:
         return average
     return average.charging(evaluation_interval(problem, width))
