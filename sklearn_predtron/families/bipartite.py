@@ -463,12 +463,17 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         scores = model.scores(X, decision)[:, 0]
         return model.labels.classes[self._positive(model, scores, self._reader().blocks(groups, len(scores)))]
 
+    def _problem_at_k(self, model: Model) -> Any:
+        """Return a copy of the problem of a loss at k, with the share of positive rows in training for k="break_even"."""
+        problem = model.own_problem()
+        problem.share = model.noted[0] / max(model.noted[1], 1)
+        return problem
+
     def _positive(self, model: Model, scores: NDArray, groups: Queries) -> NDArray:
         """Return the predictions of rows, 0 or 1 (positive), given their scores."""
         if not is_at_k(model.loss):
             return (scores > 0).astype(np.intp)
-        problem = model.own_problem()
-        problem.share = model.noted[0] / max(model.noted[1], 1)
+        problem = self._problem_at_k(model)
         return groups.put_back(problem.predict_batches(np.ascontiguousarray(groups.take(scores)), groups.start).astype(np.intp))
 
     def sample_loss(self, X: Any, y: Any, groups: Any = None) -> NDArray:

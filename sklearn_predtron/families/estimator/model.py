@@ -104,6 +104,11 @@ class Model:
         """Return a copy of the learner with other weights, which predict the same."""
         return self.learner.with_weights(weights, self.learner.problem, self.learner.observer)
 
+    @property
+    def problem(self) -> Any:
+        """The compiled problem."""
+        return self.learner.problem
+
     def decision_of(self, decide: Callable[[Any, Any], Decision]) -> Decision:
         """Return the decision of the present parameters, the labels and the reader's metadata; it is cached."""
         parameters, change, (decided_by, decided_at, decision) = self.parameters, Part.last_change, self.decided
