@@ -395,8 +395,8 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             decision: Any = model.decision_of(self._decision)
             probabilities = model.decoded(X, decision.calibration)
             codes = model.labels.true_codes(y, len(probabilities))
-            settled = decision.certified(model.learner, model.settled, probabilities, codes)
-            model.settled = {**(model.settled or {}), "certificate": settled}
+            certificate = decision.certified(model.learner, model.settled, probabilities, codes)
+            model.settled = {**(model.settled or {}), "certificate": certificate}
             found = decision.found(model.learner, model.settled)
             free = np.flatnonzero(decision.costs.max(axis=0) == 0)
             if found.n_answered > 0 and np.isin(decision.answers(probabilities, found.threshold), free).all():
