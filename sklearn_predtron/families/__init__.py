@@ -1,1 +1,1 @@
-"""The estimators, a module for each, and what they share."""
+"""The estimators, one module each, and the parts that they share."""

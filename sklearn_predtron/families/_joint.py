@@ -1,4 +1,4 @@
-"""Problems written in Python: what they have in common, and those whose features depend on the prediction as well."""
+"""Problems written in Python: their common base, and problems whose features also depend on the prediction."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ METHODS = ["decode", "loss", "features", "augmented_decode", "correct"]
 
 
 class JudgedProblem(BaseEstimator):
-    """Knows the loss of a prediction, and a prediction without loss."""
+    """Base of problems, with the loss of a prediction and a prediction without loss."""
 
     c_L: float | None = None
     C_L: float | None = None
@@ -171,7 +171,7 @@ class JointProblem(JudgedProblem):
 
 
 def is_joint(problem: Any) -> bool:
-    """Return whether a problem has joint features in the place of representations."""
+    """Return whether a problem has joint features instead of representations."""
     return isinstance(problem, JointProblem) or (
         not hasattr(problem, "representation") and all(callable(getattr(problem, name, None)) for name in METHODS)
     )
@@ -184,7 +184,7 @@ def objects_of(X: Any) -> list[Any]:
         objects = [rows[[i]] for i in range(rows.shape[0])]
     elif getattr(X, "ndim", 1) > 1 and hasattr(X, "iloc"):
         objects = [X.iloc[i] for i in range(len(X))]
-    elif hasattr(X, "iter_rows"):  # else a polars frame is its columns
+    elif hasattr(X, "iter_rows"):  # iterating a polars frame gives its columns
         objects = list(X.iter_rows())
     elif isinstance(X, (str, bytes, Mapping, Set)) or not (hasattr(X, "__len__") and hasattr(X, "__iter__")) or not has_length(X):
         raise ValueError(

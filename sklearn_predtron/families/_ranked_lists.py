@@ -1,4 +1,4 @@
-"""Lists of items with relevances, as both rankers learn them, and rank them by their scores."""
+"""Parameters, problem and tags that both rankers share: they rank lists of items by scores."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from typing import Any
 from numpy.typing import NDArray
 
 from sklearn_predtron._core.problem import Problem
-from sklearn_predtron._support.parts import checked_build, resolve
-from sklearn_predtron.families.estimator.model import Model
+from sklearn_predtron._support.parts import checked_build
 from sklearn_predtron.losses import RankingLoss, ranking_loss
 from sklearn_predtron.problems._relevance import Relevances
 from sklearn_predtron.representations import RankingRepresentation, ranking_representation
-from sklearn_predtron.updates import Update
 
 CONSTRAINTS: dict[str, list] = {"loss": [str, RankingLoss], "representation": [str, callable, RankingRepresentation]}
 
@@ -26,29 +24,13 @@ def ranking_problem(loss: Any, representation: Any, n: int) -> Problem:
     return checked_build(loss, problem, representation._problem, d=d, n_labels=n)
 
 
-def own_problem(model: Model) -> Any:
-    """Return the problem with scratch memory of its own: the caller may be one of several threads."""
-    return copy.copy(model.learner.problem)
-
-
-def ranking_losses(model: Model, scores: NDArray, labels: Relevances) -> NDArray:
-    """Return the learned loss of each list."""
-    return own_problem(model).losses(scores, labels)
-
-
 def losses_of_lists(problem: Any, scores: NDArray, relevance: NDArray, start: NDArray) -> NDArray:
     """Return the loss of each list under a compiled problem, where lists begin at some rows."""
     return problem.losses(scores, Relevances(relevance, start))
 
 
-def list_margins(estimator: Any, model: Model, scores: NDArray, labels: Relevances) -> NDArray:
-    """Return the margin of each list, at unit norm."""
-    pairwise = resolve(Update, estimator.update, "update").pairwise
-    return model.at_unit_norm(own_problem(model).margins(scores, labels, pairwise))
-
-
 def ranker_tags(tags: Any) -> Any:
-    """Return tags as those of a ranker."""
+    """Return the tags, set to those of a ranker."""
     tags.estimator_type = "ranker"
     tags.target_tags.positive_only = True
     return tags

@@ -1,30 +1,151 @@
-"""Scores of the tokens of sequences, and the best labels by them."""
+"""Sequences with the scores of their tokens: the labels, probabilities and margins that follow from the scores."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
 
-from sklearn_predtron._support.queries import Queries
+from sklearn_predtron._support.queries import Queries, shortened
+from sklearn_predtron.decisions._tempered import MOST_TOKENS, Tempered, fitted
 from sklearn_predtron.families.estimator.model import Model
-from sklearn_predtron.families.labels.transitions import possible
+from sklearn_predtron.families.labels.transitions import check_labels_allowed, possible
+from sklearn_predtron.losses.sequence import SequenceHamming, sequence_loss
+from sklearn_predtron.problems._chain import TokenCodes
+
+LEAST_TOKENS, MOST_WORK = 1_000, 2**19  # tokens, and tokens times pairs of labels
+MOST_PATHS = 1000  # the time grows with its square
 
 
-def scored_sequences(tagger: Any, X: Any, sid: Any, method: str) -> tuple[Model, NDArray, Queries, tuple]:
-    """Return the model, the tokens' scores by sequence, the sequences, and the scores of transitions, all of one moment."""
-    model, reader = tagger._fitted_model(), tagger._reader()
-    X, sid = reader.apart(X, sid)
-    with model.learner.lock.reading():
-        table = model.learner.read(lambda weights: weights.transitions(True))
-        scores = model.scores(X)
-    if len(scores) > 1:
-        reader.check_ids_given(sid, method, model)
-    queries = reader.blocks(sid, len(scores))
-    return model, queries.take(scores), queries, table
+@dataclass(frozen=True)
+class ScoredSequences:
+    """Sequences with the scores of their tokens and of transitions, all of one moment.
+
+    Parameters
+    ----------
+    model : Model
+        The fitted model.
+    scores : ndarray of shape (n_tokens, n_classes)
+        Scores of the tokens, sequence by sequence.
+    sequences : Queries
+        The sequences.
+    transitions : tuple of ndarrays
+        Scores of transitions, of first and of last labels.
+    """
+
+    model: Model
+    scores: NDArray
+    sequences: Queries
+    transitions: tuple
+
+    @property
+    def problem(self) -> Any:
+        """The compiled problem."""
+        return self.model.learner.problem
+
+    @property
+    def classes(self) -> NDArray:
+        """The labels."""
+        return self.model.labels.classes
+
+    def best_codes(self) -> NDArray:
+        """Return the numbers of the labels with the highest score, token by token."""
+        return self._decoded(self.scores, self.transitions)
+
+    def _decoded(self, scores: NDArray, transitions: tuple) -> NDArray:
+        return self.sequences.put_back(possible(*self.problem.predict(scores, self.sequences.start, *transitions)))
+
+    def marginals(self) -> NDArray:
+        """Return the max-marginals of the labels, token by token."""
+        found = self.problem.marginals(self.scores, self.sequences.start, *self.transitions)
+        return self.sequences.put_back(possible(*found))
+
+    def best_paths(self, n: Any) -> tuple[NDArray, NDArray]:
+        """Return the labels of the n best sequences, and their scores."""
+        codes, found = self.problem.best_paths(int(n), self.scores, self.sequences.start, *self.transitions)
+        possible(codes, bool(np.isfinite(found[0]).all()))
+        for r in range(1, len(codes)):
+            codes[r] = np.where(codes[r] < 0, codes[r - 1], codes[r])
+        return self.classes[np.stack([self.sequences.put_back(path) for path in codes])], found
+
+    def margins(self, labels: TokenCodes, method: str) -> NDArray:
+        """Return the margins of true labels by a method of the problem, at unit norm."""
+        found = getattr(self.problem, method)(self.scores, labels, *self.transitions)
+        for i in np.flatnonzero(found == np.inf):  # no other sequence is allowed, and perhaps not the true one either
+            if not self._is_allowed(labels.array[labels.starts[i] : labels.starts[i + 1]]):
+                found[i] = -np.inf
+        return self.model.at_unit_norm(found)
+
+    def _is_allowed(self, codes: NDArray) -> bool:
+        """Return whether the constraint allows a sequence of labels."""
+        allowed = self.problem.allowed
+        return allowed is None or bool(allowed[-1, codes[0]] and allowed[codes[:-1], codes[1:]].all())
+
+    # ------------------------------------------------------------------------------------------------------- probabilities
+
+    def probabilities(self) -> NDArray:
+        """Return the probabilities of the labels, sequence by sequence."""
+        found, whole = token_calibration(self.model.settled).probabilities(
+            self.problem, self.scores, self.sequences.start, self.transitions
+        )
+        return possible(found, bool(np.isfinite(whole).all()))
+
+    def cheapest_codes(self, costs: Any) -> NDArray:
+        """Return the numbers of the labels of the allowed sequences with the lowest expected cost, token by token."""
+        probabilities = self.probabilities()
+        table = cost_table(costs, self.classes)
+        k = probabilities.shape[1]
+        expected = 1 - probabilities if table is None else probabilities @ table
+        return self._decoded(np.ascontiguousarray(-expected), (np.zeros((k, k)), np.zeros(k), np.zeros(k)))
+
+    def calibrator(self, labels: TokenCodes, constraint: Any, most: int = MOST_TOKENS) -> Callable[[], dict[str, Any]]:
+        """Return a function that calibrates the scores on sequences of at most `most` tokens, given their true labels."""
+        sequences, problem, transitions = self.sequences, self.problem, self.transitions
+        n = max(1, int(np.searchsorted(sequences.start, most, side="right")) - 1)
+        if problem.allowed is not None:
+            check_labels_allowed(labels, sequences, problem.allowed, self.classes, constraint)
+        labels = type(labels)(labels.array[: labels.starts[n]], labels.starts[: n + 1])
+        scores = self.scores[: labels.starts[-1]].copy()
+
+        def calibrate() -> dict[str, Any]:
+            found = fitted(problem, scores, labels, transitions)
+            return {"tempered": (found.temperature, tuple(found.biases.tolist()))}
+
+        return calibrate
 
 
-def predicted_codes(tagger: Any, X: Any, sid: Any, method: str) -> tuple[Model, NDArray]:
-    """Return the numbers of the predicted labels, of shape (n_tokens,)."""
-    model, scores, queries, table = scored_sequences(tagger, X, sid, method)
-    return model, queries.put_back(possible(*model.learner.problem.predict(scores, queries.start, *table)))
+def token_calibration(settled: dict[str, Any] | None) -> Tempered:
+    """Return the fitted temperature and biases of the scores; raise NotFittedError, an AttributeError, if there are none."""
+    if settled is None or "tempered" not in settled:
+        raise NotFittedError(
+            "what scores mean is known after a fit that holds sequences out (cv), or calibrate(X, y, sid=...) of such: "
+            "probabilities, temperature_ and biases_ are there from then on."
+        )
+    temperature, biases = settled["tempered"]
+    return Tempered(temperature, np.array(biases))
+
+
+def few_tokens(n_classes: int) -> int:
+    """Return the number of tokens to which `fit` calibrates: calibration takes no longer than an evaluation of held-out rows."""
+    return min(max(LEAST_TOKENS, MOST_WORK // n_classes**2), MOST_TOKENS)
+
+
+def check_number_of_paths(n: Any) -> None:
+    """Raise ValueError if n is not a number of sequences of labels."""
+    if not isinstance(n, Integral) or isinstance(n, bool) or not 1 <= int(n) <= MOST_PATHS:
+        raise ValueError(f"n={n!r} must be a whole number from 1 to {MOST_PATHS}.")
+
+
+def cost_table(costs: Any, classes: NDArray) -> NDArray | None:
+    """Return the cost table of tokens, validated as by `SequenceHamming`."""
+    try:
+        return sequence_loss(SequenceHamming(costs)).table(classes)
+    except (ValueError, TypeError) as error:
+        raise ValueError(
+            f"costs={shortened(costs)} are no costs of tokens, as SequenceHamming(costs) has them: {error}"
+        ) from None

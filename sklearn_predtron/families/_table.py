@@ -1,4 +1,4 @@
-"""Classifiers that predict classes, with a loss that is a table of true and predicted classes."""
+"""The base of classifiers whose loss is a table of costs of true and predicted classes."""
 
 from __future__ import annotations
 
@@ -17,32 +17,26 @@ from sklearn_predtron._support.encoding import refuse_missing
 from sklearn_predtron._support.parts import checked_build
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.types import keeping_type
+from sklearn_predtron._support.warning import warn
 from sklearn_predtron.decisions._abstain import AbstainByCode, AbstainByMargin, AbstainOnline, top_two
+from sklearn_predtron.decisions._asked_scores import AskedScores
 from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded, losses_by_table
-from sklearn_predtron.decisions._calibration import Calibration, OfClasses, calibration_of
+from sklearn_predtron.decisions._calibration import Calibration, OfClasses
 from sklearn_predtron.decisions._calibration import OfTwoClasses as MapOfTwoClasses
 from sklearn_predtron.decisions._certified import Certificate, Certified
 from sklearn_predtron.decisions._cut import CutAt, CutBy, OfTwoClasses, measure_of_cut
 from sklearn_predtron.decisions._expected import LeastCost
 from sklearn_predtron.decisions._rated import Rated
 from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule
-from sklearn_predtron.families.estimator import certification, linear_models
-from sklearn_predtron.families.estimator.attributes import check_has_probabilities, learned, recorded, shifted_intercept
+from sklearn_predtron.families.estimator.attributes import learned, recorded
 from sklearn_predtron.families.estimator.base import BasePredtron
-from sklearn_predtron.families.estimator.linear_models import Linear
+from sklearn_predtron.families.estimator.linear_models import Linear, LinearModelReader, encoder
 from sklearn_predtron.families.estimator.widening import check_takes
 from sklearn_predtron.families.input.row_weights import WeighedClasses
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import Classes
-from sklearn_predtron.families.labels.true_classes import costs_between, counts_mistakes, true_codes
 from sklearn_predtron.families.training.plan import ACCEPTED
-from sklearn_predtron.losses import (
-    CostTableLoss,
-    Reject,
-    ZeroOne,
-    names_label,
-    table_loss,
-)
+from sklearn_predtron.losses import CostTableLoss, Reject, ZeroOne, costs_of, names_label, table_loss
 from sklearn_predtron.losses._by_row import costs_by_row, expected_costs
 from sklearn_predtron.losses.reject import checked_reject, costs_by_class, label_of_reject, reject_code, warn_if_never_paid
 from sklearn_predtron.problems._finite import FiniteProblem
@@ -51,7 +45,7 @@ from sklearn_predtron.representations import CodeRepresentation, table_represent
 if TYPE_CHECKING:
     from sklearn_predtron._support.types import Self
 
-LEAST_WEIGHT = 1e-3  # of a class whose mistakes cost nothing
+LEAST_WEIGHT = 1e-3  # the weight of a class whose mistakes cost nothing
 MARGINS: dict[str, type[AbstainByMargin]] = {"margin": AbstainByMargin, "online": AbstainOnline}
 
 
@@ -73,18 +67,13 @@ class TableClassifier(ClassifierMixin, BasePredtron):
     reject: Any
     decision: Any
     _codec: type[Classes] = Classes
-    _unit_loss: CostTableLoss = ZeroOne()  # what is learned under a decision of least expected cost
-    _cuts: tuple[str, ...] = ()  # by which the score may be cut
+    _unit_loss: CostTableLoss = ZeroOne()  # the training loss of a decision with the lowest expected cost
+    _cuts: tuple[str, ...] = ()  # measures by which the score may be cut
 
     @learned
     def classes_(self) -> NDArray:
         """The labels."""
         return self._model.labels.classes
-
-    @learned
-    def intercept_(self) -> NDArray:
-        """Offsets of the scores that predict, of shape (d,); for two classes minus the cut of the decision."""
-        return shifted_intercept(self)
 
     # --------------------------------------------------------------------------------------------------- what it is made of
 
@@ -100,9 +89,12 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return self._reader_of_weights(self._known_weights_of_costs)
 
     def _costs_by_row(self, costs: Any, classes: NDArray, n: int) -> NDArray:
-        """Return the costs of the predictions in each of n rows; pairs that `costs` leaves out cost what the loss says."""
+        """Return the costs of the predictions in each of n rows; pairs that `costs` leaves out have the costs of the loss."""
         reject = self._reject()
-        certification.refuse_costs_with(reject)
+        if reject is not None and reject.cost is None:
+            raise ValueError(
+                f"costs do not go with {promised_by(reject)}, which is by the costs of loss; accepted is reject.cost."
+            )
         return costs_by_row(costs, classes, self._named(classes).tolist(), self._costs(classes), n)
 
     def _widen_labels(self, labels: Any, classes: Any) -> tuple[Codec, list[int]]:
@@ -133,7 +125,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
     def _decision(self, labels: Any, noted: Any = None) -> Decision:
         rule, reject = decision_rule(self.decision, self._cuts, numbers=bool(self._cuts)), self._reject()
         measure = measure_of_cut(rule, self.reject, self._cuts) if isinstance(rule, Cut) else None
-        certification.check_goes_with(rule, reject)
+        check_goes_with(rule, reject)
         if labels is None:
             return PLAIN
         classes, rule, held = labels.classes, self._rule(labels.classes), self.decision is None
@@ -168,9 +160,9 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return MARGINS[str(reject.rule)](self._costs(classes), calibration)
 
     def _at_stake(self, costs: NDArray, labels: Any, noted: Any) -> NDArray:
-        """Return the costs by which classes are decided where a call gives none, multiplied by the weights of the classes.
+        """Return the costs that decide predictions if a call gives none, multiplied by the class weights.
 
-        They are those of the loss or, where it is the unit loss and `fit` was given costs of rows, the means of those.
+        They are the costs of the loss.  If it is the unit loss and `fit` was given costs of rows, they are the means of these.
         """
         if noted is not None and self._is_unit_loss(labels.classes):
             costs = noted.means(costs)
@@ -190,7 +182,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return Learned() if self._has_own_problem() or self._is_unit_loss(classes) else ExpectedCost()
 
     def _has_own_problem(self) -> bool:
-        """Return whether the loss builds a problem of its own, by which it is learned and decided."""
+        """Return whether the loss builds a problem of its own, for training and for decisions."""
         return type(table_loss(self.loss)).build is not CostTableLoss.build
 
     def _is_unit_loss(self, classes: NDArray) -> bool:
@@ -202,7 +194,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return bool(np.allclose(costs / costs.max(), unit / unit.max(), rtol=1e-12, atol=0))
 
     def _reject(self) -> Reject | None:
-        """Return the reject option, whose rule is "online" where scores are decoded as they were learned."""
+        """Return the reject option; with plain argmax decoding its rule is "online"."""
         reject = checked_reject(self.reject)
         if reject is None or reject.rule is not None or reject.cost is None:
             return reject
@@ -210,7 +202,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return Reject(reject.cost, reject.label, "online") if learned else reject
 
     def _warn_of_reject(self, classes: NDArray) -> None:
-        """Warn of a cost of a rejection by which no row is ever rejected."""
+        """Warn if a rejection costs so much that no row is ever rejected."""
         reject = self._reject()
         if reject is not None and reject.cost is not None and isinstance(self._rule(classes), ExpectedCost):
             warn_if_never_paid(reject, self._costs(classes))
@@ -220,11 +212,11 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return self._reader_of_weights(self._weights_of_costs).of_classes(labels)
 
     def _reader_of_weights(self, by_costs: Any) -> WeighedClasses:
-        """Return the reader of the parameter `class_weight`, beside weights that follow from costs of classes."""
+        """Return the reader of `class_weight` and of the weights that follow from costs of classes."""
         return WeighedClasses(type(self).__name__, self.class_weight, by_costs, self._costs_by_row)
 
     def _known_weights_of_costs(self, classes: NDArray) -> NDArray | None:
-        """Return the weights of classes that follow from their costs, as the decision knows them if there is one."""
+        """Return the weights of classes that follow from their costs; those of the decision if there is one."""
         model = self._model
         if model is None or classes is not model.labels.classes:
             return self._weights_of_costs(classes)
@@ -232,8 +224,8 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return decision.weights if isinstance(decision, LeastCost) else None
 
     def _weights_of_costs(self, classes: NDArray) -> NDArray | None:
-        """Return the training weights of two classes under least expected cost: roots of their costs, relative to the least."""
-        # Measured: of the paid 3 % with two classes, and nothing with more, where one fit then serves all costs.
+        """Return the training weights of two classes: square roots of their costs, relative to the lowest cost."""
+        # Measured: 3 % less realised cost with two classes, none with more, where without weights one fit serves all costs.
         if len(classes) > 2 or not isinstance(self._rule(classes), ExpectedCost):
             return None
         weight = np.sqrt(self._costs_between(classes).sum(axis=1))
@@ -241,9 +233,9 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return None if weight[0] == weight[1] else weight
 
     def _costs(self, classes: NDArray) -> NDArray:
-        """Return L(sigma, y) as the parameters have it now, a row for each true class and a column for each prediction.
+        """Return L(sigma, y) of the present parameters, a row for each true class and a column for each prediction.
 
-        The last column, if there is a reject option, is that of a rejection, 0 where a risk or a rate is promised.
+        With a reject option the last column is that of a rejection; it is 0 if a risk or a rate is promised.
         """
         costs, reject = self._costs_between(classes), self._reject()
         if reject is None:
@@ -252,34 +244,34 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return np.column_stack([costs, rejected])
 
     def _costs_below(self, reject: Reject, classes: NDArray) -> NDArray:
-        """Return the costs of the loss, the largest of which must be above the risk."""
+        """Return the costs of the loss; raise ValueError unless the largest is above the risk."""
         costs = self._costs_between(classes)
         if not reject.risk < costs.max():
             raise ValueError(f"reject.risk={reject.risk!r} must be below the largest loss, {costs.max():g}: any model keeps it.")
         return costs
 
     def _costs_between(self, classes: NDArray) -> NDArray:
-        """Return the costs of the loss, which must not name the label of a rejection."""
+        """Return the costs of the loss; raise ValueError if it names the label of a rejection."""
         reject = self._reject()
         label = None if reject is None else label_of_reject(reject, classes)
         if reject is not None and names_label(table_loss(self.loss), label):
             raise ValueError(f"loss names reject.label={label!r}; what a rejected row costs is reject.cost.")
         return costs_between(self.loss, classes)
 
-    def _read_linear(self, model: Any) -> tuple[Codec, Linear]:
-        scores = linear_models.of_classes(self, model)
-        labels = self._codec.of_model(model.classes_)
-        return labels, self._encoded(labels, linear_models.with_own_intercept(self, model, scores))
+    def _read_linear(self, reader: LinearModelReader) -> tuple[Codec, Linear]:
+        scores = reader.of_classes()
+        labels = self._codec.of_model(reader.model.classes_)
+        return labels, self._encoded(labels, reader.check_intercept(scores, fit_intercept=self.fit_intercept))
 
     def _encoded(self, labels: Classes, scores: Linear) -> Linear:
-        """Return weights of the problem's scores that decode to these of the classes."""
+        """Return weights of the problem's scores that decode to these scores of the classes."""
         problem, k = self._build_problem(labels), len(labels.classes)
-        scores = linear_models.of_each_class(scores, 1.0 if problem.d == 1 else 0.5)  # as decision_function has it
-        encode = linear_models.encoder(problem.decision, problem.d, k)
+        scores = scores.of_each_class(1.0 if problem.d == 1 else 0.5)  # as in decision_function
+        encode = encoder(problem.decision, problem.d, k)
         if encode is None:
             raise ValueError(f"representation={shortened(self.representation)} has no scores for any {k} decoded ones.")
         weights = Linear(encode @ scores.coef, encode @ scores.intercept)
-        if problem.score_map.offsets_apart and not linear_models.is_one_direction(weights):
+        if problem.score_map.offsets_apart and not weights.is_one_direction():
             raise ValueError(
                 f"representation={self.representation!r} has one direction with ordered thresholds, and the model has several, "
                 "or others; accepted is another representation, and for ranks a model with `theta_`, as mord's."
@@ -362,7 +354,13 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             return self
         return self._partial_fit(X, y, classes=classes, sample_weight=sample_weight, costs=costs)
 
-    @keeping_type(available_if(certification.promises_risk))
+    def _check_promises_risk(self) -> bool:
+        """Return True; raise AttributeError if the reject option has no risk."""
+        if getattr(self.reject, "risk", None) is None:
+            raise AttributeError("certify is for reject=Reject(risk=...).")
+        return True
+
+    @keeping_type(available_if(_check_promises_risk))
     def certify(self, X: Any, y: Any) -> Self:
         """Find on held-out rows how many rows can be answered within ``reject.risk``.
 
@@ -393,18 +391,52 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             If no share of the rows can be answered within the risk; `predict` then rejects all rows.
         """
         with self._lock:
-            certification.certify(self, X, y)
+            model = self._fitted_model()
+            self._check_has_probabilities()
+            decision: Any = model.decision_of(self._decision)
+            probabilities = model.decoded(X, decision.calibration)
+            codes = model.labels.true_codes(y, len(probabilities))
+            certificate = decision.certified(model.learner, model.settled, probabilities, codes)
+            model.settled = {**(model.settled or {}), "certificate": certificate}
+            found = decision.found(model.learner, model.settled)
+            free = np.flatnonzero(decision.costs.max(axis=0) == 0)
+            if found.n_answered > 0 and np.isin(decision.answers(probabilities, found.threshold), free).all():
+                label = model.labels.classes[free[0]].tolist()
+                warn(
+                    f"reject.risk={decision.risk:g} is kept by predicting {label!r} for all rows that are answered, a prediction "
+                    "that never costs anything under `loss`: the certificate promises nothing about it.  Give that mistake a "
+                    "cost."
+                )
+            if found.n_answered == 0:
+                warn(
+                    f"no share of the {len(codes)} rows was found to keep reject.risk={decision.risk:g}, and all are rejected: "
+                    "it takes more rows, or a larger risk."
+                )
         return self
 
     @learned
     def certificate_(self) -> Certificate:
         """The result of `certify` for the current model."""
-        return certification.certificate_of(self)
+        model, decision = self._model_and_decision()
+        found = decision.found(model.learner, model.settled) if isinstance(decision, Certified) else None
+        if found is None:
+            raise AttributeError("certificate_ is there after certify(X, y), with reject=Reject(risk=...).")
+        return found
 
     @learned
     def rejected_share_(self) -> float:
         """With ``reject.rate``, the share of a stream's rounds that were rejected before they were learned."""
-        return certification.rejected_share(self)
+        model, decision = self._model_and_decision()
+        observer = model.learner.observer
+        if not isinstance(decision, Rated) or not isinstance(observer, AskedScores):
+            raise AttributeError("rejected_share_ is there in streams, with reject=Reject(rate=...).")
+        with model.learner.lock.reading():
+            _, followed, asked = observer.up_to_now(decision)
+        if followed == 0:
+            raise AttributeError(
+                "rejected_share_ is there after rounds of partial_fit that follow a tenth as many as were learned."
+            )
+        return asked / followed
 
     cost_power_ = recorded("cost_power_", "The power of what a row's mistakes cost that it weighed in `fit` with `costs`.")
 
@@ -423,12 +455,12 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
             For two classes the score of the second: t or -t if d = 1, otherwise the difference of the two.
         """
-        model = self._fitted_model()
-        scores, k = model.scores(X, model.decision_of(self._decision)), len(model.labels.classes)
-        decision = model.learner.problem.decision(scores)[:, :k]
+        model, decision = self._model_and_decision()
+        scores, k = model.scores(X, decision), len(model.labels.classes)
+        decoded = model.learner.problem.decision(scores)[:, :k]
         if k > 2:
-            return decision
-        difference = decision[:, 1] - decision[:, 0]
+            return decoded
+        difference = decoded[:, 1] - decoded[:, 0]
         return difference / 2 if scores.shape[1] == 1 else difference
 
     def predict(self, X: Any, costs: Any = None) -> NDArray:
@@ -459,7 +491,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         model = self._fitted_model()
         return self._named(model.labels.classes)[self._numbers_of(model, X, costs)[0]]
 
-    @keeping_type(available_if(check_has_probabilities))
+    @keeping_type(available_if(BasePredtron._check_has_probabilities))
     def predict_proba(self, X: Any) -> NDArray:
         """Compute the probabilities of the classes, by a calibration map fitted to scores of unseen rows.
 
@@ -481,10 +513,9 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         AttributeError
             If there are no scores of unseen rows, as after `fit` under ``decision="learned"``.
         """
-        model = self._fitted_model()
-        return model.decoded(X, calibration_of(model.decision_of(self._decision)))
+        return self._probabilities(self._fitted_model(), X)
 
-    @keeping_type(available_if(check_has_probabilities))
+    @keeping_type(available_if(BasePredtron._check_has_probabilities))
     def predict_log_proba(self, X: Any) -> NDArray:
         """Compute the logarithms of `predict_proba`.
 
@@ -528,7 +559,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         predicted, table = self._numbers_of(model, X, costs)
         if table is None:
             return self._loss_among(model.labels, predicted, y)
-        return table[np.arange(len(predicted)), true_codes(model.labels, predicted, y), predicted]
+        return table[np.arange(len(predicted)), model.labels.true_codes(y, len(predicted)), predicted]
 
     def _raw_predict(self, X: Any) -> NDArray:
         """Return the numbers of the predictions; one past the last class rejects."""
@@ -536,30 +567,29 @@ class TableClassifier(ClassifierMixin, BasePredtron):
 
     def _numbers_of(self, model: Any, X: Any, costs: Any) -> tuple[NDArray, NDArray | None]:
         """Return the numbers of the predictions, and the costs of all predictions in each row if `costs` are given."""
-        decision = model.decision_of(self._decision)
         if costs is None:
-            return model.decoded(X, decision), None
-        check_has_probabilities(self)
-        probabilities, classes = model.decoded(X, calibration_of(decision)), model.labels.classes
+            return model.decoded(X, model.decision_of(self._decision)), None
+        self._check_has_probabilities()
+        probabilities, classes = self._probabilities(model, X), model.labels.classes
         table = self._costs_by_row(costs, classes, len(probabilities))
         return expected_costs(probabilities, table).argmin(axis=1), table
 
     def _loss_of(self, predicted: NDArray, y: Any) -> NDArray:
-        """Return the loss of each prediction, given their numbers."""
+        """Return the loss of each prediction, given its number."""
         return self._loss_among(self._fitted_model().labels, predicted, y)
 
     def _loss_among(self, labels: Any, predicted: NDArray, y: Any) -> NDArray:
-        """Return the loss of each prediction, given their numbers among some labels."""
-        codes = true_codes(labels, predicted, y)
+        """Return the loss of each prediction, given its number among the labels."""
+        codes = labels.true_codes(y, len(predicted))
         if counts_mistakes(self.loss) and self.reject is None:
             return (predicted != codes).astype(np.float64)
         return self._costs(labels.classes)[codes, predicted]
 
     def _two_best(self, X: Any) -> tuple[NDArray, NDArray]:
         """Return the two best classes of each row, best first, and the margin between them."""
-        model = self._fitted_model()
-        decision = model.learner.problem.decision(model.scores(X, model.decision_of(self._decision)))
-        return top_two(decision[:, : len(model.labels.classes)])
+        model, decision = self._model_and_decision()
+        decoded = model.learner.problem.decision(model.scores(X, decision))
+        return top_two(decoded[:, : len(model.labels.classes)])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Compute the accuracy, whatever the loss, its costs and the reject option: a rejected row is not right.
@@ -615,10 +645,41 @@ class TableClassifier(ClassifierMixin, BasePredtron):
     def _margins(self, X: Any, y: Any) -> NDArray:
         model = self._fitted_model()
         scores = model.scores(X)
-        codes = true_codes(model.labels, scores, y)
+        codes = model.labels.true_codes(y, len(scores))
         return model.at_unit_norm(model.learner.problem.margins(scores, Codes(codes)))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = True
         return tags
+
+
+def costs_between(loss: Any, classes: NDArray) -> NDArray:
+    """Return the costs of a loss, a row for each true class and a column for each predicted one."""
+    cost = costs_of(table_loss(loss), classes)
+    return 1.0 - np.eye(len(classes)) if cost is None else cost
+
+
+def counts_mistakes(loss: Any) -> bool:
+    """Return whether the loss is 0-1: with many classes a table of costs is worth avoiding."""
+    loss = table_loss(loss)
+    return isinstance(loss, ZeroOne) and type(loss).matrix is ZeroOne.matrix
+
+
+def promised_by(reject: Reject) -> str:
+    """Return the name and the value of the risk or the rate that a reject option promises, for errors."""
+    name = "rate" if reject.risk is None else "risk"
+    return f"reject.{name}={getattr(reject, name)!r}"
+
+
+def check_goes_with(rule: DecisionRule | None, reject: Reject | None) -> None:
+    """Raise ValueError if a decision is given beside a reject option for other decisions."""
+    if reject is None or rule is None:
+        return
+    if isinstance(rule, ExpectedCost) and reject.rule is not None:
+        raise ValueError(
+            f"decision={rule!r} does not go with reject.rule={reject.rule!r}, which is for decision='learned'; accepted is "
+            "reject.rule=None."
+        )
+    if reject.cost is None and not isinstance(rule, ExpectedCost):
+        raise ValueError(f"decision={rule!r} does not go with {promised_by(reject)}; accepted are None and 'expected_cost'.")

@@ -1,8 +1,7 @@
-"""Bipartite ranking: two classes, for a measure of a batch of rows or of a group of them."""
+"""Bipartite ranking: two classes, trained for a measure of a batch or a group of rows."""
 
 from __future__ import annotations
 
-import copy
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -20,19 +19,17 @@ from sklearn_predtron._support.compat import Interval, StrOptions, with_callback
 from sklearn_predtron._support.parts import checked_build, resolve
 from sklearn_predtron._support.queries import GROUPS, Queries, with_ids
 from sklearn_predtron.decisions._base import PLAIN, UNSEEN, Decision, Decoded
-from sklearn_predtron.decisions._calibration import Calibration, OfColumn, calibration_of
+from sklearn_predtron.decisions._calibration import Calibration, OfColumn
 from sklearn_predtron.decisions._cut import best_cut, best_cut_of_groups
 from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule, is_number
 from sklearn_predtron.families._docstrings import documented
-from sklearn_predtron.families.estimator import linear_models
-from sklearn_predtron.families.estimator.attributes import check_has_probabilities, learned, shifted_intercept
+from sklearn_predtron.families.estimator.attributes import learned
 from sklearn_predtron.families.estimator.base import BasePredtron
-from sklearn_predtron.families.estimator.linear_models import Linear
+from sklearn_predtron.families.estimator.linear_models import Linear, LinearModelReader
 from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.families.input.batches import BatchReader, chances_at_k, column_of, expected_losses_at_k, losses_of_batches
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import TwoClasses
-from sklearn_predtron.families.labels.true_classes import codes_or_wrong, true_codes
 from sklearn_predtron.families.training.patience import Patience
 from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.losses import (
@@ -61,12 +58,12 @@ __all__ = ["PredtronBipartiteClassifier"]
 
 ROUTED = {"groups": True, "sample_weight": True}
 OF_BATCHES = {"auc": SwappedPairs, "ap": AveragePrecision, "break_even": BreakEven}
-# Of rankings, their representation, and the measure by which they are cut, for they do not say where.
+# The representation of a loss of rankings, and a measure for the cut: such losses have none of their own.
 OF_RANKINGS: dict[type, tuple[Any, Any]] = {SwappedPairs: (LinearRank(), BalancedError()), AveragePrecision: (LogRank(), FBeta())}
 
 
 def batch_loss(value: Any) -> Any:
-    """Return the loss of batches for the parameter `loss`."""
+    """Return the loss of batches that the parameter `loss` stands for."""
     if isinstance(value, str) and value in OF_BATCHES:
         return OF_BATCHES[value]()
     if isinstance(value, tuple(OF_RANKINGS)):
@@ -78,17 +75,17 @@ def batch_loss(value: Any) -> Any:
 
 
 def is_at_k(value: Any) -> bool:
-    """Return whether the parameter `loss` stands for one that predicts some rows of each batch."""
+    """Return whether the parameter `loss` stands for a loss at k, which predicts some rows of each batch."""
     return isinstance(batch_loss(value), AtK)
 
 
 def of_ranking(loss: RankingLoss) -> tuple[Any, Any]:
-    """Return the representation of a loss of rankings, and the measure by which it is cut."""
+    """Return the representation of a loss of rankings, and the measure that chooses its cut."""
     return next(found for kind, found in OF_RANKINGS.items() if isinstance(loss, kind))
 
 
 class FittedCut(Decision):
-    """Cut the scores at a number, or where the rows of a fit lose least.
+    """Cut the scores at a number, or at the cut with the lowest loss on the training rows.
 
     Parameters
     ----------
@@ -336,8 +333,8 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         known.check_same(classes)
         return known, known.encode(y)
 
-    def _read_linear(self, model: Any) -> tuple[Codec, Linear]:
-        return TwoClasses.of_model(model.classes_), linear_models.of_classes(self, model)
+    def _read_linear(self, reader: LinearModelReader) -> tuple[Codec, Linear]:
+        return TwoClasses.of_model(reader.model.classes_), reader.of_classes()
 
     # ---------------------------------------------------------------------------------------------------------- problem
 
@@ -352,7 +349,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         return problem
 
     def _balance(self, loss: Any) -> float:
-        """Return the exponent of the classes' weights; refuse one that the loss does not take."""
+        """Return the exponent of the class weights; raise ValueError if the loss does not take it."""
         free = isinstance(loss, SubsetLoss) and not isinstance(loss, AtK)
         if self.balance != "auto" and self.balance > 0 and not free:
             raise ValueError(f"balance={self.balance} does not go with loss={self.loss!r}; accepted are 'auto' and 0.")
@@ -376,9 +373,9 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
             )
         if labels is None:
             return PLAIN
-        loss = batch_loss(self.loss if self._model is None else self._model.loss)  # the one that is learned
+        loss = batch_loss(self.loss if self._model is None else self._model.loss)  # the training loss
         calibration = Calibration(OfColumn("grades" if isinstance(loss, RankingLoss) else "column"))
-        in_place = isinstance(loss, SubsetLoss) and loss.balance == 1 == self._balance(loss)  # as well as a cut, measured
+        in_place = isinstance(loss, SubsetLoss) and loss.balance == 1 == self._balance(loss)  # measured: as good as a cut
         if isinstance(rule, Learned) or isinstance(loss, AtK) or (rule is None and in_place):
             return Decoded(calibration, holds_out=not isinstance(rule, Learned))
         if isinstance(rule, Cut) and not fitted:
@@ -386,15 +383,9 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         return FittedCut(loss, calibration)
 
     @learned
-    def intercept_(self) -> NDArray:
-        """Offset of the scores that predict, of shape (1,), minus `threshold_`."""
-        return shifted_intercept(self)
-
-    @learned
     def threshold_(self) -> float:
         """The fitted cut of the score."""
-        model = self._model
-        cuts = model.decision_of(self._decision).now(model.learner, model.settled).shift(model.learner.problem)
+        cuts = self._model.current_cut(self._decision).shift(self._model.learner.problem)
         return 0.0 if cuts is None else float(cuts[0])
 
     # ------------------------------------------------------------------------------------------------------- prediction
@@ -412,10 +403,10 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         ndarray of shape (n_samples,)
             t - `threshold_`; above 0 for the second of `classes_`, except for losses at k.
         """
-        model = self._fitted_model()
-        return model.scores(X, model.decision_of(self._decision))[:, 0]
+        model, decision = self._model_and_decision()
+        return model.scores(X, decision)[:, 0]
 
-    @types.keeping_type(available_if(check_has_probabilities))
+    @types.keeping_type(available_if(BasePredtron._check_has_probabilities))
     def predict_proba(self, X: Any) -> NDArray:
         """Compute the probabilities of both classes, by a calibration map fitted to scores of unseen rows.
 
@@ -434,10 +425,9 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         AttributeError
             If there are no scores of unseen rows, as after `fit` under ``decision="learned"``.
         """
-        model = self._fitted_model()
-        return model.decoded(X, calibration_of(model.decision_of(self._decision)))
+        return self._probabilities(self._fitted_model(), X)
 
-    @types.keeping_type(available_if(check_has_probabilities))
+    @types.keeping_type(available_if(BasePredtron._check_has_probabilities))
     def predict_log_proba(self, X: Any) -> NDArray:
         """Compute the logarithms of `predict_proba`.
 
@@ -469,9 +459,22 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         ndarray of shape (n_samples,)
             Labels of `classes_`.  If scores are equal, losses at k predict the first rows.
         """
-        model = self._fitted_model()
-        scores = model.scores(X, model.decision_of(self._decision))[:, 0]
-        return model.labels.classes[positive(model, scores, self._reader().blocks(groups, len(scores)))]
+        model, decision = self._model_and_decision()
+        scores = model.scores(X, decision)[:, 0]
+        return model.labels.classes[self._positive(model, scores, self._reader().blocks(groups, len(scores)))]
+
+    def _problem_at_k(self, model: Model) -> Any:
+        """Return a copy of the problem of a loss at k, with the share of positive rows in training for k="break_even"."""
+        problem = model.own_problem()
+        problem.share = model.noted[0] / max(model.noted[1], 1)
+        return problem
+
+    def _positive(self, model: Model, scores: NDArray, groups: Queries) -> NDArray:
+        """Return the predictions of rows, 0 or 1 (positive), given their scores."""
+        if not is_at_k(model.loss):
+            return (scores > 0).astype(np.intp)
+        problem = self._problem_at_k(model)
+        return groups.put_back(problem.predict_batches(np.ascontiguousarray(groups.take(scores)), groups.start).astype(np.intp))
 
     def sample_loss(self, X: Any, y: Any, groups: Any = None) -> NDArray:
         """Compute the estimator's own loss L of each group.
@@ -500,13 +503,13 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
     def _loss_of(self, predicted: NDArray, y: Any, groups: Any = None) -> NDArray:
         """Return the loss of each group, given the scores of its rows."""
         model, reader = self._fitted_model(), self._reader()
-        codes, loss = true_codes(model.labels, predicted, y), batch_loss(model.loss)
+        codes, loss = model.labels.true_codes(y, len(predicted)), batch_loss(model.loss)
         blocks = reader.blocks(groups, len(codes))
         if isinstance(loss, RankingLoss):
             scores = np.ascontiguousarray(blocks.take(predicted))
             labels = Relevances(blocks.take(codes).astype(np.float64), blocks.start)
-            return copy.copy(model.learner.problem).losses(scores, labels)
-        on = blocks.take(positive(model, predicted, blocks))
+            return model.losses(scores, labels)
+        on = blocks.take(self._positive(model, predicted, blocks))
         if is_at_k(model.loss):
             return expected_losses_at_k(loss, blocks.take(predicted), on, blocks.take(codes), blocks.start)
         return losses_of_batches(loss, on, blocks.take(codes), blocks.start)
@@ -533,7 +536,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
             At most 1, which is perfect.
         """
         model, predicted = self._fitted_model(), self.predict(X, groups)
-        codes = codes_or_wrong(model.labels, predicted, y)
+        codes = model.labels.codes_or_wrong(y, len(predicted))
         on = (predicted == self.classes_[1]).astype(np.intp)
         if is_at_k(model.loss):
             blocks = self._reader().blocks(groups, len(codes))
@@ -562,22 +565,11 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
     def _margins(self, X: Any, y: Any, groups: Any = None) -> NDArray:
         model = self._fitted_model()
         scores, labels = self._reader().beside_labels(model.scores(X), y, groups, model)
-        problem = copy.copy(model.learner.problem)
         if isinstance(labels, Relevances):
-            pairwise = resolve(Update, self.update, "update").pairwise
-            return model.at_unit_norm(problem.margins(scores[:, 0], labels, pairwise))
-        return model.at_unit_norm(problem.margins(scores, labels))
+            return model.margins(scores[:, 0], labels, resolve(Update, self.update, "update").pairwise)
+        return model.margins(scores, labels)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
-
-
-def positive(model: Model, scores: NDArray, groups: Queries) -> NDArray:
-    """Return the predictions of rows, 0 or 1 (positive), given their scores."""
-    if not is_at_k(model.loss):
-        return (scores > 0).astype(np.intp)
-    problem: Any = copy.copy(model.learner.problem)
-    problem.share = model.noted[0] / max(model.noted[1], 1)
-    return groups.put_back(problem.predict_batches(np.ascontiguousarray(groups.take(scores)), groups.start).astype(np.intp))

@@ -317,14 +317,12 @@ class PredtronBinaryClassifier(TableClassifier):
         return codec, labels
 
     def _widen_labels(self, labels: Any, classes: Any) -> tuple[Codec, list[int]]:
-        return labels.extended(classes)  # which refuses them
+        return labels.extended(classes)  # raises ValueError
 
     @learned
     def threshold_(self) -> float:
         """The fitted cut of the score of the second class."""
-        model = self._model
-        decision = model.decision_of(self._decision)
-        decision = decision.now(model.learner, model.settled) if decision.shifts else decision
+        decision = self._model.current_cut(self._decision)
         return float(decision.cuts[0]) if isinstance(decision, CutAt) else 0.0
 
     def __sklearn_tags__(self) -> Any:

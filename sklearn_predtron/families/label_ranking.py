@@ -1,4 +1,4 @@
-"""Multilabel ranking: the labels of a row in the order of their relevance."""
+"""Label ranking: the labels of a row in the order of their relevance."""
 
 from __future__ import annotations
 
@@ -11,19 +11,12 @@ from sklearn.base import is_classifier
 from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import linear_regressors
+from sklearn_predtron._support.parts import resolve
 from sklearn_predtron.families._docstrings import UPDATES, documented
-from sklearn_predtron.families._ranked_lists import (
-    CONSTRAINTS,
-    list_margins,
-    own_problem,
-    ranker_tags,
-    ranking_losses,
-    ranking_problem,
-)
-from sklearn_predtron.families.estimator import linear_models
-from sklearn_predtron.families.estimator.attributes import learned, names_of, read_only
+from sklearn_predtron.families._ranked_lists import CONSTRAINTS, ranker_tags, ranking_problem
+from sklearn_predtron.families.estimator.attributes import learned, read_only
 from sklearn_predtron.families.estimator.base import BasePredtron
-from sklearn_predtron.families.estimator.linear_models import Linear
+from sklearn_predtron.families.estimator.linear_models import Linear, LinearModelReader
 from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.families.input.reading import check_labels_given, check_lengths
 from sklearn_predtron.families.labels._codec import Codec
@@ -171,7 +164,7 @@ class PredtronLabelRanker(BasePredtron):
     @learned
     def label_names_(self) -> NDArray:
         """Names of the labels, if y is a data frame with column names."""
-        return names_of(self)
+        return self._present("label_names_", self._model.labels.names)
 
     @learned
     def pairs_(self) -> NDArray:
@@ -210,18 +203,19 @@ class PredtronLabelRanker(BasePredtron):
         codec = known or LabelRelevances(relevance_matrix(y).shape[1], column_names(y), self._representations())
         return codec, codec.encode(y)
 
-    def _read_linear(self, model: Any) -> tuple[Codec, Linear]:
-        scores = None if is_classifier(model) else linear_models.stacked(self, model, linear_regressors())
+    def _read_linear(self, reader: LinearModelReader) -> tuple[Codec, Linear]:
+        scores = None if is_classifier(reader.model) else reader.stacked(linear_regressors())
         if scores is None or len(scores.coef) < 2:
-            raise linear_models.refused(self, model)
-        scores, labels = linear_models.with_own_intercept(self, model, scores), LabelRelevances(len(scores.coef), None)
+            raise reader.refused()
+        scores = reader.check_intercept(scores, fit_intercept=self.fit_intercept)
+        labels = LabelRelevances(len(scores.coef), None)
         if self._build_problem(labels).of_one_score is not None:
             first, second = np.triu_indices(labels.n_labels, 1)
             scores = Linear(*(array[first] - array[second] for array in scores))
         return labels, scores
 
     def _representations(self) -> tuple[str, ...]:
-        """Return the representations among which folds choose: also "pairwise" if the loss is of pairs."""
+        """Return the representations that `fit` compares: also "pairwise" if the loss is of pairs."""
         votes = self.representation == "auto" and isinstance(ranking_loss(self.loss), KendallTau)
         return ("log", "pairwise") if votes else ("log",)
 
@@ -282,7 +276,8 @@ class PredtronLabelRanker(BasePredtron):
         ndarray of shape (n_samples,)
             Values of the training loss.  If scores are equal it is the expectation over the orders of their labels.
         """
-        return ranking_losses(*self._scored_rows(X, y))
+        model, scores, labels = self._scored_rows(X, y)
+        return model.losses(scores, labels)
 
     def _raw_predict(self, X: Any) -> NDArray:
         """Return the scores of the rows."""
@@ -291,13 +286,20 @@ class PredtronLabelRanker(BasePredtron):
     def _loss_of(self, predicted: NDArray, y: Any) -> NDArray:
         """Return the loss of each row, given its scores."""
         model = self._fitted_model()
-        return ranking_losses(model, *beside_labels(model, predicted, y))
+        return model.losses(predicted.ravel(), self._relevances(model, y, len(predicted)))
 
     def _scored_rows(self, X: Any, y: Any) -> tuple[Model, NDArray, Relevances]:
         """Return the model, and scores and relevances, row by row."""
         model = self._fitted_model()
         check_labels_given(y, model.name)
-        return model, *beside_labels(model, model.scores(X), y)
+        scores = model.scores(X)
+        return model, scores.ravel(), self._relevances(model, y, len(scores))
+
+    def _relevances(self, model: Model, y: Any, n: int) -> Relevances:
+        """Return the relevances of the labels of n rows."""
+        labels = model.labels.encode(y)
+        check_lengths(n, labels.n)
+        return labels
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Compute the mean NDCG of the whole lists, with the gain 2^y - 1, whatever `loss` is.
@@ -319,7 +321,7 @@ class PredtronLabelRanker(BasePredtron):
         """
         model, scores, labels = self._scored_rows(X, y)
         y = labels.relevances.reshape(labels.n, -1)
-        ranked_by = own_problem(model).label_scores(scores.reshape(labels.n, -1))
+        ranked_by = model.own_problem().label_scores(scores.reshape(labels.n, -1))
         return mean_over_queries(ndcg, y, ranked_by, sample_weight=sample_weight)
 
     def margin(self, X: Any, y: Any) -> float:
@@ -353,17 +355,11 @@ class PredtronLabelRanker(BasePredtron):
         return float(self._margins(X, y).min(initial=np.inf))
 
     def _margins(self, X: Any, y: Any) -> NDArray:
-        return list_margins(self, *self._scored_rows(X, y))
+        model, scores, labels = self._scored_rows(X, y)
+        return model.margins(scores, labels, resolve(Update, self.update, "update").pairwise)
 
     def __sklearn_tags__(self) -> Any:
         tags = ranker_tags(super().__sklearn_tags__())
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = False
         return tags
-
-
-def beside_labels(model: Model, scores: NDArray, y: Any) -> tuple[NDArray, Relevances]:
-    """Return scores and relevances, row by row, given the scores of the rows."""
-    labels = model.labels.encode(y)
-    check_lengths(len(scores), labels.n)
-    return scores.ravel(), labels

@@ -1,4 +1,4 @@
-"""Multilabel classification: a set of labels for each row."""
+"""Multilabel classification: each row has a set of labels."""
 
 from __future__ import annotations
 
@@ -20,22 +20,14 @@ from sklearn_predtron._support.names import refuse_class
 from sklearn_predtron._support.parts import checked_build, resolve
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded
-from sklearn_predtron.decisions._calibration import Calibration, OfLabels, calibration_of
+from sklearn_predtron.decisions._calibration import Calibration, OfLabels
 from sklearn_predtron.decisions._cut import CutAt, CutBy, Measure, OfEachLabel, given_cuts, number_or_measure
 from sklearn_predtron.decisions._expected import BestOfTwo, LeastCostOfLabels, MostExpected, MostProbable
 from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule
 from sklearn_predtron.families._docstrings import documented
-from sklearn_predtron.families.estimator import linear_models
-from sklearn_predtron.families.estimator.attributes import (
-    check_has_probabilities,
-    learned,
-    names_of,
-    read_only,
-    recorded,
-    shifted_intercept,
-)
+from sklearn_predtron.families.estimator.attributes import learned, read_only, recorded
 from sklearn_predtron.families.estimator.base import BasePredtron
-from sklearn_predtron.families.estimator.linear_models import Linear
+from sklearn_predtron.families.estimator.linear_models import Linear, LinearModelReader
 from sklearn_predtron.families.input.reading import check_lengths
 from sklearn_predtron.families.input.row_weights import WeighedSets
 from sklearn_predtron.families.labels._codec import Codec
@@ -202,7 +194,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     @learned
     def label_names_(self) -> NDArray:
         """Names of the labels, if y is a data frame with column names."""
-        return names_of(self)
+        return self._present("label_names_", self._model.labels.names)
 
     def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, Labels]:
         sets = as_sets(y)
@@ -227,7 +219,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return costs_of_labels(costs, names, self._costs_otherwise(m), n)
 
     def _costs_otherwise(self, m: int) -> NDArray:
-        """Return the loss's costs of missed and of false labels; nan where it is no sum of costs of labels."""
+        """Return the loss's costs of missed and of false labels; nan if the loss is not a sum of costs of labels."""
         loss = subset_loss(self.loss)
         own = None if isinstance(loss, AtK | FBeta | Jaccard) else separable_costs(loss, m)
         return np.full((m, 2), np.nan if own is None else own[::-1])
@@ -235,16 +227,17 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     def _widen_labels(self, labels: Any, classes: Any) -> tuple[Codec, list[int]]:
         return labels.extended(classes)
 
-    def _read_linear(self, model: Any) -> tuple[Codec, Linear]:
+    def _read_linear(self, reader: LinearModelReader) -> tuple[Codec, Linear]:
+        model = reader.model
         if isinstance(model, MultiOutputClassifier) and not all(np.array_equal(values, [0, 1]) for values in model.classes_):
-            raise linear_models.refused(self, model)
-        if isinstance(model, MultiOutputClassifier) or getattr(model, "multilabel_", False) or linear_models.of_label_sets(model):
-            scores = linear_models.stacked(self, model, linear_classifier())
-            labels = Sets.first(linear_models.sets_of(model, len(scores.coef)), None, None, partial=True)
+            raise reader.refused()
+        if reader.predicts_label_sets:
+            scores = reader.stacked(linear_classifier())
+            labels = Sets.first(reader.empty_set(len(scores.coef)), None, None, partial=True)
         else:
-            scores = linear_models.of_classes(self, model)
+            scores = reader.of_classes()
             labels = Sets.first(model.classes_, None, model.classes_, partial=True)
-        return labels, linear_models.with_own_intercept(self, model, scores)
+        return labels, reader.check_intercept(scores, fit_intercept=self.fit_intercept)
 
     def _build_problem(self, labels: Any) -> LabelSets:
         representation, m = resolve(SubsetRepresentation, self.representation, "representation"), labels.n_labels
@@ -259,7 +252,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             return None
         if rule is not None and not isinstance(rule, ExpectedCost):
             return None
-        own = rule is None and type(loss).build not in (SubsetLoss.build, CountLoss.build)  # a problem by which it is learned
+        own = rule is None and type(loss).build not in (SubsetLoss.build, CountLoss.build)  # it has a training problem of its own
         costs = None if own else separable_costs(loss, m)
         return None if rule is None and costs is not None and costs[0] == costs[1] else costs
 
@@ -295,7 +288,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return Decoded(agreeing, holds_out=True, losses_of=partial(losses_of_sets, loss))
 
     def _measure_of_cut(self, rule: Cut) -> Measure | None:
-        """Return the measure by which scores are cut, None for numbers; raise ValueError if it is not supported."""
+        """Return the measure that chooses the cut, None for given cuts; raise ValueError if it is not supported."""
         refuse_class("decision", rule.at)
         measure = None
         if isinstance(rule.at, str) or np.ndim(rule.at) == 0:
@@ -305,16 +298,10 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return measure
 
     @learned
-    def intercept_(self) -> NDArray:
-        """Offsets of the scores that predict, of shape (d,), minus `threshold_`."""
-        return shifted_intercept(self)
-
-    @learned
     def threshold_(self) -> NDArray:
         """The fitted cuts of the scores, of shape (m,)."""
         model = self._model
-        decision = model.decision_of(self._decision)
-        decision = decision.now(model.learner, model.settled) if decision.shifts else decision
+        decision = model.current_cut(self._decision)
         return read_only(np.array(decision.cuts)) if isinstance(decision, CutAt) else np.zeros(model.labels.n_labels)
 
     # ----------------------------------------------------------------------------------------------------------- learning
@@ -395,8 +382,8 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             A label is predicted if its score is positive.  With "precision_at_k" and "recall_at_k" it is predicted if its score
             is among the k largest; the rule "at_least" needs either condition, and "at_most" needs both.
         """
-        model = self._fitted_model()
-        scores = model.scores(X, model.decision_of(self._decision))
+        model, decision = self._model_and_decision()
+        scores = model.scores(X, decision)
         return scores if model.labels.two is None else scores[:, 0]
 
     def predict(self, X: Any, costs: Any = None) -> Any:
@@ -417,19 +404,19 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             Zeros and ones of the type of y, sparse if y was sparse when learning began (a CSR array for a sparse array, a CSR
             matrix for a sparse matrix); labels of `classes_` if y had one dimension.
         """
-        model = self._fitted_model()
+        model, decision = self._model_and_decision()
         if costs is not None:
             return model.labels.decode(model.labels.pack(self._sets_by_costs(model, X, costs)[0]))
-        return model.labels.decode(model.decoded(X, model.decision_of(self._decision), model.labels.pack))
+        return model.labels.decode(model.decoded(X, decision, model.labels.pack))
 
     def _sets_by_costs(self, model: Any, X: Any, costs: Any) -> tuple[NDArray, NDArray]:
         """Return the sets of least expected cost under the costs of the rows, and the labels' costs in each row."""
-        check_has_probabilities(self)
-        probabilities = model.decoded(X, calibration_of(model.decision_of(self._decision)))
+        self._check_has_probabilities()
+        probabilities = self._probabilities(model, X)
         table = self._costs_by_row(costs, model.labels, len(probabilities))
         return sets_of_least_cost(probabilities, table), table
 
-    @types.keeping_type(available_if(check_has_probabilities))
+    @types.keeping_type(available_if(BasePredtron._check_has_probabilities))
     def predict_proba(self, X: Any) -> NDArray:
         """Compute the probability of each label, by a calibration map fitted to scores of unseen rows.
 
@@ -449,10 +436,10 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             If there are no scores of unseen rows, as after `fit` under ``decision="learned"``.
         """
         model = self._fitted_model()
-        found = model.decoded(X, calibration_of(model.decision_of(self._decision)))
+        found = self._probabilities(model, X)
         return found if model.labels.two is None else np.hstack([1 - found, found])
 
-    @types.keeping_type(available_if(check_has_probabilities))
+    @types.keeping_type(available_if(BasePredtron._check_has_probabilities))
     def predict_log_proba(self, X: Any) -> NDArray:
         """Compute the logarithms of `predict_proba`.
 
@@ -496,23 +483,23 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return subset_loss(model.loss).evaluate(*counts)
 
     def _raw_predict(self, X: Any) -> NDArray:
-        """Return the indicators that are predicted."""
-        model = self._fitted_model()
-        return model.decoded(X, model.decision_of(self._decision))
+        """Return the predicted indicators."""
+        model, decision = self._model_and_decision()
+        return model.decoded(X, decision)
 
     def _loss_of(self, predicted: NDArray, y: Any) -> NDArray:
-        """Return the loss of each set that was predicted."""
+        """Return the loss of each predicted label set."""
         model = self._fitted_model()
         return subset_loss(model.loss).evaluate(*counts(predicted, model.labels.encode(y).dense()))
 
     def _counts_of(self, X: Any, y: Any) -> tuple[Any, tuple[NDArray, ...]]:
-        """Return the model, and the counts of each row's prediction, of sparse labels without a dense matrix."""
-        model = self._fitted_model()
-        labels, decision = model.labels, model.decision_of(self._decision)
+        """Return the model, and the counts of each row's prediction; sparse labels stay sparse."""
+        model, decision = self._model_and_decision()
+        labels = model.labels
         if labels.two is not None or not sparse.issparse(y):
             return model, counts(model.decoded(X, decision), labels.encode(y).dense())
         predicted = model.decoded(X, decision, sparse.csr_array)
-        labels.encode(y)  # which refuses what is no set
+        labels.encode(y)  # raises ValueError for invalid label sets
         return model, counts(predicted, sparse.csr_array(y))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -579,7 +566,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
 
 
 def alike_costs(loss: SubsetLoss, m: int) -> float | None:
-    """Return the cost of a false label if it is that of a missed one, whichever label it is; None for other losses."""
+    """Return the cost of a false label if that of a missed label is the same; None for other losses."""
     if isinstance(loss, Hamming):
         return 1 / m
     own = type(loss).build not in (SubsetLoss.build, CountLoss.build)
@@ -588,7 +575,7 @@ def alike_costs(loss: SubsetLoss, m: int) -> float | None:
 
 
 def plug_in_of(loss: SubsetLoss, m: int) -> Any:
-    """Return the rule of greatest expected measure of a loss of sets of m labels, if there is one."""
+    """Return the rule that maximises the expected measure of a loss of sets of m labels, if there is one."""
     if isinstance(loss, FBeta):
         return MostExpected(1 + loss.beta**2, loss.beta**2, loss.beta**2)
     if isinstance(loss, Jaccard):
@@ -597,7 +584,7 @@ def plug_in_of(loss: SubsetLoss, m: int) -> Any:
 
 
 def losses_of_sets(loss: SubsetLoss, predicted: NDArray, true: NDArray) -> NDArray:
-    """Return the losses of the sets of labels that are predicted."""
+    """Return the losses of predicted label sets."""
     return loss.evaluate(*counts(predicted, true))
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._core.problem import Codes
 from sklearn_predtron._support import types
@@ -16,11 +15,10 @@ from sklearn_predtron.decisions._rules import DecisionRule
 from sklearn_predtron.families._docstrings import UPDATES, documented
 from sklearn_predtron.families._table import TableClassifier
 from sklearn_predtron.families.estimator.attributes import learned, read_only
-from sklearn_predtron.families.estimator.linear_models import Linear, of_classes, of_thresholds, with_own_intercept
+from sklearn_predtron.families.estimator.linear_models import Linear, LinearModelReader
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import check_same_set
 from sklearn_predtron.families.labels.ranks import Ranks, checked_categories
-from sklearn_predtron.families.labels.true_classes import codes_or_wrong
 from sklearn_predtron.families.training.patience import Patience
 from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.losses import Absolute, CostTableLoss, Reject
@@ -204,27 +202,27 @@ class PredtronOrdinalClassifier(TableClassifier):
         return ("thermometer", "shared") if compared else ()
 
     def _given_order(self, y: Any) -> NDArray | None:
-        """Return the ranks in their order, if they are known without the rows."""
+        """Return the classes in their declared order; None if there is none."""
         return declared_order(y) if self.categories is None else checked_categories(self.categories)
 
     def _widen_labels(self, labels: Any, classes: Any) -> tuple[Codec, list[int]]:
-        return labels.extended(classes)  # which refuses them
+        return labels.extended(classes)  # raises ValueError
 
-    def _read_linear(self, model: Any) -> tuple[Codec, Linear]:
-        """Return the scores of the ranks, in their order: of thresholds on one direction, as mord's models have them, too."""
-        check_is_fitted(model)
+    def _read_linear(self, reader: LinearModelReader) -> tuple[Codec, Linear]:
+        """Return the scores of the ranks in their order, also of models with thresholds on one direction, such as mord's."""
+        model = reader.model
         ordered = all(hasattr(model, name) for name in ("coef_", "theta_", "classes_"))
-        scores = of_thresholds(model) if ordered and np.ndim(model.coef_) == 1 else of_classes(self, model)
+        scores = reader.of_thresholds() if ordered and np.ndim(model.coef_) == 1 else reader.of_classes()
         given = self._given_order(None)
         if given is not None:
             check_same_set(model.classes_, given, "in categories")
             order = encode(given, model.classes_)
             if len(scores.coef) > 1:
                 scores = Linear(scores.coef[order], scores.intercept[order])
-            elif order[1] == 0:  # of the second class
+            elif order[1] == 0:  # the scores are of the second class
                 scores = Linear(-scores.coef, -scores.intercept)
         labels = Ranks(Ranks.of_model(model.classes_ if given is None else given).classes, self._representations()[:1])
-        return labels, self._encoded(labels, with_own_intercept(self, model, scores))
+        return labels, self._encoded(labels, reader.check_intercept(scores, fit_intercept=self.fit_intercept))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Compute 1 - mean absolute error / (r - 1) on the scale of ranks, whatever the loss and its costs.
@@ -246,8 +244,8 @@ class PredtronOrdinalClassifier(TableClassifier):
         float
             At most 1, which is perfect.
         """
-        model = self._fitted_model()
-        labels, predicted = model.labels, model.decoded(X, model.decision_of(self._decision))
-        codes, r = codes_or_wrong(labels, predicted, y), len(labels.classes)
+        model, decision = self._model_and_decision()
+        labels, predicted = model.labels, model.decoded(X, decision)
+        codes, r = labels.codes_or_wrong(y, len(predicted)), len(labels.classes)
         off = np.where((predicted < r) & (codes >= 0), np.abs(predicted - codes), r - 1)
         return 1 - mean_loss(off, sample_weight) / (r - 1)

@@ -12,15 +12,15 @@ from sklearn_predtron._core.intercept import Intercept
 from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import linear_regressors, with_callbacks
+from sklearn_predtron._support.parts import resolve
 from sklearn_predtron._support.queries import ONE, QID, check_qid, is_one, read_document_relevances, split_ids, with_ids
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.families._docstrings import UPDATES, documented
-from sklearn_predtron.families._ranked_lists import CONSTRAINTS, list_margins, ranker_tags, ranking_losses, ranking_problem
-from sklearn_predtron.families.estimator import linear_models
+from sklearn_predtron.families._ranked_lists import CONSTRAINTS, ranker_tags, ranking_problem
 from sklearn_predtron.families.estimator.attributes import learned
 from sklearn_predtron.families.estimator.base import BasePredtron
-from sklearn_predtron.families.estimator.bounds import loss_bound
-from sklearn_predtron.families.estimator.linear_models import Linear
+from sklearn_predtron.families.estimator.bounds import LossBounds
+from sklearn_predtron.families.estimator.linear_models import Linear, LinearModelReader
 from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.families.input.reading import BlockReader, Reading, check_labels_given, check_lengths
 from sklearn_predtron.families.labels._codec import Codec
@@ -45,10 +45,10 @@ ROUTED = {"qid": "groups", "sample_weight": True}
 
 
 class QueryReader(BlockReader):
-    """Reads queries, and warns if nothing can be learned from them."""
+    """Reads queries, and warns if no query can be trained on."""
 
     def read(self, *given: Any, partial: bool, **how: Any) -> Reading:
-        """Return the input of a training call; warn if nothing can be learned from it."""
+        """Return the input of a training call; warn if no query can be trained on."""
         reading = super().read(*given, partial=partial, **how)
         labels: Any = reading.batch.labels
         if 1 < len(labels.relevances) == labels.n:
@@ -244,15 +244,11 @@ class PredtronRanker(BasePredtron):
     def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, NDArray]:
         return RELEVANCES, RELEVANCES.encode(y)
 
-    def _read_linear(self, model: Any) -> tuple[Codec, Linear]:
-        scores = (
-            linear_models.of_classes(self, model)
-            if is_classifier(model)
-            else linear_models.stacked(self, model, linear_regressors())
-        )
+    def _read_linear(self, reader: LinearModelReader) -> tuple[Codec, Linear]:
+        scores = reader.of_classes() if is_classifier(reader.model) else reader.stacked(linear_regressors())
         if len(scores.coef) != 1:
-            raise linear_models.refused(self, model)
-        return RELEVANCES, scores._replace(intercept=np.zeros(1))  # it is common to the documents of a query
+            raise reader.refused()
+        return RELEVANCES, scores._replace(intercept=np.zeros(1))  # the intercept is common to the documents of a query
 
     def _build_problem(self, labels: Any) -> Problem:
         return ranking_problem(self.loss, self.representation, labels.n_labels)
@@ -354,7 +350,8 @@ class PredtronRanker(BasePredtron):
             Values of the training loss, in the order in which the queries first appear.  If scores are equal it is the
             expectation over the orders of their documents.
         """
-        return ranking_losses(*self._scored_queries(X, y, qid))
+        model, scores, labels = self._scored_queries(X, y, qid)
+        return model.losses(scores, labels)
 
     def _raw_predict(self, X: Any) -> NDArray:
         """Return the scores of documents."""
@@ -363,7 +360,7 @@ class PredtronRanker(BasePredtron):
     def _loss_of(self, predicted: NDArray, y: Any, qid: Any = None) -> NDArray:
         """Return the loss of each query, given the scores of its documents."""
         model = self._fitted_model()
-        return ranking_losses(model, *self._reader().beside_labels(predicted, y, qid, model))
+        return model.losses(*self._reader().beside_labels(predicted, y, qid, model))
 
     def _scored_queries(self, X: Any, y: Any, qid: Any) -> tuple[Model, NDArray, Relevances]:
         """Return the model, and scores and relevances, query by query."""
@@ -440,7 +437,8 @@ class PredtronRanker(BasePredtron):
         return float(self._margins(X, y, qid).min(initial=np.inf))
 
     def _margins(self, X: Any, y: Any, qid: Any = None) -> NDArray:
-        return list_margins(self, *self._scored_queries(X, y, qid))
+        model, scores, labels = self._scored_queries(X, y, qid)
+        return model.margins(scores, labels, resolve(Update, self.update, "update").pairwise)
 
     def loss_bound(
         self,
@@ -487,7 +485,7 @@ class PredtronRanker(BasePredtron):
         >>> round(model.cumulative_loss_, 3), round(model.loss_bound(model.margin(X, y, qid=qid), radius=5**0.5), 6)
         (0.369, 10.0)
         """
-        return loss_bound(self, margin, radius, c_L, comparator, X, y, qid)
+        return LossBounds(self).loss_bound(margin, radius, c_L, comparator, X, y, qid)
 
     def __sklearn_tags__(self) -> Any:
         return ranker_tags(super().__sklearn_tags__())

@@ -1,4 +1,4 @@
-"""Sequences: labels of tokens that depend on their neighbours'."""
+"""Sequence tagging: labels of tokens that depend on their neighbours."""
 
 from __future__ import annotations
 
@@ -15,28 +15,25 @@ from sklearn_predtron._support import types
 from sklearn_predtron._support.chunks import wrong_chunks
 from sklearn_predtron._support.compat import Interval, StrOptions, with_callbacks
 from sklearn_predtron._support.queries import ONE, SID, is_one, with_ids
-from sklearn_predtron.families import _token_probabilities
 from sklearn_predtron.families._docstrings import documented
-from sklearn_predtron.families._leads import leads
-from sklearn_predtron.families._scored_sequences import predicted_codes, scored_sequences
-from sklearn_predtron.families._transitions import learned_scores
-from sklearn_predtron.families.estimator.attributes import learned
+from sklearn_predtron.families._scored_sequences import ScoredSequences, check_number_of_paths, few_tokens, token_calibration
+from sklearn_predtron.families.estimator.attributes import learned, read_only
 from sklearn_predtron.families.estimator.base import BasePredtron
-from sklearn_predtron.families.estimator.bounds import loss_bound, unit_margin_bound
-from sklearn_predtron.families.estimator.linear_models import Linear, of_classes, of_each_class
+from sklearn_predtron.families.estimator.bounds import LossBounds
+from sklearn_predtron.families.estimator.linear_models import Linear, LinearModelReader
 from sklearn_predtron.families.input.reading import check_labels_given, check_lengths
 from sklearn_predtron.families.input.sequences import SequenceReader
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import one_dimensional
 from sklearn_predtron.families.labels.tokens import AUTO, INTERCEPT, LENGTH, LOSS, TRANSITIONS, USUAL, Tokens
-from sklearn_predtron.families.labels.transitions import allowed_transitions, possible
+from sklearn_predtron.families.labels.transitions import allowed_transitions
 from sklearn_predtron.families.training.patience import Patience
 from sklearn_predtron.families.training.plan import ACCEPTED
 from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.losses import SequenceLoss, sequence_loss
 from sklearn_predtron.metrics._means import mean_loss
 from sklearn_predtron.norms import Norm
-from sklearn_predtron.problems._chain import ChainProblem
+from sklearn_predtron.problems._chain import ChainProblem, TokenCodes
 from sklearn_predtron.updates import Update
 
 if TYPE_CHECKING:
@@ -45,6 +42,23 @@ if TYPE_CHECKING:
 __all__ = ["PredtronSequenceTagger"]
 
 ROUTED = {"sid": "groups", "sample_weight": True}
+
+
+def of_transitions(name: str, what: str) -> learned:
+    """Return the property of scores of transitions, of the weights that predict or of the last iterate."""
+    part, mean = ("transitions_", "start_", "end_").index(name.removeprefix("last_")), not name.startswith("last_")
+
+    def scores(tagger: Any) -> NDArray:
+        learner = tagger._model.learner
+        A, start, end = learner.read(lambda weights: weights.transitions(mean))
+        allowed = learner.problem.allowed
+        if allowed is not None:
+            A[~allowed[:-1]], start[~allowed[-1]] = -np.inf, -np.inf
+        return read_only((A, start, end)[part])
+
+    scores.__name__ = name
+    scores.__doc__ = f"Scores {what}, of shape {'(n_classes, n_classes)' if part == 0 else '(n_classes,)'}."
+    return learned(scores)
 
 
 @documented(d="n_classes", rows="sequences", judged="the mean loss", or_learned="")
@@ -285,10 +299,10 @@ class PredtronSequenceTagger(BasePredtron):
     def _widen_labels(self, labels: Any, classes: Any) -> tuple[Codec, list[int]]:
         return labels.with_more(classes, self.constraint)
 
-    def _read_linear(self, model: Any) -> tuple[Codec, Linear]:
-        scores, classes = of_classes(self, model), np.array(model.classes_)
+    def _read_linear(self, reader: LinearModelReader) -> tuple[Codec, Linear]:
+        scores, classes = reader.of_classes(), np.array(reader.model.classes_)
         labels = Tokens(classes, allowed_transitions(self.constraint, classes, None))
-        return labels, of_each_class(scores, 0.5)  # tokens always have offsets
+        return labels, scores.of_each_class(0.5)  # tokens always have offsets
 
     def _build_problem(self, labels: Any) -> ChainProblem:
         return sequence_loss(self._by(labels, LOSS)).build(float(self._by(labels, TRANSITIONS)), labels.classes, labels.allowed)
@@ -312,14 +326,41 @@ class PredtronSequenceTagger(BasePredtron):
         """The labels, sorted."""
         return self._model.labels.classes
 
-    transitions_ = learned_scores("transitions_", "of a label (row) before another (column) that predict")
-    start_ = learned_scores("start_", "of first labels that predict")
-    end_ = learned_scores("end_", "of last labels that predict")
-    last_transitions_ = learned_scores("last_transitions_", "of a label (row) before another (column) in the last iterate")
-    last_start_ = learned_scores("last_start_", "of first labels in the last iterate")
-    last_end_ = learned_scores("last_end_", "of last labels in the last iterate")
+    transitions_ = of_transitions("transitions_", "of a label (row) before another (column) that predict")
+    start_ = of_transitions("start_", "of first labels that predict")
+    end_ = of_transitions("end_", "of last labels that predict")
+    last_transitions_ = of_transitions("last_transitions_", "of a label (row) before another (column) in the last iterate")
+    last_start_ = of_transitions("last_start_", "of first labels in the last iterate")
+    last_end_ = of_transitions("last_end_", "of last labels in the last iterate")
+
+    @learned
+    def temperature_(self) -> float:
+        """The divisor of the scores that `fit` or `calibrate` has fitted."""
+        return token_calibration(self._model.settled).temperature
+
+    @learned
+    def biases_(self) -> NDArray:
+        """The numbers, of shape (n_classes,), that `fit` or `calibrate` has fitted; they are added to scores before division."""
+        return read_only(token_calibration(self._model.settled).biases)
 
     # -------------------------------------------------------------------------------------------------------- prediction
+
+    def _scored(self, X: Any, sid: Any, method: str) -> ScoredSequences:
+        """Return the sequences with their scores, for a method that errors name."""
+        model, reader = self._fitted_model(), self._reader()
+        X, sid = reader.apart(X, sid)
+        with model.learner.lock.reading():
+            transitions = model.learner.read(lambda weights: weights.transitions(True))
+            scores = model.scores(X)
+        if len(scores) > 1:
+            reader.check_ids_given(sid, method, model)
+        sequences = reader.blocks(sid, len(scores))
+        return ScoredSequences(model, sequences.take(scores), sequences, transitions)
+
+    def _scored_and_labelled(self, X: Any, y: Any, sid: Any, method: str) -> tuple[ScoredSequences, TokenCodes]:
+        """Return the sequences with their scores, and their true labels."""
+        scored = self._scored(X, sid, method)
+        return scored, self._reader().labels_of_blocks(y, scored.sequences, scored.model)
 
     def predict(self, X: Any, sid: Any = None, *, costs: Any = None) -> NDArray:
         """Predict the label of each token.
@@ -340,11 +381,8 @@ class PredtronSequenceTagger(BasePredtron):
         ndarray of shape (n_tokens,)
             Labels of `classes_`.
         """
-        if costs is not None:
-            model, codes = _token_probabilities.least_expected_cost(self, X, sid, costs)
-        else:
-            model, codes = predicted_codes(self, X, sid, "predict")
-        return model.labels.classes[codes]
+        scored = self._scored(X, sid, "predict")
+        return scored.classes[scored.best_codes() if costs is None else scored.cheapest_codes(costs)]
 
     def predict_best(self, X: Any, sid: Any = None, *, n: int = 5) -> tuple[NDArray, NDArray]:
         """Predict the n best sequences of labels, by list Viterbi (Seshadri and Sundberg 1994).
@@ -366,7 +404,8 @@ class PredtronSequenceTagger(BasePredtron):
             Their scores S(y), in the order in which the sequences first appear.  If the constraint allows no more sequences, the
             score is -inf and the labels of the last one are repeated.
         """
-        return _token_probabilities.best_paths(self, X, sid, n)
+        check_number_of_paths(n)
+        return self._scored(X, sid, "predict_best").best_paths(n)
 
     def calibrate(self, X: Any, y: Any, sid: Any = None) -> Self:
         """Calibrate the scores on unseen sequences, for `predict_proba` and for `predict` with `costs`.
@@ -390,10 +429,16 @@ class PredtronSequenceTagger(BasePredtron):
             The estimator, with `temperature_` and `biases_`.
         """
         with self._lock:
-            _token_probabilities.calibrate(self, X, y, sid)
+            scored, labels = self._scored_and_labelled(X, y, sid, "calibrate")
+            found = scored.calibrator(labels, self.constraint)()
+            self._model.settled = {**(self._model.settled or {}), **found}
         return self
 
-    @types.keeping_type(available_if(_token_probabilities.is_calibrated))
+    def _check_is_calibrated(self) -> bool:
+        """Return True; raise NotFittedError, which is an AttributeError, if the scores are not calibrated."""
+        return bool(token_calibration(None if self._model is None else self._model.settled))
+
+    @types.keeping_type(available_if(_check_is_calibrated))
     def predict_proba(self, X: Any, sid: Any = None) -> NDArray:
         """Compute the probability of each label at each token, summed over all sequences of labels by forward-backward.
 
@@ -424,10 +469,8 @@ class PredtronSequenceTagger(BasePredtron):
         >>> sure.mean().round(2), (P.argmax(axis=1) == y[2000:])[sure].mean().round(2)
         (np.float64(0.37), np.float64(0.96))
         """
-        _, found, queries = _token_probabilities.token_probabilities(self, X, sid, "predict_proba")
-        return queries.put_back(found)
-
-    temperature_, biases_ = _token_probabilities.temperature_, _token_probabilities.biases_
+        scored = self._scored(X, sid, "predict_proba")
+        return scored.sequences.put_back(scored.probabilities())
 
     def decision_function(self, X: Any, sid: Any = None) -> NDArray:
         """Compute the max-marginals: the best score of a sequence with the label at the token, minus that of the best sequence.
@@ -444,8 +487,7 @@ class PredtronSequenceTagger(BasePredtron):
         ndarray of shape (n_tokens, n_classes)
             At most 0, the value of the predicted label; -1e100 or less if the constraint allows no such sequence.
         """
-        model, scores, queries, table = scored_sequences(self, X, sid, "decision_function")
-        return queries.put_back(possible(*model.learner.problem.marginals(scores, queries.start, *table)))
+        return self._scored(X, sid, "decision_function").marginals()
 
     def score(self, X: Any, y: Any, sid: Any = None, sample_weight: Any = None) -> float:
         """Compute the share of tokens with the correct label, whatever the loss.
@@ -467,8 +509,8 @@ class PredtronSequenceTagger(BasePredtron):
             At most 1, which is perfect.
         """
         check_labels_given(y, self._fitted_model().name)
-        model, codes = predicted_codes(self, X, sid, "score")
-        predicted = model.labels.classes[codes]
+        scored = self._scored(X, sid, "score")
+        predicted = scored.classes[scored.best_codes()]
         y = one_dimensional(y)
         check_lengths(len(predicted), len(y))
         return mean_loss((predicted == y).astype(np.float64), sample_weight)
@@ -491,22 +533,23 @@ class PredtronSequenceTagger(BasePredtron):
             Values of the training loss, in the order in which the sequences first appear.
         """
         X, sid = self._reader().apart(X, sid)
-        return self._loss_of(predicted_codes(self, X, sid, "sample_loss")[1], y, sid)
+        return self._loss_of(self._scored(X, sid, "sample_loss").best_codes(), y, sid)
 
     def _validation_loss(self, X: Any, y: Any, **ids: Any) -> NDArray:
-        """Return the loss of each sequence that was held out, by which `fit` chooses."""
-        y = column_or_1d(y)  # of a column `fit` has warned
+        """Return the loss of each held-out sequence, by which `fit` compares numbers of epochs."""
+        y = column_or_1d(y)  # `fit` has warned of a column
         if not self._model.labels.chooses_by_chunks:
             return self.sample_loss(X, y, **ids)
         return wrong_chunks(y.tolist(), self.predict(X, **ids).tolist(), self._reader().blocks(ids["sid"], len(y)))
 
     def _calibration_by(self, X: Any, y: Any, sid: Any = None, **ids: Any) -> Any:
-        few = _token_probabilities.few_tokens(len(self.classes_))
-        return _token_probabilities.meaning_of_scores(self, X, column_or_1d(y), sid, few)
+        """Return a function that calibrates the scores on held-out sequences."""
+        scored, labels = self._scored_and_labelled(X, column_or_1d(y), sid, "calibrate")
+        return scored.calibrator(labels, self.constraint, few_tokens(len(self.classes_)))
 
     def _raw_predict(self, X: Any) -> NDArray:
         """Return the numbers of the labels of one sequence."""
-        return predicted_codes(self, X, ONE, "predict")[1]
+        return self._scored(X, ONE, "predict").best_codes()
 
     def _loss_of(self, predicted: NDArray, y: Any, sid: Any = None) -> NDArray:
         """Return the loss of each sequence, given the numbers of its labels."""
@@ -546,11 +589,13 @@ class PredtronSequenceTagger(BasePredtron):
         return float(self._margins(X, y, sid).min(initial=np.inf))
 
     def _margins(self, X: Any, y: Any, sid: Any = None) -> NDArray:
-        return leads(self, X, y, sid, "leads_of_sequences")
+        scored, labels = self._scored_and_labelled(X, y, sid, "margin")
+        return scored.margins(labels, "leads_of_sequences")
 
     def _unit_margins(self, X: Any, y: Any, sid: Any = None) -> NDArray:
         """Return the margin of each sequence for a unit of loss, at unit norm."""
-        return leads(self, X, y, sid, "leads_for_loss" if sequence_loss(self.loss_).additive else "leads_of_sequences")
+        scored, labels = self._scored_and_labelled(X, y, sid, "margin")
+        return scored.margins(labels, "leads_for_loss" if sequence_loss(self.loss_).additive else "leads_of_sequences")
 
     def loss_bound(  # type: ignore[override]
         self,
@@ -593,10 +638,10 @@ class PredtronSequenceTagger(BasePredtron):
         True
         """
         if unit_margin is None:
-            return loss_bound(self, margin, radius, c_L, None, None, None)
+            return LossBounds(self).loss_bound(margin, radius, c_L, None, None, None)
         if margin is not None:
             raise ValueError(f"loss_bound takes margin={margin} or unit_margin={unit_margin}, not both.")
-        return unit_margin_bound(self, unit_margin, radius, c_L)
+        return LossBounds(self).unit_margin_bound(unit_margin, radius, c_L)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

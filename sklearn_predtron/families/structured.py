@@ -1,4 +1,4 @@
-"""Prediction problems that a user writes in Python."""
+"""Prediction problems written in Python."""
 
 from __future__ import annotations
 
@@ -141,16 +141,6 @@ class Problem(JudgedProblem):
         raise TypeError(f"{type(self).__name__} does not define augmented_decode(t, y); a problem must.")
 
 
-def has_scores(model: Any) -> bool:
-    """Return whether a model has scores; raise AttributeError if its features are joint."""
-    if is_joint(model.problem):
-        raise AttributeError(
-            "decision_function is there for a Problem, which has scores; under a JointProblem the score of a prediction is "
-            "features(x, prediction) @ coef_."
-        )
-    return True
-
-
 @documented(d="n_scores")
 class Predtron(BasePredtron):
     """Estimator for a prediction problem written in Python.
@@ -263,7 +253,16 @@ class Predtron(BasePredtron):
     def _build_problem(self, labels: Any) -> Any:
         return PythonJointProblem(self.problem) if is_joint(self.problem) else PythonProblem(self.problem)
 
-    @types.keeping_type(available_if(has_scores))
+    def _check_has_scores(self) -> bool:
+        """Return True; raise AttributeError if the features are joint."""
+        if is_joint(self.problem):
+            raise AttributeError(
+                "decision_function is there for a Problem, which has scores; under a JointProblem the score of a prediction is "
+                "features(x, prediction) @ coef_."
+            )
+        return True
+
+    @types.keeping_type(available_if(_check_has_scores))
     def decision_function(self, X: Any) -> NDArray:
         """Compute the scores t = W x + b; joint features have none.
 
@@ -365,7 +364,7 @@ class Predtron(BasePredtron):
 
 
 class OwnReader(RowReader):
-    """Reads rows for a user-defined problem, which must keep the number of scores with which learning began.
+    """Reads rows for a user-defined problem, whose number of joint features cannot change.
 
     Parameters
     ----------
@@ -390,7 +389,7 @@ class OwnReader(RowReader):
         return 0
 
     def check_features(self, model: Model) -> None:
-        """Refuse a problem whose features are other ones than the weights so far are of."""
+        """Raise ValueError if the number of joint features has changed."""
         # The learner's own problem may have changed as well.
         before, now = model.learner.weights.p if model.columns.n is None else 0, self.features()
         if before != now:
@@ -401,7 +400,7 @@ class OwnReader(RowReader):
 
 
 class ObjectReader(OwnReader):
-    """Reads objects, whose features depend on the prediction as well; a round is an object with its label."""
+    """Reads objects for a problem with joint features; a round is an object with its label."""
 
     def __init__(self, name: str, problem: Any):
         super().__init__(name, problem)
@@ -434,5 +433,5 @@ class ObjectReader(OwnReader):
 
 
 def in_pairs(X: list[Any], labels: Any) -> Objects:
-    """Return the rounds of a joint problem: objects with their labels."""
+    """Return the rounds of a problem with joint features: objects with their labels."""
     return Objects(zip(X, labels.values, strict=True))

@@ -271,8 +271,7 @@ class RiskCoverageDisplay(Display):
 
 def best_and_confidence(model: Any, X: Any) -> tuple[NDArray, NDArray]:
     """Return the best class of each row, rejections aside, and how sure that is."""
-    learned = model._model
-    decision = learned.decision_of(model._decision)
+    learned, decision = model._model_and_decision()
     if not isinstance(decision, LeastCost):
         best, margins = model._two_best(X)
         return best[:, 0], margins

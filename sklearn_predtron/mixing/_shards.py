@@ -20,7 +20,7 @@ from sklearn_predtron.datasets._counts import check_counts
 from sklearn_predtron.datasets._file_part import can_be_cut
 from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.families.input.reading import Batch, Reading, are_stored_dense
-from sklearn_predtron.families.input.tables import columns_of, has_labels
+from sklearn_predtron.families.input.tables import columns_of
 from sklearn_predtron.families.labels.classes import MissingClasses
 from sklearn_predtron.families.training.composition import new_model
 from sklearn_predtron.families.training.epochs import epochs_of, learn_epoch, observation_of
@@ -174,7 +174,7 @@ def read_lesson(model: BasePredtron, lesson: Lesson, known: Any, **more: Any) ->
             raise ValueError(f"its dictionary has {shortened(name)}; accepted are {shortened(accepted)}.")
     reader = model._reader()
     if known is None and model.features is not None:  # all shards have the map of the first rows
-        reader.columns = columns_of(model.features, lesson.X, lesson.y, lesson.given, labels=has_labels(model))[0]
+        reader.columns = columns_of(model.features, lesson.X, lesson.y, lesson.given, labels=model._has_labels)[0]
     return reader.read(lesson.X, lesson.y, model._read_labels, known, **lesson.given, **more, partial=True)
 
 

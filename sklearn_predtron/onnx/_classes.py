@@ -13,7 +13,6 @@ from sklearn_predtron.decisions._expected import ByCosts
 from sklearn_predtron.onnx._graph import Graph
 from sklearn_predtron.onnx._probabilities import (
     cheapest,
-    decision_now,
     of_both,
     of_columns,
     of_decoded,
@@ -37,12 +36,13 @@ def class_outputs(model: Any, real: Any) -> dict[str, Any]:
 
 def draw_classes(graph: Graph, model: Any, X: str) -> list[str]:
     """Return the label and the decoded scores of each row, and probabilities if they are known."""
-    labels, problem, k = labels_of(model), model._model.learner.problem, len(model.classes_)
+    learned, labels, k = model._model, labels_of(model), len(model.classes_)
+    problem = learned.learner.problem
     decode = problem.decision(np.eye(problem.d))
     weights, offset = linear_map(model)
     product = graph.times(X, weights @ decode)
     decoded = graph.plus(product, offset @ decode)
-    decides, calibrated, probabilities = decision_now(model), probabilities_of(model), None
+    decides, calibrated, probabilities = learned.current_decision(model._decision), probabilities_of(model), None
     if calibrated is not None:
         raw = graph.plus(product, unshifted(model) @ decode)
         probabilities = draw_probabilities(graph, calibrated, raw, k, problem)

@@ -27,12 +27,6 @@ def probability_output(model: Any, real: Any, shape: list[int | None]) -> dict[s
     return {"probabilities": (real, shape)} if known else {}
 
 
-def decision_now(model: Any) -> Any:
-    """Return the decision of this moment."""
-    learned = model._model
-    return learned.decision_of(model._decision).now(learned.learner, learned.settled)
-
-
 def of_columns(graph: Graph, calibrated: Calibrated, scores: str) -> str:
     """Return the probability of each column of scores."""
     p = above_floor(graph, graph.sigmoid(draw_curves(graph, calibrated.map, scores)), calibrated.map.floor, 2)

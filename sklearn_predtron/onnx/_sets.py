@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,6 @@ import numpy as np
 from sklearn_predtron.decisions._expected import BySets, MostExpected
 from sklearn_predtron.onnx._graph import Graph
 from sklearn_predtron.onnx._probabilities import (
-    decision_now,
     draw_curves,
     most_expected,
     of_both,
@@ -38,7 +36,7 @@ def indicator_type(model: Any) -> Any:
 def draw_sets(graph: Graph, model: Any, X: str) -> list[str]:
     """Return the indicators and the scores of the labels of each row, and probabilities if they are known."""
     learned, m = model._model, model._model.labels.n_labels
-    (scores, raw), decides = scores_and_raw(graph, model, X), decision_now(model)
+    (scores, raw), decides = scores_and_raw(graph, model, X), learned.current_decision(model._decision)
     if isinstance(decides, BySets):
         log_odds = draw_curves(graph, decides.map, raw)
         on = plugged_in(graph, decides.plug_in, log_odds, float(decides.map.floor[0]), m)
@@ -83,9 +81,7 @@ def draw_batch(graph: Graph, model: Any, X: str) -> list[str]:
     scores, raw = scores_and_raw(graph, model, X)
     scores = graph.flat(scores)
     if is_at_k(model._model.learner.problem):
-        problem = copy.copy(model._model.learner.problem)
-        problem.share = model._model.noted[0] / max(model._model.noted[1], 1)
-        on = at_k(graph, scores, graph.n_rows(X), problem, axis=0)
+        on = at_k(graph, scores, graph.n_rows(X), model._problem_at_k(model._model), axis=0)
     else:
         on = graph.positive(scores)
     return [class_of(graph, model, on), scores, *(of_both(graph, p) for p in draw_probabilities(graph, model, raw))]

@@ -12,7 +12,6 @@ from sklearn.utils.validation import validate_data
 from sklearn_predtron._support.parts import resolve
 from sklearn_predtron._support.queries import Queries, read_document_relevances
 from sklearn_predtron.families.estimator.base import BasePredtron
-from sklearn_predtron.families.estimator.bounds import check_rows_known
 from sklearn_predtron.families.input.reading import check_lengths
 from sklearn_predtron.families.label_ranking import PredtronLabelRanker
 from sklearn_predtron.families.ranking import PredtronRanker
@@ -46,7 +45,7 @@ def describe(estimator: Any, X: Any, y: Any, qid: Any, classes: Any) -> Describe
     fitted = estimator._model is not None
     model: Any = estimator if fitted else clone(estimator)
     model._validate_params()
-    check_rows_known(model)
+    model._check_rows_known()
     if model.features is None:
         X = check_array(X, accept_sparse="csr", dtype=np.float64)
     elif fitted:

@@ -12,8 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_predtron._support.parts import resolve
 from sklearn_predtron._support.queries import Queries
 from sklearn_predtron.families.estimator.base import BasePredtron
-from sklearn_predtron.families.estimator.bounds import check_rows_known
-from sklearn_predtron.families.estimator.bounds import theorem as theorem_behind
+from sklearn_predtron.families.estimator.bounds import LossBounds
 from sklearn_predtron.families.training.composition import check_fixed
 from sklearn_predtron.theory._described import as_seen
 from sklearn_predtron.updates import Update
@@ -57,7 +56,7 @@ def radius(estimator: Any, X: Any, *, qid: Any = None) -> float:
     if not isinstance(estimator, BasePredtron):
         raise ValueError(f"estimator={estimator!r} must be an estimator of sklearn_predtron.")
     check_is_fitted(estimator)
-    check_rows_known(estimator)
+    estimator._check_rows_known()
     model: Any = estimator._model
     check_fixed(estimator, model)
     weights, problem = model.learner.weights, model.learner.problem
@@ -116,7 +115,7 @@ def theorem_of(estimator: Any) -> str:
     if not isinstance(estimator, BasePredtron):
         raise ValueError(f"estimator={estimator!r} must be an estimator of sklearn_predtron.")
     check_is_fitted(estimator)
-    theorem = theorem_behind(estimator)
+    theorem = LossBounds(estimator).theorem()
     update, norm = resolve(Update, estimator.update, "update"), estimator._norm_of_weights()
     if estimator._model.learner.problem.margin_of_pairs and not update.pairwise:
         theorem += ", with the margin of pairs"

@@ -9,10 +9,9 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from sklearn_predtron import PredtronClassifier
-from sklearn_predtron.families.estimator import compressed
-from sklearn_predtron.families.estimator.compressed import is_thin, thin, whole
+from sklearn_predtron.families.estimator.saving import LEAST_COMPRESSED, compress_zeros, decompress, is_compressed
 
-N = compressed.LEAST + 5
+N = LEAST_COMPRESSED + 5
 
 
 def array(share, dtype=np.float64, shape=(N,)):
@@ -26,21 +25,21 @@ def array(share, dtype=np.float64, shape=(N,)):
 @pytest.mark.parametrize("shape", [(N,), (1, N), (3, N // 3)])
 def test_an_array_comes_back_to_the_last_bit(dtype, shape):
     given = array(0.2, dtype, (N,))[: np.prod(shape)].reshape(shape)
-    saved = thin(given)
-    assert is_thin(saved) and saved["there"].nbytes + saved["values"].nbytes < 0.3 * given.nbytes
-    found = whole(pickle.loads(pickle.dumps(saved)))
+    saved = compress_zeros(given)
+    assert is_compressed(saved) and saved["there"].nbytes + saved["values"].nbytes < 0.3 * given.nbytes
+    found = decompress(pickle.loads(pickle.dumps(saved)))
     assert found.dtype == dtype and found.shape == shape and found.tobytes() == given.tobytes()
 
 
 @pytest.mark.parametrize(
-    "given", [array(0.7), array(0.2)[: compressed.LEAST - 1], np.zeros(N, dtype=int), np.zeros((2, N))[:, ::2]]
+    "given", [array(0.7), array(0.2)[: LEAST_COMPRESSED - 1], np.zeros(N, dtype=int), np.zeros((2, N))[:, ::2]]
 )
 def test_others_stay_as_they_are(given):
-    assert thin(given) is given
+    assert compress_zeros(given) is given
 
 
 def test_damaged_ones_are_refused():
-    saved = thin(array(0.2))
+    saved = compress_zeros(array(0.2))
     for changes in [
         {"shape": [N + 8]},
         {"shape": [N, 2**60]},
@@ -55,7 +54,7 @@ def test_damaged_ones_are_refused():
         {"values": saved["values"].tolist()},
     ]:
         with pytest.raises(TypeError, match=r"an array (without its zeros is none|has .* places for .* values)"):
-            whole({**saved, **changes})
+            decompress({**saved, **changes})
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -82,7 +81,7 @@ def test_a_damaged_model_says_so():
     )
     state = model.__getstate__()
     text = repr([type(part) for part in state["_model"]["parts"]])
-    thinned = [value for part in state["_model"]["parts"] for value in found(part) if is_thin(value)]
+    thinned = [value for part in state["_model"]["parts"] for value in found(part) if is_compressed(value)]
     assert thinned, text
     thinned[0]["values"] = thinned[0]["values"][1:]
     with pytest.raises(ValueError, match="The saved model is damaged: TypeError: an array has"):
@@ -92,7 +91,7 @@ def test_a_damaged_model_says_so():
 def found(value):
     """All that a state holds."""
     yield value
-    if isinstance(value, dict) and not is_thin(value):
+    if isinstance(value, dict) and not is_compressed(value):
         value = list(value.values())
     if isinstance(value, (list, tuple)):
         for item in value:

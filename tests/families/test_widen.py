@@ -24,7 +24,6 @@ from sklearn_predtron import (
 from sklearn_predtron.decisions import Cut
 from sklearn_predtron.decisions._cut import CutBy
 from sklearn_predtron.families.estimator import model as fitted
-from sklearn_predtron.families.estimator import widening as growth
 from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.losses import CostMatrix, Reject
 from sklearn_predtron.norms import L2, RKHS, Group, PNorm, Scaled, Trace
@@ -530,7 +529,7 @@ def test_what_is_predicted_is_of_one_moment_while_classes_are_added(ask, reject,
     assert model.classes_.tolist() == [10, 30, 50]
 
     before = asked()
-    meeting(monkeypatch, growth, "copied", lambda: during.append(asked()), after=False)
+    meeting(monkeypatch, PredtronClassifier, "_wider_learner", lambda: during.append(asked()), after=False)
     model.widen(classes=[20])
     assert np.all(during[0] == before)
     assert model.classes_.tolist() == [10, 20, 30, 50]

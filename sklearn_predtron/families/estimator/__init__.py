@@ -1,1 +1,1 @@
-"""The base of the estimators and the model that each of them has: attributes, saving, growing, bounds."""
+"""The base of the estimators, and their fitted model: attributes, saving, widening, bounds."""

@@ -7,31 +7,60 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._core.intercept import Intercept
+from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.lock import Lock
 from sklearn_predtron._core.problem import Problem
+from sklearn_predtron._core.rows import Rows, csr_rows, dense_rows
 from sklearn_predtron._support.compat import CachedParameterNames, CallbackSupport, Interval, StrOptions, with_callbacks
-from sklearn_predtron._support.names import no_parameter, refuse_class, without_parameters
+from sklearn_predtron._support.names import no_parameter, refuse_class, series, without_parameters
 from sklearn_predtron._support.pairs import with_pairs, without_pairs
 from sklearn_predtron._support.parts import Part, kinds, resolve
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron.decisions._base import PLAIN, Decision
-from sklearn_predtron.families.estimator import bounds, linear_models, sparse_weights, widening
-from sklearn_predtron.families.estimator.attributes import absent, counted, fitted_map, learned, of_expansion, read_only, recorded
-from sklearn_predtron.families.estimator.explanation import explain
+from sklearn_predtron.decisions._calibration import calibration_of
+from sklearn_predtron.decisions._rules import Learned
+from sklearn_predtron.families.estimator.attributes import counted, learned, of_expansion, read_only, recorded
+from sklearn_predtron.families.estimator.bounds import LossBounds
+from sklearn_predtron.families.estimator.explanation import Additive, Explanation
+from sklearn_predtron.families.estimator.linear_models import Linear, LinearModelReader
 from sklearn_predtron.families.estimator.model import Model
-from sklearn_predtron.families.input.reading import RowReader
-from sklearn_predtron.families.input.tables import mark_tables
+from sklearn_predtron.families.estimator.sparse_weights import checked_share, sparse_copy
+from sklearn_predtron.families.estimator.widening import (
+    average_of_width,
+    check_constants,
+    check_same_table,
+    still_valid,
+    wider_columns,
+)
+from sklearn_predtron.families.input.reading import Columns, RowReader
+from sklearn_predtron.families.input.tables import FirstRows, mark_tables
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.training import calls, first_rows
+from sklearn_predtron.families.training.composition import (
+    BEGAN,
+    build_update,
+    build_weights,
+    check_fixed,
+    chosen_norm,
+    differs,
+    fixed_parameters,
+    loss_of,
+    new_learner,
+)
+from sklearn_predtron.families.training.intervals import set_recording_interval
 from sklearn_predtron.families.training.patience import Patience, checked_patience
-from sklearn_predtron.features import FeatureMap
+from sklearn_predtron.features import ROWS_OF_STREAMS, FeatureMap
+from sklearn_predtron.losses._by_row import KnownCosts
 from sklearn_predtron.norms import L2, Auto, Norm, Scaled
+from sklearn_predtron.norms._sparse import SparseWeights
 from sklearn_predtron.updates import Update
 
 if TYPE_CHECKING:
@@ -39,16 +68,16 @@ if TYPE_CHECKING:
 
 PARTS = {"decision", "features", "loss", "norm", "problem", "representation", "tol", "update"}
 
-# What is not saved as it is: of a fit in progress there may be what callbacks are given.
+# Attributes that are not pickled as they are; some exist only while callbacks run.
 OF_A_PROCESS = ("_model", "_call_lock", "_callback_fit_ctx", "_skl_callbacks_to_teardown")
 
 
 class BasePredtron(CallbackSupport, CachedParameterNames):
-    """A mistake-driven online learner: parameters, and what was learned by them in one model.
+    """A mistake-driven online learner: parameters, and one fitted model.
 
-    A family says how labels are read (`_read_labels`, `_widen_labels`, `_read_linear`), how rounds are (`_reader`), what the
-    compiled problem is (`_build_problem`) with its intercept (`_intercept`) and what of it cannot change (`_fixed_parameters`),
-    and what becomes of scores (`_decision`).
+    A family defines the codec of its labels (`_read_labels`, `_widen_labels`, `_read_linear`), the reader of rounds (`_reader`),
+    the compiled problem (`_build_problem`) with its intercept (`_intercept`), the parameters that cannot change between calls
+    (`_fixed_parameters`), and the decision that turns scores into predictions (`_decision`).
     """
 
     _parameter_constraints: dict[str, list] = {
@@ -65,24 +94,25 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         "warm_start": ["boolean"],
     }
     norm: Any
-    features: Any = None  # of what takes no tables
+    decision: Any
+    features: Any = None  # the value of families without this parameter
     update: Any
     average: Any
     tol: Any
     intercept_scaling: Any
     warm_start: bool
 
-    _model: Any = None  # a Model, once there are weights
-    _epochs = 10  # of fit, if max_iter does not say
-    _more_epochs = False  # whether some thousand rows take more
-    _refits = False  # whether fit chooses by a part, and then learns all
+    _model: Any = None  # a Model, once it is fitted
+    _epochs = 10  # the default of max_iter
+    _more_epochs = False  # whether the default is larger for a few thousand rows
+    _refits = False  # whether fit trains on all rows after a validation split has chosen
     _keeps_sparse = True  # whether weights may be kept sparse
     _linear_models = "linear classifiers of scikit-learn, and OneVsRestClassifier of them"
 
     # -------------------------------------------------------------------------------------------------- what a family says
 
     def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, Any]:
-        """Return the codec of labels, the known one if they go with it, and what it makes of them."""
+        """Return the codec of the labels, which is the known one if there is one, and the encoded labels."""
         raise TypeError(f"{type(self).__name__} does not define _read_labels(); a family must.")
 
     def _build_problem(self, labels: Any) -> Problem:
@@ -94,7 +124,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         return RowReader(type(self).__name__)
 
     def _decision(self, labels: Any, noted: Any = None) -> Decision:
-        """Return the decision of the present parameters, given the labels and what the reader noted of the training rows.
+        """Return the decision of the present parameters, given the labels and the reader's metadata of the training rows.
 
         Without labels it only validates the parameters.
         """
@@ -108,22 +138,24 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         """Return the parameters, besides the norm, that cannot change while the weights live."""
         return {"fit_intercept": bool(self.fit_intercept), "intercept_scaling": self._scaling()}
 
-    def _read_linear(self, model: Any) -> tuple[Codec, Any]:
-        """Return the codec of a linear model's predictions, and its scores."""
-        raise ValueError(f"model={shortened(model)}: {type(self).__name__} cannot begin at a linear model; other families can.")
+    def _read_linear(self, reader: LinearModelReader) -> tuple[Codec, Linear]:
+        """Return the codec of a linear model's predictions, and the weights of this family's scores."""
+        raise ValueError(
+            f"model={shortened(reader.model)}: {type(self).__name__} cannot begin at a linear model; other families can."
+        )
 
     def _widen_labels(self, labels: Any, classes: Any) -> tuple[Codec, list[int]]:
-        """Return the codec of more classes, and the place in it of each score so far."""
+        """Return the codec of more classes, and the new place of each present score."""
         raise ValueError(f"classes={shortened(classes)}: {type(self).__name__} does not take more classes; fit it anew.")
 
     # --------------------------------------------------------------------------------------------------------- parameters
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set an attribute; a parameter takes effect at the next call, as what was made of the parameters is dropped."""
+        """Set an attribute; a parameter takes effect at the next call."""
         if name not in self._get_param_names() or (self._model is None and "_call_lock" not in self.__dict__):
             super().__setattr__(name, value)
             return
-        with self._lock:  # else a call in between would go on by what was
+        with self._lock:  # a call in between would continue with the old value
             super().__setattr__(name, value)
             if self._model is not None:
                 self._model.close_stream()
@@ -156,19 +188,19 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         return super().set_params(**params)
 
     def _refuse_parameter(self, parameter: str, alias: str, inner: str, value: Any) -> None:
-        """Raise a ValueError that says of which part a parameter could be set that was set of an alias."""
+        """Raise ValueError for a parameter of a part that is given by an alias; the message names the part."""
         base = next((kind for kind in self._parts_of(parameter) if issubclass(kind, Part)), None)
         if base is not None:
             resolve(base, alias, parameter)
         raise ValueError(no_parameter(parameter, alias, inner, value, [] if base is None else kinds(base)))
 
     def _parts_of(self, parameter: str) -> list[type]:
-        """Return the kinds of objects with parameters of their own that a parameter may be."""
+        """Return the classes with parameters of their own that a parameter may be an instance of."""
         accepted = self._parameter_constraints.get(parameter, [])
         return [kind for kind in accepted if isinstance(kind, type) and issubclass(kind, BaseEstimator)]
 
     def _validate_params(self) -> None:
-        """Refuse values that no parameter of this name takes."""
+        """Raise ValueError if a parameter has an invalid value."""
         self._decision(None)
         for name in PARTS.intersection(self._get_param_names()):
             refuse_class(name, getattr(self, name))
@@ -198,14 +230,14 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         return super().set_callbacks(*callbacks)
 
     def _change_parameters(self) -> None:
-        """Drop what was made of the parameters, which are going to change; refuse that while a call learns by them."""
+        """Prepare a change of parameters: close the fast path; raise an error if another call is training."""
         if "_call_lock" in self.__dict__:
             self._lock.check_free()
         if self._model is not None:
             self._model.close_stream()
 
     def _norm_of_weights(self) -> Norm:
-        """Return the norm; "auto" is what the first rows have chosen, if there were any."""
+        """Return the norm; "auto" is the norm chosen by the first rows, if there were any."""
         norm = resolve(Norm, self.norm, "norm")
         if not isinstance(norm, Auto) or self._model is None:
             return norm
@@ -218,7 +250,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         return update.auto_scaling if self.intercept_scaling == "auto" else self.intercept_scaling
 
     def _what_makes_scores(self) -> str:
-        """Name the parameter that says how many scores there are, and its value."""
+        """Return the name and the value of the parameter that determines the number of scores."""
         if getattr(getattr(self, "reject", None), "rule", None) == "code":
             return "reject.rule='code'"
         name = "problem" if hasattr(self, "problem") else "representation"
@@ -249,8 +281,8 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         return self._fit(X, y, sample_weight=sample_weight)
 
     def _fit(self, X: Any, y: Any, learn: Any = None, **given: Any) -> Self:
-        """Fit, unless another call learns; `learn` takes the place of the epochs of one learner."""
-        with self._lock, np.errstate(under="ignore"):  # 0 is what is meant where numbers underflow, and range is checked
+        """Fit, unless another call is training; `learn` replaces the training of one learner."""
+        with self._lock, np.errstate(under="ignore"):  # numbers that underflow may be 0, and ranges are checked
             calls.fit(self, X, y, given, learn)
         return self
 
@@ -284,7 +316,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         return self._partial_fit(X, y, classes=classes, sample_weight=sample_weight)
 
     def _partial_fit(self, X: Any, y: Any, learn: Any = None, **given: Any) -> Self:
-        """Learn from a batch, unless another call learns."""
+        """Train on a batch, unless another call is training."""
         with self._lock, np.errstate(under="ignore"), calls.averages_begun(self):
             first_rows.partial_fit(self, X, y, given, learn)
         return self
@@ -329,8 +361,72 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         """
         with self._lock:
             check_is_fitted(self)
-            widening.widen(self, n_features, classes)
+            self._widen(n_features, classes)
         return self
+
+    def _widen(self, n_features: Any, classes: Any) -> None:
+        """Replace the model by one with room for more features and classes, which predicts the same."""
+        model: Model = self._model
+        if model.columns.n is None:
+            raise ValueError(
+                f"problem={self.problem!r} has {model.learner.weights.p} joint features, whose number it states: widen is for "
+                "columns of X; call fit to start anew."
+            )
+        fitted_map = model.columns.features
+        if fitted_map is not None:
+            check_same_table(self.features, fitted_map, n_features)
+        wider = model.but(columns=wider_columns(model.columns, n_features))
+        learner, problem = model.learner, model.learner.problem
+        places = list(range(problem.d))
+        if classes is not None:
+            self._validate_params()
+            wider.labels, places = self._widen_labels(model.labels, classes)
+            rebuilt = self._build_problem(wider.labels)
+            if rebuilt.d != problem.d:
+                problem, wider.settled = rebuilt, still_valid(model.settled)
+                if isinstance(model.noted, KnownCosts):
+                    wider.noted = model.noted.widened(places, problem.d, of_sets=hasattr(wider.labels, "n_labels"))
+        n = learner.weights.n_features
+        width = wider.columns.n if fitted_map is None else n
+        check_constants(self._norm_of_weights(), self.norm, (learner.problem.d, n), (problem.d, width))
+        room = learner.weights.room_for(width)
+        if room > learner.weights.p or problem is not learner.problem:
+            learner = self._wider_learner(wider, max(room, learner.weights.p), places, problem)
+        average = average_of_width(learner.average, problem, width)
+        if average is not learner.average:
+            learner = learner.with_parts(problem, learner.update, average, learner.observer)
+        set_recording_interval(learner, width)
+        learner.widen(width)
+        wider.learner = learner
+        if classes is None and learner is model.learner:
+            wider.stream, wider.resolved = model.stream, model.resolved
+            self._model = wider
+        else:
+            self._replace_model(wider)
+
+    def _wider_learner(self, wider: Model, room: int, places: list[int], problem: Problem) -> Learner:
+        """Return a copy of the learner with more room, for this problem: other threads may be reading the learner."""
+        learner, observer = wider.learner, wider.learner.observer
+        if problem is learner.problem:
+            return learner.resized(room, places, problem, observer)
+        resized = None if observer is None else observer.resized(problem, places)
+        observer = self._decision(wider.labels).observer(problem, resized)
+        learner = learner.resized(room, places, problem, observer)
+        update = build_update(self, problem)
+        if update.kind == learner.update.kind:
+            update.restore(learner.update.state())
+        if learner.t > 0 and differs(wider, problem, update):
+            wider.learned_with = "several"
+        return learner.with_parts(problem, update, learner.average, observer)
+
+    def _replace_model(self, model: Model) -> None:
+        """Replace the model by another one, and its fast path for rows as they come if it was open."""
+        opened, stream = self._model.resolved, self._model.stream
+        if stream is not None:
+            stream.close()
+        self._model = model
+        if opened:
+            calls.open_stream(self)
 
     @classmethod
     def from_linear(cls, model: Any, **parameters: Any) -> Self:
@@ -376,10 +472,57 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         """
         estimator = cls(**parameters)
         estimator._validate_params()
-        linear_models.begin_at(estimator, model)
+        estimator._begin_at(model)
         return estimator
 
-    @keeping_type(available_if(sparse_weights.check_takes_weights))
+    def _begin_at(self, model: Any) -> None:
+        """Give the unfitted estimator the weights of a fitted linear model."""
+        if self.features is not None:
+            raise ValueError(f"features={self.features!r} cannot begin at the weights of a model, whose columns are its own.")
+        norm = chosen_norm(self, sparse=True)
+        if not resolve(Norm, norm, "norm").takes_weights:
+            raise ValueError(
+                f"norm={self.norm!r} cannot begin at the weights of a model; accepted are {norms_that_take_weights()}."
+            )
+        check_is_fitted(model)
+        labels, scores = self._read_linear(LinearModelReader(model, type(self).__name__, self._linear_models))
+        if not scores.is_finite():
+            raise ValueError(f"model={shortened(model)} has weights that are not finite.")
+        names = np.array(model.feature_names_in_) if hasattr(model, "feature_names_in_") else None
+        columns, problem = Columns(scores.coef.shape[1], names), self._build_problem(labels)
+        rows = empty_rows(columns.n, is_sparse=sparse.issparse(getattr(model, "coef_", None)))
+        observer = self._decision(labels).observer(problem, None)
+        learner = new_learner(self, labels, problem, rows, norm, observer, partial=True)
+        scores = Linear(*problem.score_map.learnable(*scores))
+        learner.weights.begin_at(*scores)
+        if not scores.is_close_to(learner.read(lambda weights: weights.last())):
+            raise ValueError(
+                f"norm={self.norm!r} cannot hold the weights of the model, of which it takes powers: the largest is "
+                f"{np.abs(scores.coef).max():.3g}; scale the features, or take norm='l2'."
+            )
+        fixed = fixed_parameters(self, norm)
+        self._model = Model(type(self).__name__, learner, labels, columns, norm, loss_of(self), fixed, BEGAN)
+
+    def _check_keeps_sparse(self) -> bool:
+        """Return True; raise AttributeError for a family whose weights are not kept sparse."""
+        if not self._keeps_sparse:
+            raise AttributeError(f"{type(self).__name__!r} object keeps no sparse weights.")
+        return True
+
+    def _check_norm_keeps_sparse(self) -> bool:
+        """Return True; raise ValueError if the norm, or one that the first rows have yet to choose, keeps no sparse weights."""
+        self._check_keeps_sparse()
+        norm = self._norm_of_weights()
+        if isinstance(norm, Auto):
+            raise self._unfitted("weights")
+        if not norm.takes_weights:
+            raise ValueError(
+                f"norm={norm.alias!r} has no weights that can be kept sparse; accepted are {norms_that_take_weights()}: give "
+                "norm='l2'."
+            )
+        return True
+
+    @keeping_type(available_if(_check_norm_keeps_sparse))
     def sparsify(self, tol: float = 0.0) -> Self:
         """Keep only the weights that predict and are not zero.
 
@@ -419,10 +562,21 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         """
         with self._lock:
             check_is_fitted(self)
-            sparse_weights.sparsify(self, tol)
+            least, model = checked_share(tol), self._model
+            check_fixed(self, model)
+            if model.learner.problem.score_map.offsets_apart:
+                raise ValueError(
+                    f"representation={self.representation!r} has one direction, whose weights are not kept sparse; accepted are "
+                    "representations with weights for each score."
+                )
+            settled = model.settled
+            if least > 0 and settled and "certificate" in settled:  # it certified other predictions
+                settled = {name: value for name, value in settled.items() if name != "certificate"}
+            weights = sparse_copy(model.learner, self._norm_of_weights(), least)
+            self._replace_model(model.but(learner=model.learner_with(weights), settled=settled))
         return self
 
-    @keeping_type(available_if(sparse_weights.check_has_sparse))
+    @keeping_type(available_if(_check_keeps_sparse))
     def densify(self) -> Self:
         """Make sparse weights dense, so that training continues from the weights that predict.
 
@@ -449,7 +603,17 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         """
         with self._lock:
             check_is_fitted(self)
-            sparse_weights.densify(self)
+            model: Model = self._model
+            kept = model.learner.weights
+            if isinstance(kept, SparseWeights):
+                check_fixed(self, model)
+                rows, average = empty_rows(kept.p, is_sparse=kept.by_feature), kept.averaging > 0
+                weights: Any = build_weights(self, model.labels, model.learner.problem, rows, model.norm, average=average)
+                weights.intercept.__setstate__(kept.intercept.__reduce__()[2])
+                W, b = kept.mean()
+                weights.begin_at(W.toarray(), b)
+                weights.keep_averages(kept.averaging)
+                self._replace_model(model.but(learner=model.learner_with(weights), learned_with=BEGAN))
         return self
 
     def loss_bound(
@@ -499,24 +663,100 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         >>> round(model.loss_bound(comparator=[[0.2, 0.2]], X=X, y=y), 6)  # margins of 1.2, 1.2, 0.8, 0.8
         2.331371
         """
-        return bounds.loss_bound(self, margin, radius, c_L, comparator, X, y)
+        return LossBounds(self).loss_bound(margin, radius, c_L, comparator, X, y)
 
-    explain = explain
+    def _check_rows_known(self) -> None:
+        """Raise ValueError if margins over all predictions and lengths of rows are unknown, as with joint features."""
+        because = self._reader().no_rows_because
+        if because is not None:
+            raise ValueError(because)
+
+    def explain(self, X: Any) -> Explanation:
+        """Compute the summands of each row's scores: one for each column, and with `features` for each pair of columns, too.
+
+        With the intercept they add up, up to rounding, to `decision_function`, or to `predict` of `PredtronRanker`.  If that is
+        not linear they add up to the scores t = W x + b, one for each row of `coef_`: scores of single tokens
+        (`PredtronSequenceTagger`), or of pairs of labels (``representation="pairwise"``).
+
+        Parameters
+        ----------
+        X : {array-like, data frame, sparse matrix} of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        Explanation
+            The summands in ``values``, of shape (n_samples, n_terms) or (n_samples, n_terms, n_scores), the intercept in ``base``
+            and the names of the terms in ``names``.  For two classes they are in favour of the second.
+
+        Raises
+        ------
+        ValueError
+            If the scores are no such sums: with kernels, maps that mix columns (`RandomFourier`) and joint features.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn_predtron import PredtronBinaryClassifier
+        >>> X, y = load_diabetes(as_frame=True, return_X_y=True)
+        >>> model = PredtronBinaryClassifier(features="piecewise", random_state=0).fit(X, y > 140)
+        >>> explanation = model.explain(X)
+        >>> strongest = abs(explanation.values).mean(axis=0).argsort()[::-1][:2]
+        >>> print(*explanation.names[strongest], explanation.values.shape)
+        s5 bp (442, 55)
+        >>> bool(abs(explanation.scores() - model.decision_function(X)).max() < 1e-12)
+        True
+        """
+        additive = Additive.of(self)
+        return additive.explain(additive.read(X))
 
     @property
     def _lock(self) -> Lock:
-        """Return the lock of calls that learn, one for the life of the estimator."""
+        """Return the lock of training calls, one for the life of the estimator."""
         found = self.__dict__.get("_call_lock")
         return self.__dict__.setdefault("_call_lock", Lock()) if found is None else found
 
     def _fitted_model(self) -> Model:
-        """Return the fitted model; a call takes all it uses from this one, as another thread may replace it."""
+        """Return the fitted model; a call must use only this one, because another thread may replace it."""
         model: Model = self._model
         if model is None:
             check_is_fitted(self)
         return model
 
-    # ------------------------------------------------------------------------------------------------------ what was learned
+    def _model_and_decision(self) -> tuple[Model, Decision]:
+        """Return the fitted model and its decision under the present parameters."""
+        model = self._fitted_model()
+        return model, model.decision_of(self._decision)
+
+    def _check_has_probabilities(self) -> bool:
+        """Return True; raise ValueError or AttributeError if the model has no probabilities, or a fit would have none."""
+        model = self._model
+        if model is None:
+            return not (
+                isinstance(self.decision, Learned)
+                or self.decision == "learned"
+                or getattr(getattr(self, "reject", None), "rule", None) is not None
+            )
+        if model.learner.t > 0:
+            model.check_after_first_epoch()
+            calibration_of(model.decision_of(self._decision)).check_known(model.learner, model.settled)
+        return True
+
+    def _probabilities(self, model: Model, X: Any) -> NDArray:
+        """Return the probabilities that the calibration of the decision gives."""
+        return model.decoded(X, calibration_of(model.decision_of(self._decision)))
+
+    # ---------------------------------------------------------------------------------------------------- fitted attributes
+
+    def _unfitted(self, name: str) -> NotFittedError:
+        """Return the error of an attribute that is read before `fit`."""
+        return NotFittedError(f"This {type(self).__name__} is not fitted yet, and has no {name}; call fit or partial_fit first.")
+
+    def _present(self, name: str, value: Any) -> Any:
+        """Return the value of an attribute; raise AttributeError if it is None."""
+        if value is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return value
 
     @learned
     def n_features_in_(self) -> int:
@@ -528,9 +768,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     @learned
     def feature_names_in_(self) -> NDArray:
         """Names of the features, if the rows had names."""
-        if self._model.columns.names is None:
-            raise absent(self, "feature_names_in_")
-        return self._model.columns.names
+        return self._present("feature_names_in_", self._model.columns.names)
 
     loss_curve_ = recorded("loss_curve_", "Mean progressive loss of each epoch of `fit`.", by_fit=True)
     n_iter_ = recorded("n_iter_", "Epochs of the last `fit`.", by_fit=True)
@@ -542,7 +780,13 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     @learned
     def features_(self) -> FeatureMap:
         """With `features`, the map fitted to the table or to the first rows of the stream."""
-        return fitted_map(self)
+        found = self._model.columns.features
+        if isinstance(found, FirstRows):
+            raise AttributeError(
+                f"features_ is the map that the first {ROWS_OF_STREAMS} rows of a stream make; so far there are {found.n}, which "
+                "are learned as they are."
+            )
+        return self._present("features_", found)
 
     @learned
     def norm_(self) -> Any:
@@ -556,8 +800,8 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     @learned
     def intercept_(self) -> NDArray:
-        """Offsets of the scores that predict, of shape (d,)."""
-        return read_only(self._model.learner.read(lambda weights: weights.mean()[1]))
+        """Offsets of the scores that predict, of shape (d,), minus the cut of the decision if there is one."""
+        return read_only(self._model.weights_to_predict(self._decision)[1])
 
     @learned
     def last_coef_(self) -> NDArray:
@@ -628,17 +872,22 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     # --------------------------------------------------------------------------------------------------------------- state
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state to save: parameters, and what was learned, packed."""
+        """Return the state to save: the parameters and the packed model."""
         model = self._model
         state = {name: value for name, value in super().__getstate__().copy().items() if name not in OF_A_PROCESS}
         return without_pairs(state if model is None else {**state, "_model": model.packed()})
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take over a saved state, whose parts are checked as they are made."""
+        """Restore a saved state; its parts are checked as they are built."""
         state = with_pairs(state)
-        if "_model" in state and not isinstance(state["_model"], Model):  # as a subclass may have kept it
+        if "_model" in state and not isinstance(state["_model"], Model):  # the state of a subclass may hold a Model
             state["_model"] = Model.unpacked(state["_model"])
         super().__setstate__(state)
+
+    @property
+    def _has_labels(self) -> bool:
+        """Whether y has labels, of rows or of tokens, and not numbers."""
+        return self.__sklearn_tags__().estimator_type in ("classifier", "tagger")
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._model is not None
@@ -651,3 +900,13 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
             mark_tables(self.features, tags)
         tags.target_tags.required = True
         return tags
+
+
+def empty_rows(p: int, *, is_sparse: bool) -> Rows:
+    """Return no rows of p features, for weights with the layout for sparse or for dense rows."""
+    return csr_rows(sparse.csr_matrix((0, p))) if is_sparse else dense_rows(np.empty((0, p)))
+
+
+def norms_that_take_weights() -> str:
+    """Return the names of the norms under which weights can be given, for errors."""
+    return series([repr(kind.alias) for kind in kinds(Norm) if kind.takes_weights])

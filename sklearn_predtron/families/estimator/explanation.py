@@ -8,17 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._core.rows import OVERFLOW
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.families.estimator.model import Model, worked_in_blocks
-from sklearn_predtron.families.input.reading import BlockReader, Columns
+from sklearn_predtron.families.input.reading import BlockReader
+from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.features._names import unique
 from sklearn_predtron.problems._finite import FiniteProblem
 from sklearn_predtron.problems._preferences import PreferencesProblem
 
 ENTRIES = 1 << 20  # features and summands of a block of rows
-MOST_FEATURES = 4  # of a term that a row has
+MOST_FEATURES = 4  # nonzero features of a term in a row
 
 
 class Explanation(NamedTuple):
@@ -71,61 +73,21 @@ def total(values: Any) -> NDArray:
     return np.asarray(values.sum(axis=1)).ravel() if sparse.issparse(values) else np.asarray(values).sum(axis=1)
 
 
-def explain(self: Any, X: Any) -> Explanation:
-    """Compute the summands of each row's scores: one for each column, and with `features` for each pair of columns, too.
-
-    With the intercept they add up, up to rounding, to `decision_function`, or to `predict` of `PredtronRanker`.  If that is not
-    linear they add up to the scores t = W x + b, one for each row of `coef_`: scores of single tokens
-    (`PredtronSequenceTagger`), or of pairs of labels (``representation="pairwise"``).
-
-    Parameters
-    ----------
-    X : {array-like, data frame, sparse matrix} of shape (n_samples, n_features)
-        Inputs.
-
-    Returns
-    -------
-    Explanation
-        The summands in ``values``, of shape (n_samples, n_terms) or (n_samples, n_terms, n_scores), the intercept in ``base``
-        and the names of the terms in ``names``.  For two classes they are in favour of the second.
-
-    Raises
-    ------
-    ValueError
-        If the scores are no such sums: with kernels, maps that mix columns (`RandomFourier`) and joint features.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_diabetes
-    >>> from sklearn_predtron import PredtronBinaryClassifier
-    >>> X, y = load_diabetes(as_frame=True, return_X_y=True)
-    >>> model = PredtronBinaryClassifier(features="piecewise", random_state=0).fit(X, y > 140)
-    >>> explanation = model.explain(X)
-    >>> strongest = abs(explanation.values).mean(axis=0).argsort()[::-1][:2]
-    >>> print(*explanation.names[strongest], explanation.values.shape)
-    s5 bp (442, 55)
-    >>> bool(abs(explanation.scores() - model.decision_function(X)).max() < 1e-12)
-    True
-    """
-    additive = Additive.of(self)
-    return additive.explain(additive.read(X))
-
-
 class Additive:
-    """The scores of an estimator at one moment, as sums over terms.
+    """The scores of an estimator, at one moment, as sums over terms.
 
     Parameters
     ----------
     model : Model
-        What reads rows.
+        The fitted model, which reads rows.
     reader : RowReader
-        What tells rows from ids.
+        Splits ids from rows.
     coef : ndarray of shape (d, width)
         Weights of the features.
     base : ndarray of shape (d,)
         The intercept.
     targets : list
-        What each score is of.
+        The class, label or number of each score.
     """
 
     def __init__(self, model: Model, reader: Any, coef: NDArray, base: NDArray, targets: list[Any]):
@@ -140,16 +102,26 @@ class Additive:
 
     @classmethod
     def of(cls, estimator: Any) -> Additive:
-        """Return the scores of an estimator as it is now; refuse those that are no sums."""
-        model = estimator._fitted_model()
-        check_additive(model)
-        with model.learner.lock.reading():
-            coef, base = model.learner.read(lambda weights: (weights.primal(weights.mean()[0]), weights.mean()[1]))
-            decision = model.decision_of(estimator._decision)
-            shift = decision.now(model.learner, model.settled).shift(model.learner.problem) if decision.shifts else None
+        """Return the present scores of an estimator; raise ValueError if they are not sums over columns."""
+        model: Model = estimator._fitted_model()
+        columns = model.columns
+        if model.learner.weights.expansion is not None:
+            raise ValueError(
+                f"norm={model.norm!r} predicts by a kernel, whose scores are no sums over columns; accepted are the norms with a "
+                "coef_, and features='piecewise' for functions of columns that are not linear."
+            )
+        if columns.n is None:
+            raise ValueError(
+                "A JointProblem has features of x and a prediction together, whose scores are no sums over columns of X."
+            )
+        if isinstance(columns.features, FeatureMap) and not hasattr(columns.features, "terms_"):
+            raise ValueError(
+                f"features={columns.features!r} mixes columns, so that scores are no sums over them; accepted are 'piecewise' "
+                "and None."
+            )
+        coef, base = model.weights_to_predict(estimator._decision)
         coef = coef.toarray() if sparse.issparse(coef) else coef
-        base = base if shift is None else base - shift
-        return cls(model, estimator._reader(), *decoded(model, coef, base))
+        return cls(model, estimator._reader(), *decoded(model.learner.problem, model.labels, coef, base))
 
     def only(self, target: Any) -> Additive:
         """Return the score of a target alone; None is the only one there is."""
@@ -167,7 +139,7 @@ class Additive:
         return unique([" x ".join(self.columns[j] for j in term) for term in self.terms])
 
     def read(self, X: Any) -> Any:
-        """Return rows as numbers, which `explain` takes."""
+        """Return rows as numbers, for `explain`."""
         if isinstance(self.reader, BlockReader):
             X = self.reader.apart(X, None)[0]
         X, rows = self.model.read_rows(X)
@@ -176,7 +148,7 @@ class Additive:
         return X
 
     def explain(self, X: Any) -> Explanation:
-        """Return the summands of rows that were read."""
+        """Return the summands of the scores of rows."""
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             if sparse.issparse(X):
                 parts = self.of_sparse(X)
@@ -198,7 +170,7 @@ class Additive:
         return np.asarray(X)[:, :, None] * self.coef.T
 
     def of_table(self, X: Any) -> NDArray:
-        """Return the summands of a table under the map: block by block, as its features are many."""
+        """Return the summands of a table under the feature map, block by block to save memory."""
         made, term_of, weights = self.map.rows, self.map.term_of_, np.ascontiguousarray(self.coef.T)  # type: ignore[union-attr]
         values = np.empty((len(X), len(self.terms), len(self.coef)))
 
@@ -211,7 +183,7 @@ class Additive:
 
 
 def by_term(features: Any, term_of: NDArray, n_terms: int, weights: NDArray) -> NDArray:
-    """Return the sums of CSR rows times weights over each term, whose features are beside each other in a row."""
+    """Return the sums of CSR rows times weights over each term; the features of a term are contiguous in a row."""
     rows = np.repeat(np.arange(features.shape[0]), np.diff(features.indptr))
     sizes = np.bincount(rows * n_terms + term_of[features.indices], minlength=features.shape[0] * n_terms)
     start = np.concatenate([[0], np.cumsum(sizes)])
@@ -219,28 +191,8 @@ def by_term(features: Any, term_of: NDArray, n_terms: int, weights: NDArray) -> 
     return (parts @ weights).reshape(features.shape[0], n_terms, -1)
 
 
-def check_additive(model: Model) -> None:
-    """Refuse what was learned whose scores are no sums over columns."""
-    columns: Columns = model.columns
-    if model.learner.weights.expansion is not None:
-        raise ValueError(
-            f"norm={model.norm!r} predicts by a kernel, whose scores are no sums over columns; accepted are the norms with a "
-            "coef_, and features='piecewise' for functions of columns that are not linear."
-        )
-    if columns.n is None:
-        raise ValueError(
-            "A JointProblem has features of x and a prediction together, whose scores are no sums over columns of X."
-        )
-    if isinstance(columns.features, FeatureMap) and not hasattr(columns.features, "terms_"):
-        raise ValueError(
-            f"features={columns.features!r} mixes columns, so that scores are no sums over them; accepted are 'piecewise' and "
-            "None."
-        )
-
-
-def decoded(model: Model, coef: NDArray, base: NDArray) -> tuple[NDArray, NDArray, list[Any]]:
-    """Return weights and intercepts of what `decision_function` returns, where that is linear, and what each is of."""
-    problem, labels = model.learner.problem, model.labels
+def decoded(problem: Problem, labels: Codec, coef: NDArray, base: NDArray) -> tuple[NDArray, NDArray, list[Any]]:
+    """Return the weights and intercepts of `decision_function`, or of the scores if it is not linear, and their targets."""
     d = max(len(coef), len(base))
     coef, base = np.broadcast_to(coef, (d, coef.shape[1])), np.broadcast_to(base, d)
     found = [getattr(labels, name, None) for name in ("names", "classes")]

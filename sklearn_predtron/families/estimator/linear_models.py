@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,128 +11,139 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
-from sklearn.utils.validation import check_is_fitted
 
-from sklearn_predtron._core.rows import Rows, csr_rows, dense_rows
 from sklearn_predtron._support.compat import linear_classifier
-from sklearn_predtron._support.names import series
-from sklearn_predtron._support.parts import kinds, resolve
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.families.estimator.model import Model
-from sklearn_predtron.families.input.reading import Columns
-from sklearn_predtron.families.training.composition import BEGAN, chosen_norm, fixed_parameters, loss_of, new_learner
-from sklearn_predtron.norms import Norm
 
 SEVERAL = (OneVsRestClassifier, MultiOutputClassifier, MultiOutputRegressor)
-SAME = 1e-9  # of the largest weight: by so much rounding sets equal directions apart
+SAME = 1e-9  # relative to the largest weight: directions that differ by less are equal up to rounding
 
 
 class Linear(NamedTuple):
-    """Weights of scores, and offsets: a class, a label or a target each, or the second of two classes."""
+    """Weights and offsets of scores: one row for each class, label or target, or one row for the second of two classes."""
 
     coef: NDArray
     intercept: NDArray
 
+    def is_finite(self) -> bool:
+        """Return whether all numbers are finite."""
+        return bool(np.isfinite(self.coef).all() and np.isfinite(self.intercept).all())
 
-def begin_at(estimator: Any, model: Any) -> None:
-    """Begin at a model, before anything was learned."""
-    if estimator.features is not None:
-        raise ValueError(f"features={estimator.features!r} cannot begin at the weights of a model, whose columns are its own.")
-    norm = chosen_norm(estimator, sparse=True)
-    part = resolve(Norm, norm, "norm")
-    if not part.takes_weights:
-        accepted = series([repr(kind.alias) for kind in kinds(Norm) if kind.takes_weights])
-        raise ValueError(f"norm={estimator.norm!r} cannot begin at the weights of a model; accepted are {accepted}.")
-    check_is_fitted(model)
-    labels, scores = estimator._read_linear(model)
-    if not (np.isfinite(scores.coef).all() and np.isfinite(scores.intercept).all()):
-        raise ValueError(f"model={shortened(model)} has weights that are not finite.")
-    names = np.array(model.feature_names_in_) if hasattr(model, "feature_names_in_") else None
-    columns, problem = Columns(scores.coef.shape[1], names), estimator._build_problem(labels)
-    rows = empty_rows(columns.n, is_sparse=sparse.issparse(getattr(model, "coef_", None)))
-    observer = estimator._decision(labels).observer(problem, None)
-    learner = new_learner(estimator, labels, problem, rows, norm, observer, partial=True)
-    scores = Linear(*problem.score_map.learnable(*scores))
-    learner.weights.begin_at(*scores)
-    if not is_same(learner.read(lambda weights: weights.last()), scores):
-        raise ValueError(
-            f"norm={estimator.norm!r} cannot hold the weights of the model, of which it takes powers: the largest is "
-            f"{np.abs(scores.coef).max():.3g}; scale the features, or take norm='l2'."
+    def is_close_to(self, found: tuple[Any, NDArray]) -> bool:
+        """Return whether other weights and offsets are equal up to rounding."""
+        W, b = found
+        apart = [np.abs((W.toarray() if sparse.issparse(W) else W) - self.coef), np.abs(b - self.intercept)]
+        largest = max(np.abs(array).max() for array in self)
+        return all((differences <= SAME * largest).all() for differences in apart)
+
+    def is_one_direction(self) -> bool:
+        """Return whether all scores have the same weights up to rounding, and offsets that do not rise."""
+        apart, largest = np.ptp(self.coef, axis=0).max(), np.abs(self.coef).max()
+        return bool(apart <= SAME * largest and (np.diff(self.intercept) <= 0).all())
+
+    def of_each_class(self, half: float) -> Linear:
+        """Return a score for each class; of two classes `half` the score of the second and its opposite."""
+        if len(self.coef) > 1:
+            return self
+        signs = np.array([-half, half])
+        return Linear(signs[:, None] * self.coef, signs * self.intercept)
+
+
+@dataclass(frozen=True)
+class LinearModelReader:
+    """Reads the scores of a fitted linear model, for a family that is to start from it.
+
+    Parameters
+    ----------
+    model : estimator
+        The linear model.
+    family : str
+        The class name of the family's estimator.
+    accepted : str
+        The models that the family accepts, for errors.
+    """
+
+    model: Any
+    family: str
+    accepted: str
+
+    def refused(self) -> ValueError:
+        """Return the error of a model that the family cannot start from."""
+        return ValueError(
+            f"model={shortened(self.model)} is none that {self.family} can begin at; accepted are fitted {self.accepted}."
         )
-    fixed = fixed_parameters(estimator, norm)
-    estimator._model = Model(type(estimator).__name__, learner, labels, columns, norm, loss_of(estimator), fixed, BEGAN)
 
+    def of_classes(self) -> Linear:
+        """Return the scores of the classes, of two that of the second; raise ValueError if the model is no linear classifier."""
+        if isinstance(self.model, OneVsRestClassifier):
+            good = not self.model.multilabel_
+        else:
+            good = isinstance(self.model, linear_classifier()) and not self.is_ridge_of_label_sets
+        if not good:
+            raise self.refused()
+        return self.stacked(linear_classifier())
 
-def with_own_intercept(estimator: Any, model: Any, scores: Linear) -> Linear:
-    """Return scores, without offsets if the estimator has none, and refuse those that matter."""
-    if not estimator.fit_intercept and scores.intercept.any():
-        raise ValueError(f"fit_intercept=False leaves out the intercept of model={shortened(model)}; accepted is True.")
-    return scores
+    def stacked(self, kind: Any) -> Linear:
+        """Return the scores of the model, or of each model in it; raise ValueError if they are not of this kind."""
+        parts = self.model.estimators_ if isinstance(self.model, SEVERAL) else [self.model]
+        if not all(isinstance(part, kind) or is_constant(part) for part in parts) or all(map(is_constant, parts)):
+            raise self.refused()
+        width = next(np.shape(part.coef_)[-1] for part in parts if not is_constant(part))
+        read = [scores_of(part, width) for part in parts]
+        return Linear(*(np.concatenate(arrays) for arrays in zip(*read, strict=True)))
 
+    def of_thresholds(self) -> Linear:
+        """Return the decoded scores of ranks by one direction with r - 1 ordered thresholds, `theta_`."""
+        theta = np.asarray(self.model.theta_, dtype=np.float64)
+        if (np.diff(theta) < 0).any():
+            raise ValueError(f"model={shortened(self.model)} has theta_={shortened(theta)}; thresholds must not fall.")
+        d = len(theta)
+        code = (2.0 * np.tri(d + 1, d, -1) - 1) / np.sqrt(d)
+        coef = np.array(self.model.coef_, dtype=np.float64)
+        return Linear(np.outer(code.sum(axis=1), coef), -code @ theta)
 
-def refused(estimator: Any, model: Any) -> ValueError:
-    """Return the error of a model at which a family cannot begin."""
-    return ValueError(
-        f"model={shortened(model)} is none that {type(estimator).__name__} can begin at; accepted are fitted "
-        f"{estimator._linear_models}."
-    )
-
-
-def of_classes(estimator: Any, model: Any) -> Linear:
-    """Return the scores of the classes, of two that of the second; refuse what is no linear classifier of classes."""
-    if isinstance(model, OneVsRestClassifier):
-        good = not model.multilabel_
-    else:
-        good = isinstance(model, linear_classifier()) and not of_label_sets(model)
-    if not good:
-        raise refused(estimator, model)
-    return stacked(estimator, model, linear_classifier())
-
-
-def stacked(estimator: Any, model: Any, kind: Any) -> Linear:
-    """Return the scores of a model, or of each of several, which must be of a kind of linear models."""
-    parts = model.estimators_ if isinstance(model, SEVERAL) else [model]
-    if not all(isinstance(part, kind) or is_constant(part) for part in parts) or all(map(is_constant, parts)):
-        raise refused(estimator, model)
-    width = next(np.shape(part.coef_)[-1] for part in parts if not is_constant(part))
-    read = [scores_of(part, width) for part in parts]
-    return Linear(*(np.concatenate(arrays) for arrays in zip(*read, strict=True)))
-
-
-def empty_rows(p: int, *, is_sparse: bool) -> Rows:
-    """Return no rows of p features, for weights that are laid for sparse ones or for dense ones."""
-    return csr_rows(sparse.csr_matrix((0, p))) if is_sparse else dense_rows(np.empty((0, p)))
-
-
-def scores_of(model: Any, width: int) -> Linear:
-    """Return the scores of a model without others in it; one that saw a label of one value alone is an offset."""
-    if is_constant(model):
-        return Linear(np.zeros((1, width)), 2.0 * np.ravel(model.y_)[:1] - 1)
-    coef = model.coef_.toarray() if sparse.issparse(model.coef_) else model.coef_
-    coef = np.array(np.atleast_2d(coef), dtype=np.float64)
-    return Linear(coef, np.array(np.broadcast_to(np.ravel(model.intercept_), len(coef)), dtype=np.float64))
-
-
-def is_constant(model: Any) -> bool:
-    """Return whether it is what OneVsRestClassifier has for a label that is always on or off."""
-    return type(model).__name__ == "_ConstantPredictor"
-
-
-def of_label_sets(model: Any) -> bool:
-    """Return whether it is a RidgeClassifier of sets of labels, which has the attributes of one of classes."""
-    return getattr(getattr(model, "_label_binarizer", None), "y_type_", "").startswith("multilabel")
-
-
-def of_each_class(scores: Linear, half: float) -> Linear:
-    """Return a score for each class, of two classes `half` the score of the second and its opposite."""
-    if len(scores.coef) > 1:
+    def check_intercept(self, scores: Linear, *, fit_intercept: bool) -> Linear:
+        """Return the scores; raise ValueError if they have offsets and the estimator has no intercept."""
+        if not fit_intercept and scores.intercept.any():
+            raise ValueError(f"fit_intercept=False leaves out the intercept of model={shortened(self.model)}; accepted is True.")
         return scores
-    signs = np.array([-half, half])
-    return Linear(signs[:, None] * scores.coef, signs * scores.intercept)
+
+    @property
+    def is_ridge_of_label_sets(self) -> bool:
+        """Whether it is a RidgeClassifier of label sets, which has the attributes of one of classes."""
+        return getattr(getattr(self.model, "_label_binarizer", None), "y_type_", "").startswith("multilabel")
+
+    @property
+    def predicts_label_sets(self) -> bool:
+        """Whether it predicts label sets."""
+        several = isinstance(self.model, MultiOutputClassifier) or getattr(self.model, "multilabel_", False)
+        return several or self.is_ridge_of_label_sets
+
+    def empty_set(self, m: int) -> Any:
+        """Return an empty set of m labels, in the form in which the model predicts sets."""
+        if isinstance(self.model, MultiOutputClassifier):
+            return np.zeros((1, m), dtype=np.result_type(*self.model.classes_))
+        binarizer = getattr(self.model, "label_binarizer_", getattr(self.model, "_label_binarizer", None))
+        empty = np.zeros((1, m), dtype=int)
+        return sparse.csr_matrix(empty) if getattr(binarizer, "sparse_input_", False) else empty
+
+
+def scores_of(part: Any, width: int) -> Linear:
+    """Return the scores of a single linear model; a constant one, of a label with one value, has only an offset."""
+    if is_constant(part):
+        return Linear(np.zeros((1, width)), 2.0 * np.ravel(part.y_)[:1] - 1)
+    coef = part.coef_.toarray() if sparse.issparse(part.coef_) else part.coef_
+    coef = np.array(np.atleast_2d(coef), dtype=np.float64)
+    return Linear(coef, np.array(np.broadcast_to(np.ravel(part.intercept_), len(coef)), dtype=np.float64))
+
+
+def is_constant(part: Any) -> bool:
+    """Return whether it is the constant predictor of OneVsRestClassifier, for a label that is always on or off."""
+    return type(part).__name__ == "_ConstantPredictor"
 
 
 def encoder(decode: Callable[[NDArray], NDArray], d: int, k: int) -> NDArray | None:
-    """Return the matrix that makes d scores of the decoded ones of k classes, but for what they have in common; None for none."""
+    """Return the matrix that turns decoded scores of k classes into d scores, up to a common offset; None if there is none."""
     code = decode(np.eye(d))[:, :k].T
     exact = np.linalg.pinv(code)
     if np.allclose(code @ exact, np.eye(k)):
@@ -139,37 +151,3 @@ def encoder(decode: Callable[[NDArray], NDArray], d: int, k: int) -> NDArray | N
     centre = np.eye(k) - 1 / k
     found = np.linalg.pinv(centre @ code)
     return found if np.allclose(centre @ code @ found, centre) else None
-
-
-def of_thresholds(model: Any) -> Linear:
-    """Return the decoded scores of ranks by one direction with r - 1 ordered thresholds, `theta_`."""
-    theta = np.asarray(model.theta_, dtype=np.float64)
-    if (np.diff(theta) < 0).any():
-        raise ValueError(f"model={shortened(model)} has theta_={shortened(theta)}; thresholds must not fall.")
-    d = len(theta)
-    code = (2.0 * np.tri(d + 1, d, -1) - 1) / np.sqrt(d)
-    coef = np.array(model.coef_, dtype=np.float64)
-    return Linear(np.outer(code.sum(axis=1), coef), -code @ theta)
-
-
-def is_same(found: tuple[Any, NDArray], given: Linear) -> bool:
-    """Return whether weights are those given, but for rounding."""
-    W, b = found
-    apart = [np.abs((W.toarray() if sparse.issparse(W) else W) - given.coef), np.abs(b - given.intercept)]
-    largest = max(np.abs(array).max() for array in given)
-    return all((differences <= SAME * largest).all() for differences in apart)
-
-
-def is_one_direction(scores: Linear) -> bool:
-    """Return whether all scores have the same weights, but for rounding, and offsets that fall."""
-    apart, largest = np.ptp(scores.coef, axis=0).max(), np.abs(scores.coef).max()
-    return bool(apart <= SAME * largest and (np.diff(scores.intercept) <= 0).all())
-
-
-def sets_of(model: Any, m: int) -> Any:
-    """Return an empty set of m labels, in the form in which a linear model predicts sets."""
-    if isinstance(model, MultiOutputClassifier):
-        return np.zeros((1, m), dtype=np.result_type(*model.classes_))
-    binarizer = getattr(model, "label_binarizer_", getattr(model, "_label_binarizer", None))
-    empty = np.zeros((1, m), dtype=int)
-    return sparse.csr_matrix(empty) if getattr(binarizer, "sparse_input_", False) else empty

@@ -1,7 +1,8 @@
-"""The model, all that was learned as one value: it scores rows in blocks, and is saved as names, numbers and arrays."""
+"""The fitted model: it scores rows in blocks, and is saved as names, numbers and arrays."""
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
@@ -25,49 +26,49 @@ from sklearn_predtron.families.training.intervals import set_recording_interval
 from sklearn_predtron.losses._by_row import KnownCosts
 from sklearn_predtron.norms import Auto, Norm
 
-BLOCK = 1 << 16  # scores that stay near the processor until they are decoded
-MANY_BLOCKS = 64  # the least that threads are worth, whose start takes as long as some blocks
+BLOCK = 1 << 16  # scores of a block, which fit the processor's cache
+MANY_BLOCKS = 64  # threads are used from so many blocks on: their start takes as long as some blocks
 OF_A_PROCESS = ("stream", "resolved", "decided", "parameters")  # fields that are not saved
 
 
 @dataclass(eq=False)
 class Model:
-    """All that learning has made.  An estimator has one, of which it takes all that a call uses; only rounds change it.
+    """All fitted values of an estimator.  A call reads only one model; apart from training rounds a model does not change.
 
     Parameters
     ----------
     name : str
-        What the estimator is called in errors.
+        The estimator's name in errors.
     learner : Learner
-        The weights and their parts, and what has happened so far.
+        The weights, the problem, the update and the average, and the counts of rounds.
     labels : Codec
-        How labels are read and written.
+        Encodes labels and decodes predictions.
     columns : Columns
         The features.
     norm : str or Norm
-        The norm that has learned, as it was given or as "auto" has chosen it.
+        The norm of the weights, as it was given or as "auto" has chosen it.
     fixed : dict
-        The parameters that the weights are made of.
+        The parameters that cannot change while the weights live.
     loss : object
-        The loss that was learned, as it was given, but for tables of costs, which problems hold.
+        The training loss as it was given; None for tables of costs, which the problem holds.
     learned_with : object
-        What has learned: the fingerprint of the parts, "several" if they changed, or "a model" that it began at.
+        The fingerprint of the parts in all rounds; "several" if they changed, "a model" for weights of a linear model.
     first_sparse : bool or None
-        Whether the rows by which "auto" was fixed are sparse; None if that does not matter any more.
+        Whether the rows that fixed norm="auto" are sparse; None if it no longer matters.
     settled : dict or None
-        What the decision has settled at the end of a fit, by name.
+        The values of the decision that were fitted at the end of a fit, by name.
     noted : object
-        What the reader has noted of the calls so far.
+        The reader's metadata of the calls so far.
     record : dict
-        What `fit` tells of its epochs, by the names of attributes.
+        The values that `fit` records, by the names of attributes.
     stream : Stream or None
         The fast path for rows as they come.
     resolved : bool
-        Whether the estimator's parameters are those that the learner was made of.
+        Whether the learner was built from the estimator's present parameters.
     decided : tuple
-        The parameters of which a decision was made, and their parts, as two objects, and the decision.
+        The identities of the parameters and of their parts, and the decision that was built from them.
     parameters : object
-        What tells the present parameters from those before.
+        Another object after each change of parameters.
     """
 
     name: str
@@ -88,34 +89,51 @@ class Model:
     parameters: Any = field(default_factory=object)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the fields without those of a process, for estimators of subclasses that are saved as they are."""
+        """Return the fields without those of the process, for subclasses that are pickled as they are."""
         return {**vars(self), **nothing_of_a_process()}
 
     def but(self, **changes: Any) -> Model:
-        """Return a model that differs in some fields, and has not opened the fast path."""
+        """Return a copy with some other fields, whose fast path is closed."""
         return replace(self, **{**nothing_of_a_process(), **changes})
 
     def in_progress(self) -> Model:
-        """Return the same model with a learner of its own, so that what it learns can be undone."""
+        """Return a copy with a learner of its own, so that its training can be undone."""
         return replace(self, learner=self.learner.copied(), stream=None)
 
+    def learner_with(self, weights: Any) -> Learner:
+        """Return a copy of the learner with other weights, which predict the same."""
+        return self.learner.with_weights(weights, self.learner.problem, self.learner.observer)
+
+    @property
+    def problem(self) -> Any:
+        """The compiled problem."""
+        return self.learner.problem
+
     def decision_of(self, decide: Callable[[Any, Any], Decision]) -> Decision:
-        """Return the decision by the present parameters, which is made once of them, of the labels and of what was noted."""
+        """Return the decision of the present parameters, the labels and the reader's metadata; it is cached."""
         parameters, change, (decided_by, decided_at, decision) = self.parameters, Part.last_change, self.decided
         if decided_by is not parameters or decided_at is not change:
             decision = decide(self.labels, self.noted)
             self.decided = parameters, change, decision
         return decision
 
+    def current_decision(self, decide: Callable[[Any, Any], Decision]) -> Decision:
+        """Return the decision with the values that are fitted or observed at this moment."""
+        return self.decision_of(decide).now(self.learner, self.settled)
+
+    def current_cut(self, decide: Callable[[Any, Any], Decision]) -> Decision:
+        """Return the current decision if it shifts the scores, and plain decoding otherwise."""
+        return self.current_decision(decide) if self.decision_of(decide).shifts else PLAIN
+
     def close_stream(self) -> None:
-        """Drop the fast path, and the decision: other parameters are going to learn."""
+        """Close the fast path, and drop the cached decision: the parameters change."""
         self.resolved, self.parameters = False, object()
         if self.stream is not None:
             self.stream.close()
             self.stream = None
 
     def going_on(self, labels: Any, noted: Any) -> Model:
-        """Return a model of the same parameters, and of what the reader now says of labels and calls."""
+        """Return a copy with the labels and the reader's metadata of a new call, under the same parameters."""
         same = labels is self.labels and (noted is self.noted or not isinstance(noted, KnownCosts))
         decided = self.decided if same else (None, None, None)
         return replace(self, labels=labels, noted=noted, decided=decided)
@@ -123,28 +141,28 @@ class Model:
     # ----------------------------------------------------------------------------------------------------------------- rows
 
     def read_rows(self, X: Any) -> tuple[Any, Rows]:
-        """Check X, and read it in place."""
+        """Validate X, and return it with its rows, which are read in place."""
         return read_rows(X, self.columns, self.name)[:2]
 
     def features_of(self, X: Any) -> Any:
-        """Return X, checked, as learners see it: its features, where these are made of a table."""
+        """Return X as the learner sees it; a table is mapped to its features."""
         X, rows = self.read_rows(X)
         self.check_finite(X, rows)
         return rows.matrix() if rows.made else X
 
     def check_finite(self, X: Any, rows: Rows) -> None:
-        """Refuse NaN and infinity."""
+        """Raise ValueError for NaN and infinity."""
         check_finite(X, rows, self.name)
 
     def check_rows(self, X: Any, rows: Rows) -> None:
-        """Refuse rows that cannot be learned from, whatever the weights."""
+        """Raise ValueError for rows that cannot be trained on, whatever the weights."""
         row = self.learner.weights.first_refused(rows)
         if row >= 0:
             self.check_finite(X, rows)
             raise ValueError(why_length_refused(rows, row, self.norm))
 
     def note_format(self, rows: Rows, norm: Any) -> None:
-        """Warn once, unless the parameter `norm` now says which it is, of rows in another format than those that fixed "auto"."""
+        """Warn once if norm="auto" was fixed by rows of another format than these."""
         first = self.first_sparse
         if first is not None and rows.sparse != first and isinstance(resolve(Norm, norm, "norm"), Auto):
             warn_of_format(first, self.norm, rows.sparse)
@@ -152,8 +170,19 @@ class Model:
 
     # --------------------------------------------------------------------------------------------------------------- scores
 
+    def own_problem(self) -> Any:
+        """Return the problem with scratch memory of its own: the caller may be one of several threads."""
+        return copy.copy(self.learner.problem)
+
+    def weights_to_predict(self, decide: Callable[[Any, Any], Decision]) -> tuple[Any, NDArray]:
+        """Return the coefficients of the features, and the offsets minus the shift of the decision, both as of one round."""
+        with self.learner.lock.reading():
+            coef, offsets = self.learner.read(lambda weights: weights.mean())
+            shift = self.current_cut(decide).shift(self.learner.problem)
+        return coef, offsets if shift is None else offsets - shift
+
     def scores(self, X: Any, decision: Decision = PLAIN) -> NDArray:
-        """Return scores of shape (n_samples, d) under the weights that predict, shifted as a decision says."""
+        """Return scores of shape (n_samples, d) under the weights that predict, minus the shift of a decision."""
         X, rows = self._read_rows_to_predict(X)
         decision = decision if decision.shifts else PLAIN
         if not has_blocks(self.learner, rows):
@@ -167,7 +196,7 @@ class Model:
         return scores
 
     def decoded(self, X: Any, decision: Decision, pack: Callable[[Any], Any] = np.asarray) -> Any:
-        """Return a decision's predictions, one for each row; a block of them is packed before the next one is made."""
+        """Return a decision's predictions, one for each row; each block of predictions is packed before the next."""
         X, rows = self._read_rows_to_predict(X)
         problem = self.learner.problem
         if not has_blocks(self.learner, rows):
@@ -178,7 +207,7 @@ class Model:
             return pack(decision.predict(problem, scores))
 
         parts = self._in_blocks(X, rows, decision, decode)
-        # SciPy before 1.12 stacks sparse arrays to a matrix, whose product is another.
+        # SciPy before 1.12 stacks sparse arrays to a matrix, whose `*` is the matrix product.
         return type(parts[0])(sparse.vstack(parts, "csr")) if sparse.issparse(parts[0]) else np.concatenate(parts)
 
     def _read_rows_to_predict(self, X: Any) -> tuple[Any, Rows]:
@@ -188,7 +217,7 @@ class Model:
         return X, rows
 
     def _of_now(self, X: Any, rows: Rows, decision: Decision) -> tuple[Decision, NDArray]:
-        """Return the current decision and the scores, shifted for it, both as of one round."""
+        """Return the current decision and the shifted scores, both as of one round."""
         learner = self.learner
         scores = np.empty((rows.n, learner.problem.d))
         if decision.asks_for is None:
@@ -204,7 +233,7 @@ class Model:
         return decision, scores
 
     def _in_blocks(self, X: Any, rows: Rows, decision: Decision, work: Callable[..., Any]) -> list[Any]:
-        """Return work(first, last, decision, scores) for blocks of rows, of one moment, over the threads that joblib gives."""
+        """Return work(first, last, decision, scores) for blocks of rows, as of one round, on joblib's threads."""
         learner = self.learner
         with learner.lock.reading():
             predictor, decision = learner.predictor(), decision.now(learner, self.settled)
@@ -219,11 +248,19 @@ class Model:
         return worked_in_blocks(rows.n, size_of_block(learner), work_on)
 
     def fill_scores(self, predictor: Any, X: Any, rows: Rows, first: int, scores: NDArray) -> NDArray:
-        """Fill the scores of the rows from the first on, as a learner predicts them, or what it predicts by."""
+        """Fill in the scores of the rows from `first` on, by a learner or by its predictor."""
         if not predictor.scores(rows, scores, first=first):
             self.check_finite(X, rows)
             raise ValueError(OVERFLOW)
         return scores
+
+    def losses(self, scores: NDArray, labels: Any) -> NDArray:
+        """Return the training loss of each list or block of rows, given their scores."""
+        return self.own_problem().losses(scores, labels)
+
+    def margins(self, scores: NDArray, labels: Any, *how: Any) -> NDArray:
+        """Return the margin of each list or block of rows, at unit norm."""
+        return self.at_unit_norm(self.own_problem().margins(scores, labels, *how))
 
     def at_unit_norm(self, margins: NDArray) -> NDArray:
         """Return margins under weights that predict the same and have norm 1; nan where these are zero."""
@@ -231,6 +268,15 @@ class Model:
         return margins / length if length > 0 else np.full(len(margins), np.nan)
 
     # ------------------------------------------------------------------------------------------------------------- decisions
+
+    def check_after_first_epoch(self) -> None:
+        """Raise ValueError if the only scores for probabilities are those of the first of several epochs, which are poor."""
+        told_at = (self.settled or {}).get("first_epoch")
+        if told_at is not None and told_at == getattr(self.learner.observer, "recorded", None):
+            raise ValueError(
+                "probabilities are made of scores of rows that were not learned, and after several epochs with cv=0 there are "
+                "none: call fit with cv=None, which holds rows out, or with max_iter=1, or learn on by partial_fit."
+            )
 
     def fit_decision(self, decision: Decision, held_out: HeldOut | None, p: int) -> None:
         """Fit a decision to the scores of held-out rows of p features; without them it observes the rows to come."""
@@ -251,8 +297,10 @@ class Model:
 
     def packed(self) -> dict[str, Any]:
         """Return the content of a saved model as of one round: the format, and plain names, numbers and arrays."""
-        self.learner.read(lambda weights: None)  # does what an interrupt has left undone, which no reader may
-        saving.compiled()  # whose modules are imported here, the first time, for nothing is learned meanwhile in the section
+        self.learner.read(
+            lambda weights: None
+        )  # completes work that an interrupt has left undone, which is not possible inside the section
+        saving.compiled()  # imports modules the first time, which would take too long inside the section
         with self.learner.lock.reading():
             kept = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name not in OF_A_PROCESS}
             parts = saving.pack(kept)
@@ -260,12 +308,12 @@ class Model:
 
     @classmethod
     def unpacked(cls, saved: Any) -> Model:
-        """Return the model that was saved, whose parts are checked as they are made."""
+        """Return the saved model; its parts are checked as they are built."""
         return saving.unpack(saved, cls)
 
 
 def nothing_of_a_process() -> dict[str, Any]:
-    """Return the fields that are not saved, as they are in the beginning."""
+    """Return the initial values of the fields that are not saved."""
     return {"stream": None, "resolved": False, "decided": (None, None, None), "parameters": object()}
 
 
@@ -277,7 +325,7 @@ def size_of_block(learner: Learner) -> int:
 def has_blocks(learner: Learner, rows: Rows) -> bool:
     """Return whether rows are scored in several blocks; an expansion has blocks of its own.
 
-    Blocks are scored by weights that are all written down first, which takes longer than to score few rows among many weights.
+    To score blocks, all weights are written out first, which takes longer than to score few rows among many weights.
     """
     return rows.n > size_of_block(learner) and learner.weights.expansion is None and not are_few(rows, 0)
 

@@ -1,20 +1,21 @@
-"""Saved models: what was learned as plain names, numbers and arrays, which no move of a module makes unreadable."""
+"""Saved models: plain names, numbers and arrays, which stay readable if modules move."""
 
 from __future__ import annotations
 
 import importlib
+import math
 from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.state import Captured, accept, reals
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._settled import checked_settled
-from sklearn_predtron.families.estimator.compressed import is_thin, thin, whole
 from sklearn_predtron.families.input.reading import Columns
 from sklearn_predtron.families.input.tables import FirstRows
 from sklearn_predtron.families.labels.classes import Classes, TwoClasses
@@ -27,17 +28,21 @@ from sklearn_predtron.features import Auto, FeatureMap, PiecewiseLinear, RandomF
 from sklearn_predtron.losses._by_row import KnownCosts
 from sklearn_predtron.norms._kernel_functions import Kernel, PrecomputedSupport, Support
 
-FORMAT = 1  # of the models that this version writes, and the only one that it reads
+FORMAT = 1  # the only format that this version writes and reads
 CODECS = (Classes, TwoClasses, Ranks, Sets, LabelRelevances, DocumentRelevances, Tokens, AnyLabels)
 MAPS = (PiecewiseLinear, Auto, RandomFourier)
 OBJECTS = {kind.__name__: kind for kind in (Kernel, Support, PrecomputedSupport, FirstRows, *MAPS, *CODECS)}
 PART = "part"
+# Arrays of at least this many values are saved without zeros if at most this share of the values is nonzero.
+LEAST_COMPRESSED, MOST_NONZERO = 1 << 14, 0.5
+FIELDS = {"shape", "there", "values"}
+BITS = {np.dtype(np.float64): np.uint64, np.dtype(np.float32): np.uint32}
 M = TypeVar("M")
 
 
 @cache
 def compiled() -> dict[str, type]:
-    """Return the compiled classes by their names, which are all different."""
+    """Return the compiled classes by their names, which are unique."""
     root = Path(__file__).parents[2]
     suffix = EXTENSION_SUFFIXES[0]
     files = [path.relative_to(root.parent).as_posix() for path in sorted(root.rglob(f"*{suffix}"))]
@@ -50,27 +55,27 @@ def compiled() -> dict[str, type]:
     }
 
 
-def pack(model: dict[str, Any]) -> list[dict[str, Any]]:
+def pack(fields: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the parts of a model, given by its fields: each part after its own parts, the model last."""
     packer = Packer()
-    state = [[name, packer.pack(value)] for name, value in model.items()]
+    state = [[name, packer.pack(value)] for name, value in fields.items()]
     return [*packer.parts, {"kind": "Model", "state": state}]
 
 
 class Packer:
-    """Takes objects apart; an object that stands in several places is one part."""
+    """Converts objects to parts; an object that occurs in several places is one part."""
 
     def __init__(self) -> None:
         self.parts: list[dict[str, Any]] = []
         self.places: dict[int, int] = {}
-        self.alive: list[Any] = []  # so that no other object gets the id of one that was taken apart
+        self.alive: list[Any] = []  # keeps objects alive, so that no other object gets the same id
 
     def pack(self, value: Any) -> Any:
-        """Return a value without objects of classes that are no public ones."""
+        """Return a value in which objects of the package are replaced by references to parts."""
         if isinstance(value, (tuple, list)):
             return [self.pack(item) for item in value]
         if type(value) is np.ndarray:
-            return thin(value)
+            return compress_zeros(value)
         reduced = value.reduced if isinstance(value, Captured) else None
         kind = type(value) if reduced is None else reduced[0]
         if OBJECTS.get(kind.__name__) is kind:
@@ -84,7 +89,7 @@ class Packer:
         return {"arguments": self.pack(arguments), **({"state": self.pack(state[0])} if state else {})}
 
     def _part(self, value: Any, content: Any, kind: type | None = None) -> dict[str, int]:
-        """Return a reference to the part that a value is."""
+        """Return a reference to the part of a value."""
         if id(value) not in self.places:
             made = {"kind": (kind or type(value)).__name__, **content()}
             self.places[id(value)] = len(self.parts)
@@ -102,7 +107,7 @@ def state_of(value: Any) -> dict[str, Any]:
 
 
 def unpack(saved: Any, kind: type[M]) -> M:
-    """Return the model, of a class, that `pack` has taken apart, in this version's format."""
+    """Return the model, an instance of `kind`, that `pack` has converted to parts."""
     check_format(saved)
     made: list[Any] = []
     try:
@@ -111,7 +116,7 @@ def unpack(saved: Any, kind: type[M]) -> M:
             made.append(build(part, made))
         if last["kind"] != "Model":
             raise TypeError(f"where a model is expected there is {last['kind']}")
-        state = {name: filled(value, made) for name, value in last["state"]}
+        state = {name: resolve_references(value, made) for name, value in last["state"]}
         model: Any = kind(**{**state, "columns": checked_columns(*state["columns"])})
         learner = model.learner
     except (TypeError, KeyError, IndexError, AttributeError, OverflowError) as error:
@@ -124,37 +129,37 @@ def unpack(saved: Any, kind: type[M]) -> M:
 
 
 def build(part: dict[str, Any], made: list[Any]) -> Any:
-    """Make a part of those made before."""
+    """Build a part from the parts before it."""
     name = part["kind"]
     if name in OBJECTS:
-        kind, state = OBJECTS[name], {attribute: filled(value, made) for attribute, value in part["state"]}
+        kind, state = OBJECTS[name], {attribute: resolve_references(value, made) for attribute, value in part["state"]}
         if kind in CODECS:
-            return kind(**state)  # which refuses what it has not
+            return kind(**state)  # raises TypeError for unknown attributes
         found: Any = object.__new__(kind)
         if kind in MAPS:
-            found.__setstate__(state)  # which makes its tables
+            found.__setstate__(state)  # builds its tables
         else:
             found.__dict__.update(state)
         return found
     if name not in compiled():
         raise ValueError(f"The saved model has a part {name!r}, which this version of sklearn_predtron does not know.")
-    found = compiled()[name](*filled(part["arguments"], made))
+    found = compiled()[name](*resolve_references(part["arguments"], made))
     if "state" in part:
-        found.__setstate__(filled(part["state"], made))
+        found.__setstate__(resolve_references(part["state"], made))
     return found
 
 
-def filled(value: Any, made: list[Any]) -> Any:
+def resolve_references(value: Any, made: list[Any]) -> Any:
     """Return a value with the parts that it refers to."""
     if isinstance(value, list):
-        return tuple(filled(item, made) for item in value)
+        return tuple(resolve_references(item, made) for item in value)
     if isinstance(value, dict) and value.keys() == {PART}:
         return made[value[PART]]
-    return whole(value) if is_thin(value) else value
+    return decompress(value) if is_compressed(value) else value
 
 
 def checked_columns(n: Any, names: Any, features: Any, first: Any = None) -> Columns:
-    """Return the columns that were saved; refuse a map that is none, and a first number of columns that cannot have been."""
+    """Return the saved columns; raise TypeError for an invalid feature map or first number of columns."""
     if features is not None and not isinstance(features, (FeatureMap, FirstRows)):
         raise TypeError(f"where a map of features is expected there is {type(features).__name__}")
     if first is not None and not (type(first) is int and 0 < first < n):
@@ -163,7 +168,7 @@ def checked_columns(n: Any, names: Any, features: Any, first: Any = None) -> Col
 
 
 def checked_noted(noted: Any) -> Any:
-    """Return the record of a saved reader; costs by class as `KnownCosts`, with validated numbers."""
+    """Return the saved metadata of a reader; costs by class become `KnownCosts` with validated numbers."""
     if not (isinstance(noted, tuple) and len(noted) == 3):
         return noted
     try:
@@ -176,7 +181,7 @@ def checked_noted(noted: Any) -> Any:
 
 
 def check_format(saved: Any) -> None:
-    """Refuse models that this version cannot read."""
+    """Raise ValueError for models that this version cannot read."""
     if not isinstance(saved, dict) or not isinstance(saved.get("format"), int):
         raise ValueError(
             "The saved model has no format: it is older than sklearn_predtron's first release, or damaged; fit it anew."
@@ -186,3 +191,34 @@ def check_format(saved: Any) -> None:
             f"The saved model has format {saved['format']}, of sklearn_predtron {saved.get('version')}; this version reads "
             f"format {FORMAT}.  Load it with the version that wrote it, or fit it anew."
         )
+
+
+def compress_zeros(array: NDArray) -> Any:
+    """Return the nonzero values of an array, with one bit a value for their places; the array itself if few values are zero."""
+    if array.dtype not in BITS or array.size < LEAST_COMPRESSED or not array.flags.c_contiguous:
+        return array
+    values = array.reshape(-1)
+    there = values.view(BITS[array.dtype]) != 0  # -0.0 is kept
+    if np.count_nonzero(there) > MOST_NONZERO * array.size:
+        return array
+    return {"shape": list(array.shape), "there": np.packbits(there), "values": values[there]}
+
+
+def is_compressed(value: Any) -> bool:
+    """Return whether a saved value is an array without its zeros."""
+    return isinstance(value, dict) and value.keys() == FIELDS
+
+
+def decompress(saved: dict[str, Any]) -> NDArray:
+    """Return an array with its zeros; raise TypeError if it is damaged."""
+    shape, there, values = saved["shape"], saved["there"], saved["values"]
+    sizes = isinstance(shape, (list, tuple)) and all(type(n) is int and n >= 0 for n in shape)
+    arrays = all(type(part) is np.ndarray and part.ndim == 1 for part in (there, values))
+    if not sizes or not arrays or there.dtype != np.uint8 or values.dtype not in BITS or len(there) != -(-math.prod(shape) // 8):
+        raise TypeError("an array without its zeros is none")
+    places = np.unpackbits(there, count=math.prod(shape)).view(bool)
+    if np.count_nonzero(places) != len(values):
+        raise TypeError(f"an array has {np.count_nonzero(places)} places for {len(values)} values")
+    array = np.zeros(math.prod(shape), dtype=values.dtype)
+    array[places] = values
+    return array.reshape(shape)

@@ -1,1 +1,1 @@
-"""What a call was given: X, y, weights and ids as rounds, tables as features, rows of a stream."""
+"""The input of a call: X, y, weights and ids become rounds, and tables become features."""

@@ -28,16 +28,16 @@ from sklearn_predtron.problems._label_sets import IndicatorBlocks
 
 
 class BatchReader(BlockReader):
-    """Reads rows of two classes as groups, or as batches of some size; it notes how many were positive, and how many there were.
+    """Reads rows of two classes as groups or batches, and counts the positive rows and all rows.
 
     Parameters
     ----------
     name : str
-        What the estimator is called in errors.
+        The estimator's name in errors.
     size : int
         Rows of a batch.
     in_blocks : callable
-        Returns the labels of blocks, given the codes of rows, block by block, and where blocks begin.
+        Returns the labels of blocks, given the codes of rows, block by block, and the first row of each block.
     least : int, default=1
         Rows that a batch must have.
     """
@@ -92,11 +92,11 @@ class BatchReader(BlockReader):
             warn_of_few_positives(n_positive, n, self.size)
 
     def apart(self, X: Any, ids: Any) -> tuple[Any, Any]:
-        """Return X and the groups, which are in no column of it."""
+        """Return X and the groups; X has no column of groups."""
         return X, ids
 
     def apart_or_warned(self, X: Any, ids: Any) -> tuple[Any, Any]:
-        """Return the same: rows without groups are one."""
+        """Return the same; without groups all rows are one group, and there is no warning."""
         return X, ids
 
     def labels_of_blocks(self, y: Any, blocks: Any, model: Any) -> Any:
@@ -105,11 +105,11 @@ class BatchReader(BlockReader):
         return self.in_blocks(blocks.take(codes), blocks.start)
 
     def among_first(self, X: Any, given: dict[str, Any], n: int) -> NDArray | None:
-        """Return the rows of the first groups; without groups all rows, for a call is cut into batches as a whole."""
+        """Return the rows of the first groups; without groups all rows, because a call is cut into batches as a whole."""
         return np.ones(len_of(X), dtype=bool) if given.get("groups") is None else super().among_first(X, given, n)
 
     def rounds(self, batch: Batch) -> Batch | None:
-        """Return the rounds of a stream: groups, or full batches and a shorter last one; None where there are none."""
+        """Return the rounds of a stream: groups, or full batches and a shorter last one; None if there are none."""
         if isinstance(batch.rows, QueryRows):
             return batch
         if batch.order is not None and len(batch.order) == 0:
@@ -138,11 +138,11 @@ class BatchReader(BlockReader):
         return isinstance(batch.rows, QueryRows) or (n > 0 and np.diff(equal_batches(n, self.size)).min() >= self.least)
 
     def epochs(self, epochs: Any, *, whole: bool) -> Any:
-        """Return epochs whose rows are cut into batches once they are drawn."""
+        """Return epochs whose rows are cut into batches after they are drawn."""
         return BatchEpochs(epochs, self.size, whole=whole)
 
     def short(self, codec: Any) -> None:
-        """There is no fast path: a call is a batch."""
+        """Return None: there is no fast path, because a call is a batch."""
 
 
 class BatchEpochs:
@@ -151,11 +151,11 @@ class BatchEpochs:
     Parameters
     ----------
     epochs : Epochs
-        What draws the rows.
+        Draws the rows.
     size : int
         Rows of a batch.
     whole : bool
-        Whether the batches of the first epoch stay together in later ones: a kernel keeps those of rows with their places.
+        Whether later epochs keep the batches of the first one, as kernels require.
     """
 
     def __init__(self, epochs: Any, size: int, *, whole: bool):
@@ -174,19 +174,19 @@ class BatchEpochs:
             if self.whole:
                 self.first = rounds
             return rounds, {"usual": usual, "weight": rounds.weight, "counted_first": np.arange(rounds.rows.n)}
-        numbers = None if order is None else order[order < rounds.rows.n]  # of batches: a permutation of all is one of some
+        numbers = None if order is None else order[order < rounds.rows.n]  # a permutation of rows gives one of batches
         several = numbers is None or len(np.unique(numbers)) < rounds.rows.n
         ahead = np.arange(rounds.rows.n) if several else numbers
         return rounds, {"order": None if several else numbers, "usual": usual, "weight": rounds.weight, "counted_first": ahead}
 
 
 def equal_batches(n: int, size: int) -> NDArray:
-    """Return where batches of n rows begin, and the last one ends: as few as there may be, of nearly equal sizes."""
+    """Return the first rows of batches of n rows, and n: the fewest batches, of nearly equal sizes."""
     return np.linspace(0, n, ceil(n / size) + 1).astype(np.intp)
 
 
 def full_batches(n: int, size: int) -> NDArray:
-    """Return the same of batches of `size` rows and a shorter last one."""
+    """Return the same for batches of `size` rows and a shorter last one."""
     return np.append(np.arange(0, n, size), n).astype(np.intp)
 
 
@@ -202,7 +202,7 @@ def counts_of_batches(predicted: NDArray, y: NDArray, start: NDArray) -> NDArray
 
 
 def losses_of_batches(loss: Any, predicted: NDArray, y: NDArray, start: NDArray) -> NDArray:
-    """Return the loss of each batch, by its counts."""
+    """Return the loss of each batch, computed from its counts."""
     return loss.evaluate(*counts_of_batches(predicted, y, start))
 
 
@@ -216,10 +216,10 @@ def chances_at_k(scores: NDArray, predicted: NDArray, start: NDArray) -> NDArray
 
 
 def expected_losses_at_k(loss: Any, scores: NDArray, predicted: NDArray, y: NDArray, start: NDArray) -> NDArray:
-    """Return the expected loss of each batch whose best rows are predicted, if the rows of equal scores are in random order.
+    """Return the expected loss of each batch for losses at k, if rows with equal scores are in random order.
 
-    Of the rows that have the least score of a predicted one, some may be predicted and some not: the number of true ones among
-    those predicted is hypergeometric.
+    Some rows with the lowest predicted score may be predicted and others not.  The number of positive rows among the predicted
+    ones is hypergeometric.
     """
     a, b, c, d = counts_of_batches(predicted, y, start)
     lowest = np.minimum.reduceat(np.where(predicted == 1, scores, np.inf), start[:-1])
@@ -237,7 +237,7 @@ def expected_losses_at_k(loss: Any, scores: NDArray, predicted: NDArray, y: NDAr
 def in_batches(
     batch: Batch, order: NDArray | None, weight: NDArray | None, size: int, start_of: Callable[[int, int], NDArray]
 ) -> Batch:
-    """Return the rows, in some order, as rounds of several, which weigh the mean of their rows."""
+    """Return the rows, in this order, as rounds of several rows; the weight of a round is the mean weight of its rows."""
     n, X, column, rows = batch.rows.n, batch.X, column_of(batch.labels), batch.rows
     if order is not None:
         X, column = X[order], column[order]
@@ -249,7 +249,7 @@ def in_batches(
 
 
 def warn_of_few_positives(n_positive: int, n: int, size: int) -> None:
-    """Warn that many of the shuffled batches of `size` rows have no positive one."""
+    """Warn that many of the shuffled batches of `size` rows have no positive row."""
     if size < n and size * n_positive < 5 * n:
         without = 100 * (1 - n_positive / n) ** size
         warn(

@@ -20,8 +20,8 @@ from sklearn_predtron.losses._by_row import KnownCosts, RowCosts, SetCosts
 def weighed(reading: Reading, costs: RowCosts | SetCosts, *, partial: bool) -> Reading:
     """Return the input of a training call, with rows weighted by their costs.
 
-    A row in which no mistake costs anything has weight 0.  A stream leaves it out; `fit` does not train on it, and does count it
-    among the held-out rows that probabilities are fitted to.  Both count it in the mean costs.
+    A row in which no mistake costs anything has weight 0.  A stream skips it.  `fit` does not train on it, but fits probabilities
+    to it if it is held out.  Both count it in the mean costs.
     """
     batch = reading.batch.weighted_by(costs)
     weight: Any = batch.weight
@@ -30,7 +30,7 @@ def weighed(reading: Reading, costs: RowCosts | SetCosts, *, partial: bool) -> R
     if partial and not weight.all():
         batch = batch._replace(order=np.flatnonzero(weight))
     known = reading.noted if reading.noted is not None else KnownCosts.none(costs.table.shape[1:])
-    if known.total.shape != costs.table.shape[1:]:  # there are more labels now, or a reject option
+    if known.total.shape != costs.table.shape[1:]:  # there are now more labels, or a reject option
         known = KnownCosts.none(costs.table.shape[1:], known.class_weight)
     return reading._replace(batch=batch, noted=known.plus(costs.table, batch.frequency))
 
@@ -41,9 +41,9 @@ class WeighedSets(RowReader):
     Parameters
     ----------
     name : str
-        What the estimator is called in errors.
+        The estimator's name in errors.
     by_row : callable
-        Returns what labels cost in each row, given the costs of a call, the codec and how many rows there are.
+        Returns the costs of the labels in each row, given the costs of a call, the codec and the number of rows.
     """
 
     def __init__(self, name: str, by_row: Callable[[Any, Any, int], NDArray]):
@@ -76,13 +76,13 @@ class WeighedClasses(RowReader):
     Parameters
     ----------
     name : str
-        What the estimator is called in errors.
+        The estimator's name in errors.
     class_weight : dict, "balanced" or None
         The weights, by class.
     by_costs : callable
         Returns the weight of each class that follows from its costs, or None.
     by_row : callable
-        Returns what answers cost in each row, given the costs of a call, the classes and how many rows there are.
+        Returns the costs of the predictions in each row, given the costs of a call, the classes and the number of rows.
     """
 
     def __init__(
@@ -139,7 +139,7 @@ class WeighedClasses(RowReader):
         return counts.sum() / (len(counts) * np.where(counts > 0, counts, 1.0))
 
     def of_classes(self, codec: Classes) -> NDArray | None:
-        """Return the weight of each class, None if none has one; "balanced" ones are not known without rows."""
+        """Return the weight of each class, None if there are none; "balanced" weights are not known without rows."""
         given = self.by_class(codec) if isinstance(self.class_weight, Mapping) else None
         by_costs = self.by_costs(codec.classes)
         return by_costs if given is None else product(given, by_costs)
@@ -147,7 +147,7 @@ class WeighedClasses(RowReader):
     def by_class(self, codec: Classes) -> NDArray:
         """Return the weight of each class, if they are given as a dict.
 
-        A label that is no class may be a class that is missing from a fold, or a typo, which leaves a class without a weight.
+        A label that is not a class may be missing from a fold, or be a typo: it is accepted if every class has a weight.
         """
         classes = codec.classes.tolist()
         known = set(classes)
@@ -164,10 +164,10 @@ class WeighedClasses(RowReader):
         return weights
 
     def short(self, codec: Any) -> LabelReader | None:
-        """Return the reader of the fast path, which knows the weights as well; none for "balanced"."""
+        """Return the reader of the fast path with the weights; None for "balanced"."""
         return None if isinstance(self.class_weight, str) else ClassReader(codec.classes, self.of_classes(codec))
 
 
 def product(weight: NDArray, other: NDArray | None) -> NDArray:
-    """Return the products of weights of classes, of which the latter may be None."""
+    """Return the products of the weights of classes; the second ones may be None."""
     return weight if other is None else weight * other

@@ -1,4 +1,4 @@
-"""How a tagger reads sequences of tokens."""
+"""The reader of sequences of tokens."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from sklearn_predtron.problems._chain import TokenCodes
 
 
 class SequenceReader(BlockReader):
-    """Reads sequences of tokens, whose labels a constraint may forbid to follow one another.
+    """Reads sequences of tokens under a constraint on neighbouring labels.
 
     Parameters
     ----------
     name : str
-        What the estimator is called in errors.
+        The estimator's name in errors.
     constraint : object
         The parameter of the tagger.
     automatic : tuple of str
@@ -41,12 +41,12 @@ class SequenceReader(BlockReader):
         self.constraint, self.observed = constraint, isinstance(constraint, str) and constraint == "observed"
 
     def weighed(self, ids: Any, weight: NDArray) -> tuple[Queries, NDArray]:
-        """Return the sequences of the rows of positive weight, and each sequence's weight, which is that of its tokens."""
+        """Return the sequences with positive weight, and their weights, which are those of their tokens."""
         weights_of_sequences(self.blocks(ids, len(weight)), weight)
         return super().weighed(ids, weight)
 
     def gathered(self, X: Any, y: Any, labels_of: LabelsOf, known: Any, *given: Any, **how: Any) -> tuple[Queries, Reading]:
-        """Return the sequences, and what a call was given; refuse a constraint, or labels that it forbids."""
+        """Return the sequences and the input of a call; raise ValueError for a bad constraint or forbidden labels."""
         sequences, reading = super().gathered(X, y, labels_of, known, *given, **how)
         codec: Any = reading.labels
         labels: Any = reading.batch.labels
@@ -65,10 +65,12 @@ class SequenceReader(BlockReader):
         if known is not None:
             return known.labels.chosen
         as_they_are = reading.batch.rows.sparse or reading.columns.features is not None
-        norm = resolve(Norm, self.norm, "norm").for_rows(sparse=as_they_are)  # not that of weights, which begin anew
+        norm = resolve(Norm, self.norm, "norm").for_rows(
+            sparse=as_they_are
+        )  # not the norm of the present weights, which are replaced
         usual = USUAL if isinstance(norm, Scaled) or INTERCEPT not in self.automatic else {**USUAL, **OF_ONES}
         return {name: usual[name] for name in self.automatic}
 
     def short(self, codec: Any) -> Any:
-        """Return the reader of the fast path; none where partial_fit says why the constraint is not for it."""
+        """Return the reader of the fast path; None for constraint="observed", for which partial_fit raises an error."""
         return None if self.observed else codec.short()

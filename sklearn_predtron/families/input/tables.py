@@ -1,4 +1,4 @@
-"""The parameter `features`: tables of which features are made row by row, and the first rows of a stream."""
+"""The parameter `features`: feature maps of tables, and the first rows of a stream, to which a map is fitted."""
 
 from __future__ import annotations
 
@@ -20,29 +20,24 @@ from sklearn_predtron.features import ROWS_OF_STREAMS, FeatureMap
 from sklearn_predtron.features._columns import chosen_categories, is_auto, is_declared, numbers_of, opened
 from sklearn_predtron.features._table import Gathered, check_values, matrix_of
 
-MADE_AFTER = ROWS_OF_STREAMS  # rows of a stream, which make its map
+MADE_AFTER = ROWS_OF_STREAMS  # the number of a stream's rows to which its map is fitted
 
 
 def map_of(features: Any) -> FeatureMap | None:
-    """Return the map that the parameter `features` stands for."""
+    """Return the feature map that the parameter `features` stands for."""
     return None if features is None else resolve(FeatureMap, features, "features")
 
 
 def names_of_maps() -> list[str]:
-    """Return the names by which the parameter `features` takes maps."""
+    """Return the names of feature maps that the parameter `features` accepts."""
     return [str(kind.alias) for kind in kinds(FeatureMap)]
 
 
-def has_labels(estimator: Any) -> bool:
-    """Return whether y has labels, of rows or of tokens, and not numbers."""
-    return estimator.__sklearn_tags__().estimator_type in ("classifier", "tagger")
-
-
 def columns_of(features: Any, X: Any, y: Any, given: dict[str, Any], *, labels: bool) -> tuple[Columns, ReadTable]:
-    """Return the columns of a table, with a map that is fitted to it, and the table as this reads it.
+    """Return the columns of a table with a feature map that is fitted to it, and the table as the map reads it.
 
-    Rows of zero weight, by what is `given` beside y, are read and do not change the map.  `labels` says that y has labels, and
-    not numbers.
+    Rows with zero weight, in the `given` arguments of the call, do not change the map.  `labels` is whether y has labels, not
+    numbers.
     """
     fitted = clone(map_of(features))
     n = X.n if isinstance(X, Gathered) else len_of(X)
@@ -51,7 +46,7 @@ def columns_of(features: Any, X: Any, y: Any, given: dict[str, Any], *, labels: 
         table = fitted._fit(X, targets(y, n, labels=labels)).view(ReadTable)
     else:
         fitted._check_parameters()
-        fitted._first_read(opened(X))  # an error has the number of the row in X
+        fitted._first_read(opened(X))  # errors name the row of X
         rows, y, _ = part_of(X, y, {}, there)
         fitted._fit(rows, targets(y, len_of(rows), labels=labels))
         table = matrix_of(opened(X), fitted._categories, fitted._hashed, missing=bool(fitted.missing))[0].view(ReadTable)
@@ -64,7 +59,7 @@ def columns_of(features: Any, X: Any, y: Any, given: dict[str, Any], *, labels: 
 
 
 def targets(y: Any, n: int, *, labels: bool) -> NDArray | None:
-    """Return numbers that stand for y, of shape (n, m); None where y is no good, which who reads it says."""
+    """Return y as numbers of shape (n, m); None if y is invalid, for which the reader of labels raises an error."""
     try:
         found = y.toarray() if sparse.issparse(y) else np.asarray(y)
         if found.dtype.kind == "c":
@@ -84,30 +79,30 @@ def mark_tables(features: Any, tags: Any) -> None:
     """Set scikit-learn's input tags to those of a feature map."""
     try:
         own = resolve(FeatureMap, features, "features").__sklearn_tags__().input_tags
-    except ValueError:  # it is none, which learning says
+    except ValueError:  # it is invalid, for which training raises an error
         return
     given = tags.input_tags
     given.sparse, given.allow_nan, given.string, given.categorical = False, own.allow_nan, own.string, own.categorical
 
 
 class FirstRows:
-    """The first rows of a stream, of which a map is going to be made; until then numbers are learned as they are.
+    """The first rows of a stream, to which a feature map will be fitted; until then columns of numbers are used as they are.
 
-    Nothing changes it: the next rows make another one.
+    It is not changed: later rows make another object.
 
     Parameters
     ----------
     features : str or FeatureMap
         The map.
     labels : bool
-        Whether y has labels, and not numbers.
+        Whether y has labels, not numbers.
     state : dict or None
-        The rows so far, as `Gathered` has them.
+        The rows so far, as the state of `Gathered`.
     calls : tuple of tuples (n, y, given)
-        Of each call how many rows it had, and what came with them.
+        The number of rows, y and the other arguments of each call.
     """
 
-    learns = False  # whether rows are read to be learned
+    learns = False  # whether rows are read for training
 
     def __init__(
         self,
@@ -122,7 +117,7 @@ class FirstRows:
 
     @property
     def n(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return 0 if self.state is None else self.state["n"]
 
     @property
@@ -131,9 +126,9 @@ class FirstRows:
         return self.state is None or not chosen_categories(Gathered(self.state), self.categories)
 
     def read(self, X: Any) -> NDArray:
-        """Return the numbers of a table; a missing value is the mean of its column so far, and categories are zeros."""
+        """Return a table as numbers: missing values are the means of their columns so far, categories are zeros."""
         table = opened(X)
-        auto = is_auto(self.categories)  # each cell by itself, so that all splits of the rows are alike
+        auto = is_auto(self.categories)  # cell by cell, so that the result does not depend on how the rows are split
         named = set() if auto else chosen_categories(table, self.categories)
         found = np.zeros((table.n, table.p))
         for j in range(table.p):
@@ -145,7 +140,7 @@ class FirstRows:
         return found
 
     def _fill(self, column: NDArray, j: int) -> None:
-        """Put means into a column: of the rows so far, and where these rows are learned, of those before each, in any split."""
+        """Fill gaps in a column with means of the rows so far; in training with the mean of all rows before each."""
         known = [] if self.state is None else [number_in(value) for value in self.state["columns"][j]]
         before = np.array([np.nan if number is None else number for number in known], dtype=np.float64)
         values = np.concatenate([[0.0], before, column]) if self.learns else np.append(0.0, before)
@@ -156,13 +151,13 @@ class FirstRows:
         column[gaps] = means[1 + len(before) :][gaps] if self.learns else means[-1]
 
     def learning(self) -> FirstRows:
-        """Return the same rows, as those that are to be learned next are read."""
+        """Return a copy that reads rows for training."""
         found = copy.copy(self)
         found.learns = True
         return found
 
     def plain_rows(self, X: Any) -> Rows | None:
-        """Return the rows of an array of as many columns that needs no reading; else None."""
+        """Return the rows of an array that needs no conversion; None for other input."""
         if type(X) is not np.ndarray or X.ndim != 2 or X.dtype not in (np.float32, np.float64) or X.size == 0:
             return None
         if self.state is None or len(self.state["dtypes"]) != X.shape[1] or self.has_chosen:
@@ -172,27 +167,27 @@ class FirstRows:
 
     @property
     def has_chosen(self) -> bool:
-        """Whether columns of categories are named."""
+        """Whether columns of categories are listed."""
         return self.categories is not None and not isinstance(self.categories, str)
 
     def rows(self, matrix: NDArray) -> Rows:
-        """Return the rows of such numbers."""
+        """Return the rows of a matrix."""
         return dense_rows(matrix)
 
     def with_call(self, X: Any, y: Any, given: dict[str, Any]) -> FirstRows:
-        """Return these rows and some more."""
+        """Return an object with the rows of another call added."""
         table = opened(X)
         so_far = Gathered.begun(table) if self.state is None else Gathered(self.state)
         state = so_far.with_rows(table, self.n + table.n, None, self.categories).state
         return FirstRows(self.features, self.labels, state, (*self.calls, (table.n, *copy.deepcopy((y, given)))))
 
     def columns_so_far(self, X: Any) -> Columns:
-        """Return the columns of the first of all rows, which are read as these are."""
+        """Return the columns of the first call, for reading its rows as they are."""
         first = Gathered.begun(opened(X))
         return Columns(first.p, first.feature_names, self.learning())
 
     def columns(self) -> tuple[Columns, Iterator[tuple[NDArray, Any, dict[str, Any]]]]:
-        """Return the columns of the rows with the map that they make, and the calls as it reads them."""
+        """Return the columns with the map that is fitted to the rows, and the calls as the map reads them."""
         y = joined([y for _, y, _ in self.calls])
         columns, table = columns_of(self.features, Gathered(self.state or {}), y, {}, labels=self.labels)
         ends = np.cumsum([n for n, _, _ in self.calls]).tolist()
@@ -200,7 +195,7 @@ class FirstRows:
 
 
 def joined(parts: list[Any]) -> NDArray | None:
-    """Return the labels of several calls as those of one; None where they have no common form."""
+    """Return the labels of several calls in one array; None if they have no common form."""
     try:
         return np.concatenate([part.toarray() if sparse.issparse(part) else np.asarray(part) for part in parts])
     except ValueError:

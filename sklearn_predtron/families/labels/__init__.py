@@ -1,1 +1,1 @@
-"""How labels are read and written, a module for each kind of them; none knows an estimator."""
+"""Codecs, which encode labels and decode predictions, one module for each kind of labels."""

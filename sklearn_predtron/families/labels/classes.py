@@ -13,6 +13,8 @@ from sklearn.utils.validation import column_or_1d
 from sklearn_predtron._core.problem import Codes, presence
 from sklearn_predtron._support.encoding import encode, refuse_missing
 from sklearn_predtron._support.queries import shortened, shortened_list
+from sklearn_predtron._support.warning import warn
+from sklearn_predtron.families.input.reading import check_lengths
 from sklearn_predtron.families.input.stream import CodeReader
 from sklearn_predtron.families.labels._codec import Codec
 
@@ -38,19 +40,19 @@ class MissingClasses(ValueError):
 
 
 class ClassReader(CodeReader):
-    """Reads class labels, each as its number among the classes."""
+    """Reads class labels as their numbers."""
 
     def __init__(self, classes: NDArray, class_weight: NDArray | None = None):
         super().__init__({label: code for code, label in enumerate(classes.tolist())}, class_weight)
         self.classes = classes
 
     def read_any(self, y: Any) -> Codes:
-        """Return the numbers of labels in any form; refuse what is no class."""
+        """Return the numbers of labels in any form; raise ValueError for unknown labels."""
         return Codes(numbers_of(y, self.classes))
 
 
 class Classes(Codec):
-    """Classes, each of them a number.
+    """The codec of classes.
 
     Parameters
     ----------
@@ -65,7 +67,7 @@ class Classes(Codec):
 
     @classmethod
     def first(cls, y: Any, classes: Any, *, partial: bool, given: NDArray | None = None) -> tuple[Self, Codes]:
-        """Return the codec of the first labels, and these; `given` are the classes in an order that is known without the rows."""
+        """Return the codec of the first labels, and the encoded labels; `given` are the classes in a declared order."""
         codes = None
         if given is not None:
             check_same_set(classes, given, "in categories")
@@ -83,23 +85,23 @@ class Classes(Codec):
 
     @classmethod
     def of_model(cls, classes: Any) -> Self:
-        """Return the codec of classes that another model has learned."""
+        """Return the codec of the classes of another fitted model."""
         codec = cls(np.array(classes))
         codec.check(ordered=True)
         return codec
 
     @staticmethod
     def found(y: NDArray, *, targets: bool = True) -> tuple[NDArray, NDArray]:
-        """Return the classes of some labels in their order, and the number of each label."""
+        """Return the classes of labels in their order, and the number of each label."""
         return find_classes(y, targets=targets)
 
     def check(self, *, ordered: bool) -> None:
-        """Refuse classes that cannot be learned; they are `ordered` if somebody has said in which order they are."""
+        """Raise ValueError if there are too few classes; `ordered` is whether their order is declared."""
         if len(self.classes) < 2:
             raise ValueError(f"The number of classes has to be greater than one; got {len(self.classes)} class.")
 
     def check_same(self, classes: Any) -> None:
-        """Refuse other classes than those of the first call."""
+        """Raise ValueError for other classes than those of the first call."""
         check_same_set(classes, self.classes, "on the first call", TO_WIDEN)
 
     @cached_property
@@ -107,15 +109,37 @@ class Classes(Codec):
         return ClassReader(self.classes)
 
     def encode(self, y: Any) -> Codes:
-        """Return the numbers of labels; refuse what is no class."""
+        """Return the numbers of labels; raise ValueError for unknown labels."""
         return self._reader.labels(y)
+
+    def true_codes(self, y: Any, n: int) -> NDArray:
+        """Return the numbers of n labels; raise ValueError for unknown labels."""
+        refuse_missing(y)
+        codes = encode(column_or_1d(y), self.classes)
+        check_lengths(n, len(codes))
+        return codes
+
+    def codes_or_wrong(self, y: Any, n: int) -> NDArray:
+        """Return the numbers of n labels; -1 for unknown labels, of which a warning gives the number."""
+        refuse_missing(y)
+        y = column_or_1d(y)
+        check_lengths(n, len(y))
+        learned = set(self.classes.tolist())
+        known = np.array([label in learned for label in y.tolist()], dtype=bool)
+        if known.all() or not known.any():
+            return encode(y, self.classes)
+        others = shortened_list(list(dict.fromkeys(y[~known].tolist())))
+        warn(f"y has {np.count_nonzero(~known)} labels that are not in classes_, {others}; such rows count as wrong.")
+        codes = np.full(len(y), -1)
+        codes[known] = encode(y[known], self.classes)
+        return codes
 
     def decode(self, predicted: NDArray) -> NDArray:
         """Return the labels of these numbers."""
         return self.classes[predicted]
 
     def extended(self, classes: Any) -> tuple[Codec, list[int]]:
-        """Return the codec of more classes, and the new number of each of those so far."""
+        """Return the codec of more classes, and the new number of each present class."""
         found, places = with_more(self.classes, classes)
         wider = type(self)(found)
         wider.check(ordered=True)
@@ -134,7 +158,7 @@ class TwoClasses(Classes):
     """Two classes, the first of which is negative and the second positive."""
 
     def check(self, *, ordered: bool) -> None:
-        """Refuse more classes than two, as scikit-learn does."""
+        """Raise ValueError for more than two classes, as scikit-learn does."""
         super().check(ordered=ordered)
         if len(self.classes) > 2:
             raise ValueError(
@@ -143,17 +167,17 @@ class TwoClasses(Classes):
             )
 
     def extended(self, classes: Any) -> tuple[Codec, list[int]]:
-        """Refuse more classes."""
+        """Raise ValueError for more classes."""
         raise ValueError(
             f"classes={shortened(classes)}: PredtronBinaryClassifier has two classes; PredtronClassifier takes more."
         )
 
 
 def with_more(known: NDArray, classes: Any) -> tuple[NDArray, list[int]]:
-    """Return known classes and others, sorted, and the new number of each known one; refuse what they cannot be beside."""
+    """Return known and new classes, sorted, and the new number of each known class; raise ValueError for mixed types."""
     given = class_list(classes)
     refused = f"classes={shortened(classes)} are not of the type of those known, {shortened_list(known.tolist())}."
-    if are_texts(given) != are_texts(known):  # NumPy would make texts of both
+    if are_texts(given) != are_texts(known):  # NumPy would convert both to text
         raise ValueError(refused)
     if are_texts(known):
         given = given.astype(known.dtype.kind)
@@ -164,7 +188,7 @@ def with_more(known: NDArray, classes: Any) -> tuple[NDArray, list[int]]:
 
 
 def check_same_set(classes: Any, known: NDArray, where: str, remedy: str = "") -> None:
-    """Refuse classes other than those known from somewhere; of new ones the message has a remedy."""
+    """Raise ValueError if classes differ from the known ones; for new classes the message has a remedy."""
     if classes is None:
         return
     found = class_list(classes).tolist()
@@ -180,12 +204,12 @@ def check_same_set(classes: Any, known: NDArray, where: str, remedy: str = "") -
 
 
 def are_texts(classes: NDArray) -> bool:
-    """Return whether all classes are texts, in an array of texts or of objects."""
+    """Return whether all classes are strings, in an array of strings or of objects."""
     return all(isinstance(label, str) for label in classes.tolist())
 
 
 def one_dimensional(y: Any, accepted: str = ONE_LABEL) -> NDArray:
-    """Return the labels as an array of shape (n,); what already is one passes."""
+    """Return the labels as an array of shape (n,)."""
     if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind != "O":
         return y
     refuse_missing(y)
@@ -208,7 +232,7 @@ def numbers_of(y: Any, classes: NDArray, accepted: str = ONE_LABEL) -> NDArray:
 
 
 def refuse_collections(y: Any, accepted: str) -> None:
-    """Refuse labels among which there are sets or lists of them, by what is accepted; pass others, which have another fault."""
+    """Raise ValueError if there are sets or lists among the labels; do nothing for labels with other defects."""
     of_objects = getattr(getattr(y, "dtype", None), "kind", "") == "O" and y.ndim == 1
     values = y if of_objects or isinstance(y, (list, tuple)) else ()
     found = next((value for value in values if isinstance(value, COLLECTIONS)), None)
@@ -232,16 +256,16 @@ def class_list(classes: Any) -> NDArray:
 
 
 def find_classes(y: NDArray, *, targets: bool = True, accepted: str = ONE_LABEL) -> tuple[NDArray, NDArray]:
-    """Return the sorted distinct labels, and the number of each row's; without a sort of all rows.
+    """Return the sorted distinct labels, and the number of each row's label, without sorting all rows.
 
-    y may be a list of classes in place of the targets of rows.
+    y may be a list of classes instead of the labels of rows.
     """
     if len(y) == 0:
         raise ValueError("y is empty; it must have a label for each row of X.")
     if y.dtype.kind not in "iub":
         try:
-            with np.errstate(invalid="ignore"):  # nan, which is refused
-                check_classification_targets(y if targets else np.repeat(y, 3))  # no label twice: no regression
+            with np.errstate(invalid="ignore"):  # NaN, for which an error is raised
+                check_classification_targets(y if targets else np.repeat(y, 3))  # single labels look like numbers
         except ValueError:
             refuse_collections(y, accepted)
             raise
@@ -267,6 +291,6 @@ def _find_hashed(y: NDArray) -> tuple[NDArray, NDArray]:
 
 
 def column_names(y: Any) -> NDArray | None:
-    """Return the names of the columns of a data frame, or of an Arrow table, if they are text."""
+    """Return the names of the columns of a data frame or an Arrow table, if they are strings."""
     names = np.asarray(getattr(y, "column_names", getattr(y, "columns", [])), dtype=object)
     return names if len(names) > 0 and all(isinstance(name, str) for name in names) else None

@@ -1,4 +1,4 @@
-"""Labels that only the user's own problem reads."""
+"""Labels of user-defined problems."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn_predtron.problems._user import Objects
 
 
 class AnyLabels(Codec):
-    """Labels of any kind."""
+    """The codec of labels of any kind."""
 
     def encode(self, y: Any) -> Objects:
         """Return the labels of a sequence."""
@@ -21,7 +21,7 @@ class AnyLabels(Codec):
 
 
 def labels_of(y: Any) -> list[Any]:
-    """Return the labels of a sequence, which those of a frame are its rows; refuse what has no order."""
+    """Return the entries of a sequence, or the rows of a frame; raise ValueError for collections without an order."""
     if isinstance(y, (Mapping, Set)):
         raise ValueError(f"y is {shortened(y)}; accepted are sequences of labels, one for each row of X.")
     if hasattr(y, "columns"):

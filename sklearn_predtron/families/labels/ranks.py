@@ -1,4 +1,4 @@
-"""Labels with an order, which is declared or that of their values."""
+"""Ordinal classes, in a declared order or in the order of their values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sklearn_predtron.families.labels.classes import Classes, find_classes
 
 
 class Ranks(Classes):
-    """Classes in their order.
+    """The codec of ordinal classes.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Ranks(Classes):
 
     @staticmethod
     def found(y: NDArray, *, targets: bool = True) -> tuple[NDArray, NDArray]:
-        """Return the classes of some labels in the order of their values, and the number of each label."""
+        """Return the classes of labels in the order of their values, and the number of each label."""
         try:
             return find_classes(y, targets=targets)
         except ValueError as error:
@@ -47,14 +47,14 @@ class Ranks(Classes):
             ) from None
 
     def check(self, *, ordered: bool) -> None:
-        """Refuse a single rank, and warn of texts that nobody has put in order."""
+        """Raise ValueError for a single class, and warn of strings without a declared order."""
         super().check(ordered=ordered)
         if not ordered and self.classes.dtype.kind in "OSUT":
             found = self.classes.tolist()
             warn(f"The labels are text, and their order is that of the alphabet: {found}; categories= gives another.")
 
     def check_order(self, given: NDArray, *, whole: bool) -> None:
-        """Refuse ranks that are declared in another order than the first ones, or, as a `whole`, fewer of them."""
+        """Raise ValueError if classes are declared in another order than before, or, if `whole`, fewer of them."""
         if (np.diff(encode(given, self.classes, "categories")) <= 0).any():
             raise ValueError(
                 f"categories={given.tolist()} are not in the order in which learning began: {self.classes.tolist()}."
@@ -63,7 +63,7 @@ class Ranks(Classes):
             raise ValueError(f"categories={given.tolist()} cannot change from {self.classes.tolist()} once learning has begun.")
 
     def extended(self, classes: Any) -> tuple[Codec, list[int]]:
-        """Refuse more ranks."""
+        """Raise ValueError for more classes."""
         raise ValueError(
             f"classes={shortened(classes)}: PredtronOrdinalClassifier does not take more ranks than it began with, between which "
             "its thresholds lie; name all of them by `categories`, or by `classes` in the first call."
@@ -71,7 +71,7 @@ class Ranks(Classes):
 
 
 def checked_categories(categories: Any) -> NDArray:
-    """Return the ranks that are declared as a list."""
+    """Return the classes of the parameter `categories`."""
     given = np.asarray(categories)
     mixed = len({isinstance(label, str) for label in np.asarray(categories, dtype=object).ravel()}) > 1
     if mixed or given.ndim != 1 or len(set(given.tolist())) < max(2, len(given)) or unlike(given):
@@ -80,7 +80,7 @@ def checked_categories(categories: Any) -> NDArray:
 
 
 def unlike(labels: NDArray) -> bool:
-    """Return whether labels cannot be compared, or do not equal themselves."""
+    """Return whether labels cannot be compared, or are not equal to themselves."""
     try:
         return bool((np.sort(labels) != np.sort(labels)).any())
     except TypeError:

@@ -23,7 +23,7 @@ OF_EACH_LABEL = (
 class DocumentRelevances(Codec):
     """Relevances of documents, any number in a query."""
 
-    n_labels = 0  # stands for the documents of queries
+    n_labels = 0  # any number of documents
 
     def encode(self, y: Any) -> NDArray:
         """Return the relevances of documents."""
@@ -48,7 +48,7 @@ class LabelRelevances(Codec):
     names : ndarray of shape (m,) or None
         Their names, if they have any.
     representations : tuple of str, default=("log",)
-        Those of rankings that may be learned; the first is meant until one is chosen.
+        Representations that `fit` may compare; the first is used until one is chosen.
     """
 
     def __init__(self, n_labels: int, names: NDArray | None, representations: tuple[str, ...] = ("log",)):
@@ -63,7 +63,7 @@ class LabelRelevances(Codec):
         return ListReader(self.n_labels)
 
     def encode(self, y: Any) -> Relevances:
-        """Return the lists of rows; refuse those of other labels."""
+        """Return the relevances of rows; raise ValueError for another number or other names of labels."""
         names = column_names(y)
         labels = self._reader.labels(y)
         if names is not None and not np.array_equal(names, names if self.names is None else self.names):
@@ -83,7 +83,7 @@ class ListReader(RelevanceReader):
         self.n_labels = m
 
     def read_any(self, y: Any) -> Relevances:
-        """Return relevances in any form; refuse those of another number of labels."""
+        """Return relevances in any form; raise ValueError for another number of labels."""
         y = relevance_matrix(y)
         if y.shape[1] != self.n_labels:
             raise ValueError(f"y has shape {y.shape}, and learning began with {self.n_labels} label(s).")
@@ -91,7 +91,7 @@ class ListReader(RelevanceReader):
 
 
 def relevance_matrix(y: Any) -> NDArray:
-    """Return relevances as an array of shape (n_samples, n_labels), checked."""
+    """Return validated relevances as an array of shape (n_samples, n_labels)."""
     try:
         y = read_relevances(y.toarray() if sparse.issparse(y) else y)
     except (TypeError, ValueError):
@@ -104,7 +104,7 @@ def relevance_matrix(y: Any) -> NDArray:
 
 
 def is_rectangular(y: Any) -> bool:
-    """Return whether rows, none of them a set, are of one length, and hold no texts."""
+    """Return whether rows have equal lengths, and hold no strings and no sets."""
     try:
         return np.asarray(y).ndim == 2 and np.asarray(y).dtype.kind not in "UST"
     except ValueError:  # rows of different lengths

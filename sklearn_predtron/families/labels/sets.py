@@ -1,4 +1,4 @@
-"""Sets of labels as indicators."""
+"""Label sets as indicators."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ INDICATORS = "an indicator matrix, which sklearn.preprocessing.MultiLabelBinariz
 
 
 class Sets(Codec):
-    """Sets of m labels, or one label of two classes.
+    """The codec of sets of m labels, or of one label with two classes.
 
     Parameters
     ----------
@@ -32,11 +32,11 @@ class Sets(Codec):
     names : ndarray of shape (m,) or None
         Their names, if they have any.
     two : ndarray of shape (2,) or None
-        The values of the one label, of which the second is on, where y has one dimension; else None.
+        If y has one dimension, the two values of the label, the second of which is on; otherwise None.
     kind : {"ndarray", "csr_array", "csr_matrix"}
-        What predictions are.
+        The type of predictions.
     dtype : str
-        Of what type.
+        The dtype of predictions.
     """
 
     def __init__(self, n_labels: int, names: NDArray | None, two: NDArray | None, kind: str, dtype: str):
@@ -44,7 +44,7 @@ class Sets(Codec):
 
     @classmethod
     def first(cls, y: Any, names: NDArray | None, classes: Any, *, partial: bool) -> Sets:
-        """Return the codec of the first sets, an array or a CSR matrix; `classes` are the values of one label."""
+        """Return the codec of the first label sets, and the encoded sets; `classes` are the values of one label."""
         dtype = "int64" if y.dtype.kind not in "iufb" else y.dtype.str
         if not is_one_label(y):
             kind = "ndarray"
@@ -73,7 +73,7 @@ class Sets(Codec):
         return SetReader(self.n_labels, self.two)
 
     def encode(self, y: Any) -> Labels:
-        """Return sets as indicators; refuse those of other labels."""
+        """Return label sets as indicators; raise ValueError for other labels."""
         names = column_names(y)
         y = as_sets(y)
         self.check_shape(y)
@@ -82,24 +82,24 @@ class Sets(Codec):
         return self._reader.labels(y)
 
     def check_shape(self, y: Any) -> None:
-        """Refuse sets of another number of labels."""
+        """Raise ValueError for another number of labels."""
         if (1 if y.ndim == 1 else y.shape[1]) != self.n_labels:
             hint = "; a single row has shape (1, n_labels)" if y.ndim == 1 else ""
             raise ValueError(f"y has shape {y.shape}, and learning began with {self.n_labels} label(s){hint}.")
 
     @property
     def pack(self) -> Any:
-        """Return the function that stores a block of predicted indicators until all are there."""
+        """Return the function that stores a block of predicted indicators."""
         return np.asarray if self.kind == "ndarray" else sparse.csr_array
 
     def decode(self, predicted: Any) -> Any:
-        """Return indicators in the form that the first labels had."""
+        """Return indicators in the form of the first labels."""
         if self.two is not None:
             return self.two[predicted[:, 0]]
         return (predicted if self.kind == "ndarray" else getattr(sparse, self.kind)(predicted)).astype(self.dtype)
 
     def extended(self, classes: Any) -> tuple[Codec, list[int]]:
-        """Return the codec of more labels, behind those known, whose places stay."""
+        """Return the codec of more labels, which follow the known ones, and the places of the known ones."""
         known, names = self.n_labels, self.names
         given = list(classes) if np.iterable(classes) and not isinstance(classes, str) else []
         begin = list(range(known)) if names is None else names.tolist()
@@ -116,7 +116,7 @@ class Sets(Codec):
         return Sets(len(given), wider, None, self.kind, self.dtype), list(range(known))
 
     def strata(self, labels: Any, rows: NDArray) -> NDArray:
-        """Return the label of each of some rows that is rarest among them; of many, any part of which has as many, none."""
+        """Return the rarest label of each row as its stratum; one stratum for all if there are many rows."""
         if len(rows) > MANY:
             return np.zeros(len(rows), dtype=np.intp)
         positive = labels.dense()[rows] == 1
@@ -128,7 +128,7 @@ class Sets(Codec):
 
 
 def as_sets(y: Any) -> Any:
-    """Return sets as a CSR matrix or an array, of one or two dimensions."""
+    """Return label sets as a CSR matrix or an array of one or two dimensions."""
     y = y.tocsr() if sparse.issparse(y) else as_array(y)
     if y.ndim not in (1, 2) or (y.ndim == 2 and y.shape[1] == 0):
         raise ValueError(f"y must have shape (n_samples, n_labels), or (n_samples,) for one label; got shape {y.shape}.")
@@ -136,12 +136,12 @@ def as_sets(y: Any) -> Any:
 
 
 def is_one_label(y: Any) -> bool:
-    """Return whether sets are of one label."""
+    """Return whether y has a single label."""
     return y.shape[-1] == 1 or y.ndim == 1
 
 
 def check_label_numbers(classes: Any, m: int) -> None:
-    """Refuse `classes` of an indicator matrix that say anything but what is known: m labels, off or on."""
+    """Raise ValueError unless `classes` of an indicator matrix are its m labels or the values 0 and 1."""
     given = [np.asarray(each, dtype=object).tolist() for each in classes] if np.iterable(classes) else []
     numbers = given == list(range(m))
     values = are_values(given) and len(set(given)) == 2
@@ -158,20 +158,20 @@ def are_values(given: Any) -> bool:
 
 
 def values_of_one(classes: Any) -> NDArray:
-    """Return the values of one label, which may be in a list of its own, as for scikit-learn's multi-output classifiers."""
+    """Return the values of one label; they may be in a list, as in scikit-learn's multi-output classifiers."""
     alone = isinstance(classes, (list, tuple, np.ndarray)) and len(classes) == 1 and np.iterable(classes[0])
     return class_list(classes[0] if alone and not isinstance(classes[0], str) else classes)
 
 
 class SetReader(IndicatorReader):
-    """Reads indicators of m labels, or one label that is on for the second of two classes."""
+    """Reads indicators of m labels, or of one label, which is on for the second of two classes."""
 
     def __init__(self, m: int, classes: NDArray | None = None):
         self.one = None if classes is None else ClassReader(classes)
         super().__init__(m, self.one)
 
     def read_any(self, y: Any) -> Labels:
-        """Return sets in any form, of checked shape; refuse what is neither 0 nor 1."""
+        """Return label sets in any form and of valid shape; raise ValueError for values other than 0 and 1."""
         if self.one is not None:
             return Indicators(self.one.read_any(flat(y, warn=True)).array.astype(np.uint8)[:, None])
         if sparse.issparse(y):
@@ -189,7 +189,7 @@ def as_array(y: Any) -> NDArray:
     if isinstance(y, np.ma.MaskedArray):
         raise ValueError("y is a masked array; it must hold zeros and ones everywhere.")
     if isinstance(y, (list, tuple)):
-        refuse_missing(y)  # of which NumPy would make the text "nan" beside texts
+        refuse_missing(y)  # which NumPy would convert to the string "nan" among strings
     try:
         return np.asarray(y)
     except ValueError:
@@ -207,7 +207,7 @@ def sparse_indicators(y: Any) -> SparseIndicators:
     """Return the indicators in a CSR matrix of zeros and ones."""
     if not np.isin(y.data, (0, 1)).all():
         raise ValueError(f"y must hold zeros and ones, an indicator for each label; got {strange_values(y.data)}.")
-    SparseIndicators(y.indptr.astype(np.intp), y.indices.astype(np.intp), y.shape[1])  # checks what the next lines trust
+    SparseIndicators(y.indptr.astype(np.intp), y.indices.astype(np.intp), y.shape[1])  # the next lines rely on its checks
     y = y.astype(np.int64)
     y.sum_duplicates()
     y.eliminate_zeros()
@@ -217,6 +217,6 @@ def sparse_indicators(y: Any) -> SparseIndicators:
 
 
 def strange_values(y: NDArray) -> list[Any]:
-    """Return some of what is neither 0 nor 1."""
+    """Return some values that are neither 0 nor 1."""
     values = [value for value in np.ravel(y).tolist() if not (isinstance(value, (int, float, complex)) and value in (0, 1))]
     return list(dict.fromkeys(map(str, values)))[:5] if y.dtype.kind == "O" else values[:5]

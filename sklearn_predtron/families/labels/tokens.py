@@ -1,4 +1,4 @@
-"""Labels of the tokens of sequences."""
+"""Labels of tokens."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ from sklearn_predtron.families.labels.transitions import allowed_transitions, ch
 INTERCEPT, TRANSITIONS, LOSS = "intercept_scaling", "transition_scaling", "loss"
 LENGTH = "length"  # of the rows
 OF_ROWS = {INTERCEPT: LENGTH, TRANSITIONS: 0.1}
-OF_ONES = {INTERCEPT: 1.0, TRANSITIONS: 1.0}  # as long as features of text, which are there or not
+OF_ONES = {INTERCEPT: 1.0, TRANSITIONS: 1.0}  # as long as features of text, which are 0 or 1
 LOSSES = "hamming", "zero_one"
-WORDS = {INTERCEPT: (LENGTH,), LOSS: LOSSES}  # that may be chosen
+WORDS = {INTERCEPT: (LENGTH,), LOSS: LOSSES}  # values that `fit` may choose
 AUTO, USUAL = "auto", {**OF_ROWS, LOSS: LOSSES[0]}
 ONE_A_TOKEN = "one label for each token, and its sequence in sid; datasets.stack_sequences makes both of lists"
 
 
 class Tokens(Codec):
-    """Labels of tokens, each of them a number.
+    """The codec of labels of tokens.
 
     Parameters
     ----------
     classes : ndarray of shape (n_classes,)
         The labels in the order of their numbers.
     allowed : ndarray of shape (n_classes + 1, n_classes) or None
-        Which label may follow which, in the last row which may be first; None if all may.
+        The allowed transitions, and in the last row the allowed first labels; None if all are allowed.
     chosen : dict or None
-        What "auto" stands for, of those parameters of the tagger that are "auto".
+        The chosen values of the tagger's parameters that are "auto".
     """
 
     def __init__(self, classes: NDArray, allowed: NDArray | None = None, chosen: dict[str, Any] | None = None):
@@ -52,7 +52,7 @@ class Tokens(Codec):
 
     @classmethod
     def first(cls, y: Any, classes: Any, *, partial: bool) -> tuple[Tokens, NDArray]:
-        """Return the codec of the first labels, and the numbers of these."""
+        """Return the codec of the first labels, and their numbers."""
         if not partial:
             found, codes = find_classes(one_dimensional(y, ONE_A_TOKEN), accepted=ONE_A_TOKEN)
             return cls(found), codes
@@ -62,11 +62,11 @@ class Tokens(Codec):
         return codec, codec.encode(y)
 
     def check_same(self, classes: Any) -> None:
-        """Refuse other classes than those of the first call."""
+        """Raise ValueError for other classes than those of the first call."""
         check_same_set(classes, self.classes, "on the first call", TO_WIDEN)
 
     def with_more(self, classes: Any, constraint: Any) -> tuple[Tokens, list[int]]:
-        """Return the codec of more labels under a constraint, and the new number of each of those so far."""
+        """Return the codec of more labels under a constraint, and the new number of each present label."""
         found, places = with_more(self.classes, classes)
         if isinstance(constraint, str) and constraint == "observed":
             raise ValueError(
@@ -79,34 +79,34 @@ class Tokens(Codec):
         return Tokens(found, allowed, self.chosen), places
 
     def said(self, name: str, value: Any) -> Any:
-        """Return the value of a parameter of the tagger, or what "auto" stands for."""
+        """Return the value of a parameter of the tagger; for "auto", the chosen one."""
         automatic = isinstance(value, str) and value == AUTO
         return self.chosen.get(name, USUAL[name]) if automatic else value
 
     @property
     def chooses_by_chunks(self) -> bool:
-        """Whether a loss is to be chosen by the chunks that are found."""
+        """Whether `fit` chooses the loss by the F1 of chunks."""
         return LOSS in self.chosen and are_chunks(self.classes.tolist())
 
     def choices(self) -> tuple[Tokens, ...]:
-        """Return this codec, and one with the other scales of the features of the intercept and of transitions."""
+        """Return this codec, and one with the other scales of the intercept and of transitions."""
         return tuple(self._with([scales for scales in (OF_ROWS, OF_ONES) if INTERCEPT in self.chosen]))
 
     def refinements(self) -> tuple[Tokens, ...]:
-        """Return a codec with the other loss, by which F1 of chunks may be higher."""
+        """Return a codec with the other loss, which may have a higher F1 of chunks."""
         return tuple(self._with([{LOSS: loss} for loss in LOSSES if self.chooses_by_chunks])[1:])
 
     def standardised(self) -> Tokens:
-        """Return a codec with lengths that follow those of rows, if they are chosen."""
+        """Return a codec whose scales follow the lengths of rows, if `fit` chooses them."""
         return self._with([OF_ROWS] if INTERCEPT in self.chosen else [])[-1]
 
     def _with(self, others: list[dict[str, Any]]) -> list[Tokens]:
-        """Return this codec, and those that differ by what may be chosen."""
+        """Return this codec, and a codec for each other set of chosen values."""
         ways = ({**self.chosen, **{name: value for name, value in way.items() if name in self.chosen}} for way in others)
         return [self, *(Tokens(self.classes, self.allowed, way) for way in ways if way != self.chosen)]
 
     def encode(self, y: Any) -> NDArray:
-        """Return the numbers of labels; refuse what is no class."""
+        """Return the numbers of labels; raise ValueError for unknown labels."""
         return numbers_of(y, self.classes, ONE_A_TOKEN)
 
     def decode(self, predicted: NDArray) -> NDArray:

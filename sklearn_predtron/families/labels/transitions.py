@@ -1,4 +1,4 @@
-"""Which label may follow which."""
+"""Allowed transitions between labels."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def observed_transitions(labels: TokenCodes, k: int) -> NDArray:
 
 
 def given_transitions(constraint: Any, classes: NDArray) -> NDArray:
-    """Return the transitions of a matrix, checked."""
+    """Return the validated transitions of a matrix."""
     k = len(classes)
     found = np.asarray(constraint)
     if found.shape != (k + 1, k) or found.dtype.kind not in "biuf" or not ((found == 0) | (found == 1)).all():
@@ -63,7 +63,7 @@ def allowed_transitions(constraint: Any, classes: NDArray, observed: NDArray | N
 
 
 def check_transitions(allowed: NDArray, classes: NDArray, constraint: Any) -> None:
-    """Refuse transitions under which a label can never be predicted."""
+    """Raise ValueError if a label can never be predicted."""
     if not allowed[-1].any():
         raise ValueError(f"constraint={constraint!r} allows no first label; its last row must allow one.")
     reached, new = allowed[-1].copy(), allowed[-1].copy()
@@ -76,7 +76,7 @@ def check_transitions(allowed: NDArray, classes: NDArray, constraint: Any) -> No
 
 
 def check_labels_allowed(labels: TokenCodes, queries: Queries, allowed: NDArray, classes: NDArray, constraint: Any) -> None:
-    """Refuse sequences of labels that have a forbidden transition."""
+    """Raise ValueError if a sequence of labels has a forbidden transition."""
     codes, start = labels.array, labels.starts
     before = np.empty_like(codes)
     before[1:] = codes[:-1]

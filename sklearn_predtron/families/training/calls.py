@@ -15,7 +15,7 @@ from sklearn_predtron._core.learner import Learner
 from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.families.input.reading import Batch, BlockReader, Columns, Reading, RowReader
 from sklearn_predtron.families.input.stream import Stream
-from sklearn_predtron.families.input.tables import FirstRows, columns_of, has_labels
+from sklearn_predtron.families.input.tables import FirstRows, columns_of
 from sklearn_predtron.families.training.composition import changed_model, new_model
 from sklearn_predtron.families.training.epochs import seed_of
 from sklearn_predtron.families.training.intervals import set_recording_interval
@@ -136,7 +136,7 @@ def read(
         ids = given.get(reader.ids.name)
         X, given[reader.ids.name] = reader.apart(X, ids) if partial else reader.apart_or_warned(X, ids)
     if known is None and not partial and estimator.features is not None:
-        columns, X = columns_of(estimator.features, X, y, given, labels=has_labels(estimator))
+        columns, X = columns_of(estimator.features, X, y, given, labels=estimator._has_labels)
     reader.columns = columns
     return reader, reader.read(X, y, estimator._read_labels, known, partial=partial, **given)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from sklearn_predtron.families.input.reading import BlockReader, RowReader, len_of
-from sklearn_predtron.families.input.tables import FirstRows, has_labels, of_some_weight, part_of
+from sklearn_predtron.families.input.tables import FirstRows, of_some_weight, part_of
 from sklearn_predtron.families.training import calls
 from sklearn_predtron.families.training.trainer import Trainer
 from sklearn_predtron.features import ROWS_OF_STREAMS
@@ -21,7 +21,7 @@ def partial_fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: An
     if known is None and estimator.features is None:
         calls.partial_fit(estimator, X, y, given, learn)
         return
-    first = FirstRows(estimator.features, has_labels(estimator)) if known is None else known.columns.features
+    first = FirstRows(estimator.features, estimator._has_labels) if known is None else known.columns.features
     if not isinstance(first, FirstRows):
         calls.partial_fit(estimator, X, y, given, learn)
         return
