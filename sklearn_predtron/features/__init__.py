@@ -15,7 +15,7 @@ from sklearn_predtron._support import types
 from sklearn_predtron._support.cells import Words
 from sklearn_predtron._support.compat import Interval
 from sklearn_predtron._support.parts import Part
-from sklearn_predtron.features._columns import Columns, categories_in, chosen_categories, is_auto, opened
+from sklearn_predtron.features._columns import Columns, categories_in, chosen_categories, has_names, is_auto, opened
 from sklearn_predtron.features._knots import MOST_ROWS as ROWS_OF_KNOTS
 from sklearn_predtron.features._knots import described, evenly
 from sklearn_predtron.features._layout import CATEGORIES, MOST_FACTORS, MOST_KNOTS, NUMBERS, Description, Layout
@@ -223,7 +223,9 @@ class FeatureMap(TransformerMixin, Part):
         """
         self._fitted()
         table = opened(X)
-        if type(X) is not np.ndarray or X.shape[1] != self.n_features_in_ or hasattr(self, "feature_names_in_"):
+        names = getattr(self, "feature_names_in_", None)
+        known = has_names(X, names) or (names is None and type(X) is np.ndarray and X.shape[1] == self.n_features_in_)
+        if not known:
             validate_data(self, X=X, reset=False, skip_check_array=True)
         matrix, words = matrix_of(table, self._categories, self._hashed, missing=bool(self.missing))
         warn_of_cells(table, words)

@@ -25,7 +25,7 @@ from sklearn_predtron._support.warning import warn
 from sklearn_predtron.decisions._recent_scores import label_values
 from sklearn_predtron.families.input.stream import LabelReader, plain_rows
 from sklearn_predtron.families.labels._codec import Codec
-from sklearn_predtron.features._columns import refuse_columns, refuse_lazy
+from sklearn_predtron.features._columns import has_names, refuse_columns, refuse_lazy
 from sklearn_predtron.norms import Norm
 
 FORMATS = {False: "dense", True: "CSR"}
@@ -354,6 +354,10 @@ def read_rows(X: Any, columns: Columns | None, name: str) -> tuple[Any, Rows, Co
         return X, rows, Columns(rows.p)
     if rows is not None and columns is not None and columns.names is None and rows.p == columns.n:
         return X, rows, columns
+    if columns is not None and has_names(X, columns.names):
+        rows = plain_rows(numbers_of_frame(X))
+        if rows is not None:
+            return rows.matrix(), rows, columns
     refuse_dicts(X)
     given = columns if columns is None or columns.first is None else columns_given(X, columns)
     witness, first = witness_of(given, name), columns is None
@@ -367,6 +371,14 @@ def read_rows(X: Any, columns: Columns | None, name: str) -> tuple[Any, Rows, Co
     if columns is not None and columns is not given:
         X = padded(X, columns.n)
     return X, as_rows(X), columns or Columns(witness.n_features_in_, getattr(witness, "feature_names_in_", None))
+
+
+def numbers_of_frame(X: Any) -> NDArray | None:
+    """Return a pandas frame of floats as an array; None if its columns are of other types."""
+    if not all(isinstance(dtype, np.dtype) and dtype.kind in "fiu" for dtype in X.dtypes):
+        return None
+    values = X.to_numpy()
+    return np.ascontiguousarray(values) if values.dtype in (np.float64, np.float32) else None
 
 
 def columns_given(X: Any, columns: Columns) -> Columns:
@@ -398,7 +410,8 @@ def read_table(X: Any, columns: Columns, name: str) -> tuple[Any, Rows]:
         if getattr(X, "ndim", 2) != 2:
             check_array(X)  # which says so
         refuse_lazy(X)
-        validate_data(witness_of(columns, name), X, reset=False, skip_check_array=True)
+        if not has_names(X, columns.names):
+            validate_data(witness_of(columns, name), X, reset=False, skip_check_array=True)
         X = columns.features.read(X).view(ReadTable)
     return X, columns.features.rows(X)
 
