@@ -21,7 +21,7 @@ from sklearn_predtron._core.rows import Rows, csr_rows, dense_rows
 from sklearn_predtron._support.compat import CachedParameterNames, CallbackSupport, Interval, StrOptions, with_callbacks
 from sklearn_predtron._support.names import no_parameter, refuse_class, series, without_parameters
 from sklearn_predtron._support.pairs import with_pairs, without_pairs
-from sklearn_predtron._support.parts import Part, kinds, resolve
+from sklearn_predtron._support.parts import Part, kinds, real_number, resolve
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron.decisions._base import PLAIN, Decision
@@ -32,7 +32,6 @@ from sklearn_predtron.families.estimator.bounds import LossBounds
 from sklearn_predtron.families.estimator.explanation import Additive, Explanation
 from sklearn_predtron.families.estimator.linear_models import Linear, LinearModelReader
 from sklearn_predtron.families.estimator.model import Model
-from sklearn_predtron.families.estimator.sparse_weights import checked_share, sparse_copy
 from sklearn_predtron.families.estimator.widening import (
     average_of_width,
     check_constants,
@@ -562,7 +561,10 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         """
         with self._lock:
             check_is_fitted(self)
-            least, model = checked_share(tol), self._model
+            model: Model = self._model
+            least = real_number(tol)
+            if least is None or not 0 <= least < 1:
+                raise ValueError(f"tol={tol!r} must be a number from 0 to below 1.")
             check_fixed(self, model)
             if model.learner.problem.score_map.offsets_apart:
                 raise ValueError(
@@ -572,8 +574,8 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
             settled = model.settled
             if least > 0 and settled and "certificate" in settled:  # it certified other predictions
                 settled = {name: value for name, value in settled.items() if name != "certificate"}
-            weights = sparse_copy(model.learner, self._norm_of_weights(), least)
-            self._replace_model(model.but(learner=model.learner_with(weights), settled=settled))
+            learner = model.learner_with(model.sparse_weights(self._norm_of_weights(), least))
+            self._replace_model(model.but(learner=learner, settled=settled))
         return self
 
     @keeping_type(available_if(_check_keeps_sparse))

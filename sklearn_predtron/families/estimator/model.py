@@ -25,6 +25,7 @@ from sklearn_predtron.families.input.stream import Stream
 from sklearn_predtron.families.training.intervals import set_recording_interval
 from sklearn_predtron.losses._by_row import KnownCosts
 from sklearn_predtron.norms import Auto, Norm
+from sklearn_predtron.norms._sparse import SparseWeights
 
 BLOCK = 1 << 16  # scores of a block, which fit the processor's cache
 MANY_BLOCKS = 64  # threads are used from so many blocks on: their start takes as long as some blocks
@@ -99,6 +100,18 @@ class Model:
     def in_progress(self) -> Model:
         """Return a copy with a learner of its own, so that its training can be undone."""
         return replace(self, learner=self.learner.copied(), stream=None)
+
+    def sparse_weights(self, norm: Norm, least: float) -> SparseWeights:
+        """Return the weights that predict, without those of at most a share `least` of the largest one."""
+        weights: Any = self.learner.weights
+        W, b = self.learner.read(lambda weights: weights.mean())
+        W = W.toarray() if sparse.issparse(W) else W
+        W = np.where(np.abs(W) > least * np.abs(W).max(), W, 0.0)
+        r2 = weights.intercept.squared_length
+        size = norm.length(W, b / r2**0.5 if r2 > 0 else b[:0], apart=False)
+        how = weights.intercept, weights.score_map, bool(weights.by_feature or weights.small_pages), weights.averaging, size
+        kept = sparse.csc_array(W)
+        return SparseWeights(*W.shape, *how, kept.indptr.astype(np.intp), kept.indices.astype(np.intc), kept.data, b)
 
     def learner_with(self, weights: Any) -> Learner:
         """Return a copy of the learner with other weights, which predict the same."""
