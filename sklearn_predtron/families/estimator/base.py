@@ -68,7 +68,7 @@ if TYPE_CHECKING:
 PARTS = {"decision", "features", "loss", "norm", "problem", "representation", "tol", "update"}
 
 # Attributes that are not pickled as they are; some exist only while callbacks run.
-OF_A_PROCESS = ("_model", "_call_lock", "_callback_fit_ctx", "_skl_callbacks_to_teardown")
+UNPICKLED = ("_model", "_call_lock", "_callback_fit_ctx", "_skl_callbacks_to_teardown")
 
 
 class BasePredtron(CallbackSupport, CachedParameterNames):
@@ -108,7 +108,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     _keeps_sparse = True  # whether weights may be kept sparse
     _linear_models = "linear classifiers of scikit-learn, and OneVsRestClassifier of them"
 
-    # -------------------------------------------------------------------------------------------------- what a family says
+    # ----------------------------------------------------------------------------------------------- what a family defines
 
     def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, Any]:
         """Return the codec of the labels, which is the known one if there is one, and the encoded labels."""
@@ -248,7 +248,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         update = resolve(Update, self.update, "update")
         return update.auto_scaling if self.intercept_scaling == "auto" else self.intercept_scaling
 
-    def _what_makes_scores(self) -> str:
+    def _parameter_of_scores(self) -> str:
         """Return the name and the value of the parameter that determines the number of scores."""
         if getattr(getattr(self, "reject", None), "rule", None) == "code":
             return "reject.rule='code'"
@@ -827,7 +827,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     )
     budget_loss_ = of_expansion(
         "budget_loss_",
-        "With a kernel and a budget, the sum of the lengths of what was cut off the weights.",
+        "With a kernel and a budget, the sum of the lengths of the terms that were removed from the weights.",
         lambda expansion: expansion.truncation_loss,
     )
 
@@ -876,7 +876,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     def __getstate__(self) -> dict[str, Any]:
         """Return the state to save: the parameters and the packed model."""
         model = self._model
-        state = {name: value for name, value in super().__getstate__().copy().items() if name not in OF_A_PROCESS}
+        state = {name: value for name, value in super().__getstate__().copy().items() if name not in UNPICKLED}
         return without_pairs(state if model is None else {**state, "_model": model.packed()})
 
     def __setstate__(self, state: dict[str, Any]) -> None:
