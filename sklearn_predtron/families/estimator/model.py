@@ -284,8 +284,8 @@ class Model:
 
     def check_after_first_epoch(self) -> None:
         """Raise ValueError if the only scores for probabilities are those of the first of several epochs, which are poor."""
-        told_at = (self.settled or {}).get("first_epoch")
-        if told_at is not None and told_at == getattr(self.learner.observer, "recorded", None):
+        recorded_at = (self.settled or {}).get("first_epoch")
+        if recorded_at is not None and recorded_at == getattr(self.learner.observer, "recorded", None):
             raise ValueError(
                 "probabilities are made of scores of rows that were not learned, and after several epochs with cv=0 there are "
                 "none: call fit with cv=None, which holds rows out, or with max_iter=1, or learn on by partial_fit."
@@ -310,9 +310,7 @@ class Model:
 
     def packed(self) -> dict[str, Any]:
         """Return the content of a saved model as of one round: the format, and plain names, numbers and arrays."""
-        self.learner.read(
-            lambda weights: None
-        )  # completes work that an interrupt has left undone, which is not possible inside the section
+        self.learner.read(lambda weights: None)  # completes what an interrupt has left undone, which the section cannot
         saving.compiled()  # imports modules the first time, which would take too long inside the section
         with self.learner.lock.reading():
             kept = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name not in UNSAVED_FIELDS}
