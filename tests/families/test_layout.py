@@ -21,7 +21,10 @@ ESTIMATORS = sorted(
 KNOW_NO_ESTIMATOR = [
     *(FAMILIES / "labels").glob("*.py"),
     *(ROOT / "decisions").glob("*.py"),
-    *(FAMILIES / f"{name}.py" for name in ("_reading", "_batches", "_model", "_saved", "training/patience")),
+    *(
+        FAMILIES / f"{name}.py"
+        for name in ("input/reading", "input/batches", "estimator/model", "estimator/saving", "training/patience")
+    ),
 ]
 
 
