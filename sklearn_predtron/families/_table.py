@@ -75,7 +75,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         """The labels."""
         return self._model.labels.classes
 
-    # --------------------------------------------------------------------------------------------------- what it is made of
+    # ----------------------------------------------------------------------------------------- labels, problem and decision
 
     def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, Codes]:
         if known is None:
@@ -137,12 +137,12 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             calibration, by_costs = Calibration(of, rule.smoothing, weights), self._weights_of_costs(classes)
             if reject is not None and reject.rate is not None:
                 return Rated(
-                    calibration, self._at_stake(self._costs_between(classes), labels, noted), float(reject.rate), by_costs
+                    calibration, self._deciding_costs(self._costs_between(classes), labels, noted), float(reject.rate), by_costs
                 )
             if reject is not None and reject.risk is not None:
                 risk, confidence = float(reject.risk), float(reject.confidence)
                 return Certified(calibration, self._costs_below(reject, classes), risk, confidence, by_costs)
-            return LeastCost(calibration, self._at_stake(self._costs(classes), labels, noted), by_costs)
+            return LeastCost(calibration, self._deciding_costs(self._costs(classes), labels, noted), by_costs)
         calibration = Calibration(of, class_weight=weights)
         if isinstance(rule, Cut):
             if measure is None:
@@ -151,15 +151,15 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         if reject is None:
             follows = held and not self._has_own_problem()
             if follows and noted is not None and noted.rows.any():
-                return LeastCost(calibration, self._at_stake(self._costs(classes), labels, noted), or_decoded=True)
+                return LeastCost(calibration, self._deciding_costs(self._costs(classes), labels, noted), or_decoded=True)
             agrees = follows and self.class_weight is None
-            losses_of = partial(losses_by_table, self._at_stake(self._costs(classes), labels, noted))
+            losses_of = partial(losses_by_table, self._deciding_costs(self._costs(classes), labels, noted))
             return Decoded(Calibration(of, class_weight=weights, agrees=agrees), holds_out=held, losses_of=losses_of)
         if reject.rule == "code":
             return AbstainByCode(len(classes), calibration)
         return MARGINS[str(reject.rule)](self._costs(classes), calibration)
 
-    def _at_stake(self, costs: NDArray, labels: Any, noted: Any) -> NDArray:
+    def _deciding_costs(self, costs: NDArray, labels: Any, noted: Any) -> NDArray:
         """Return the costs that decide predictions if a call gives none, multiplied by the class weights.
 
         They are the costs of the loss.  If it is the unit loss and `fit` was given costs of rows, they are the means of these.
@@ -438,7 +438,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             )
         return asked / followed
 
-    cost_power_ = recorded("cost_power_", "The power of what a row's mistakes cost that it weighed in `fit` with `costs`.")
+    cost_power_ = recorded("cost_power_", "The power of the cost of a row's mistakes that was its weight in `fit` with `costs`.")
 
     # --------------------------------------------------------------------------------------------------------- prediction
 
@@ -473,9 +473,9 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         costs : array-like of shape (n_samples, k, m), data frame or dict, default=None
             Costs of the predictions in each row, instead of `loss`: an array in the order of `classes_`, with a last column for
             ``reject.label`` if there is a reject option; a data frame whose columns are pairs (true, predicted); or
-            {(true, predicted): a number or an array of shape (n_samples,)}.  Pairs left out cost what `loss` and `reject` say.
-            The prediction has the lowest expected cost under `predict_proba`, whatever the `decision`; `class_weight` does not
-            multiply these costs.  None decides by `decision` or, if `fit` was given costs, by their means (see there).
+            {(true, predicted): a number or an array of shape (n_samples,)}.  Pairs left out have the costs of `loss` and
+            `reject`.  The prediction has the lowest expected cost under `predict_proba`, whatever the `decision`; `class_weight`
+            does not multiply these costs.  None decides by `decision` or, if `fit` was given costs, by their means (see there).
 
         Returns
         -------

@@ -184,7 +184,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
 
-    # ------------------------------------------------------------------------------------------------- what it is made of
+    # --------------------------------------------------------------------------------------- labels, problem and decision
 
     @learned
     def classes_(self) -> NDArray:
@@ -364,7 +364,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             return self
         return self._partial_fit(X, y, classes=classes, sample_weight=sample_weight, costs=costs)
 
-    cost_power_ = recorded("cost_power_", "The power of what a row's mistakes cost that it weighed in `fit` with `costs`.")
+    cost_power_ = recorded("cost_power_", "The power of the cost of a row's mistakes that was its weight in `fit` with `costs`.")
 
     # --------------------------------------------------------------------------------------------------------- prediction
 

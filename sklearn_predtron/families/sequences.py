@@ -286,9 +286,9 @@ class PredtronSequenceTagger(BasePredtron):
         values = {name: getattr(self, name) for name in USUAL}
         return tuple(name for name, value in values.items() if isinstance(value, str) and value == AUTO)
 
-    def _by(self, labels: Any, name: str) -> Any:
+    def _chosen(self, labels: Any, name: str) -> Any:
         """Return the value of a parameter; for "auto", the chosen one."""
-        return labels.said(name, getattr(self, name))
+        return labels.chosen_or(name, getattr(self, name))
 
     def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, NDArray]:
         if known is None:
@@ -305,21 +305,23 @@ class PredtronSequenceTagger(BasePredtron):
         return labels, scores.of_each_class(0.5)  # tokens always have offsets
 
     def _build_problem(self, labels: Any) -> ChainProblem:
-        return sequence_loss(self._by(labels, LOSS)).build(float(self._by(labels, TRANSITIONS)), labels.classes, labels.allowed)
+        return sequence_loss(self._chosen(labels, LOSS)).build(
+            float(self._chosen(labels, TRANSITIONS)), labels.classes, labels.allowed
+        )
 
     def _intercept(self, labels: Any) -> Intercept:
-        scaling = self._by(labels, INTERCEPT)
+        scaling = self._chosen(labels, INTERCEPT)
         return Intercept(True, AUTO if scaling == LENGTH else scaling)
 
     def _fixed_parameters(self) -> dict[str, Any]:
         return {INTERCEPT: self.intercept_scaling, TRANSITIONS: self.transition_scaling}
 
-    # ------------------------------------------------------------------------------------------------------ what was learned
+    # ----------------------------------------------------------------------------------------------------- fitted attributes
 
     @learned
     def loss_(self) -> Any:
         """The parameter `loss`; for "auto", the chosen loss."""
-        return self._by(self._model.labels, LOSS)
+        return self._chosen(self._model.labels, LOSS)
 
     @learned
     def classes_(self) -> NDArray:

@@ -11,7 +11,7 @@ from sklearn_predtron import PredtronClassifier, PredtronMultilabelClassifier, P
 from sklearn_predtron.decisions._base import PLAIN, Decision
 from sklearn_predtron.decisions._cut import CutAt, OfEachLabel
 from sklearn_predtron.families.estimator import model as fitted
-from sklearn_predtron.families.estimator.model import OF_A_PROCESS, Model
+from sklearn_predtron.families.estimator.model import UNSAVED_FIELDS, Model
 from sklearn_predtron.norms import RKHS
 from sklearn_predtron.updates import Adaptive
 
@@ -91,7 +91,7 @@ def test_another_model_differs_in_what_is_given_alone():
     assert model.stream is not None or model.resolved is False
     other = model.but(settled=3)
     for field in dataclasses.fields(Model):
-        if field.name not in ("settled", *OF_A_PROCESS):
+        if field.name not in ("settled", *UNSAVED_FIELDS):
             assert getattr(other, field.name) is getattr(model, field.name)
     assert (other.settled, other.stream, other.resolved) == (3, None, False)
     assert other.decided[-1] is None and other.parameters is not model.parameters
@@ -141,7 +141,7 @@ def test_packed_and_unpacked(make):
     assert "sklearn_predtron._" not in str(pickle.dumps(packed)).replace("sklearn_predtron.losses", "")
     assert packed["parts"][-1]["kind"] == "Model"
     names = [name for name, _ in packed["parts"][-1]["state"]]
-    assert names == [field.name for field in dataclasses.fields(Model) if field.name not in OF_A_PROCESS]
+    assert names == [field.name for field in dataclasses.fields(Model) if field.name not in UNSAVED_FIELDS]
     again = Model.unpacked(pickle.loads(pickle.dumps(packed)))
     assert (again.stream, again.resolved) == (None, False)
     np.testing.assert_array_equal(again.scores(X), model.scores(X))

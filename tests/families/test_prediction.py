@@ -54,8 +54,8 @@ def test_threads_share_the_blocks_of_any_backend(monkeypatch):
     expected = model.predict(X)
     make_blocks_small(monkeypatch)
     seen = []
-    worked = scoring.worked
-    monkeypatch.setattr(scoring, "worked", lambda work, blocks: seen.append(len(blocks)) or worked(work, blocks))
+    whole = scoring.map_some
+    monkeypatch.setattr(scoring, "map_some", lambda work, blocks: seen.append(len(blocks)) or whole(work, blocks))
     with joblib.parallel_config(backend="loky", n_jobs=2):
         np.testing.assert_array_equal(model.predict(X), expected)
     assert seen == [4, 4]

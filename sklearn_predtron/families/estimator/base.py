@@ -21,7 +21,7 @@ from sklearn_predtron._core.rows import Rows, csr_rows, dense_rows
 from sklearn_predtron._support.compat import CachedParameterNames, CallbackSupport, Interval, StrOptions, with_callbacks
 from sklearn_predtron._support.names import no_parameter, refuse_class, series, without_parameters
 from sklearn_predtron._support.pairs import with_pairs, without_pairs
-from sklearn_predtron._support.parts import Part, kinds, resolve
+from sklearn_predtron._support.parts import Part, kinds, real_number, resolve
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron.decisions._base import PLAIN, Decision
@@ -32,7 +32,6 @@ from sklearn_predtron.families.estimator.bounds import LossBounds
 from sklearn_predtron.families.estimator.explanation import Additive, Explanation
 from sklearn_predtron.families.estimator.linear_models import Linear, LinearModelReader
 from sklearn_predtron.families.estimator.model import Model
-from sklearn_predtron.families.estimator.sparse_weights import checked_share, sparse_copy
 from sklearn_predtron.families.estimator.widening import (
     average_of_width,
     check_constants,
@@ -69,7 +68,7 @@ if TYPE_CHECKING:
 PARTS = {"decision", "features", "loss", "norm", "problem", "representation", "tol", "update"}
 
 # Attributes that are not pickled as they are; some exist only while callbacks run.
-OF_A_PROCESS = ("_model", "_call_lock", "_callback_fit_ctx", "_skl_callbacks_to_teardown")
+UNPICKLED = ("_model", "_call_lock", "_callback_fit_ctx", "_skl_callbacks_to_teardown")
 
 
 class BasePredtron(CallbackSupport, CachedParameterNames):
@@ -109,7 +108,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     _keeps_sparse = True  # whether weights may be kept sparse
     _linear_models = "linear classifiers of scikit-learn, and OneVsRestClassifier of them"
 
-    # -------------------------------------------------------------------------------------------------- what a family says
+    # ----------------------------------------------------------------------------------------------- what a family defines
 
     def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, Any]:
         """Return the codec of the labels, which is the known one if there is one, and the encoded labels."""
@@ -249,7 +248,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         update = resolve(Update, self.update, "update")
         return update.auto_scaling if self.intercept_scaling == "auto" else self.intercept_scaling
 
-    def _what_makes_scores(self) -> str:
+    def _parameter_of_scores(self) -> str:
         """Return the name and the value of the parameter that determines the number of scores."""
         if getattr(getattr(self, "reject", None), "rule", None) == "code":
             return "reject.rule='code'"
@@ -562,7 +561,10 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         """
         with self._lock:
             check_is_fitted(self)
-            least, model = checked_share(tol), self._model
+            model: Model = self._model
+            least = real_number(tol)
+            if least is None or not 0 <= least < 1:
+                raise ValueError(f"tol={tol!r} must be a number from 0 to below 1.")
             check_fixed(self, model)
             if model.learner.problem.score_map.offsets_apart:
                 raise ValueError(
@@ -572,8 +574,8 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
             settled = model.settled
             if least > 0 and settled and "certificate" in settled:  # it certified other predictions
                 settled = {name: value for name, value in settled.items() if name != "certificate"}
-            weights = sparse_copy(model.learner, self._norm_of_weights(), least)
-            self._replace_model(model.but(learner=model.learner_with(weights), settled=settled))
+            learner = model.learner_with(model.sparse_weights(self._norm_of_weights(), least))
+            self._replace_model(model.but(learner=learner, settled=settled))
         return self
 
     @keeping_type(available_if(_check_keeps_sparse))
@@ -825,7 +827,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     )
     budget_loss_ = of_expansion(
         "budget_loss_",
-        "With a kernel and a budget, the sum of the lengths of what was cut off the weights.",
+        "With a kernel and a budget, the sum of the lengths of the terms that were removed from the weights.",
         lambda expansion: expansion.truncation_loss,
     )
 
@@ -874,7 +876,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     def __getstate__(self) -> dict[str, Any]:
         """Return the state to save: the parameters and the packed model."""
         model = self._model
-        state = {name: value for name, value in super().__getstate__().copy().items() if name not in OF_A_PROCESS}
+        state = {name: value for name, value in super().__getstate__().copy().items() if name not in UNPICKLED}
         return without_pairs(state if model is None else {**state, "_model": model.packed()})
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._core.rows import OVERFLOW
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.families.estimator.model import Model, worked_in_blocks
+from sklearn_predtron.families.estimator.model import Model, map_blocks
 from sklearn_predtron.families.input.reading import BlockReader
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.features import FeatureMap
@@ -178,7 +178,7 @@ class Additive:
             values[first:last] = by_term(made(X[first:last]).matrix(), term_of, len(self.terms), weights)
 
         most = len(self.terms) * (len(self.coef) + MOST_FEATURES)  # of a row
-        worked_in_blocks(len(X), max(1, ENTRIES // most), fill)
+        map_blocks(len(X), max(1, ENTRIES // most), fill)
         return values
 
 

@@ -25,10 +25,11 @@ from sklearn_predtron.families.input.stream import Stream
 from sklearn_predtron.families.training.intervals import set_recording_interval
 from sklearn_predtron.losses._by_row import KnownCosts
 from sklearn_predtron.norms import Auto, Norm
+from sklearn_predtron.norms._sparse import SparseWeights
 
 BLOCK = 1 << 16  # scores of a block, which fit the processor's cache
 MANY_BLOCKS = 64  # threads are used from so many blocks on: their start takes as long as some blocks
-OF_A_PROCESS = ("stream", "resolved", "decided", "parameters")  # fields that are not saved
+UNSAVED_FIELDS = ("stream", "resolved", "decided", "parameters")  # fields that are not saved
 
 
 @dataclass(eq=False)
@@ -90,15 +91,27 @@ class Model:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the fields without those of the process, for subclasses that are pickled as they are."""
-        return {**vars(self), **nothing_of_a_process()}
+        return {**vars(self), **initial_unsaved_fields()}
 
     def but(self, **changes: Any) -> Model:
         """Return a copy with some other fields, whose fast path is closed."""
-        return replace(self, **{**nothing_of_a_process(), **changes})
+        return replace(self, **{**initial_unsaved_fields(), **changes})
 
     def in_progress(self) -> Model:
         """Return a copy with a learner of its own, so that its training can be undone."""
         return replace(self, learner=self.learner.copied(), stream=None)
+
+    def sparse_weights(self, norm: Norm, least: float) -> SparseWeights:
+        """Return the weights that predict, without those of at most a share `least` of the largest one."""
+        weights: Any = self.learner.weights
+        W, b = self.learner.read(lambda weights: weights.mean())
+        W = W.toarray() if sparse.issparse(W) else W
+        W = np.where(np.abs(W) > least * np.abs(W).max(), W, 0.0)
+        r2 = weights.intercept.squared_length
+        size = norm.length(W, b / r2**0.5 if r2 > 0 else b[:0], apart=False)
+        how = weights.intercept, weights.score_map, bool(weights.by_feature or weights.small_pages), weights.averaging, size
+        kept = sparse.csc_array(W)
+        return SparseWeights(*W.shape, *how, kept.indptr.astype(np.intp), kept.indices.astype(np.intc), kept.data, b)
 
     def learner_with(self, weights: Any) -> Learner:
         """Return a copy of the learner with other weights, which predict the same."""
@@ -186,7 +199,7 @@ class Model:
         X, rows = self._read_rows_to_predict(X)
         decision = decision if decision.shifts else PLAIN
         if not has_blocks(self.learner, rows):
-            return self._of_now(X, rows, decision)[1]
+            return self._current_scores(X, rows, decision)[1]
         scores = np.empty((rows.n, self.learner.problem.d))
 
         def fill(first: int, last: int, decision: Decision, found: NDArray) -> None:
@@ -200,7 +213,7 @@ class Model:
         X, rows = self._read_rows_to_predict(X)
         problem = self.learner.problem
         if not has_blocks(self.learner, rows):
-            decision, scores = self._of_now(X, rows, decision)
+            decision, scores = self._current_scores(X, rows, decision)
             return pack(decision.predict(problem, scores))
 
         def decode(first: int, last: int, decision: Decision, scores: NDArray) -> Any:
@@ -216,7 +229,7 @@ class Model:
             self.check_finite(X, rows)
         return X, rows
 
-    def _of_now(self, X: Any, rows: Rows, decision: Decision) -> tuple[Decision, NDArray]:
+    def _current_scores(self, X: Any, rows: Rows, decision: Decision) -> tuple[Decision, NDArray]:
         """Return the current decision and the shifted scores, both as of one round."""
         learner = self.learner
         scores = np.empty((rows.n, learner.problem.d))
@@ -245,7 +258,7 @@ class Model:
                 scores -= shift
             return work(first, last, decision, scores)
 
-        return worked_in_blocks(rows.n, size_of_block(learner), work_on)
+        return map_blocks(rows.n, size_of_block(learner), work_on)
 
     def fill_scores(self, predictor: Any, X: Any, rows: Rows, first: int, scores: NDArray) -> NDArray:
         """Fill in the scores of the rows from `first` on, by a learner or by its predictor."""
@@ -271,8 +284,8 @@ class Model:
 
     def check_after_first_epoch(self) -> None:
         """Raise ValueError if the only scores for probabilities are those of the first of several epochs, which are poor."""
-        told_at = (self.settled or {}).get("first_epoch")
-        if told_at is not None and told_at == getattr(self.learner.observer, "recorded", None):
+        recorded_at = (self.settled or {}).get("first_epoch")
+        if recorded_at is not None and recorded_at == getattr(self.learner.observer, "recorded", None):
             raise ValueError(
                 "probabilities are made of scores of rows that were not learned, and after several epochs with cv=0 there are "
                 "none: call fit with cv=None, which holds rows out, or with max_iter=1, or learn on by partial_fit."
@@ -297,12 +310,10 @@ class Model:
 
     def packed(self) -> dict[str, Any]:
         """Return the content of a saved model as of one round: the format, and plain names, numbers and arrays."""
-        self.learner.read(
-            lambda weights: None
-        )  # completes work that an interrupt has left undone, which is not possible inside the section
+        self.learner.read(lambda weights: None)  # completes what an interrupt has left undone, which the section cannot
         saving.compiled()  # imports modules the first time, which would take too long inside the section
         with self.learner.lock.reading():
-            kept = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name not in OF_A_PROCESS}
+            kept = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name not in UNSAVED_FIELDS}
             parts = saving.pack(kept)
         return {"format": saving.FORMAT, "version": __version__, "parts": parts}
 
@@ -312,7 +323,7 @@ class Model:
         return saving.unpack(saved, cls)
 
 
-def nothing_of_a_process() -> dict[str, Any]:
+def initial_unsaved_fields() -> dict[str, Any]:
     """Return the initial values of the fields that are not saved."""
     return {"stream": None, "resolved": False, "decided": (None, None, None), "parameters": object()}
 
@@ -330,18 +341,18 @@ def has_blocks(learner: Learner, rows: Rows) -> bool:
     return rows.n > size_of_block(learner) and learner.weights.expansion is None and not are_few(rows, 0)
 
 
-def worked_in_blocks(n: int, size: int, work: Callable[[int, int], Any]) -> list[Any]:
+def map_blocks(n: int, size: int, work: Callable[[int, int], Any]) -> list[Any]:
     """Return work(first, last) for blocks of n rows."""
     blocks = [(first, min(first + size, n)) for first in range(0, n, size)]
     n_jobs = effective_n_jobs(None) if len(blocks) >= MANY_BLOCKS else 1
     if n_jobs == 1:
-        return worked(work, blocks)
+        return map_some(work, blocks)
     cuts = np.linspace(0, len(blocks), n_jobs + 1).astype(int)
     shares = (blocks[begin:end] for begin, end in itertools.pairwise(cuts))
-    found = Parallel(n_jobs, require="sharedmem")(delayed(worked)(work, share) for share in shares)
+    found = Parallel(n_jobs, require="sharedmem")(delayed(map_some)(work, share) for share in shares)
     return list(itertools.chain.from_iterable(found))
 
 
-def worked(work: Callable[[int, int], Any], blocks: list[tuple[int, int]]) -> list[Any]:
+def map_some(work: Callable[[int, int], Any], blocks: list[tuple[int, int]]) -> list[Any]:
     """Return work(first, last) for some blocks."""
     return [work(*block) for block in blocks]

@@ -65,9 +65,7 @@ class SequenceReader(BlockReader):
         if known is not None:
             return known.labels.chosen
         as_they_are = reading.batch.rows.sparse or reading.columns.features is not None
-        norm = resolve(Norm, self.norm, "norm").for_rows(
-            sparse=as_they_are
-        )  # not the norm of the present weights, which are replaced
+        norm = resolve(Norm, self.norm, "norm").for_rows(sparse=as_they_are)  # not that of the present weights
         usual = USUAL if isinstance(norm, Scaled) or INTERCEPT not in self.automatic else {**USUAL, **OF_ONES}
         return {name: usual[name] for name in self.automatic}
 

@@ -41,7 +41,7 @@ def columns_of(features: Any, X: Any, y: Any, given: dict[str, Any], *, labels: 
     """
     fitted = clone(map_of(features))
     n = X.n if isinstance(X, Gathered) else len_of(X)
-    there = np.ones(n, dtype=bool) if isinstance(X, Gathered) else of_some_weight(X, given)
+    there = np.ones(n, dtype=bool) if isinstance(X, Gathered) else rows_with_weight(X, given)
     if there.all() or not there.any():
         table = fitted._fit(X, targets(y, n, labels=labels)).view(ReadTable)
     else:
@@ -202,7 +202,7 @@ def joined(parts: list[Any]) -> NDArray | None:
         return None
 
 
-def of_some_weight(X: Any, given: dict[str, Any]) -> NDArray:
+def rows_with_weight(X: Any, given: dict[str, Any]) -> NDArray:
     """Return a mask of the rows with nonzero weight."""
     n = len_of(X)
     weight = np.asarray(given.get("sample_weight"))

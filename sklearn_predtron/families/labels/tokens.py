@@ -78,7 +78,7 @@ class Tokens(Codec):
             check_transitions(allowed, found, constraint)
         return Tokens(found, allowed, self.chosen), places
 
-    def said(self, name: str, value: Any) -> Any:
+    def chosen_or(self, name: str, value: Any) -> Any:
         """Return the value of a parameter of the tagger; for "auto", the chosen one."""
         automatic = isinstance(value, str) and value == AUTO
         return self.chosen.get(name, USUAL[name]) if automatic else value

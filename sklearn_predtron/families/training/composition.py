@@ -69,7 +69,7 @@ def changed_model(estimator: Any, model: Model, reading: Reading, *, partial: bo
     if not can_go_on(learner, problem):
         start = "call fit with warm_start=False" if estimator.warm_start else "call fit"
         raise ValueError(
-            f"{estimator._what_makes_scores()} has {number_of_scores(problem)} and the weights so far have "
+            f"{estimator._parameter_of_scores()} has {number_of_scores(problem)} and the weights so far have "
             f"{number_of_scores(learner.problem)}; {start} to start anew."
         )
     if update.kind == learner.update.kind:

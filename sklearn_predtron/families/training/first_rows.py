@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from sklearn_predtron.families.input.reading import BlockReader, RowReader, len_of
-from sklearn_predtron.families.input.tables import FirstRows, of_some_weight, part_of
+from sklearn_predtron.families.input.tables import FirstRows, part_of, rows_with_weight
 from sklearn_predtron.families.training import calls
 from sklearn_predtron.families.training.trainer import Trainer
 from sklearn_predtron.features import ROWS_OF_STREAMS
@@ -38,7 +38,7 @@ def learn_first(estimator: Any, first: FirstRows, X: Any, y: Any, given: dict[st
     reader: RowReader = estimator._reader()
     if isinstance(reader, BlockReader):
         X, given[reader.ids.name] = reader.apart(X, given.get(reader.ids.name))
-    there = of_some_weight(X, given)
+    there = rows_with_weight(X, given)
     columns = first.columns_so_far(X)
     if estimator._model is not None:
         estimator._model = replace(estimator._model, columns=estimator._model.columns._replace(features=first.learning()))
