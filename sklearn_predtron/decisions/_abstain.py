@@ -94,7 +94,7 @@ class AbstainOnline(AbstainByMargin):
         held.show(learner)
         return {}
 
-    def now(self, learner: Learner, settled: Any) -> AbstainByMargin:
+    def now(self, learner: Learner, fitted_decision: Any) -> AbstainByMargin:
         """Return the decision by the threshold of this moment, if there is one."""
         observer: Any = learner.observer
         if not isinstance(observer, MarginHistogram):

@@ -67,7 +67,7 @@ class Decision:
     """Decode the scores as they are.
 
     A decision consists of parameters and does not change.  What was observed during training is in the learner's observer.  What
-    was fitted after a fit is plain values by name, `settled`, which a model keeps.
+    was fitted after a fit is plain values by name, `fitted_decision`, which a model keeps.
     """
 
     # What scores it is made by: "unseen" ones, of rows that a fit holds out; "progressive" ones, of the first epoch where five
@@ -97,7 +97,7 @@ class Decision:
         """Return the values fitted on the scores of the training rows, in their order."""
         return {}
 
-    def now(self, learner: Learner, settled: Any) -> Decision:
+    def now(self, learner: Learner, fitted_decision: Any) -> Decision:
         """Return the present decision, with all fitted and observed values filled in."""
         return self
 

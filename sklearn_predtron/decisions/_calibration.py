@@ -182,13 +182,13 @@ class Calibration(Decision):
         """Return the moment of the calibration map of held-out rows, its smoothing and its parameters."""
         return moment, self.smoothing, unnamed(self.map_of(problem, held))
 
-    def now(self, learner: Learner, settled: Any) -> Calibrated:
+    def now(self, learner: Learner, fitted_decision: Any) -> Calibrated:
         """Return the present calibration map: that of the held-out rows, until there are a tenth more rows."""
-        self.check_known(learner, settled)
-        found = self.map(learner, settled)
+        self.check_known(learner, fitted_decision)
+        found = self.map(learner, fitted_decision)
         return Calibrated(self.of, found, agrees=self.agrees)
 
-    def check_known(self, learner: Learner, settled: Any) -> None:
+    def check_known(self, learner: Learner, fitted_decision: Any) -> None:
         """Raise ValueError if no scores of unseen rows are known."""
         if not self.knows(learner):
             raise ValueError(
@@ -202,16 +202,16 @@ class Calibration(Decision):
         recent = isinstance(observer, RecentScores) and observer.kind == self.of.kind and observer.marked_at > 0
         return recent or (isinstance(observer, ScoreHistogram) and observer.rounds > 0)
 
-    def map(self, learner: Learner, settled: Any) -> Any:
+    def map(self, learner: Learner, fitted_decision: Any) -> Any:
         """Return the calibration map; None if no scores are known."""
         observer: Any = learner.observer
         if isinstance(observer, ScoreHistogram):
-            return self.map_of_bins(observer, settled)
+            return self.map_of_bins(observer, fitted_decision)
         if not isinstance(observer, RecentScores) or observer.kind != self.of.kind:
             return None
         with learner.lock.reading():
             moment = observer.marked_at, self.smoothing
-            known = (settled or {}).get("map")
+            known = (fitted_decision or {}).get("map")
             if known is not None and known[:2] == moment:
                 return self.restored(known)
             return None if observer.marked_at == 0 else self.map_of_record(observer, learner.problem)
@@ -233,9 +233,9 @@ class Calibration(Decision):
             self._last = known, found
         return found
 
-    def map_of_bins(self, observer: Any, settled: Any) -> Any:
+    def map_of_bins(self, observer: Any, fitted_decision: Any) -> Any:
         """Return the calibration map of the histogram, unless that of the held-out rows still holds."""
-        known = (settled or {}).get("map")
+        known = (fitted_decision or {}).get("map")
         if known is not None and known[:2] == (observer.rounds, self.smoothing):
             return self.restored(known)
         seen = observer.weights()

@@ -111,32 +111,32 @@ class Certified(RejectAbove):
         super().__init__(calibration, costs, weights)
         self.risk, self.confidence = risk, confidence
 
-    def now(self, learner: Learner, settled: Any) -> Decision:
+    def now(self, learner: Learner, fitted_decision: Any) -> Decision:
         """Return the certified decision, which holds until training continues."""
-        found = self.found(learner, settled)
+        found = self.found(learner, fitted_decision)
         if found is None:
             raise ValueError(
                 f"reject.risk={self.risk:g} is promised of a model by rows that were set aside: call certify(X, y) after it has "
                 "learned, and again when it has learned on, or its loss, its decision or reject has changed."
             )
-        return self.answering(self.calibration.now(learner, settled).map, found.threshold)
+        return self.answering(self.calibration.now(learner, fitted_decision).map, found.threshold)
 
-    def found(self, learner: Learner, settled: Any) -> Certificate | None:
+    def found(self, learner: Learner, fitted_decision: Any) -> Certificate | None:
         """Return the certificate; None if the present model has none."""
-        known = (settled or {}).get("certificate")
+        known = (fitted_decision or {}).get("certificate")
         if known is None or known[0] != learner.t:
             return None
         smoothing, costs, found = known[1], known[2], Certificate(*known[3])
         same = smoothing == self.calibration.smoothing and np.array_equal(costs, self.costs.ravel())
         return found if same and (found.risk, found.confidence) == (self.risk, self.confidence) else None
 
-    def certified(self, learner: Learner, settled: Any, probabilities: NDArray, codes: NDArray) -> tuple[Any, ...]:
+    def certified(self, learner: Learner, fitted_decision: Any, probabilities: NDArray, codes: NDArray) -> tuple[Any, ...]:
         """Return the certificate fitted on held-out rows, given their probabilities and classes.
 
         Learn then Test (Angelopoulos et al. 2021): thresholds are tested one after the other, each at level 1 - confidence, until
         one fails.  The first is the one that is best on the recorded rows (not on these); wider ones follow.
         """
-        thresholds = self.thresholds(learner, settled, len(codes))
+        thresholds = self.thresholds(learner, fitted_decision, len(codes))
         drawn = np.random.default_rng(0).permutation(len(codes))  # bets are in the order of rows, which may be sorted
         probabilities, codes = probabilities[drawn], codes[drawn]
         found = Certificate(self.risk, self.confidence, len(codes), 0, float("nan"), NOTHING)
@@ -158,11 +158,11 @@ class Certified(RejectAbove):
         predicted = least_expected(np.ascontiguousarray(probabilities), self.with_rejects(threshold))
         return predicted[predicted < len(self.costs)]
 
-    def thresholds(self, learner: Learner, settled: Any, n: int) -> NDArray:
+    def thresholds(self, learner: Learner, fitted_decision: Any, n: int) -> NDArray:
         """Return the thresholds in the order of their tests on n rows, by the scores that are on record."""
         observer: Any = learner.observer
         with learner.lock.reading():
-            found = self.calibration.now(learner, settled)
+            found = self.calibration.now(learner, fitted_decision)
             scores, labels, _, _ = observer.marked()
         probabilities = found.predict(learner.problem, scores.astype(np.float64))
         widening = np.unique(np.quantile((probabilities @ self.costs).min(axis=1), np.arange(1, LEVELS + 1) / LEVELS))

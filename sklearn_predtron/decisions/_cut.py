@@ -121,12 +121,12 @@ class CutBy(Decision):
         weight = np.ones(len(held.values), dtype=np.int64) if learned is None else learned[held.rounds] / learned.max()
         scores, positive, weight = self.of.scores(learner.problem, held.scores), held.values == 1, weight[:, None]
         cuts = best_cuts(self.measure, scores, positive * weight, ~positive * weight)
-        settled: dict[str, Any] = {"cut": (self.measure.name, observer.rounds, tuple(cuts.tolist()))}
+        fitted_decision: dict[str, Any] = {"cut": (self.measure.name, observer.rounds, tuple(cuts.tolist()))}
         if self.calibration is not None:
-            settled["map"] = self.calibration.fitted_to(learner.problem, held, observer.rounds)
-        return settled
+            fitted_decision["map"] = self.calibration.fitted_to(learner.problem, held, observer.rounds)
+        return fitted_decision
 
-    def now(self, learner: Learner, settled: Any) -> CutAt:
+    def now(self, learner: Learner, fitted_decision: Any) -> CutAt:
         """Return the present cuts: the fitted ones, or those of the histogram once there are more rounds."""
         observer: Any = learner.observer
         if not isinstance(observer, ScoreHistogram):
@@ -135,7 +135,7 @@ class CutBy(Decision):
             )
         with learner.lock.reading():
             moment = self.measure.name, observer.rounds
-            cut = (settled or {}).get("cut")
+            cut = (fitted_decision or {}).get("cut")
             known = next((found for found in (cut, observer.kept) if found is not None and found[:2] == moment), None)
             if known is None:
                 weights = observer.weights()

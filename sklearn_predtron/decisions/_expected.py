@@ -35,11 +35,11 @@ class OfProbabilities(Decision):
         self.calibration, self.or_decoded = calibration, or_decoded
         self._last: tuple[Any, Any] = (None, PLAIN)  # a map, and the decision by it
 
-    def now(self, learner: Learner, settled: Any) -> Decision:
+    def now(self, learner: Learner, fitted_decision: Any) -> Decision:
         """Return the decision by the map of this moment; before the first round that of the scores, as they are."""
         if learner.t == 0 or (self.or_decoded and not self.calibration.knows(learner)):
             return PLAIN
-        found, (known, decision) = self.calibration.now(learner, settled).map, self._last
+        found, (known, decision) = self.calibration.now(learner, fitted_decision).map, self._last
         if known is not found:
             decision = self.by(found)
             self._last = found, decision
@@ -157,10 +157,10 @@ class BestOfTwo(OfProbabilities):
 
     def after_fit(self, learner: Learner, held: HeldOut) -> dict[str, Any]:
         """Return the map, and whether the plug-in rule loses less with it."""
-        settled = super().after_fit(learner, held)
-        found = self.calibration.of.restored(settled["map"][2])
+        fitted_decision = super().after_fit(learner, held)
+        found = self.calibration.of.restored(fitted_decision["map"][2])
         chosen = self.is_better(learner.problem, found, held.scores, held.values, held.weight)
-        return {**settled, "plug_in": (settled["map"][0], chosen)}
+        return {**fitted_decision, "plug_in": (fitted_decision["map"][0], chosen)}
 
     def own_losses(self, problem: Any, held: HeldOut) -> NDArray:
         """Return the losses of the sets that the better rule predicts for held-out rows."""
@@ -170,21 +170,21 @@ class BestOfTwo(OfProbabilities):
             predicted = problem.predict(np.ascontiguousarray(held.scores))
         return self.loss(*counts(predicted, held.values))
 
-    def now(self, learner: Learner, settled: Any) -> Decision:
+    def now(self, learner: Learner, fitted_decision: Any) -> Decision:
         """Return the better one of this moment."""
         if learner.t == 0:
             return PLAIN
         with learner.lock.reading():
-            found, (known, decision) = self.calibration.now(learner, settled).map, self._last
+            found, (known, decision) = self.calibration.now(learner, fitted_decision).map, self._last
             if known is not found:
-                decision = BySets(found, self.plug_in) if self.chosen(learner, settled, found) else PLAIN
+                decision = BySets(found, self.plug_in) if self.chosen(learner, fitted_decision, found) else PLAIN
                 self._last = found, decision
         return decision
 
-    def chosen(self, learner: Learner, settled: Any, found: Any) -> bool:
+    def chosen(self, learner: Learner, fitted_decision: Any, found: Any) -> bool:
         """Return whether the plug-in rule is the better one of this moment."""
         observer: Any = learner.observer
-        known = (settled or {}).get("plug_in")
+        known = (fitted_decision or {}).get("plug_in")
         if known is not None and known[0] == observer.marked_at:
             return known[1]
         scores, labels, weight, _ = observer.marked()

@@ -43,11 +43,11 @@ class Rated(RejectAbove):
         own.rule = self
         return own
 
-    def now(self, learner: Learner, settled: Any) -> Decision:
+    def now(self, learner: Learner, fitted_decision: Any) -> Decision:
         """Return the decision under the present calibration map and the abstentions so far."""
         observer: Any = learner.observer
         with learner.lock.reading():
-            found = self.calibration.now(learner, settled).map
+            found = self.calibration.now(learner, fitted_decision).map
             known, level = self.sorted_costs(observer, found), self.rate
             if isinstance(observer, AskedScores):
                 level += observer.up_to_now(self)[0]

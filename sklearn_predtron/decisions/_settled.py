@@ -11,14 +11,14 @@ from sklearn_predtron._core.state import accept, between, count, flag, length_of
 LEAST = 5e-324  # above 0
 
 
-def checked_settled(settled: Any, problem: Any) -> Any:
+def checked_settled(fitted_decision: Any, problem: Any) -> Any:
     """Return the saved values of a decision; raise ValueError if they are not valid for the problem."""
-    if settled is None:
+    if fitted_decision is None:
         return None
     try:
-        if not isinstance(settled, dict) or not settled.keys() <= CHECKS.keys():
-            raise ValueError(f"where a map, a cut or a choice is expected there is {shown(settled)}")
-        return {name: CHECKS[name](value, problem) for name, value in settled.items()}
+        if not isinstance(fitted_decision, dict) or not fitted_decision.keys() <= CHECKS.keys():
+            raise ValueError(f"where a map, a cut or a choice is expected there is {shown(fitted_decision)}")
+        return {name: CHECKS[name](value, problem) for name, value in fitted_decision.items()}
     except (ValueError, OverflowError) as error:
         raise ValueError(f"The saved model is damaged: {error}.") from None
 

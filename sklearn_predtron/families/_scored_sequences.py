@@ -46,7 +46,7 @@ class ScoredSequences:
     @property
     def problem(self) -> Any:
         """The compiled problem."""
-        return self.model.learner.problem
+        return self.model.problem
 
     @property
     def classes(self) -> NDArray:
@@ -90,7 +90,7 @@ class ScoredSequences:
 
     def probabilities(self) -> NDArray:
         """Return the probabilities of the labels, sequence by sequence."""
-        found, whole = token_calibration(self.model.settled).probabilities(
+        found, whole = token_calibration(self.model.fitted_decision).probabilities(
             self.problem, self.scores, self.sequences.start, self.transitions
         )
         return possible(found, bool(np.isfinite(whole).all()))
@@ -119,14 +119,14 @@ class ScoredSequences:
         return calibrate
 
 
-def token_calibration(settled: dict[str, Any] | None) -> Tempered:
+def token_calibration(fitted_decision: dict[str, Any] | None) -> Tempered:
     """Return the fitted temperature and biases of the scores; raise NotFittedError, an AttributeError, if there are none."""
-    if settled is None or "tempered" not in settled:
+    if fitted_decision is None or "tempered" not in fitted_decision:
         raise NotFittedError(
             "what scores mean is known after a fit that holds sequences out (cv), or calibrate(X, y, sid=...) of such: "
             "probabilities, temperature_ and biases_ are there from then on."
         )
-    temperature, biases = settled["tempered"]
+    temperature, biases = fitted_decision["tempered"]
     return Tempered(temperature, np.array(biases))
 
 

@@ -122,7 +122,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         problem = checked_build(loss, loss.build(representation, classes), FiniteProblem, k=len(classes))
         return FiniteProblem(reject_code(len(classes)), costs) if reject is not None and reject.rule == "code" else problem
 
-    def _decision(self, labels: Any, noted: Any = None) -> Decision:
+    def _decision(self, labels: Any, call_metadata: Any = None) -> Decision:
         rule, reject = decision_rule(self.decision, self._cuts, numbers=bool(self._cuts)), self._reject()
         measure = measure_of_cut(rule, self.reject, self._cuts) if isinstance(rule, Cut) else None
         check_goes_with(rule, reject)
@@ -137,12 +137,15 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             calibration, by_costs = Calibration(of, rule.smoothing, weights), self._weights_of_costs(classes)
             if reject is not None and reject.rate is not None:
                 return Rated(
-                    calibration, self._deciding_costs(self._costs_between(classes), labels, noted), float(reject.rate), by_costs
+                    calibration,
+                    self._deciding_costs(self._costs_between(classes), labels, call_metadata),
+                    float(reject.rate),
+                    by_costs,
                 )
             if reject is not None and reject.risk is not None:
                 risk, confidence = float(reject.risk), float(reject.confidence)
                 return Certified(calibration, self._costs_below(reject, classes), risk, confidence, by_costs)
-            return LeastCost(calibration, self._deciding_costs(self._costs(classes), labels, noted), by_costs)
+            return LeastCost(calibration, self._deciding_costs(self._costs(classes), labels, call_metadata), by_costs)
         calibration = Calibration(of, class_weight=weights)
         if isinstance(rule, Cut):
             if measure is None:
@@ -150,24 +153,24 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             return CutBy(OfTwoClasses(), measure, rule.at, calibration)
         if reject is None:
             follows = held and not self._has_own_problem()
-            if follows and noted is not None and noted.rows.any():
-                return LeastCost(calibration, self._deciding_costs(self._costs(classes), labels, noted), or_decoded=True)
+            if follows and call_metadata is not None and call_metadata.rows.any():
+                return LeastCost(calibration, self._deciding_costs(self._costs(classes), labels, call_metadata), or_decoded=True)
             agrees = follows and self.class_weight is None
-            losses_of = partial(losses_by_table, self._deciding_costs(self._costs(classes), labels, noted))
+            losses_of = partial(losses_by_table, self._deciding_costs(self._costs(classes), labels, call_metadata))
             return Decoded(Calibration(of, class_weight=weights, agrees=agrees), holds_out=held, losses_of=losses_of)
         if reject.rule == "code":
             return AbstainByCode(len(classes), calibration)
         return MARGINS[str(reject.rule)](self._costs(classes), calibration)
 
-    def _deciding_costs(self, costs: NDArray, labels: Any, noted: Any) -> NDArray:
+    def _deciding_costs(self, costs: NDArray, labels: Any, call_metadata: Any) -> NDArray:
         """Return the costs that decide predictions if a call gives none, multiplied by the class weights.
 
         They are the costs of the loss.  If it is the unit loss and `fit` was given costs of rows, they are the means of these.
         """
-        if noted is not None and self._is_unit_loss(labels.classes):
-            costs = noted.means(costs)
+        if call_metadata is not None and self._is_unit_loss(labels.classes):
+            costs = call_metadata.means(costs)
         if isinstance(self.class_weight, str):
-            weight = None if noted is None else noted.class_weight
+            weight = None if call_metadata is None else call_metadata.class_weight
         else:
             weight = self._reader_of_weights(lambda classes: None).of_classes(labels)
         return costs if weight is None else costs * weight[:, None]
@@ -396,9 +399,9 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             decision: Any = model.decision_of(self._decision)
             probabilities = model.decoded(X, decision.calibration)
             codes = model.labels.true_codes(y, len(probabilities))
-            certificate = decision.certified(model.learner, model.settled, probabilities, codes)
-            model.settled = {**(model.settled or {}), "certificate": certificate}
-            found = decision.found(model.learner, model.settled)
+            certificate = decision.certified(model.learner, model.fitted_decision, probabilities, codes)
+            model.fitted_decision = {**(model.fitted_decision or {}), "certificate": certificate}
+            found = decision.found(model.learner, model.fitted_decision)
             free = np.flatnonzero(decision.costs.max(axis=0) == 0)
             if found.n_answered > 0 and np.isin(decision.answers(probabilities, found.threshold), free).all():
                 label = model.labels.classes[free[0]].tolist()
@@ -418,7 +421,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
     def certificate_(self) -> Certificate:
         """The result of `certify` for the current model."""
         model, decision = self._model_and_decision()
-        found = decision.found(model.learner, model.settled) if isinstance(decision, Certified) else None
+        found = decision.found(model.learner, model.fitted_decision) if isinstance(decision, Certified) else None
         if found is None:
             raise AttributeError("certificate_ is there after certify(X, y), with reject=Reject(risk=...).")
         return found
@@ -457,7 +460,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         """
         model, decision = self._model_and_decision()
         scores, k = model.scores(X, decision), len(model.labels.classes)
-        decoded = model.learner.problem.decision(scores)[:, :k]
+        decoded = model.problem.decision(scores)[:, :k]
         if k > 2:
             return decoded
         difference = decoded[:, 1] - decoded[:, 0]
@@ -588,7 +591,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
     def _two_best(self, X: Any) -> tuple[NDArray, NDArray]:
         """Return the two best classes of each row, best first, and the margin between them."""
         model, decision = self._model_and_decision()
-        decoded = model.learner.problem.decision(model.scores(X, decision))
+        decoded = model.problem.decision(model.scores(X, decision))
         return top_two(decoded[:, : len(model.labels.classes)])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -646,7 +649,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         model = self._fitted_model()
         scores = model.scores(X)
         codes = model.labels.true_codes(y, len(scores))
-        return model.at_unit_norm(model.learner.problem.margins(scores, Codes(codes)))
+        return model.at_unit_norm(model.problem.margins(scores, Codes(codes)))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -104,9 +104,9 @@ class FittedCut(Decision):
         self.on_rows = loss is not None
         self.asks_for = None if calibration is None else UNSEEN
 
-    def now(self, learner: Learner, settled: Any) -> FittedCut:
+    def now(self, learner: Learner, fitted_decision: Any) -> FittedCut:
         """Return the cut at the given number, or the fitted cut."""
-        return FittedCut(None, given=(settled or {}).get("fitted") if self.given is None else self.given)
+        return FittedCut(None, given=(fitted_decision or {}).get("fitted") if self.given is None else self.given)
 
     def shift(self, problem: Problem) -> NDArray | None:
         """Return the cut, of shape (1,)."""
@@ -363,7 +363,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
 
     # --------------------------------------------------------------------------------------------------------- decision
 
-    def _decision(self, labels: Any, noted: Any = None) -> Decision:
+    def _decision(self, labels: Any, call_metadata: Any = None) -> Decision:
         rule = decision_rule(self.decision, ("fitted",), numbers=True, costs=False)
         fitted = isinstance(rule, Cut) and isinstance(rule.at, str) and rule.at == "fitted"
         if isinstance(rule, ExpectedCost) or (isinstance(rule, Cut) and not fitted and not is_number(rule.at)):
@@ -385,7 +385,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
     @learned
     def threshold_(self) -> float:
         """The fitted cut of the score."""
-        cuts = self._model.current_cut(self._decision).shift(self._model.learner.problem)
+        cuts = self._model.current_cut(self._decision).shift(self._model.problem)
         return 0.0 if cuts is None else float(cuts[0])
 
     # ------------------------------------------------------------------------------------------------------- prediction
@@ -466,7 +466,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
     def _problem_at_k(self, model: Model) -> Any:
         """Return a copy of the problem of a loss at k, with the share of positive rows in training for k="break_even"."""
         problem = model.own_problem()
-        problem.share = model.noted[0] / max(model.noted[1], 1)
+        problem.share = model.call_metadata[0] / max(model.call_metadata[1], 1)
         return problem
 
     def _positive(self, model: Model, scores: NDArray, groups: Queries) -> NDArray:

@@ -169,7 +169,7 @@ class PredtronLabelRanker(BasePredtron):
     @learned
     def pairs_(self) -> NDArray:
         """With representation="pairwise", the labels that each score compares, of shape (d, 2)."""
-        if self._model.learner.problem.of_one_score is None:
+        if self._model.problem.of_one_score is None:
             raise AttributeError("pairs_ is of representation='pairwise', given or chosen; here each label has a score.")
         return read_only(np.column_stack(np.triu_indices(self._model.labels.n_labels, 1)))
 
@@ -241,7 +241,7 @@ class PredtronLabelRanker(BasePredtron):
             sum of the absolute scores of all pairs.
         """
         model = self._fitted_model()
-        return model.learner.problem.label_scores(model.scores(X))
+        return model.problem.label_scores(model.scores(X))
 
     def predict(self, X: Any) -> NDArray:
         """Rank the labels.

@@ -256,7 +256,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         costs = None if own else separable_costs(loss, m)
         return None if rule is None and costs is not None and costs[0] == costs[1] else costs
 
-    def _decision(self, labels: Any, noted: Any = None) -> Decision:
+    def _decision(self, labels: Any, call_metadata: Any = None) -> Decision:
         rule = decision_rule(self.decision, tuple(MEASURES), numbers=True)
         measure = self._measure_of_cut(rule) if isinstance(rule, Cut) else None
         if labels is None:
@@ -271,7 +271,11 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         loss = subset_loss(self.loss)
         costs, plug_in = self._costs(loss, labels.n_labels), plug_in_of(loss, labels.n_labels)
         if costs is not None:
-            means = None if noted is None or costs[0] != costs[1] else noted.means(np.full((labels.n_labels, 2), costs[0]))
+            means = (
+                None
+                if call_metadata is None or costs[0] != costs[1]
+                else call_metadata.means(np.full((labels.n_labels, 2), costs[0]))
+            )
             return LeastCostOfLabels(calibration, *(costs if means is None else means.T[::-1]))
         if isinstance(rule, ExpectedCost) and plug_in is None:
             raise ValueError(
@@ -280,9 +284,9 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             )
         if plug_in is not None:
             return BestOfTwo(calibration, plug_in, loss.evaluate)
-        otherwise = None if noted is None else alike_costs(loss, labels.n_labels)
+        otherwise = None if call_metadata is None else alike_costs(loss, labels.n_labels)
         if otherwise is not None:
-            missed, false = noted.means(np.full((labels.n_labels, 2), otherwise)).T
+            missed, false = call_metadata.means(np.full((labels.n_labels, 2), otherwise)).T
             return LeastCostOfLabels(Calibration(OfLabels()), false, missed, or_decoded=True)
         agreeing = Calibration(OfLabels(), agrees=isinstance(loss, Hamming))
         return Decoded(agreeing, holds_out=True, losses_of=partial(losses_of_sets, loss))
@@ -554,7 +558,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         model = self._fitted_model()
         scores, labels = model.scores(X), model.labels.encode(y)
         check_lengths(len(scores), labels.n)
-        return model.at_unit_norm(model.learner.problem.margins(scores, labels))
+        return model.at_unit_norm(model.problem.margins(scores, labels))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -176,7 +176,7 @@ class PredtronOrdinalClassifier(TableClassifier):
     @learned
     def thresholds_(self) -> NDArray:
         """With representation="shared", the ordered thresholds on the direction, of shape (r - 1,)."""
-        if not self._model.learner.problem.score_map.offsets_apart:
+        if not self._model.problem.score_map.offsets_apart:
             raise AttributeError(
                 "thresholds_ is of representation='shared', whose thresholds are on one direction and in order; with "
                 "'thermometer' each of them, -intercept_[j], is on a direction of its own, coef_[j]."

@@ -338,12 +338,12 @@ class PredtronSequenceTagger(BasePredtron):
     @learned
     def temperature_(self) -> float:
         """The divisor of the scores that `fit` or `calibrate` has fitted."""
-        return token_calibration(self._model.settled).temperature
+        return token_calibration(self._model.fitted_decision).temperature
 
     @learned
     def biases_(self) -> NDArray:
         """The numbers, of shape (n_classes,), that `fit` or `calibrate` has fitted; they are added to scores before division."""
-        return read_only(token_calibration(self._model.settled).biases)
+        return read_only(token_calibration(self._model.fitted_decision).biases)
 
     # -------------------------------------------------------------------------------------------------------- prediction
 
@@ -433,12 +433,12 @@ class PredtronSequenceTagger(BasePredtron):
         with self._lock:
             scored, labels = self._scored_and_labelled(X, y, sid, "calibrate")
             found = scored.calibrator(labels, self.constraint)()
-            self._model.settled = {**(self._model.settled or {}), **found}
+            self._model.fitted_decision = {**(self._model.fitted_decision or {}), **found}
         return self
 
     def _check_is_calibrated(self) -> bool:
         """Return True; raise NotFittedError, which is an AttributeError, if the scores are not calibrated."""
-        return bool(token_calibration(None if self._model is None else self._model.settled))
+        return bool(token_calibration(None if self._model is None else self._model.fitted_decision))
 
     @types.keeping_type(available_if(_check_is_calibrated))
     def predict_proba(self, X: Any, sid: Any = None) -> NDArray:

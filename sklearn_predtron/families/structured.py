@@ -322,7 +322,7 @@ class Predtron(BasePredtron):
         """Return the problem's predictions."""
         model = self._fitted_model()
         self._own_reader().check_features(model)
-        problem: Any = model.learner.problem
+        problem: Any = model.problem
         if model.columns.n is None:
             w = model.learner.read(lambda weights: weights.mean()[0])
             return problem.decode(read_only(w), objects_of(X))

@@ -388,7 +388,7 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
         learned: Any = model._model
         epochs, course.n_shards = model.loss_curve_, 1
         losses = [float(np.mean(epochs[i : i + self.passes])) for i in range(0, len(epochs), self.passes)]
-        learned.record = {**learned.record, "loss_curve_": losses}
+        learned.fit_record = {**learned.fit_record, "loss_curve_": losses}
         return self._fitted_attributes(course, model, Progress({}, tuple(losses), model.cumulative_loss_))
 
     def _learn_dealt(self, course: Course, data: str | None, model: BasePredtron, batch: Batch) -> None:
@@ -416,8 +416,8 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
 
         def finish(model: Any) -> None:
             learned = model._model
-            if isinstance(learned.noted, bool):  # queries or sequences, whichever shard they are in
-                learned.noted |= learned.learner.t > self.passes * len(model.loss_curve_)
+            if isinstance(learned.call_metadata, bool):  # queries or sequences, whichever shard they are in
+                learned.call_metadata |= learned.learner.t > self.passes * len(model.loss_curve_)
 
         course.take(model, shards, self._checkpoint_of(model, shards, course, None) if kept else None, finish)
         learned: Any = model._model

@@ -203,7 +203,7 @@ def adopt(model: BasePredtron, progress: Progress, finish: Finish) -> None:
     """Set a model to the mixture after some rounds."""
     learned: Any = model._model
     learned.learner.adopt(progress.state, True)
-    learned.record = {"loss_curve_": list(progress.losses), "n_iter_": len(progress.losses)}
+    learned.fit_record = {"loss_curve_": list(progress.losses), "n_iter_": len(progress.losses)}
     finish(model)
 
 

@@ -126,7 +126,7 @@ class Chunks:
         for lesson, batch in self._batches(digest):
             self.model._model.check_rows(batch.X, batch.rows)
             if self.size is None:  # rows of files have the format of the file
-                self.model._model.note_format(batch.rows, self.model.norm)
+                self.model._model.warn_of_other_format(batch.rows, self.model.norm)
             learn_batch(self.model, learner, batch, random, fresh=fresh)
             if ids is not None:
                 found = ends_of(lesson, ids)

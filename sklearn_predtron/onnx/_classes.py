@@ -37,7 +37,7 @@ def class_outputs(model: Any, real: Any) -> dict[str, Any]:
 def draw_classes(graph: Graph, model: Any, X: str) -> list[str]:
     """Return the label and the decoded scores of each row, and probabilities if they are known."""
     learned, labels, k = model._model, labels_of(model), len(model.classes_)
-    problem = learned.learner.problem
+    problem = learned.problem
     decode = problem.decision(np.eye(problem.d))
     weights, offset = linear_map(model)
     product = graph.times(X, weights @ decode)

@@ -17,7 +17,7 @@ def probabilities_of(model: Any) -> Calibrated | None:
     """Return the current calibrator of the scores; None if probabilities are not known."""
     learned = model._model
     calibration = learned.decision_of(model._decision).calibration
-    found = None if calibration is None else calibration.map(learned.learner, learned.settled)
+    found = None if calibration is None else calibration.map(learned.learner, learned.fitted_decision)
     return None if found is None else Calibrated(calibration.of, found, agrees=calibration.agrees)
 
 

@@ -40,8 +40,8 @@ def draw_sets(graph: Graph, model: Any, X: str) -> list[str]:
     if isinstance(decides, BySets):
         log_odds = draw_curves(graph, decides.map, raw)
         on = plugged_in(graph, decides.plug_in, log_odds, float(decides.map.floor[0]), m)
-    elif is_at_k(learned.learner.problem):
-        on = at_k(graph, scores, graph.constant([m], np.int64), learned.learner.problem, axis=1)
+    elif is_at_k(learned.problem):
+        on = at_k(graph, scores, graph.constant([m], np.int64), learned.problem, axis=1)
     else:
         on = graph.positive(scores)
     if learned.labels.two is not None:
@@ -80,7 +80,7 @@ def draw_batch(graph: Graph, model: Any, X: str) -> list[str]:
     """Return the label and the score of each row, and probabilities if they are known; by losses at k all are one group."""
     scores, raw = scores_and_raw(graph, model, X)
     scores = graph.flat(scores)
-    if is_at_k(model._model.learner.problem):
+    if is_at_k(model._model.problem):
         on = at_k(graph, scores, graph.n_rows(X), model._problem_at_k(model._model), axis=0)
     else:
         on = graph.positive(scores)

@@ -59,7 +59,7 @@ def radius(estimator: Any, X: Any, *, qid: Any = None) -> float:
     estimator._check_rows_known()
     model: Any = estimator._model
     check_fixed(estimator, model)
-    weights, problem = model.learner.weights, model.learner.problem
+    weights, problem = model.learner.weights, model.problem
     norm = estimator._norm_of_weights()
     norm.check_measured()
     if weights.intercept.automatic:
@@ -117,6 +117,6 @@ def theorem_of(estimator: Any) -> str:
     check_is_fitted(estimator)
     theorem = LossBounds(estimator).theorem()
     update, norm = resolve(Update, estimator.update, "update"), estimator._norm_of_weights()
-    if estimator._model.learner.problem.margin_of_pairs and not update.pairwise:
+    if estimator._model.problem.margin_of_pairs and not update.pairwise:
         theorem += ", with the margin of pairs"
     return theorem if norm.theorem is None else f"{theorem}, {norm.theorem}"

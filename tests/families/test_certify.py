@@ -55,7 +55,7 @@ def test_the_risk_is_kept_as_often_as_promised(fitted, rows):
     random, exceeded, share = np.random.default_rng(0), 0, []
     for _ in range(draws):
         some = random.integers(0, len(y), 1000)
-        threshold = decision.certified(inside.learner, inside.settled, p[some], y[some])[3][5]
+        threshold = decision.certified(inside.learner, inside.fitted_decision, p[some], y[some])[3][5]
         answered = least <= threshold
         exceeded += answered.any() and (~right)[answered].mean() > RISK
         share.append(answered.mean())

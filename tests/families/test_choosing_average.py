@@ -80,7 +80,7 @@ def loss_of(model, rows, labels):
         read = reading_of(model, rows, labels, qid="one").batch.labels
     else:
         read = reading_of(model, rows, labels).batch.labels
-    return sum(ask(model._model.learner.problem, read, 0, scores_of(model, rows), False)[:2])
+    return sum(ask(model._model.problem, read, 0, scores_of(model, rows), False)[:2])
 
 
 def fades(every):

@@ -113,7 +113,7 @@ def test_rows_are_judged_by_the_learner_that_has_not_seen_them():
         scores[test] = alone.decision_function(X[test])
     observer = model._model.learner.observer
     assert_allclose(observer.rows()[0][:, 0], scores, rtol=1e-6)  # the folds are in their order
-    probabilities = model._model.decision_of(model._decision).calibration.map(model._model.learner, model._model.settled)
+    probabilities = model._model.decision_of(model._decision).calibration.map(model._model.learner, model._model.fitted_decision)
     assert list(model.held_out_loss_) == [2]
     assert model.held_out_loss_[2] == pytest.approx(log_loss(TWO, probabilities.probabilities(scores[:, None])[:, 0]), rel=1e-6)
 
@@ -563,7 +563,7 @@ def test_votes_are_not_tried_where_they_do_not_go_or_nothing_is_held_out(paramet
     rows, y = ordered("classes")
     model = ranker(**parameters).fit(rows[:100], y[:100])
     assert not hasattr(model, "pairs_")
-    assert model._model.learner.problem.d == 5
+    assert model._model.problem.d == 5
 
 
 def test_votes_are_not_tried_where_they_are_too_much(monkeypatch):

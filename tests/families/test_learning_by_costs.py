@@ -99,8 +99,8 @@ def test_free_rows_count_in_the_mean_costs_of_a_stream_in_any_split(sets):
     whole.partial_fit(X, y, classes=[0, 1], costs=costs)
     for i in range(N):
         single.partial_fit(X[i : i + 1], y[i : i + 1], classes=[0, 1], costs=costs[i : i + 1])
-    assert_allclose(whole._model.noted.means(np.ones((2, 2))), costs.mean(axis=0), rtol=1e-12)
-    assert pickle.dumps(single._model.noted) == pickle.dumps(whole._model.noted)
+    assert_allclose(whole._model.call_metadata.means(np.ones((2, 2))), costs.mean(axis=0), rtol=1e-12)
+    assert pickle.dumps(single._model.call_metadata) == pickle.dumps(whole._model.call_metadata)
     assert_array_equal(single.predict(X), whole.predict(X))
 
 

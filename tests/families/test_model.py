@@ -11,7 +11,7 @@ from sklearn_predtron import PredtronClassifier, PredtronMultilabelClassifier, P
 from sklearn_predtron.decisions._base import PLAIN, Decision
 from sklearn_predtron.decisions._cut import CutAt, OfEachLabel
 from sklearn_predtron.families.estimator import model as fitted
-from sklearn_predtron.families.estimator.model import UNSAVED_FIELDS, Model
+from sklearn_predtron.families.estimator.model import SAVED_AS, UNSAVED_FIELDS, Model
 from sklearn_predtron.norms import RKHS
 from sklearn_predtron.updates import Adaptive
 
@@ -69,7 +69,7 @@ def test_a_decision_is_asked_once_for_all_blocks(block, asks, once, monkeypatch)
             return self
 
     monkeypatch.setattr(fitted, "BLOCK", block)
-    model = learned().but(settled="what was settled")
+    model = learned().but(fitted_decision="what was settled")
     for predict in (model.scores, model.decoded):
         predict(X, Asked())
         assert calls == ["what was settled"] * once
@@ -88,22 +88,22 @@ def test_what_was_not_finite_is_said_and_not_that_it_overflows():
 
 def test_another_model_differs_in_what_is_given_alone():
     model = learned()
-    assert model.stream is not None or model.resolved is False
-    other = model.but(settled=3)
+    assert model.stream is not None or model.is_current is False
+    other = model.but(fitted_decision=3)
     for field in dataclasses.fields(Model):
-        if field.name not in ("settled", *UNSAVED_FIELDS):
+        if field.name not in ("fitted_decision", *UNSAVED_FIELDS):
             assert getattr(other, field.name) is getattr(model, field.name)
-    assert (other.settled, other.stream, other.resolved) == (3, None, False)
-    assert other.decided[-1] is None and other.parameters is not model.parameters
-    assert model.settled != 3
+    assert (other.fitted_decision, other.stream, other.is_current) == (3, None, False)
+    assert other.cached_decision[-1] is None and other.parameters is not model.parameters
+    assert model.fitted_decision != 3
 
 
 def test_a_closed_stream_takes_no_more():
     model = PredtronClassifier().partial_fit(X, Y, classes=[0, 1, 2])._model
     stream, rounds = model.stream, model.learner.t
-    assert model.resolved and stream.take(X[:1], Y[:1])
+    assert model.is_current and stream.take(X[:1], Y[:1])
     model.close_stream()
-    assert (model.stream, model.resolved) == (None, False)
+    assert (model.stream, model.is_current) == (None, False)
     assert not stream.take(X[:1], Y[:1]) and model.learner.t == rounds + 1
     model.close_stream()  # twice is no error
 
@@ -111,17 +111,17 @@ def test_a_closed_stream_takes_no_more():
 def test_another_format_is_noted_once():
     model = learned()
     rows = {form: model.read_rows(kind(X))[1] for form, kind in (("dense", np.asarray), ("CSR", sparse.csr_array))}
-    model.note_format(rows["dense"], "auto")
+    model.warn_of_other_format(rows["dense"], "auto")
     assert model.first_sparse is False
-    model.note_format(rows["CSR"], "scaled")  # the norm is given now
+    model.warn_of_other_format(rows["CSR"], "scaled")  # the norm is given now
     assert model.first_sparse is False
     with pytest.warns(UserWarning, match="X is CSR, and the first rows were dense"):
-        model.note_format(rows["CSR"], "auto")
+        model.warn_of_other_format(rows["CSR"], "auto")
     assert model.first_sparse is None and model.stream is None
-    model.note_format(rows["CSR"], "auto")
+    model.warn_of_other_format(rows["CSR"], "auto")
     given = learned(norm="l2")
     assert given.first_sparse is None
-    given.note_format(rows["CSR"], "auto")
+    given.warn_of_other_format(rows["CSR"], "auto")
 
 
 @pytest.mark.parametrize(
@@ -141,13 +141,19 @@ def test_packed_and_unpacked(make):
     assert "sklearn_predtron._" not in str(pickle.dumps(packed)).replace("sklearn_predtron.losses", "")
     assert packed["parts"][-1]["kind"] == "Model"
     names = [name for name, _ in packed["parts"][-1]["state"]]
-    assert names == [field.name for field in dataclasses.fields(Model) if field.name not in UNSAVED_FIELDS]
+    assert names == [
+        SAVED_AS.get(field.name, field.name) for field in dataclasses.fields(Model) if field.name not in UNSAVED_FIELDS
+    ]
     again = Model.unpacked(pickle.loads(pickle.dumps(packed)))
-    assert (again.stream, again.resolved) == (None, False)
+    assert (again.stream, again.is_current) == (None, False)
     np.testing.assert_array_equal(again.scores(X), model.scores(X))
     assert pickle.dumps(again.packed()) == pickle.dumps(Model.unpacked(again.packed()).packed())
-    assert again.columns == model.columns and again.record.keys() == model.record.keys() and again.noted == model.noted
-    assert (again.settled is None) == (model.settled is None)
+    assert (
+        again.columns == model.columns
+        and again.fit_record.keys() == model.fit_record.keys()
+        and again.call_metadata == model.call_metadata
+    )
+    assert (again.fitted_decision is None) == (model.fitted_decision is None)
 
 
 def test_margins_at_unit_norm():

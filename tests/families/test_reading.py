@@ -56,7 +56,7 @@ def test_rows_and_labels(form):
     batch = reading.batch
     assert (batch.rows.n, batch.rows.p, reading.columns) == (12, 3, Columns(3))
     np.testing.assert_array_equal(batch.labels.array, Y)
-    assert batch.weight is batch.order is reading.noted is None
+    assert batch.weight is batch.order is reading.call_metadata is None
     assert ROWS.rounds(batch) is batch and reading.labels.classes.tolist() == [0, 1]
 
 
@@ -64,7 +64,7 @@ def test_names_of_columns_are_those_of_the_first_rows():
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     first = ROWS.read(frame, Y, classes_of, None, partial=False)
     assert first.columns.n == 3 and first.columns.names.tolist() == ["a", "b", "c"]
-    known = types.SimpleNamespace(columns=first.columns, labels=first.labels, noted=None)
+    known = types.SimpleNamespace(columns=first.columns, labels=first.labels, call_metadata=None)
     assert ROWS.read(frame, Y, classes_of, known, partial=True).columns is first.columns
     with pytest.raises(ValueError, match="feature names should match"):
         ROWS.read(frame[["b", "a", "c"]], Y, classes_of, known, partial=True)
@@ -113,7 +113,7 @@ def test_blocks_lie_together_in_the_order_of_their_first_rows():
     assert isinstance(batch.rows, QueryRows) and batch.rows.n == 3
     assert batch.labels.starts.tolist() == [0, 4, 8, 12]
     np.testing.assert_array_equal(batch.labels.relevances, y[order])
-    assert reading.noted and batch.order is None
+    assert reading.call_metadata and batch.order is None
 
 
 def test_weights_of_blocks_are_means_of_the_positive_ones():
@@ -133,10 +133,10 @@ def test_weights_of_blocks_are_means_of_the_positive_ones():
 
 def test_it_is_noted_whether_any_call_had_several_blocks():
     first = read_blocks("one")
-    assert not first.noted
+    assert not first.call_metadata
     for noted, ids, expected in [(False, "one", False), (False, IDS, True), (True, "one", True)]:
-        known = types.SimpleNamespace(columns=Columns(3), labels=first.labels, noted=noted)
-        assert read_blocks(ids, known, partial=True).noted == expected
+        known = types.SimpleNamespace(columns=Columns(3), labels=first.labels, call_metadata=noted)
+        assert read_blocks(ids, known, partial=True).call_metadata == expected
         if noted:
             with pytest.raises(ValueError, match="predict was called without qid"):
                 BLOCKS.check_ids_given(None, "predict", known)
@@ -181,12 +181,12 @@ def test_a_stream_is_cut_into_full_batches():
 
 def test_how_many_were_positive_is_noted_of_a_stream():
     first = read_batches(5, partial=True, classes=[0, 1])
-    assert first.noted == (6, 12)
-    known = types.SimpleNamespace(columns=Columns(3), labels=first.labels, noted=first.noted)
-    assert read_batches(5, partial=True, known=known, groups=IDS).noted == (12, 24)
+    assert first.call_metadata == (6, 12)
+    known = types.SimpleNamespace(columns=Columns(3), labels=first.labels, call_metadata=first.call_metadata)
+    assert read_batches(5, partial=True, known=known, groups=IDS).call_metadata == (12, 24)
     weight = (np.arange(12) < 3).astype(float)
-    assert read_batches(5, partial=True, known=known, sample_weight=weight).noted == (7, 15)
-    assert read_batches(5, known=known).noted == (6, 12)  # a fit begins anew
+    assert read_batches(5, partial=True, known=known, sample_weight=weight).call_metadata == (7, 15)
+    assert read_batches(5, known=known).call_metadata == (6, 12)  # a fit begins anew
 
 
 def test_a_warning_of_batches_without_positive_rows_is_given_by_a_fit_alone():

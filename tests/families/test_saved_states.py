@@ -178,7 +178,7 @@ def test_an_object_that_was_not_initialised_takes_no_state(norm):
         kind.__new__(kind).__setstate__(state)
     for empty in (Learner.__new__(Learner), kind.__new__(kind)):
         with pytest.raises((ValueError, TypeError)):
-            Learner(empty, *[PredtronClassifier().fit(X, y)._model.learner.problem] * 3)
+            Learner(empty, *[PredtronClassifier().fit(X, y)._model.problem] * 3)
 
 
 def test_parts_that_do_not_go_together_make_no_learner():

@@ -354,7 +354,7 @@ def test_single_sequences_go_the_short_way(form, constraint, monkeypatch):
         patched.setattr(PredtronSequenceTagger, "_partial_fit", None)
         sequence_by_sequence(single, form(X)[~start], y[~start], sid[~start], "one")
     assert_same_bits(single, whole, "one sequence a call, or all in one")
-    assert single._model.noted
+    assert single._model.call_metadata
     before = pickle.dumps(single)
     bad = [
         (form(X[:2]), ["O", "X"], "not in classes_"),

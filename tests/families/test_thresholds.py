@@ -152,7 +152,7 @@ def test_zero_stays_the_boundary_and_learning_knows_nothing(settings, threshold)
             np.testing.assert_array_equal(model.coef_, plain.coef_)
             t = X @ model.coef_.T + model.intercept_
             np.testing.assert_allclose(
-                score, t[:, 0] if t.shape[1] == 1 else model._model.learner.problem.decision(t) @ [-1, 1], atol=1e-9
+                score, t[:, 0] if t.shape[1] == 1 else model._model.problem.decision(t) @ [-1, 1], atol=1e-9
             )
         if settings.get("class_weight") == "balanced":
             return

@@ -275,7 +275,7 @@ def test_forbidden_labels_are_refused():
 @pytest.mark.parametrize("damaged", [(0.0, (0.0,) * 3), (1.0, (0.0,) * 2), (1.0, (np.nan,) * 3), 3])
 def test_damaged_states(calibrated, damaged):
     model, _ = calibrated
-    model._model.settled = {"tempered": damaged}
+    model._model.fitted_decision = {"tempered": damaged}
     with pytest.raises(ValueError, match="The saved model is damaged"):
         pickle.loads(pickle.dumps(model))
 

@@ -268,7 +268,7 @@ def test_what_is_learned_with_a_new_class_does_not_depend_on_when_it_was_added(n
 def test_costs_and_weights_are_named_by_labels():
     model, X, y = seen(loss={(10, 50): 3.0}, decision="learned", class_weight={30: 2.0, 10: 1.0, 50: 1.0, 70: 5.0})
     model.widen(classes=[30])
-    assert model._model.learner.problem.cost_matrix.tolist() == [[0, 1, 3], [1, 0, 1], [1, 1, 0]]
+    assert model._model.problem.cost_matrix.tolist() == [[0, 1, 3], [1, 0, 1], [1, 1, 0]]
     model.partial_fit(X, y)
     assert model.t_ == len(y) + np.isin(y, [10, 50]).sum()
 

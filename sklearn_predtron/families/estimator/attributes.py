@@ -22,7 +22,7 @@ def recorded(name: str, what: str, *, by_fit: bool = False) -> learned:
     """Return the property of a value that `fit` or a callback records."""
 
     def value(estimator: Any) -> Any:
-        record = estimator._model.record
+        record = estimator._model.fit_record
         if by_fit and name not in record:
             raise AttributeError(f"{name} is set by fit, and this {type(estimator).__name__} has learned by partial_fit alone.")
         return estimator._present(name, record.get(name))

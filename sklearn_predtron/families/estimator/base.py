@@ -122,7 +122,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         """Return the reader of a call's rounds."""
         return RowReader(type(self).__name__)
 
-    def _decision(self, labels: Any, noted: Any = None) -> Decision:
+    def _decision(self, labels: Any, call_metadata: Any = None) -> Decision:
         """Return the decision of the present parameters, given the labels and the reader's metadata of the training rows.
 
         Without labels it only validates the parameters.
@@ -375,16 +375,18 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         if fitted_map is not None:
             check_same_table(self.features, fitted_map, n_features)
         wider = model.but(columns=wider_columns(model.columns, n_features))
-        learner, problem = model.learner, model.learner.problem
+        learner, problem = model.learner, model.problem
         places = list(range(problem.d))
         if classes is not None:
             self._validate_params()
             wider.labels, places = self._widen_labels(model.labels, classes)
             rebuilt = self._build_problem(wider.labels)
             if rebuilt.d != problem.d:
-                problem, wider.settled = rebuilt, still_valid(model.settled)
-                if isinstance(model.noted, KnownCosts):
-                    wider.noted = model.noted.widened(places, problem.d, of_sets=hasattr(wider.labels, "n_labels"))
+                problem, wider.fitted_decision = rebuilt, still_valid(model.fitted_decision)
+                if isinstance(model.call_metadata, KnownCosts):
+                    wider.call_metadata = model.call_metadata.widened(
+                        places, problem.d, of_sets=hasattr(wider.labels, "n_labels")
+                    )
         n = learner.weights.n_features
         width = wider.columns.n if fitted_map is None else n
         check_constants(self._norm_of_weights(), self.norm, (learner.problem.d, n), (problem.d, width))
@@ -398,7 +400,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         learner.widen(width)
         wider.learner = learner
         if classes is None and learner is model.learner:
-            wider.stream, wider.resolved = model.stream, model.resolved
+            wider.stream, wider.is_current = model.stream, model.is_current
             self._model = wider
         else:
             self._replace_model(wider)
@@ -415,12 +417,12 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         if update.kind == learner.update.kind:
             update.restore(learner.update.state())
         if learner.t > 0 and differs(wider, problem, update):
-            wider.learned_with = "several"
+            wider.provenance = "several"
         return learner.with_parts(problem, update, learner.average, observer)
 
     def _replace_model(self, model: Model) -> None:
         """Replace the model by another one, and its fast path for rows as they come if it was open."""
-        opened, stream = self._model.resolved, self._model.stream
+        opened, stream = self._model.is_current, self._model.stream
         if stream is not None:
             stream.close()
         self._model = model
@@ -566,16 +568,16 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
             if least is None or not 0 <= least < 1:
                 raise ValueError(f"tol={tol!r} must be a number from 0 to below 1.")
             check_fixed(self, model)
-            if model.learner.problem.score_map.offsets_apart:
+            if model.problem.score_map.offsets_apart:
                 raise ValueError(
                     f"representation={self.representation!r} has one direction, whose weights are not kept sparse; accepted are "
                     "representations with weights for each score."
                 )
-            settled = model.settled
-            if least > 0 and settled and "certificate" in settled:  # it certified other predictions
-                settled = {name: value for name, value in settled.items() if name != "certificate"}
+            fitted_decision = model.fitted_decision
+            if least > 0 and fitted_decision and "certificate" in fitted_decision:  # it certified other predictions
+                fitted_decision = {name: value for name, value in fitted_decision.items() if name != "certificate"}
             learner = model.learner_with(model.sparse_weights(self._norm_of_weights(), least))
-            self._replace_model(model.but(learner=learner, settled=settled))
+            self._replace_model(model.but(learner=learner, fitted_decision=fitted_decision))
         return self
 
     @keeping_type(available_if(_check_keeps_sparse))
@@ -610,12 +612,12 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
             if isinstance(kept, SparseWeights):
                 check_fixed(self, model)
                 rows, average = empty_rows(kept.p, is_sparse=kept.by_feature), kept.averaging > 0
-                weights: Any = build_weights(self, model.labels, model.learner.problem, rows, model.norm, average=average)
+                weights: Any = build_weights(self, model.labels, model.problem, rows, model.norm, average=average)
                 weights.intercept.__setstate__(kept.intercept.__reduce__()[2])
                 W, b = kept.mean()
                 weights.begin_at(W.toarray(), b)
                 weights.keep_averages(kept.averaging)
-                self._replace_model(model.but(learner=model.learner_with(weights), learned_with=BEGAN))
+                self._replace_model(model.but(learner=model.learner_with(weights), provenance=BEGAN))
         return self
 
     def loss_bound(
@@ -741,7 +743,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
             )
         if model.learner.t > 0:
             model.check_after_first_epoch()
-            calibration_of(model.decision_of(self._decision)).check_known(model.learner, model.settled)
+            calibration_of(model.decision_of(self._decision)).check_known(model.learner, model.fitted_decision)
         return True
 
     def _probabilities(self, model: Model, X: Any) -> NDArray:

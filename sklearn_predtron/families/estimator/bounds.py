@@ -38,7 +38,7 @@ class LossBounds:
         """Return the theorem behind the bound; raise ValueError if none is proven for the parts and the rounds so far."""
         estimator, model = self.estimator, self.model
         check_is_fitted(estimator)
-        weights, problem = model.learner.weights, model.learner.problem
+        weights, problem = model.learner.weights, model.problem
         if weights.no_theorem_because is not None:
             raise ValueError(f"No loss bound is proven for {weights.no_theorem_because}.")
         if weights.intercept.automatic:
@@ -53,9 +53,9 @@ class LossBounds:
                 f"No loss bound is proven for the norm's q=None and update={estimator.update!r}, which takes longer steps under "
                 "it than the theorem's; accepted are q='theory' and numbers."
             )
-        if model.learned_with == BEGAN:
+        if model.provenance == BEGAN:
             raise ValueError("No loss bound is proven for weights that began at a model, for the theorems begin at zeros.")
-        if model.learned_with == MEAN:
+        if model.provenance == MEAN:
             raise ValueError("No loss bound is proven for the mean of several learners, as fit makes it; cv=0 learns one.")
         if differs(model, estimator._build_problem(model.labels), rule):
             raise ValueError("No loss bound is proven for rounds of different losses, representations or updates; they changed.")
@@ -105,7 +105,7 @@ class LossBounds:
     @property
     def problem(self) -> Any:
         """The problem of the bounds; for sequences that of the longest sequence with an update."""
-        problem: Any = self.model.learner.problem
+        problem: Any = self.model.problem
         longest = getattr(self.model.learner.weights, "longest", None)
         return problem if longest is None else problem.of_length(max(longest, 1))
 

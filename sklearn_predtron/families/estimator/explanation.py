@@ -121,7 +121,7 @@ class Additive:
             )
         coef, base = model.weights_to_predict(estimator._decision)
         coef = coef.toarray() if sparse.issparse(coef) else coef
-        return cls(model, estimator._reader(), *decoded(model.learner.problem, model.labels, coef, base))
+        return cls(model, estimator._reader(), *decoded(model.problem, model.labels, coef, base))
 
     def only(self, target: Any) -> Additive:
         """Return the score of a target alone; None is the only one there is."""

@@ -29,7 +29,15 @@ from sklearn_predtron.norms._sparse import SparseWeights
 
 BLOCK = 1 << 16  # scores of a block, which fit the processor's cache
 MANY_BLOCKS = 64  # threads are used from so many blocks on: their start takes as long as some blocks
-UNSAVED_FIELDS = ("stream", "resolved", "decided", "parameters")  # fields that are not saved
+UNSAVED_FIELDS = ("stream", "is_current", "cached_decision", "parameters")  # fields that are not saved
+
+# Names of fields in saved models, where they differ.
+SAVED_AS = {
+    "provenance": "learned_with",
+    "fitted_decision": "settled",
+    "call_metadata": "noted",
+    "fit_record": "record",
+}
 
 
 @dataclass(eq=False)
@@ -52,21 +60,21 @@ class Model:
         The parameters that cannot change while the weights live.
     loss : object
         The training loss as it was given; None for tables of costs, which the problem holds.
-    learned_with : object
+    provenance : object
         The fingerprint of the parts in all rounds; "several" if they changed, "a model" for weights of a linear model.
     first_sparse : bool or None
         Whether the rows that fixed norm="auto" are sparse; None if it no longer matters.
-    settled : dict or None
+    fitted_decision : dict or None
         The values of the decision that were fitted at the end of a fit, by name.
-    noted : object
+    call_metadata : object
         The reader's metadata of the calls so far.
-    record : dict
+    fit_record : dict
         The values that `fit` records, by the names of attributes.
     stream : Stream or None
         The fast path for rows as they come.
-    resolved : bool
+    is_current : bool
         Whether the learner was built from the estimator's present parameters.
-    decided : tuple
+    cached_decision : tuple
         The identities of the parameters and of their parts, and the decision that was built from them.
     parameters : object
         Another object after each change of parameters.
@@ -79,14 +87,14 @@ class Model:
     norm: Any
     loss: Any
     fixed: dict[str, Any]
-    learned_with: Any
+    provenance: Any
     first_sparse: bool | None = None
-    settled: Any = None
-    noted: Any = None
-    record: dict[str, Any] = field(default_factory=dict)
+    fitted_decision: Any = None
+    call_metadata: Any = None
+    fit_record: dict[str, Any] = field(default_factory=dict)
     stream: Stream | None = None
-    resolved: bool = False
-    decided: tuple[Any, Any, Any] = (None, None, None)
+    is_current: bool = False
+    cached_decision: tuple[Any, Any, Any] = (None, None, None)
     parameters: Any = field(default_factory=object)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -115,7 +123,7 @@ class Model:
 
     def learner_with(self, weights: Any) -> Learner:
         """Return a copy of the learner with other weights, which predict the same."""
-        return self.learner.with_weights(weights, self.learner.problem, self.learner.observer)
+        return self.learner.with_weights(weights, self.problem, self.learner.observer)
 
     @property
     def problem(self) -> Any:
@@ -124,15 +132,15 @@ class Model:
 
     def decision_of(self, decide: Callable[[Any, Any], Decision]) -> Decision:
         """Return the decision of the present parameters, the labels and the reader's metadata; it is cached."""
-        parameters, change, (decided_by, decided_at, decision) = self.parameters, Part.last_change, self.decided
+        parameters, change, (decided_by, decided_at, decision) = self.parameters, Part.last_change, self.cached_decision
         if decided_by is not parameters or decided_at is not change:
-            decision = decide(self.labels, self.noted)
-            self.decided = parameters, change, decision
+            decision = decide(self.labels, self.call_metadata)
+            self.cached_decision = parameters, change, decision
         return decision
 
     def current_decision(self, decide: Callable[[Any, Any], Decision]) -> Decision:
         """Return the decision with the values that are fitted or observed at this moment."""
-        return self.decision_of(decide).now(self.learner, self.settled)
+        return self.decision_of(decide).now(self.learner, self.fitted_decision)
 
     def current_cut(self, decide: Callable[[Any, Any], Decision]) -> Decision:
         """Return the current decision if it shifts the scores, and plain decoding otherwise."""
@@ -140,16 +148,16 @@ class Model:
 
     def close_stream(self) -> None:
         """Close the fast path, and drop the cached decision: the parameters change."""
-        self.resolved, self.parameters = False, object()
+        self.is_current, self.parameters = False, object()
         if self.stream is not None:
             self.stream.close()
             self.stream = None
 
-    def going_on(self, labels: Any, noted: Any) -> Model:
+    def continued(self, labels: Any, call_metadata: Any) -> Model:
         """Return a copy with the labels and the reader's metadata of a new call, under the same parameters."""
-        same = labels is self.labels and (noted is self.noted or not isinstance(noted, KnownCosts))
-        decided = self.decided if same else (None, None, None)
-        return replace(self, labels=labels, noted=noted, decided=decided)
+        same = labels is self.labels and (call_metadata is self.call_metadata or not isinstance(call_metadata, KnownCosts))
+        decision = self.cached_decision if same else (None, None, None)
+        return replace(self, labels=labels, call_metadata=call_metadata, cached_decision=decision)
 
     # ----------------------------------------------------------------------------------------------------------------- rows
 
@@ -174,7 +182,7 @@ class Model:
             self.check_finite(X, rows)
             raise ValueError(why_length_refused(rows, row, self.norm))
 
-    def note_format(self, rows: Rows, norm: Any) -> None:
+    def warn_of_other_format(self, rows: Rows, norm: Any) -> None:
         """Warn once if norm="auto" was fixed by rows of another format than these."""
         first = self.first_sparse
         if first is not None and rows.sparse != first and isinstance(resolve(Norm, norm, "norm"), Auto):
@@ -185,13 +193,13 @@ class Model:
 
     def own_problem(self) -> Any:
         """Return the problem with scratch memory of its own: the caller may be one of several threads."""
-        return copy.copy(self.learner.problem)
+        return copy.copy(self.problem)
 
     def weights_to_predict(self, decide: Callable[[Any, Any], Decision]) -> tuple[Any, NDArray]:
         """Return the coefficients of the features, and the offsets minus the shift of the decision, both as of one round."""
         with self.learner.lock.reading():
             coef, offsets = self.learner.read(lambda weights: weights.mean())
-            shift = self.current_cut(decide).shift(self.learner.problem)
+            shift = self.current_cut(decide).shift(self.problem)
         return coef, offsets if shift is None else offsets - shift
 
     def scores(self, X: Any, decision: Decision = PLAIN) -> NDArray:
@@ -200,7 +208,7 @@ class Model:
         decision = decision if decision.shifts else PLAIN
         if not has_blocks(self.learner, rows):
             return self._current_scores(X, rows, decision)[1]
-        scores = np.empty((rows.n, self.learner.problem.d))
+        scores = np.empty((rows.n, self.problem.d))
 
         def fill(first: int, last: int, decision: Decision, found: NDArray) -> None:
             scores[first:last] = found
@@ -211,7 +219,7 @@ class Model:
     def decoded(self, X: Any, decision: Decision, pack: Callable[[Any], Any] = np.asarray) -> Any:
         """Return a decision's predictions, one for each row; each block of predictions is packed before the next."""
         X, rows = self._read_rows_to_predict(X)
-        problem = self.learner.problem
+        problem = self.problem
         if not has_blocks(self.learner, rows):
             decision, scores = self._current_scores(X, rows, decision)
             return pack(decision.predict(problem, scores))
@@ -235,11 +243,11 @@ class Model:
         scores = np.empty((rows.n, learner.problem.d))
         if decision.asks_for is None:
             self.fill_scores(learner, X, rows, 0, scores)
-            decision = decision.now(learner, self.settled)
+            decision = decision.now(learner, self.fitted_decision)
         else:
             with learner.lock.reading():
                 self.fill_scores(learner, X, rows, 0, scores)
-                decision = decision.now(learner, self.settled)
+                decision = decision.now(learner, self.fitted_decision)
         shift = decision.shift(learner.problem)
         if shift is not None:
             scores -= shift
@@ -249,7 +257,7 @@ class Model:
         """Return work(first, last, decision, scores) for blocks of rows, as of one round, on joblib's threads."""
         learner = self.learner
         with learner.lock.reading():
-            predictor, decision = learner.predictor(), decision.now(learner, self.settled)
+            predictor, decision = learner.predictor(), decision.now(learner, self.fitted_decision)
         shift = decision.shift(learner.problem)
 
         def work_on(first: int, last: int) -> Any:
@@ -284,7 +292,7 @@ class Model:
 
     def check_after_first_epoch(self) -> None:
         """Raise ValueError if the only scores for probabilities are those of the first of several epochs, which are poor."""
-        recorded_at = (self.settled or {}).get("first_epoch")
+        recorded_at = (self.fitted_decision or {}).get("first_epoch")
         if recorded_at is not None and recorded_at == getattr(self.learner.observer, "recorded", None):
             raise ValueError(
                 "probabilities are made of scores of rows that were not learned, and after several epochs with cv=0 there are "
@@ -296,15 +304,15 @@ class Model:
         problem, update, average, _ = self.learner.parts()
         learner = self.learner.with_parts(problem, update, average, decision.observer(problem, None))
         set_recording_interval(learner, p)
-        self.settled = None if held_out is None else decision.after_fit(learner, held_out)
+        self.fitted_decision = None if held_out is None else decision.after_fit(learner, held_out)
         self.learner = learner
 
     def fit_decision_on_rows(self, decision: Decision, batch: Batch) -> None:
         """Fit a decision that needs the scores of the training rows."""
         if decision.on_rows:
             X, rows = self.read_rows(batch.X)
-            scores = self.fill_scores(self.learner, X, rows, 0, np.empty((rows.n, self.learner.problem.d)))
-            self.settled = {**(self.settled or {}), **decision.after_rows(scores, batch)}
+            scores = self.fill_scores(self.learner, X, rows, 0, np.empty((rows.n, self.problem.d)))
+            self.fitted_decision = {**(self.fitted_decision or {}), **decision.after_rows(scores, batch)}
 
     # --------------------------------------------------------------------------------------------------------------- saving
 
@@ -313,19 +321,23 @@ class Model:
         self.learner.read(lambda weights: None)  # completes what an interrupt has left undone, which the section cannot
         saving.compiled()  # imports modules the first time, which would take too long inside the section
         with self.learner.lock.reading():
-            kept = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name not in UNSAVED_FIELDS}
+            kept = {
+                SAVED_AS.get(entry.name, entry.name): getattr(self, entry.name)
+                for entry in fields(self)
+                if entry.name not in UNSAVED_FIELDS
+            }
             parts = saving.pack(kept)
         return {"format": saving.FORMAT, "version": __version__, "parts": parts}
 
     @classmethod
     def unpacked(cls, saved: Any) -> Model:
         """Return the saved model; its parts are checked as they are built."""
-        return saving.unpack(saved, cls)
+        return saving.unpack(saved, cls, SAVED_AS)
 
 
 def initial_unsaved_fields() -> dict[str, Any]:
     """Return the initial values of the fields that are not saved."""
-    return {"stream": None, "resolved": False, "decided": (None, None, None), "parameters": object()}
+    return {"stream": None, "is_current": False, "cached_decision": (None, None, None), "parameters": object()}
 
 
 def size_of_block(learner: Learner) -> int:

@@ -106,7 +106,7 @@ def state_of(value: Any) -> dict[str, Any]:
     )
 
 
-def unpack(saved: Any, kind: type[M]) -> M:
+def unpack(saved: Any, kind: type[M], saved_as: dict[str, str]) -> M:
     """Return the model, an instance of `kind`, that `pack` has converted to parts."""
     check_format(saved)
     made: list[Any] = []
@@ -116,15 +116,16 @@ def unpack(saved: Any, kind: type[M]) -> M:
             made.append(build(part, made))
         if last["kind"] != "Model":
             raise TypeError(f"where a model is expected there is {last['kind']}")
-        state = {name: resolve_references(value, made) for name, value in last["state"]}
+        names = {saved: name for name, saved in saved_as.items()}
+        state = {names.get(name, name): resolve_references(value, made) for name, value in last["state"]}
         model: Any = kind(**{**state, "columns": checked_columns(*state["columns"])})
         learner = model.learner
     except (TypeError, KeyError, IndexError, AttributeError, OverflowError) as error:
         raise ValueError(f"The saved model is damaged: {type(error).__name__}: {error}.") from None
     if type(learner) is not Learner:
         raise ValueError(f"The saved model is damaged: where a learner is expected there is {type(learner).__name__}.")
-    model.settled = checked_settled(model.settled, learner.problem)
-    model.noted = checked_noted(model.noted)
+    model.fitted_decision = checked_settled(model.fitted_decision, learner.problem)
+    model.call_metadata = checked_metadata(model.call_metadata)
     return model
 
 
@@ -167,15 +168,15 @@ def checked_columns(n: Any, names: Any, features: Any, first: Any = None) -> Col
     return Columns(n, names, features, first)
 
 
-def checked_noted(noted: Any) -> Any:
+def checked_metadata(call_metadata: Any) -> Any:
     """Return the saved metadata of a reader; costs by class become `KnownCosts` with validated numbers."""
-    if not (isinstance(noted, tuple) and len(noted) == 3):
-        return noted
+    if not (isinstance(call_metadata, tuple) and len(call_metadata) == 3):
+        return call_metadata
     try:
-        shape = np.shape(noted[0])
+        shape = np.shape(call_metadata[0])
         weights = reals(shape[0], least=0)
         pattern = reals(*shape, least=0), reals(*shape, least=0), lambda value: None if value is None else weights(value)
-        return KnownCosts(*accept(noted, pattern))
+        return KnownCosts(*accept(call_metadata, pattern))
     except (ValueError, IndexError) as error:
         raise ValueError(f"The saved model is damaged: of its costs {error}.") from None
 

@@ -32,9 +32,9 @@ def check_same_table(features: Any, fitted: Any, n_features: Any) -> None:
         )
 
 
-def still_valid(settled: Any) -> Any:
+def still_valid(fitted_decision: Any) -> Any:
     """Return the fitted values of a decision that remain valid with more classes or labels: only the cuts so far."""
-    return {"cut": settled["cut"]} if settled and "cut" in settled else None
+    return {"cut": fitted_decision["cut"]} if fitted_decision and "cut" in fitted_decision else None
 
 
 def wider_columns(known: Columns, n_features: Any) -> Columns:

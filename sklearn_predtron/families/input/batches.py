@@ -78,9 +78,9 @@ class BatchReader(BlockReader):
 
             reading = self.gathered(X, y, codes_of, known, groups, sample_weight, partial=partial, classes=classes)[1]
             batch, column = reading.batch, column_of(reading.batch.labels)
-        before = known.noted if partial and known is not None and known.noted else (0, 0)
-        noted = before[0] + int(column.sum()), before[1] + len(column)
-        return reading._replace(batch=batch, noted=noted)
+        before = known.call_metadata if partial and known is not None and known.call_metadata else (0, 0)
+        call_metadata = before[0] + int(column.sum()), before[1] + len(column)
+        return reading._replace(batch=batch, call_metadata=call_metadata)
 
     def warn_of_rounds(self, reading: Reading) -> None:
         """Warn of groups or batches most of which have no positive row."""
@@ -88,7 +88,7 @@ class BatchReader(BlockReader):
         if isinstance(batch.rows, QueryRows):
             warn_of_groups_without(column_of(batch.labels), batch.labels.starts)
         else:
-            n_positive, n = reading.noted
+            n_positive, n = reading.call_metadata
             warn_of_few_positives(n_positive, n, self.size)
 
     def apart(self, X: Any, ids: Any) -> tuple[Any, Any]:

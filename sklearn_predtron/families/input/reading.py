@@ -87,7 +87,7 @@ class Reading(NamedTuple):
     batch: Batch
     labels: Codec
     columns: Columns
-    noted: Any  # what a reader notes of the calls
+    call_metadata: Any  # what a reader notes of the calls
 
 
 class Units(NamedTuple):
@@ -156,8 +156,8 @@ class RowReader:
             order = np.flatnonzero(weight)
             if len(order) == 0 and not partial:
                 raise ValueError("sample_weight is zero for every row; at least one weight must be positive.")
-        noted = None if known is None else known.noted
-        return Reading(Batch(X, rows, labels, weight, order, frequency), codec, columns, noted)
+        call_metadata = None if known is None else known.call_metadata
+        return Reading(Batch(X, rows, labels, weight, order, frequency), codec, columns, call_metadata)
 
     def _rows(self, X: Any, columns: Columns | None) -> tuple[Any, Rows, Columns]:
         """Check X, and read it in place; its values may still be NaN or infinite."""
@@ -236,7 +236,7 @@ class BlockReader(RowReader):
 
     def check_ids_given(self, ids: Any, method: str, model: Any) -> None:
         """Refuse rows without ids after several blocks."""
-        if ids is None and model.noted:
+        if ids is None and model.call_metadata:
             raise ValueError(NO_IDS.format(method=method, **self.ids._asdict()))
 
     def read(
@@ -276,7 +276,7 @@ class BlockReader(RowReader):
         gathered = rows if blocks.order is None else rows.another(X[blocks.order])
         rounds = QueryRows(gathered, blocks.start, blocks.order, rows.n)
         batch = Batch(X, rounds, self.in_blocks(blocks.take(values), blocks.start), weight, None, frequency)
-        return blocks, Reading(batch, codec, columns, blocks.n > 1 or (known is not None and known.noted))
+        return blocks, Reading(batch, codec, columns, blocks.n > 1 or (known is not None and known.call_metadata))
 
     def among_first(self, X: Any, given: dict[str, Any], n: int) -> NDArray | None:
         """Return the rows of the first blocks that together have at least n rows."""

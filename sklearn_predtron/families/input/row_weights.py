@@ -29,10 +29,10 @@ def weighed(reading: Reading, costs: RowCosts | SetCosts, *, partial: bool) -> R
         raise ValueError("costs has no row of positive weight in which a mistake costs something; at least one must.")
     if partial and not weight.all():
         batch = batch._replace(order=np.flatnonzero(weight))
-    known = reading.noted if reading.noted is not None else KnownCosts.none(costs.table.shape[1:])
+    known = reading.call_metadata if reading.call_metadata is not None else KnownCosts.none(costs.table.shape[1:])
     if known.total.shape != costs.table.shape[1:]:  # there are now more labels, or a reject option
         known = KnownCosts.none(costs.table.shape[1:], known.class_weight)
-    return reading._replace(batch=batch, noted=known.plus(costs.table, batch.frequency))
+    return reading._replace(batch=batch, call_metadata=known.plus(costs.table, batch.frequency))
 
 
 class WeighedSets(RowReader):
@@ -113,7 +113,7 @@ class WeighedClasses(RowReader):
         among, codes = codec.classes, reading.batch.labels.array
         if isinstance(self.class_weight, str):
             weights = self.balanced(codec, codes, reading.batch.frequency)
-            reading = reading._replace(noted=KnownCosts.none((len(among), len(among)), weights))
+            reading = reading._replace(call_metadata=KnownCosts.none((len(among), len(among)), weights))
         if costs is None:
             return reading
         by_costs = self.by_costs(among)

@@ -38,7 +38,7 @@ def fit(caller: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn | None)
     reader, reading = read(caller, X, y, given, known, partial=False)
     batch, model = reading.batch, started_model(caller, known, reading)
     model.check_rows(batch.X, batch.rows)
-    model.note_format(batch.rows, caller.norm)
+    model.warn_of_other_format(batch.rows, caller.norm)
     ids, metadata = ids_given(reader, given), shown_metadata(reader.ids, given)
     try:
         with Trainer(caller, model, reader, {"X": batch.X, "y": y, "metadata": metadata}, ids) as trainer:
@@ -59,7 +59,7 @@ def started_model(caller: Any, known: Model | None, reading: Reading) -> Model:
     """Return a new model, or a copy of the known one that continues."""
     if known is None:
         return new_model(caller, reading, partial=False)
-    known = known.but(learner=copy.deepcopy(known.learner), record=dict(known.record))
+    known = known.but(learner=copy.deepcopy(known.learner), fit_record=dict(known.fit_record))
     model = changed_model(caller, known, reading, partial=False)
     set_recording_interval(model.learner, reading.batch.rows.p)
     return model
@@ -73,7 +73,7 @@ def partial_fit(
     Before the first rows, `columns` describes the columns if they are known.
     """
     known: Model | None = estimator._model
-    resolved = known is not None and known.resolved
+    resolved = known is not None and known.is_current
     if not resolved:
         estimator._validate_params()
     reader, reading = read(estimator, X, y, given, known, partial=True, columns=columns)
@@ -81,11 +81,11 @@ def partial_fit(
     model = new_model(estimator, reading, partial=True) if known is None else known
     model.check_rows(batch.X, batch.rows)  # before an average begins
     if resolved:
-        model = model.going_on(reading.labels, reading.noted)
+        model = model.continued(reading.labels, reading.call_metadata)
     elif known is not None:
         model = changed_model(estimator, known, reading, partial=True)
     learner = model.learner
-    model.note_format(batch.rows, estimator.norm)
+    model.warn_of_other_format(batch.rows, estimator.norm)
     with Trainer(estimator, model) as trainer:
         if not resolved:
             set_recording_interval(learner, batch.rows.p)  # not before: the model so far has the same observer
@@ -155,7 +155,7 @@ def open_stream(estimator: Any) -> None:
     model.stream = None
     if reader is not None:
         model.stream = Stream(model.learner, reader, estimator._lock, model.first_sparse, columns.features)
-    model.resolved = True
+    model.is_current = True
 
 
 def begin_stream(estimator: Any) -> None:

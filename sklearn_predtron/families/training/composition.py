@@ -51,9 +51,11 @@ def new_model(estimator: Any, reading: Reading, *, partial: bool, sparse: bool |
     learner = new_learner(estimator, labels, problem, rows, norm, observer, partial=partial)
     set_recording_interval(learner, rows.p)
     fixed, name = fixed_parameters(estimator, norm), type(estimator).__name__
-    learned_with = fingerprint(problem, learner.update)
+    provenance = fingerprint(problem, learner.update)
     loss = loss_of(estimator)
-    return Model(name, learner, labels, reading.columns, norm, loss, fixed, learned_with, first_sparse, noted=reading.noted)
+    return Model(
+        name, learner, labels, reading.columns, norm, loss, fixed, provenance, first_sparse, call_metadata=reading.call_metadata
+    )
 
 
 def changed_model(estimator: Any, model: Model, reading: Reading, *, partial: bool) -> Model:
@@ -84,11 +86,11 @@ def changed_model(estimator: Any, model: Model, reading: Reading, *, partial: bo
             learner.weights.keep_averages(kept)
     if type(average) is type(learner.average) is ChoosingAverage:
         average = learner.average
-    settled = model.settled if observer is learner.observer else None
-    learned_with = "several" if learner.t > 0 and differs(model, problem, update) else model.learned_with
+    fitted_decision = model.fitted_decision if observer is learner.observer else None
+    provenance = "several" if learner.t > 0 and differs(model, problem, update) else model.provenance
     learner = learner.with_parts(problem, update, average, observer)
-    known = {"labels": labels, "columns": reading.columns, "noted": reading.noted}
-    return model.but(learner=learner, loss=loss_of(estimator), settled=settled, learned_with=learned_with, **known)
+    known = {"labels": labels, "columns": reading.columns, "call_metadata": reading.call_metadata}
+    return model.but(learner=learner, loss=loss_of(estimator), fitted_decision=fitted_decision, provenance=provenance, **known)
 
 
 class Blueprint:
@@ -220,7 +222,7 @@ def check_fixed(estimator: Any, model: Model) -> None:
 
 def differs(model: Model, problem: Problem, update: Any) -> bool:
     """Return whether rounds so far had another loss, representation or update."""
-    return model.learned_with not in (None, MEAN, fingerprint(problem, update))
+    return model.provenance not in (None, MEAN, fingerprint(problem, update))
 
 
 def observer_of(estimator: Any, labels: Any, problem: Problem, present: Observer | None, *, partial: bool) -> Observer | None:

@@ -238,7 +238,7 @@ def kind_of_plan(estimator: Any, model: Model, decision: Decision, batch: Batch,
         return "kernels" if kernel else "single"
     if estimator._refits:
         return "sequences"
-    if model.learner.problem.d * batch.rows.p > MOST_WEIGHTS:
+    if model.problem.d * batch.rows.p > MOST_WEIGHTS:
         return "large"
     if batch.rows.made:
         return "tables"

@@ -230,7 +230,7 @@ class TrainingRun:
         frequency = None if batch.frequency is None else batch.frequency[rows]
         scores, values = np.concatenate([scores for _, scores in scored]), validation.units.labels_of(units)
         held_out = HeldOut(scores, values, frequency, batch.labels, units, batch.weight)
-        problem, some = trainer.model.learner.problem, held_out.some(MOST_EVALUATED)
+        problem, some = trainer.model.problem, held_out.some(MOST_EVALUATED)
         loss, judged = decision.judged(problem, some)
         own = decision.own_losses(problem, judged)
         losses = None if own is None else RowLosses(own, np.ones(len(own)) if judged.weight is None else judged.weight)
@@ -265,7 +265,7 @@ class TrainingRun:
         costs, held_out = self.candidate.batch.costs, checkpoint.held_out
         if costs is None or held_out is None:
             return checkpoint, None
-        calibration, problem = self.trainer.decision.calibration, self.trainer.model.learner.problem
+        calibration, problem = self.trainer.decision.calibration, self.trainer.model.problem
         held_out = held_out._replace(map=calibration.map_of(problem, held_out))
         probabilities = calibration.of.probabilities(held_out.map, calibration.of.scores(problem, held_out.scores))
         order = np.argsort(held_out.rounds, kind="stable")  # fold models that are left out may differ

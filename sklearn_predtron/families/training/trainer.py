@@ -170,7 +170,7 @@ class Trainer:
         silent, candidates = plan.finish == "refit", plan.candidates
         self.monitor = Monitor(self, plan.evaluate_after[-1] * len(candidates), silent=silent)
         if plan.finish == "average":
-            self.model.learned_with = MEAN
+            self.model.provenance = MEAN
         history = self.model.learner.history  # that a callback wants
         results: list[Result] = []
         for candidate in candidates:
@@ -198,14 +198,14 @@ class Trainer:
         """Make the model in progress one of a candidate, not yet trained; return the parts of its learners."""
         blueprint = candidate.blueprint(self.estimator)
         self.configure(candidate, blueprint.another(candidate.batch.labels))
-        self.model.record, self.model.settled = {}, None
+        self.model.fit_record, self.model.fitted_decision = {}, None
         return blueprint
 
     def configure(self, candidate: Candidate, learner: Learner) -> None:
         """Make the model in progress one of a candidate, with a learner."""
         model = self.model
         if candidate.labels is not model.labels:
-            model.labels, model.decided = candidate.labels, (None, None, None)
+            model.labels, model.cached_decision = candidate.labels, (None, None, None)
         if candidate.norm is not model.norm:
             model.norm, model.fixed = candidate.norm, fixed_parameters(self.estimator, candidate.norm)
         model.columns, model.learner = candidate.columns, learner
@@ -221,29 +221,29 @@ class Trainer:
         model, candidate, checkpoint = self.model, result.candidate, result.checkpoint
         assert checkpoint.learner is not None
         self.configure(candidate, checkpoint.learner)
-        model.record = {
+        model.fit_record = {
             "loss_curve_": result.loss_curve,
             "n_iter_": checkpoint.epochs,
             **result.record_of_choice(),
         }
-        model.settled, self.latest = None, None
+        model.fitted_decision, self.latest = None, None
         model.fit_decision(self.decision, checkpoint.held_out, candidate.batch.rows.p)
         if result.history is not None:
             result.history.note(model.learner.t, model.learner.cumulative_loss)
             model.learner.record(result.history)
         if checkpoint.calibrate is not None:
-            model.settled = checkpoint.calibrate()
+            model.fitted_decision = checkpoint.calibrate()
 
     def refit(self, plan: TrainingPlan, best: Result) -> None:
         """Train the best candidate on all rows, for as many epochs."""
         self.start(best.candidate)
         self.latest = None
         self.train(plan.without_validation(best.checkpoint.epochs), best.candidate.batch)
-        self.model.record.update(best.record_of_choice())
+        self.model.fit_record.update(best.record_of_choice())
         if best.checkpoint.held_out is not None:
             self.model.fit_decision(self.decision, best.checkpoint.held_out, best.candidate.batch.rows.p)
         if best.checkpoint.calibrate is not None:
-            self.model.settled = {**(self.model.settled or {}), **best.checkpoint.calibrate()}
+            self.model.fitted_decision = {**(self.model.fitted_decision or {}), **best.checkpoint.calibrate()}
 
     # ------------------------------------------------------------------------------------------------------------ one model
 
@@ -255,8 +255,12 @@ class Trainer:
         if validation is not None:
             return self.held_out_rows(validation, batch, plan.seed)
         model, observer = self.model, self.model.learner.observer
-        if getattr(self.estimator, "cv", None) is not None and isinstance(observer, RecentScores) and model.record["n_iter_"] > 1:
-            model.settled = {"first_epoch": observer.recorded}  # all known scores are of the first of several epochs
+        if (
+            getattr(self.estimator, "cv", None) is not None
+            and isinstance(observer, RecentScores)
+            and model.fit_record["n_iter_"] > 1
+        ):
+            model.fitted_decision = {"first_epoch": observer.recorded}  # all known scores are of the first of several epochs
         return None
 
     def run_epochs(self, epochs: int, rounds: Epochs, batch: Batch, *, apart: bool) -> None:
@@ -267,7 +271,7 @@ class Trainer:
         model, learner, observed = self.model, self.model.learner, self.decision.asks_for is not None
         patience = None if self.estimator.tol is None else checked_patience(self.estimator.tol)
         losses: list[float] = []
-        model.record, model.settled = {"loss_curve_": losses, "n_iter_": 0}, None
+        model.fit_record, model.fitted_decision = {"loss_curve_": losses, "n_iter_": 0}, None
         self.monitor = Monitor(self, epochs)
         for number in range(epochs):
             self.monitor.begin_epoch()
@@ -275,7 +279,7 @@ class Trainer:
             rows, drawn = rounds.draw(observed=observation_of(learner) if observed and new and not apart else None)
             drawn["observed"] = observed and new and drawn.get("observed", True)
             losses.append(learn_epoch(model, learner, rows, drawn, fresh=new))
-            model.record["n_iter_"] += 1
+            model.fit_record["n_iter_"] += 1
             if self.monitor.active:
                 model.fit_decision_on_rows(self.decision, batch)
             if self.monitor.end_epoch() or learner.n_updates == before or (patience is not None and patience._is_over(losses)):
@@ -289,7 +293,7 @@ class Trainer:
         plan = TrainingPlan(validation, (epochs,), "keep", epochs, seed)
         chosen = validation.fold < validation.n_models
         rows, values = validation.units.of(chosen)
-        scores = np.empty((len(rows), model.learner.problem.d))
+        scores = np.empty((len(rows), model.problem.d))
         fold = np.repeat(validation.fold[chosen], validation.units.sizes_of(chosen))
         blueprint = candidate.blueprint(self.estimator)
         for number in range(validation.n_models):
@@ -320,4 +324,4 @@ def with_model(estimator: Any, model: Model | None) -> Any:
 def snapshot(estimator: Any) -> dict[str, Any]:
     """Return the attributes of a callback's own copy of the fitted estimator."""
     model: Model = estimator._model
-    return {"_model": model.but(learner=copy.deepcopy(model.learner), record=copy.deepcopy(model.record))}
+    return {"_model": model.but(learner=copy.deepcopy(model.learner), fit_record=copy.deepcopy(model.fit_record))}
