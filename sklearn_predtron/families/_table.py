@@ -27,7 +27,8 @@ from sklearn_predtron.decisions._certified import Certificate, Certified
 from sklearn_predtron.decisions._cut import CutAt, CutBy, OfTwoClasses, measure_of_cut
 from sklearn_predtron.decisions._expected import LeastCost
 from sklearn_predtron.decisions._rated import Rated
-from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule
+from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost
+from sklearn_predtron.families._class_costs import ClassCosts
 from sklearn_predtron.families.estimator.attributes import learned, recorded
 from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.families.estimator.linear_models import Linear, LinearModelReader, encoder
@@ -36,16 +37,15 @@ from sklearn_predtron.families.input.row_weights import WeighedClasses
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import Classes
 from sklearn_predtron.families.training.plan import ACCEPTED
-from sklearn_predtron.losses import CostTableLoss, Reject, ZeroOne, costs_of, names_label, table_loss
+from sklearn_predtron.losses import CostTableLoss, Reject, ZeroOne, table_loss
 from sklearn_predtron.losses._by_row import costs_by_row, expected_costs
-from sklearn_predtron.losses.reject import checked_reject, costs_by_class, label_of_reject, reject_code, warn_if_never_paid
+from sklearn_predtron.losses.reject import checked_reject, label_of_reject, reject_code
 from sklearn_predtron.problems._finite import FiniteProblem
 from sklearn_predtron.representations import CodeRepresentation, table_representation
 
 if TYPE_CHECKING:
     from sklearn_predtron._support.types import Self
 
-LEAST_WEIGHT = 1e-3  # the weight of a class whose mistakes cost nothing
 MARGINS: dict[str, type[AbstainByMargin]] = {"margin": AbstainByMargin, "online": AbstainOnline}
 
 
@@ -80,22 +80,20 @@ class TableClassifier(ClassifierMixin, BasePredtron):
     def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, Codes]:
         if known is None:
             codec, labels = self._codec.first(y, classes, partial=partial)
-            self._warn_of_reject(codec.classes)
+            self._class_costs(codec.classes).warn_of_reject()
             return codec, labels
         known.check_same(classes)
         return known, known.encode(y)
 
     def _reader(self) -> WeighedClasses:
-        return self._reader_of_weights(self._known_weights_of_costs)
+        return self._reader_of_weights(self._weights_of_costs)
 
     def _costs_by_row(self, costs: Any, classes: NDArray, n: int) -> NDArray:
         """Return the costs of the predictions in each of n rows; pairs that `costs` leaves out have the costs of the loss."""
-        reject = self._reject()
-        if reject is not None and reject.cost is None:
-            raise ValueError(
-                f"costs do not go with {promised_by(reject)}, which is by the costs of loss; accepted is reject.cost."
-            )
-        return costs_by_row(costs, classes, self._named(classes).tolist(), self._costs(classes), n)
+        own = self._class_costs(classes)
+        if own.reject is not None and own.reject.cost is None:
+            raise ValueError(f"costs do not go with {own.promise}, which is by the costs of loss; accepted is reject.cost.")
+        return costs_by_row(costs, classes, self._named(classes).tolist(), own.table, n)
 
     def _widen_labels(self, labels: Any, classes: Any) -> tuple[Codec, list[int]]:
         if getattr(self.reject, "rule", None) == "code":
@@ -114,60 +112,54 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return labels.extended(classes)
 
     def _build_problem(self, labels: Any) -> FiniteProblem:
-        classes, reject, rule = labels.classes, self._reject(), self._rule(labels.classes)
-        loss = self._unit_loss if isinstance(rule, ExpectedCost) else table_loss(self.loss)
-        costs = None if reject is None else self._costs(classes)
+        costs, k = self._class_costs(labels.classes), len(labels.classes)
+        loss = self._unit_loss if isinstance(costs.rule, ExpectedCost) else costs.loss
+        table = None if costs.reject is None else costs.table
         code = labels.representations[0] if labels.representations else self.representation
-        representation = table_representation(code, lambda part: loss.build(part, classes))
-        problem = checked_build(loss, loss.build(representation, classes), FiniteProblem, k=len(classes))
-        return FiniteProblem(reject_code(len(classes)), costs) if reject is not None and reject.rule == "code" else problem
+        representation = table_representation(code, lambda part: loss.build(part, labels.classes))
+        problem = checked_build(loss, loss.build(representation, labels.classes), FiniteProblem, k=k)
+        return FiniteProblem(reject_code(k), table) if costs.reject is not None and costs.reject.rule == "code" else problem
 
     def _decision(self, labels: Any, call_metadata: Any = None) -> Decision:
-        rule, reject = decision_rule(self.decision, self._cuts, numbers=bool(self._cuts)), self._reject()
-        measure = measure_of_cut(rule, self.reject, self._cuts) if isinstance(rule, Cut) else None
-        check_goes_with(rule, reject)
+        costs = self._class_costs(None if labels is None else labels.classes)
+        measure = measure_of_cut(costs.given_rule, self.reject, self._cuts) if isinstance(costs.given_rule, Cut) else None
+        costs.check()
         if labels is None:
             return PLAIN
-        classes, rule, held = labels.classes, self._rule(labels.classes), self.decision is None
-        of: Any = (
-            MapOfTwoClasses() if len(classes) == 2 else OfClasses(len(classes), ranked=not isinstance(self._unit_loss, ZeroOne))
-        )
-        weights = None if isinstance(self.class_weight, str) else self._weights_of_classes(labels)
+        k, reject, rule, held = len(labels.classes), costs.reject, costs.rule, self.decision is None
+        of: Any = MapOfTwoClasses() if k == 2 else OfClasses(k, ranked=not isinstance(self._unit_loss, ZeroOne))
+        weights = None
+        if not isinstance(self.class_weight, str):
+            weights = self._reader_of_weights(lambda classes: costs.weights).of_classes(labels)
+        deciding = partial(self._deciding_costs, costs, labels, call_metadata)
         if isinstance(rule, ExpectedCost):
-            calibration, by_costs = Calibration(of, rule.smoothing, weights), self._weights_of_costs(classes)
+            calibration = Calibration(of, rule.smoothing, weights)
             if reject is not None and reject.rate is not None:
-                return Rated(
-                    calibration,
-                    self._deciding_costs(self._costs_between(classes), labels, call_metadata),
-                    float(reject.rate),
-                    by_costs,
-                )
+                return Rated(calibration, deciding(costs.between), float(reject.rate), costs.weights)
             if reject is not None and reject.risk is not None:
                 risk, confidence = float(reject.risk), float(reject.confidence)
-                return Certified(calibration, self._costs_below(reject, classes), risk, confidence, by_costs)
-            return LeastCost(calibration, self._deciding_costs(self._costs(classes), labels, call_metadata), by_costs)
+                return Certified(calibration, costs.between_above(reject.risk), risk, confidence, costs.weights)
+            return LeastCost(calibration, deciding(costs.table), costs.weights)
         calibration = Calibration(of, class_weight=weights)
         if isinstance(rule, Cut):
             if measure is None:
                 return CutAt(OfTwoClasses(), np.array([float(rule.at)]), calibration)
             return CutBy(OfTwoClasses(), measure, rule.at, calibration)
         if reject is None:
-            follows = held and not self._has_own_problem()
+            follows = held and not costs.has_own_problem
             if follows and call_metadata is not None and call_metadata.rows.any():
-                return LeastCost(calibration, self._deciding_costs(self._costs(classes), labels, call_metadata), or_decoded=True)
+                return LeastCost(calibration, deciding(costs.table), or_decoded=True)
             agrees = follows and self.class_weight is None
-            losses_of = partial(losses_by_table, self._deciding_costs(self._costs(classes), labels, call_metadata))
+            losses_of = partial(losses_by_table, deciding(costs.table))
             return Decoded(Calibration(of, class_weight=weights, agrees=agrees), holds_out=held, losses_of=losses_of)
-        if reject.rule == "code":
-            return AbstainByCode(len(classes), calibration)
-        return MARGINS[str(reject.rule)](self._costs(classes), calibration)
+        return AbstainByCode(k, calibration) if reject.rule == "code" else MARGINS[str(reject.rule)](costs.table, calibration)
 
-    def _deciding_costs(self, costs: NDArray, labels: Any, call_metadata: Any) -> NDArray:
+    def _deciding_costs(self, own: ClassCosts, labels: Any, call_metadata: Any, costs: NDArray) -> NDArray:
         """Return the costs that decide predictions if a call gives none, multiplied by the class weights.
 
         They are the costs of the loss.  If it is the unit loss and `fit` was given costs of rows, they are the means of these.
         """
-        if call_metadata is not None and self._is_unit_loss(labels.classes):
+        if call_metadata is not None and own.is_unit_loss:
             costs = call_metadata.means(costs)
         if isinstance(self.class_weight, str):
             weight = None if call_metadata is None else call_metadata.class_weight
@@ -175,91 +167,25 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             weight = self._reader_of_weights(lambda classes: None).of_classes(labels)
         return costs if weight is None else costs * weight[:, None]
 
-    def _rule(self, classes: NDArray) -> DecisionRule:
-        """Return the rule of the decision; by default the rule of the loss and the reject option."""
-        rule, reject = decision_rule(self.decision, self._cuts, numbers=bool(self._cuts)), self._reject()
-        if rule is not None:
-            return rule
-        if reject is not None:
-            return ExpectedCost() if reject.rule is None else Learned()
-        return Learned() if self._has_own_problem() or self._is_unit_loss(classes) else ExpectedCost()
+    def _class_costs(self, classes: Any) -> ClassCosts:
+        """Return the loss, the reject option and the decision rule for some classes."""
+        return ClassCosts(self.loss, self._unit_loss, self.reject, self.decision, self._cuts, classes)
 
-    def _has_own_problem(self) -> bool:
-        """Return whether the loss builds a problem of its own, for training and for decisions."""
-        return type(table_loss(self.loss)).build is not CostTableLoss.build
-
-    def _is_unit_loss(self, classes: NDArray) -> bool:
-        """Return whether the loss is the unit loss of the family, in any unit."""
-        loss = table_loss(self.loss)
-        if type(loss) is type(self._unit_loss):
-            return True
-        costs, unit = costs_between(loss, classes), costs_between(self._unit_loss, classes)
-        return bool(np.allclose(costs / costs.max(), unit / unit.max(), rtol=1e-12, atol=0))
-
-    def _reject(self) -> Reject | None:
-        """Return the reject option; with plain argmax decoding its rule is "online"."""
-        reject = checked_reject(self.reject)
-        if reject is None or reject.rule is not None or reject.cost is None:
-            return reject
-        learned = isinstance(decision_rule(self.decision, self._cuts, numbers=bool(self._cuts)), Learned)
-        return Reject(reject.cost, reject.label, "online") if learned else reject
-
-    def _warn_of_reject(self, classes: NDArray) -> None:
-        """Warn if a rejection costs so much that no row is ever rejected."""
-        reject = self._reject()
-        if reject is not None and reject.cost is not None and isinstance(self._rule(classes), ExpectedCost):
-            warn_if_never_paid(reject, self._costs(classes))
-
-    def _weights_of_classes(self, labels: Any) -> NDArray | None:
-        """Return the training weights of the classes; None if they have none."""
-        return self._reader_of_weights(self._weights_of_costs).of_classes(labels)
+    def _costs(self, classes: NDArray) -> NDArray:
+        """Return the cost of each prediction, a column each and the last one of a rejection, for each true class."""
+        return self._class_costs(classes).table
 
     def _reader_of_weights(self, by_costs: Any) -> WeighedClasses:
         """Return the reader of `class_weight` and of the weights that follow from costs of classes."""
         return WeighedClasses(type(self).__name__, self.class_weight, by_costs, self._costs_by_row)
 
-    def _known_weights_of_costs(self, classes: NDArray) -> NDArray | None:
+    def _weights_of_costs(self, classes: NDArray) -> NDArray | None:
         """Return the weights of classes that follow from their costs; those of the decision if there is one."""
         model = self._model
         if model is None or classes is not model.labels.classes:
-            return self._weights_of_costs(classes)
+            return self._class_costs(classes).weights
         decision = model.decision_of(self._decision)
         return decision.weights if isinstance(decision, LeastCost) else None
-
-    def _weights_of_costs(self, classes: NDArray) -> NDArray | None:
-        """Return the training weights of two classes: square roots of their costs, relative to the lowest cost."""
-        # Measured: 3 % less realised cost with two classes, none with more, where without weights one fit serves all costs.
-        if len(classes) > 2 or not isinstance(self._rule(classes), ExpectedCost):
-            return None
-        weight = np.sqrt(self._costs_between(classes).sum(axis=1))
-        weight = np.maximum(weight / weight[weight > 0].min(), LEAST_WEIGHT)
-        return None if weight[0] == weight[1] else weight
-
-    def _costs(self, classes: NDArray) -> NDArray:
-        """Return L(sigma, y) of the present parameters, a row for each true class and a column for each prediction.
-
-        With a reject option the last column is that of a rejection; it is 0 if a risk or a rate is promised.
-        """
-        costs, reject = self._costs_between(classes), self._reject()
-        if reject is None:
-            return costs
-        rejected = np.zeros(len(costs)) if reject.cost is None else costs_by_class(reject, len(classes), costs.max())
-        return np.column_stack([costs, rejected])
-
-    def _costs_below(self, reject: Reject, classes: NDArray) -> NDArray:
-        """Return the costs of the loss; raise ValueError unless the largest is above the risk."""
-        costs = self._costs_between(classes)
-        if not reject.risk < costs.max():
-            raise ValueError(f"reject.risk={reject.risk!r} must be below the largest loss, {costs.max():g}: any model keeps it.")
-        return costs
-
-    def _costs_between(self, classes: NDArray) -> NDArray:
-        """Return the costs of the loss; raise ValueError if it names the label of a rejection."""
-        reject = self._reject()
-        label = None if reject is None else label_of_reject(reject, classes)
-        if reject is not None and names_label(table_loss(self.loss), label):
-            raise ValueError(f"loss names reject.label={label!r}; what a rejected row costs is reject.cost.")
-        return costs_between(self.loss, classes)
 
     def _read_linear(self, reader: LinearModelReader) -> tuple[Codec, Linear]:
         scores = reader.of_classes()
@@ -657,32 +583,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return tags
 
 
-def costs_between(loss: Any, classes: NDArray) -> NDArray:
-    """Return the costs of a loss, a row for each true class and a column for each predicted one."""
-    cost = costs_of(table_loss(loss), classes)
-    return 1.0 - np.eye(len(classes)) if cost is None else cost
-
-
 def counts_mistakes(loss: Any) -> bool:
     """Return whether the loss is 0-1: with many classes a table of costs is worth avoiding."""
     loss = table_loss(loss)
     return isinstance(loss, ZeroOne) and type(loss).matrix is ZeroOne.matrix
-
-
-def promised_by(reject: Reject) -> str:
-    """Return the name and the value of the risk or the rate that a reject option promises, for errors."""
-    name = "rate" if reject.risk is None else "risk"
-    return f"reject.{name}={getattr(reject, name)!r}"
-
-
-def check_goes_with(rule: DecisionRule | None, reject: Reject | None) -> None:
-    """Raise ValueError if a decision is given beside a reject option for other decisions."""
-    if reject is None or rule is None:
-        return
-    if isinstance(rule, ExpectedCost) and reject.rule is not None:
-        raise ValueError(
-            f"decision={rule!r} does not go with reject.rule={reject.rule!r}, which is for decision='learned'; accepted is "
-            "reject.rule=None."
-        )
-    if reject.cost is None and not isinstance(rule, ExpectedCost):
-        raise ValueError(f"decision={rule!r} does not go with {promised_by(reject)}; accepted are None and 'expected_cost'.")

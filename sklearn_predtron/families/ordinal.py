@@ -187,7 +187,7 @@ class PredtronOrdinalClassifier(TableClassifier):
         given = self._given_order(y)
         if known is None:
             codec, labels = Ranks.first(y, classes, partial=partial, given=given)
-            self._warn_of_reject(codec.classes)
+            self._class_costs(codec.classes).warn_of_reject()
             return Ranks(codec.classes, self._representations()), labels
         known.check_same(classes)
         if given is not None:
