@@ -16,7 +16,7 @@ from sklearn_predtron import (
     PredtronSequenceTagger,
 )
 from sklearn_predtron.families.training.calls import read
-from sklearn_predtron.families.training.composition import new_model
+from sklearn_predtron.families.training.composition import Composition
 from sklearn_predtron.families.training.plan import Shape, default_shape, plan_training
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import RKHS
@@ -41,7 +41,7 @@ def planned(estimator, y, n, **ids):
     """The plan of a fit of n rows."""
     given = {name: values[:n] for name, values in ids.items()}
     reader, reading = read(estimator, X[:n], y[:n], given, None, partial=False)
-    model = new_model(estimator, reading, partial=False)
+    model = Composition(estimator).new_model(reading, partial=False)
     decision = model.decision_of(estimator._decision)
     return plan_training(estimator, model, reader, reading.batch, decision, 0, fresh=True)
 

@@ -43,17 +43,7 @@ from sklearn_predtron.families.input.reading import Columns, RowReader
 from sklearn_predtron.families.input.tables import FirstRows, mark_tables
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.training import calls, first_rows
-from sklearn_predtron.families.training.composition import (
-    BEGAN,
-    build_update,
-    build_weights,
-    check_fixed,
-    chosen_norm,
-    differs,
-    fixed_parameters,
-    loss_of,
-    new_learner,
-)
+from sklearn_predtron.families.training.composition import BEGAN, Composition, differs
 from sklearn_predtron.families.training.intervals import set_recording_interval
 from sklearn_predtron.families.training.patience import Patience, checked_patience
 from sklearn_predtron.features import ROWS_OF_STREAMS, FeatureMap
@@ -413,7 +403,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         resized = None if observer is None else observer.resized(problem, places)
         observer = self._decision(wider.labels).observer(problem, resized)
         learner = learner.resized(room, places, problem, observer)
-        update = build_update(self, problem)
+        update = Composition(self).update(problem)
         if update.kind == learner.update.kind:
             update.restore(learner.update.state())
         if learner.t > 0 and differs(wider, problem, update):
@@ -480,7 +470,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         """Give the unfitted estimator the weights of a fitted linear model."""
         if self.features is not None:
             raise ValueError(f"features={self.features!r} cannot begin at the weights of a model, whose columns are its own.")
-        norm = chosen_norm(self, sparse=True)
+        norm = Composition(self).norm(sparse=True)
         if not resolve(Norm, norm, "norm").takes_weights:
             raise ValueError(
                 f"norm={self.norm!r} cannot begin at the weights of a model; accepted are {norms_that_take_weights()}."
@@ -493,7 +483,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         columns, problem = Columns(scores.coef.shape[1], names), self._build_problem(labels)
         rows = empty_rows(columns.n, is_sparse=sparse.issparse(getattr(model, "coef_", None)))
         observer = self._decision(labels).observer(problem, None)
-        learner = new_learner(self, labels, problem, rows, norm, observer, partial=True)
+        learner = Composition(self).learner(labels, problem, rows, norm, observer, partial=True)
         scores = Linear(*problem.score_map.learnable(*scores))
         learner.weights.begin_at(*scores)
         if not scores.is_close_to(learner.read(lambda weights: weights.last())):
@@ -501,8 +491,8 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
                 f"norm={self.norm!r} cannot hold the weights of the model, of which it takes powers: the largest is "
                 f"{np.abs(scores.coef).max():.3g}; scale the features, or take norm='l2'."
             )
-        fixed = fixed_parameters(self, norm)
-        self._model = Model(type(self).__name__, learner, labels, columns, norm, loss_of(self), fixed, BEGAN)
+        fixed = Composition(self).fixed(norm)
+        self._model = Model(type(self).__name__, learner, labels, columns, norm, Composition(self).loss(), fixed, BEGAN)
 
     def _check_keeps_sparse(self) -> bool:
         """Return True; raise AttributeError for a family whose weights are not kept sparse."""
@@ -567,7 +557,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
             least = real_number(tol)
             if least is None or not 0 <= least < 1:
                 raise ValueError(f"tol={tol!r} must be a number from 0 to below 1.")
-            check_fixed(self, model)
+            Composition(self).check_fixed(model)
             if model.problem.score_map.offsets_apart:
                 raise ValueError(
                     f"representation={self.representation!r} has one direction, whose weights are not kept sparse; accepted are "
@@ -610,9 +600,9 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
             model: Model = self._model
             kept = model.learner.weights
             if isinstance(kept, SparseWeights):
-                check_fixed(self, model)
+                Composition(self).check_fixed(model)
                 rows, average = empty_rows(kept.p, is_sparse=kept.by_feature), kept.averaging > 0
-                weights: Any = build_weights(self, model.labels, model.problem, rows, model.norm, average=average)
+                weights: Any = Composition(self).weights(model.labels, model.problem, rows, model.norm, average=average)
                 weights.intercept.__setstate__(kept.intercept.__reduce__()[2])
                 W, b = kept.mean()
                 weights.begin_at(W.toarray(), b)

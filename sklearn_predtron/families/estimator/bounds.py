@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._support.parts import real_number, resolve
 from sklearn_predtron.families.estimator.model import Model
-from sklearn_predtron.families.training.composition import BEGAN, MEAN, check_fixed, differs
+from sklearn_predtron.families.training.composition import BEGAN, MEAN, Composition, differs
 from sklearn_predtron.updates import Update, build_rule
 from sklearn_predtron.updates._bound_formulas import unstated
 from sklearn_predtron.updates._comparator import Comparator
@@ -59,7 +59,7 @@ class LossBounds:
             raise ValueError("No loss bound is proven for the mean of several learners, as fit makes it; cv=0 learns one.")
         if differs(model, estimator._build_problem(model.labels), rule):
             raise ValueError("No loss bound is proven for rounds of different losses, representations or updates; they changed.")
-        check_fixed(estimator, model)
+        Composition(estimator).check_fixed(model)
         if problem.no_theorem_because is not None and not update.pairwise:
             raise ValueError(f"No loss bound is proven for {problem.no_theorem_because}.")
         if model.learner.weighted:

@@ -16,7 +16,7 @@ from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.families.input.reading import Batch, BlockReader, Columns, Reading, RowReader
 from sklearn_predtron.families.input.stream import Stream
 from sklearn_predtron.families.input.tables import FirstRows, columns_of
-from sklearn_predtron.families.training.composition import changed_model, new_model
+from sklearn_predtron.families.training.composition import Composition
 from sklearn_predtron.families.training.epochs import seed_of
 from sklearn_predtron.families.training.intervals import set_recording_interval
 from sklearn_predtron.families.training.plan import plan_training
@@ -58,9 +58,9 @@ def fit(caller: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn | None)
 def started_model(caller: Any, known: Model | None, reading: Reading) -> Model:
     """Return a new model, or a copy of the known one that continues."""
     if known is None:
-        return new_model(caller, reading, partial=False)
+        return Composition(caller).new_model(reading, partial=False)
     known = known.but(learner=copy.deepcopy(known.learner), fit_record=dict(known.fit_record))
-    model = changed_model(caller, known, reading, partial=False)
+    model = Composition(caller).changed_model(known, reading, partial=False)
     set_recording_interval(model.learner, reading.batch.rows.p)
     return model
 
@@ -78,12 +78,12 @@ def partial_fit(
         estimator._validate_params()
     reader, reading = read(estimator, X, y, given, known, partial=True, columns=columns)
     batch = reading.batch
-    model = new_model(estimator, reading, partial=True) if known is None else known
+    model = Composition(estimator).new_model(reading, partial=True) if known is None else known
     model.check_rows(batch.X, batch.rows)  # before an average begins
     if resolved:
         model = model.continued(reading.labels, reading.call_metadata)
     elif known is not None:
-        model = changed_model(estimator, known, reading, partial=True)
+        model = Composition(estimator).changed_model(known, reading, partial=True)
     learner = model.learner
     model.warn_of_other_format(batch.rows, estimator.norm)
     with Trainer(estimator, model) as trainer:

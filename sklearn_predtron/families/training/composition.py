@@ -26,71 +26,153 @@ BEGAN, MEAN = "a model", "folds"  # what weights have learned with that began at
 FIXED_AVERAGES = {"linear": LinearAverage, "uniform": Average}
 
 
-def new_model(estimator: Any, reading: Reading, *, partial: bool, sparse: bool | None = None) -> Model:
-    """Return a model that has learned nothing, for these rows and labels.
+class Composition:
+    """The parts of a learner, made of an estimator's parameters.
 
-    Where the format of new rows, and their columns' scales, do not tell whether they are `sparse`, it is given.
+    Parameters
+    ----------
+    estimator : BasePredtron
+        The parameters.
     """
-    rows, labels = reading.batch.rows, reading.labels
-    mapped = isinstance(reading.columns.features, FeatureMap)
-    automatic = isinstance(resolve(Norm, estimator.norm, "norm"), Auto) and reading.columns.features is None
-    if sparse is None and rows.sparse and automatic and begin_as_table(reading.batch):
-        sparse = False
-    norm = chosen_norm(estimator, sparse=mapped or (rows.sparse if sparse is None else sparse))
-    if norm != chosen_norm(estimator, sparse=mapped or rows.sparse):
-        labels = labels.standardised()
-    problem: Problem = estimator._build_problem(labels)
-    problem.prepare(reading.batch.labels)
-    if mapped:
-        check_takes_features(estimator, norm)
-    # Rows of a table that are stored as CSR are of both formats, and none is another.
-    first_sparse = rows.sparse if automatic and sparse in (None, rows.sparse) else None
-    if first_sparse:
-        warn_of_scales(rows.matrix())
-    observer = observer_of(estimator, labels, problem, None, partial=partial)
-    learner = new_learner(estimator, labels, problem, rows, norm, observer, partial=partial)
-    set_recording_interval(learner, rows.p)
-    fixed, name = fixed_parameters(estimator, norm), type(estimator).__name__
-    provenance = fingerprint(problem, learner.update)
-    loss = loss_of(estimator)
-    return Model(
-        name, learner, labels, reading.columns, norm, loss, fixed, provenance, first_sparse, call_metadata=reading.call_metadata
-    )
 
+    def __init__(self, estimator: Any):
+        self.estimator = estimator
 
-def changed_model(estimator: Any, model: Model, reading: Reading, *, partial: bool) -> Model:
-    """Return a model that continues with the present parameters and the learner's weights; refuse those that cannot change."""
-    learner, labels, rows = model.learner, reading.labels, reading.batch.rows
-    problem: Problem = estimator._build_problem(labels)
-    problem.prepare(reading.batch.labels)
-    problem.go_on_from(learner.problem)
-    with learner.lock.changing():  # others may be reading what observes, which is told of the parameters
-        observer = observer_of(estimator, labels, problem, learner.observer, partial=partial)
-    update, average = build_update(estimator, problem), build_average(estimator, problem, rows, partial=partial)
-    check_fixed(estimator, model)
-    if not can_go_on(learner, problem):
-        start = "call fit with warm_start=False" if estimator.warm_start else "call fit"
-        raise ValueError(
-            f"{estimator._parameter_of_scores()} has {number_of_scores(problem)} and the weights so far have "
-            f"{number_of_scores(learner.problem)}; {start} to start anew."
-        )
-    if update.kind == learner.update.kind:
-        update.restore(learner.update.state())
-    kept = kept_by(average, learner.weights)
-    if learner.weights.averaging > kept:
-        learner = copy.deepcopy(learner)  # others may be reading the averages
-        if average is not None and average.keep < 1:
-            learner.weights.put_first(2)  # the one that forgets goes on
-    if learner.weights.averaging != kept:  # one that begins takes no copy of weights, which may be wide
-        with learner.lock.changing():
-            learner.weights.keep_averages(kept)
-    if type(average) is type(learner.average) is ChoosingAverage:
-        average = learner.average
-    fitted_decision = model.fitted_decision if observer is learner.observer else None
-    provenance = "several" if learner.t > 0 and differs(model, problem, update) else model.provenance
-    learner = learner.with_parts(problem, update, average, observer)
-    known = {"labels": labels, "columns": reading.columns, "call_metadata": reading.call_metadata}
-    return model.but(learner=learner, loss=loss_of(estimator), fitted_decision=fitted_decision, provenance=provenance, **known)
+    def new_model(self, reading: Reading, *, partial: bool, sparse: bool | None = None) -> Model:
+        """Return a model that has learned nothing, for these rows and labels.
+
+        Where the format of new rows, and their columns' scales, do not tell whether they are `sparse`, it is given.
+        """
+        rows, labels = reading.batch.rows, reading.labels
+        mapped = isinstance(reading.columns.features, FeatureMap)
+        automatic = isinstance(resolve(Norm, self.estimator.norm, "norm"), Auto) and reading.columns.features is None
+        if sparse is None and rows.sparse and automatic and begin_as_table(reading.batch):
+            sparse = False
+        norm = self.norm(sparse=mapped or (rows.sparse if sparse is None else sparse))
+        if norm != self.norm(sparse=mapped or rows.sparse):
+            labels = labels.standardised()
+        problem: Problem = self.estimator._build_problem(labels)
+        problem.prepare(reading.batch.labels)
+        if mapped:
+            self.check_takes_features(norm)
+        # Rows of a table that are stored as CSR are of both formats, and none is another.
+        first_sparse = rows.sparse if automatic and sparse in (None, rows.sparse) else None
+        if first_sparse:
+            warn_of_scales(rows.matrix())
+        observer = self.observer(labels, problem, None, partial=partial)
+        learner = self.learner(labels, problem, rows, norm, observer, partial=partial)
+        set_recording_interval(learner, rows.p)
+        fixed, name = self.fixed(norm), type(self.estimator).__name__
+        provenance = fingerprint(problem, learner.update)
+        loss = self.loss()
+        known = {"first_sparse": first_sparse, "call_metadata": reading.call_metadata}
+        return Model(name, learner, labels, reading.columns, norm, loss, fixed, provenance, **known)
+
+    def changed_model(self, model: Model, reading: Reading, *, partial: bool) -> Model:
+        """Return a model that continues with the present parameters; raise ValueError if one changed that cannot."""
+        learner, labels, rows = model.learner, reading.labels, reading.batch.rows
+        problem: Problem = self.estimator._build_problem(labels)
+        problem.prepare(reading.batch.labels)
+        problem.go_on_from(learner.problem)
+        with learner.lock.changing():  # others may be reading what observes, which is told of the parameters
+            observer = self.observer(labels, problem, learner.observer, partial=partial)
+        update, average = self.update(problem), self.average(problem, rows, partial=partial)
+        self.check_fixed(model)
+        if not can_go_on(learner, problem):
+            start = "call fit with warm_start=False" if self.estimator.warm_start else "call fit"
+            raise ValueError(
+                f"{self.estimator._parameter_of_scores()} has {number_of_scores(problem)} and the weights so far have "
+                f"{number_of_scores(learner.problem)}; {start} to start anew."
+            )
+        if update.kind == learner.update.kind:
+            update.restore(learner.update.state())
+        kept = kept_by(average, learner.weights)
+        if learner.weights.averaging > kept:
+            learner = copy.deepcopy(learner)  # others may be reading the averages
+            if average is not None and average.keep < 1:
+                learner.weights.put_first(2)  # the one that forgets goes on
+        if learner.weights.averaging != kept:  # one that begins takes no copy of weights, which may be wide
+            with learner.lock.changing():
+                learner.weights.keep_averages(kept)
+        if type(average) is type(learner.average) is ChoosingAverage:
+            average = learner.average
+        fitted_decision = model.fitted_decision if observer is learner.observer else None
+        provenance = "several" if learner.t > 0 and differs(model, problem, update) else model.provenance
+        learner = learner.with_parts(problem, update, average, observer)
+        known = {"labels": labels, "columns": reading.columns, "call_metadata": reading.call_metadata}
+        return model.but(learner=learner, loss=self.loss(), fitted_decision=fitted_decision, provenance=provenance, **known)
+
+    def learner(
+        self, labels: Any, problem: Problem, rows: Rows, norm: Any, observer: Observer | None, *, partial: bool = False
+    ) -> Learner:
+        """Return a learner that was not trained, for this problem and rows like these."""
+        return Blueprint(self.estimator, labels, problem, rows, norm, partial=partial).learner(observer)
+
+    def weights(self, labels: Any, problem: Problem, rows: Rows, norm: Any, *, average: bool) -> Weights:
+        """Return weights that are zeros."""
+        part = resolve(Norm, norm, "norm")
+        return problem.score_map.build(part, rows.p, self.estimator._intercept(labels), sparse=rows.sparse, average=average)
+
+    def update(self, problem: Problem) -> Any:
+        """Return the rule of the parameter `update`."""
+        return build_rule(resolve(Update, self.estimator.update, "update", lambda update: build_rule(update, problem)), problem)
+
+    def average(self, problem: Problem, rows: Rows, *, partial: bool) -> Average | None:
+        """Return the average of a stream, or of epochs; None where the last iterate predicts."""
+        average = self.estimator.average
+        if isinstance(average, (bool, np.bool_)) and not average:
+            return None
+        if isinstance(average, (bool, np.bool_)):
+            raise ValueError(
+                "average=True is ambiguous; accepted are None, 'auto', 'linear', 'uniform', a half-life in rounds and False."
+            )
+        if average is None:
+            average = "auto" if partial else "linear"
+        if average == "auto":
+            return ChoosingAverage(evaluation_interval(problem, rows.p))
+        return FIXED_AVERAGES[average]() if isinstance(average, str) else Average(float(average))
+
+    def observer(self, labels: Any, problem: Problem, present: Observer | None, *, partial: bool) -> Observer | None:
+        """Return the decision's observer of rounds; None if the decision needs none and averages would be summed for it."""
+        decision, average = self.estimator._decision(labels), self.estimator.average
+        chooses = average == "auto" or (partial and average is None)
+        if decision.asks_for is None and not chooses and average is not False:
+            return None
+        return decision.observer(problem, present)
+
+    def loss(self) -> Any:
+        """Return the parameter `loss`, of which no later change is seen; None for tables of costs, which problems hold."""
+        loss = getattr(self.estimator, "loss", None)
+        return copy.copy(loss) if isinstance(loss, (str, Part)) or callable(loss) else None
+
+    def norm(self, *, sparse: bool) -> Any:
+        """Return the parameter `norm`, or what "auto" stands for by the format of the first rows."""
+        norm = resolve(Norm, self.estimator.norm, "norm")
+        return norm.for_rows(sparse=sparse).alias if isinstance(norm, Auto) else self.estimator.norm
+
+    def fixed(self, norm: Any) -> dict[str, Any]:
+        """Return the parameters that cannot change while the weights live."""
+        part = resolve(Norm, norm, "norm")
+        own = {"norm": described(part), "features": described(map_of(self.estimator.features))}
+        return {**own, **self.estimator._fixed_parameters()}
+
+    def check_takes_features(self, norm: Any) -> None:
+        """Refuse kernels of features that are made."""
+        part = resolve(Norm, norm, "norm")
+        if isinstance(part, RKHS):
+            raise ValueError(
+                f"norm={self.estimator.norm!r} does not go with features={self.estimator.features!r}, whose rows are not kept; "
+                "accepted are the other norms, and for kernels a pipeline with the map before the estimator."
+            )
+
+    def check_fixed(self, model: Model) -> None:
+        """Refuse parameters that changed and cannot."""
+        for name, value in self.fixed(self.estimator._norm_of_weights()).items():
+            if value != model.fixed[name]:
+                raise ValueError(
+                    f"{name} cannot change from {model.fixed[name]!r} to {value!r} once learning has begun; call fit to start "
+                    "anew."
+                )
 
 
 class Blueprint:
@@ -116,8 +198,8 @@ class Blueprint:
 
     def __init__(self, estimator: Any, labels: Any, problem: Problem, rows: Rows, norm: Any, *, partial: bool = False):
         self.problem, self.rows, self.norm = problem, rows, resolve(Norm, norm, "norm")
-        self.update = build_update(estimator, problem)
-        self.average = build_average(estimator, problem, rows, partial=partial)
+        composition = Composition(estimator)
+        self.update, self.average = composition.update(problem), composition.average(problem, rows, partial=partial)
         self.intercept = estimator._intercept(labels)
 
     def weights(self, problem: Problem) -> Weights:
@@ -140,97 +222,9 @@ class Blueprint:
         return Learner(self.weights(problem), problem, update, average or Average(), None)
 
 
-def new_learner(
-    estimator: Any, labels: Any, problem: Problem, rows: Rows, norm: Any, observer: Observer | None, *, partial: bool = False
-) -> Learner:
-    """Return a learner that was not trained, for this problem and rows like these."""
-    return Blueprint(estimator, labels, problem, rows, norm, partial=partial).learner(observer)
-
-
-def loss_of(estimator: Any) -> Any:
-    """Return the parameter `loss`, of which no later change is seen; None for tables of costs, which problems hold."""
-    loss = getattr(estimator, "loss", None)
-    return copy.copy(loss) if isinstance(loss, (str, Part)) or callable(loss) else None
-
-
-def build_weights(estimator: Any, labels: Any, problem: Problem, rows: Rows, norm: Any, *, average: bool) -> Weights:
-    """Return weights that are zeros."""
-    part = resolve(Norm, norm, "norm")
-    return problem.score_map.build(part, rows.p, estimator._intercept(labels), sparse=rows.sparse, average=average)
-
-
-def build_update(estimator: Any, problem: Problem) -> Any:
-    """Return the rule of the parameter `update`."""
-    return build_rule(resolve(Update, estimator.update, "update", lambda update: build_rule(update, problem)), problem)
-
-
-def build_average(estimator: Any, problem: Problem, rows: Rows, *, partial: bool) -> Average | None:
-    """Return the average of a stream, or of epochs; None where the last iterate predicts."""
-    average = estimator.average
-    if isinstance(average, (bool, np.bool_)) and not average:
-        return None
-    if isinstance(average, (bool, np.bool_)):
-        raise ValueError(
-            "average=True is ambiguous; accepted are None, 'auto', 'linear', 'uniform', a half-life in rounds and False."
-        )
-    if average is None:
-        average = "auto" if partial else "linear"
-    if average == "auto":
-        return ChoosingAverage(evaluation_interval(problem, rows.p))
-    return FIXED_AVERAGES[average]() if isinstance(average, str) else Average(float(average))
-
-
-# ------------------------------------------------------------------------------------------------- what must not change
-
-
-def chosen_norm(estimator: Any, *, sparse: bool) -> Any:
-    """Return the parameter `norm`, or what "auto" stands for by the format of the first rows."""
-    norm = resolve(Norm, estimator.norm, "norm")
-    return norm.for_rows(sparse=sparse).alias if isinstance(norm, Auto) else estimator.norm
-
-
-def fixed_parameters(estimator: Any, norm: Any) -> dict[str, Any]:
-    """Return the parameters that cannot change while the weights live."""
-    part = resolve(Norm, norm, "norm")
-    own = {"norm": described(part), "features": described(map_of(estimator.features))}
-    return {**own, **estimator._fixed_parameters()}
-
-
 def described(part: Part | None) -> Any:
     """Return the class of a part and its parameters, the same for an alias and an instance."""
     return None if part is None else (f"{type(part).__module__}.{type(part).__qualname__}", part.get_params())
-
-
-def check_takes_features(estimator: Any, norm: Any) -> None:
-    """Refuse kernels of features that are made."""
-    part = resolve(Norm, norm, "norm")
-    if isinstance(part, RKHS):
-        raise ValueError(
-            f"norm={estimator.norm!r} does not go with features={estimator.features!r}, whose rows are not kept; accepted are "
-            "the other norms, and for kernels a pipeline with the map before the estimator."
-        )
-
-
-def check_fixed(estimator: Any, model: Model) -> None:
-    """Refuse parameters that changed and cannot."""
-    for name, value in fixed_parameters(estimator, estimator._norm_of_weights()).items():
-        if value != model.fixed[name]:
-            raise ValueError(
-                f"{name} cannot change from {model.fixed[name]!r} to {value!r} once learning has begun; call fit to start anew."
-            )
-
-
-def differs(model: Model, problem: Problem, update: Any) -> bool:
-    """Return whether rounds so far had another loss, representation or update."""
-    return model.provenance not in (None, MEAN, fingerprint(problem, update))
-
-
-def observer_of(estimator: Any, labels: Any, problem: Problem, present: Observer | None, *, partial: bool) -> Observer | None:
-    """Return the decision's observer of rounds; None if the decision needs none and averages would be summed for it."""
-    decision, choosing = estimator._decision(labels), estimator.average == "auto" or (partial and estimator.average is None)
-    if decision.asks_for is None and not choosing and estimator.average is not False:
-        return None
-    return decision.observer(problem, present)
 
 
 def kept_by(average: Average | None, weights: Weights) -> int:
@@ -249,3 +243,8 @@ def number_of_scores(problem: Problem) -> str:
     of_one, of_pairs = problem.score_map.offsets_apart, problem.of_one_score is not None
     which = " of one direction" if of_one else " of pairs" if of_pairs else problem.score_map.relation
     return f"{problem.d} score{'s' * (problem.d > 1)}{which}"
+
+
+def differs(model: Model, problem: Problem, update: Any) -> bool:
+    """Return whether rounds so far had another loss, representation or update."""
+    return model.provenance not in (None, MEAN, fingerprint(problem, update))

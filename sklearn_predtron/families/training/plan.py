@@ -18,7 +18,7 @@ from sklearn_predtron.decisions._base import PROGRESSIVE, Decision
 from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.families.input.reading import Batch, Columns, RowReader, Units
 from sklearn_predtron.families.labels._codec import Codec
-from sklearn_predtron.families.training.composition import Blueprint, chosen_norm, kept_by
+from sklearn_predtron.families.training.composition import Blueprint, Composition, kept_by
 from sklearn_predtron.families.training.epochs import folds_of, generator_of
 from sklearn_predtron.losses._by_row import POWERS
 
@@ -342,7 +342,7 @@ def with_map(estimator: Any, candidate: Candidate, features: Any) -> Candidate:
         batch = candidate.batch._replace(rows=features.under(candidate.batch.rows))
         return candidate._replace(batch=batch, columns=columns)
     batch = candidate.batch._replace(rows=candidate.batch.rows.under(None))
-    norm = chosen_norm(estimator, sparse=False)
+    norm = Composition(estimator).norm(sparse=False)
     labels = candidate.labels if norm == candidate.norm else candidate.labels.standardised()
     return Candidate(batch, labels, columns, norm)
 

@@ -14,7 +14,7 @@ from sklearn_predtron.decisions._base import Decision, HeldOut
 from sklearn_predtron.decisions._recent_scores import RecentScores
 from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.families.input.reading import Batch, RowReader
-from sklearn_predtron.families.training.composition import MEAN, Blueprint, fixed_parameters
+from sklearn_predtron.families.training.composition import MEAN, Blueprint, Composition
 from sklearn_predtron.families.training.epochs import Epochs, epochs_of, generator_of, learn_epoch, observation_of
 from sklearn_predtron.families.training.patience import checked_patience
 from sklearn_predtron.families.training.plan import Candidate, TrainingPlan, Validation, present_candidate
@@ -207,7 +207,7 @@ class Trainer:
         if candidate.labels is not model.labels:
             model.labels, model.cached_decision = candidate.labels, (None, None, None)
         if candidate.norm is not model.norm:
-            model.norm, model.fixed = candidate.norm, fixed_parameters(self.estimator, candidate.norm)
+            model.norm, model.fixed = candidate.norm, Composition(self.estimator).fixed(candidate.norm)
         model.columns, model.learner = candidate.columns, learner
 
     def show(self, result: Result) -> None:
