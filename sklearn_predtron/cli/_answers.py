@@ -1,4 +1,4 @@
-"""What can be answered in a row, and what each answer costs: of classes, of ranks, and of sets of labels."""
+"""Action spaces: possible predictions and their cost in each row."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ MOST_COSTS = 2**22  # in memory at once
 
 
 class WithCosts:
-    """Rows, and what the named pairs cost in each; a slice or a permutation of it is of rows.
+    """Rows with the costs of the named pairs.
 
     Parameters
     ----------
     values : CSR matrix of shape (n, p)
         The rows.
     pairs : list of tuples
-        What the costs are of, as the estimators name it.
+        The pairs that have costs, in the estimators' form.
     columns : ndarray of shape (n, number of pairs)
         The costs.
     """
@@ -52,17 +52,17 @@ class WithCosts:
 
     @property
     def costs(self) -> dict[tuple[Any, Any], NDArray]:
-        """Return the costs as the estimators take them."""
+        """Return the costs as the estimators accept them."""
         return dict(zip(self.pairs, self.columns.T, strict=True))
 
 
 def values_of(X: Any) -> Any:
-    """Return the rows, whether or not they have costs."""
+    """Return the rows, with or without costs."""
     return X.values if isinstance(X, WithCosts) else X
 
 
 class Answers(ABC):
-    """Base of what can be answered: numbers of answers, or indicators, in the place of labels."""
+    """Base of the action spaces: predictions as numbers or indicators."""
 
     size: int  # costs of a row
 
@@ -73,36 +73,39 @@ class Answers(ABC):
 
     @abstractmethod
     def pair(self, text: str) -> tuple[Any, Any] | None:
-        """Return a pair of a header as the estimators name it; None if it is unknown."""
+        """Return a column of a header as a pair of labels.
+
+        None if it names no pair.
+        """
 
     @property
     @abstractmethod
     def accepted(self) -> tuple[str, list[Any]]:
-        """Return the accepted pairs as text, and the labels to list with it."""
+        """Return the accepted columns as text, and the labels to list."""
 
     def missing(self, pairs: list[tuple[Any, Any]]) -> str | None:
-        """Return a pair that must be named and is not, if there is one."""
+        """Return a required pair without a column, if any."""
         return None
 
     @abstractmethod
     def codes(self, labels: Any) -> NDArray:
-        """Return labels, or predictions, as numbers or indicators."""
+        """Return labels or predictions as numbers or indicators."""
 
     @abstractmethod
     def labels(self, codes: NDArray) -> Any:
-        """Return predictions, given as numbers or indicators."""
+        """Return the labels of numbers or indicators."""
 
     @abstractmethod
     def unknown(self, n: int) -> NDArray:
-        """Return the probabilities of rows that nothing is known of."""
+        """Return the probabilities of rows before any training."""
 
     @abstractmethod
     def table(self, X: WithCosts) -> NDArray:
-        """Return the cost of every answer in each row."""
+        """Return the cost of every action in each row."""
 
     @abstractmethod
     def of_least_cost(self, probabilities: NDArray, table: NDArray) -> NDArray:
-        """Return the answers that cost least in expectation."""
+        """Return the actions of least expected cost."""
 
     @abstractmethod
     def paid(self, chosen: NDArray, true: NDArray, table: NDArray) -> NDArray:
@@ -110,7 +113,10 @@ class Answers(ABC):
 
     @abstractmethod
     def constants(self, true: NDArray, table: NDArray) -> NDArray:
-        """Return the costs of constant answers over all rows; the minimum along the last axis is the best."""
+        """Return the total costs of the constant actions.
+
+        The minimum along the last axis is the best.
+        """
 
     @abstractmethod
     def scores(self, chosen: NDArray, true: NDArray) -> NDArray:
@@ -122,7 +128,7 @@ class Answers(ABC):
 
 
 class AnswersOfClasses(Answers):
-    """Classes, and a rejection if there is that option.
+    """Classes, and abstention if it is available.
 
     Parameters
     ----------
@@ -175,7 +181,10 @@ class AnswersOfClasses(Answers):
 
 
 class AnswersOfRanks(AnswersOfClasses):
-    """Ranks, and a rejection, which counts as the largest error, if there is that option."""
+    """Ranks, and abstention if it is available.
+
+    Abstention counts as the largest error in the mean distance.
+    """
 
     def scores(self, chosen: NDArray, true: NDArray) -> NDArray:
         most = len(self.classes) - 1
@@ -239,7 +248,7 @@ class AnswersOfSets(Answers):
 
 
 def label_of(text: str, labels: list[Any]) -> Any:
-    """Return the label that a text is; None if it is none of them."""
+    """Return the label with this text; None without one."""
     if text in labels:
         return text
     try:
@@ -250,7 +259,7 @@ def label_of(text: str, labels: list[Any]) -> Any:
 
 
 def answers_of(estimator: Any, classes: NDArray) -> Answers:
-    """Return the possible answers of an estimator; the labels are those of the files."""
+    """Return the action space of an estimator."""
     if isinstance(estimator, PredtronMultilabelClassifier):
         return AnswersOfSets(estimator, classes)
     return (AnswersOfRanks if isinstance(estimator, PredtronOrdinalClassifier) else AnswersOfClasses)(estimator, classes)

@@ -1,4 +1,4 @@
-"""scikit-learn's learners beside this package's, under the same loss."""
+"""Baselines of scikit-learn under the same loss."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from sklearn_predtron.representations import LogRank, SignVector
 
 
 def blocks(n: int, rounds: int) -> Iterator[slice]:
-    """Yield n rounds in blocks of at most a tenth of the rounds before them."""
+    """Yield n rounds in blocks, each a tenth of those before."""
     start = 0
     while start < n:
         stop = min(n, start + max(1, (rounds + start) // 10))
@@ -41,7 +41,7 @@ def linear(name: str, **params: Any) -> Any:
 
 
 class Baseline(ABC):
-    """Base of scikit-learn's learners, which run beside this package's under the same loss."""
+    """Base of the scikit-learn baselines."""
 
     name = "Perceptron"
     estimator: Any
@@ -54,11 +54,11 @@ class Baseline(ABC):
 
     @classmethod
     def beside(cls, estimator: Any, classes: Any, result: ResultRow) -> Baseline:
-        """Return the learner beside an estimator of this package's."""
+        """Return the baseline of an estimator."""
         return cls(classes, estimator.loss, result)
 
     def learn(self, X: Any, y: Any, *, progressive: bool) -> None:
-        """Learn from rows in their order."""
+        """Train on rows in their order."""
         result, n = self.result, X.shape[0]
         y = self._rows_of_labels(y)
         if progressive:
@@ -72,7 +72,7 @@ class Baseline(ABC):
         self.rounds += n
 
     def _predictions_ahead(self, X: Any, y: Any) -> Iterator[tuple[NDArray, Any]]:
-        """Return the predictions of each block before it is learned, and the labels."""
+        """Return the predictions of each block before training on it."""
         # A copy goes ahead block by block, so that the calls that are timed are as long as the other learner's.
         ahead = self.estimator
         for block in blocks(len(y), self.rounds):
@@ -83,7 +83,7 @@ class Baseline(ABC):
                 self._fit(ahead, X[block], y[block])
 
     def _score_progressively(self, predicted: NDArray, y: Any) -> None:
-        """Count the loss of predictions made before their rows are learned."""
+        """Count the loss of predictions made before training."""
         self.result.loss += self._losses(predicted, y).sum()
 
     def test(self, X: Any, y: Any) -> None:
@@ -105,7 +105,7 @@ class Baseline(ABC):
 
     @abstractmethod
     def _predict(self, estimator: Any, X: Any) -> NDArray:
-        """Return the predictions of the estimator, or None if it has not learned yet."""
+        """Return the predictions; None before training."""
 
     @abstractmethod
     def _losses(self, predicted: NDArray, y: Any) -> NDArray:
@@ -113,7 +113,7 @@ class Baseline(ABC):
 
     @abstractmethod
     def _scores(self, predicted: NDArray, y: Any) -> NDArray:
-        """Return the score of each row (document, token) that is scored."""
+        """Return the score of each scored row, document or token."""
 
 
 class PerceptronBaseline(Baseline):
@@ -140,7 +140,7 @@ class PerceptronBaseline(Baseline):
 
 
 class RanksPerceptronBaseline(PerceptronBaseline):
-    """scikit-learn's Perceptron, scored by how far its ranks are off, as the ordinal classifier is."""
+    """scikit-learn's Perceptron, scored by the distance of ranks."""
 
     def _scores(self, predicted: NDArray, y: NDArray) -> NDArray:
         off = np.abs(codes_or_other(y, predicted, self.classes) - encode(predicted, self.classes)) / (len(self.classes) - 1)
@@ -148,7 +148,10 @@ class RanksPerceptronBaseline(PerceptronBaseline):
 
 
 class TokensPerceptronBaseline(Baseline):
-    """scikit-learn's Perceptron of tokens, which knows of no sequences; X and y are `ByQuery`."""
+    """scikit-learn's Perceptron of single tokens.
+
+    X and y are `GroupedValues`.
+    """
 
     def __init__(self, classes: NDArray, loss: Any, result: ResultRow):
         super().__init__(classes, loss, result)
@@ -173,7 +176,10 @@ class TokensPerceptronBaseline(Baseline):
 
 
 class PerceptronsBaseline(Baseline):
-    """scikit-learn's Perceptron for each label; its scores make a set of labels as this package's do."""
+    """scikit-learn's Perceptron for each label.
+
+    Its scores become a set of labels as this package's do.
+    """
 
     name = "Perceptron per label"
 
@@ -204,7 +210,10 @@ class PerceptronsBaseline(Baseline):
 
 
 class RelevanceBaseline(Baseline):
-    """scikit-learn's passive-aggressive regression of relevances, averaged; X and y are `ByQuery`."""
+    """scikit-learn's averaged passive-aggressive regression of relevances.
+
+    X and y are `GroupedValues`.
+    """
 
     name = "SGDRegressor"
 
@@ -238,7 +247,10 @@ class RelevanceBaseline(Baseline):
 
 
 class BatchesBaseline(Baseline):
-    """scikit-learn's averaged logistic regression, in which the classes weigh the same; a round is a batch of rows."""
+    """scikit-learn's averaged logistic regression with balanced classes.
+
+    A round is a batch of rows.
+    """
 
     name = "SGDClassifier"
 

@@ -1,4 +1,4 @@
-"""Files of tokens in columns, sequences with empty lines between them; the last column is the label."""
+"""Files of tokens in columns, with empty lines between sequences."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class ConllLayout(Layout):
 
     @classmethod
     def loaded(cls, loaded: Any, state: dict[str, Any]) -> ConllLayout:
-        """Return the layout of files like those that a saved model has learned."""
+        """Return the layout that a saved model stores."""
         template, columns = state["template"], int(state["columns"])
         token_features([[""] * columns], template=template, n_features=1)  # refuses what makes no features
         form = {name: state.get(name) for name in ("label", "comment", "sep")}
@@ -74,7 +74,7 @@ class ConllLayout(Layout):
         return None
 
     def _take_columns(self, n: int, lines: Lines, first: int) -> None:
-        """Have so many columns beside the label, of which the template makes features."""
+        """Set the number of columns, from which features are made."""
         if is_place(self.label) and not 1 <= int(str(self.label)) <= n + 1:
             raise UsageError(f"--label={self.label!r} is no column of {lines.path}; accepted are 1 to {n + 1}, first and last")
         if n < 1:
@@ -86,7 +86,7 @@ class ConllLayout(Layout):
         self.columns = n
 
     def _has_label(self, n: int, lines: Lines, line: int) -> bool:
-        """Return whether a token with so many columns has a label."""
+        """Return whether a token with these columns has a label."""
         wanted = self.columns or 0
         if n not in (wanted, wanted + 1):
             said = f"accepted are {wanted + 1}, of which the last is the label, or {wanted} without labels"
@@ -118,12 +118,12 @@ class ConllLayout(Layout):
 
 
 def is_place(label: str | None) -> bool:
-    """Return whether the column of the labels is given by its number."""
+    """Return whether the label column is given by number."""
     return label is not None and label.isdecimal()
 
 
 def bounded(lines: Lines) -> Iterator[str]:
-    """Yield the lines; a sequence that would fill the memory is refused."""
+    """Yield the lines; raise an error for sequences too large for memory."""
     first = begun = 0
     for line in lines:
         if line.isspace():

@@ -1,4 +1,4 @@
-"""What the main job without files learns: data sets, the loss that counts in each, and the learners beside one another."""
+"""Benchmarks of the job without files: data sets and models."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def paid(split: Split, predicted: NDArray) -> float:
 
 
 def error(split: Split, predicted: NDArray) -> float:
-    """Return the share of rows (tokens, labels of rows) that are wrong."""
+    """Return the share of wrong rows, tokens or labels."""
     return float(np.mean(predicted != split.y_test))
 
 
@@ -86,7 +86,7 @@ def f1_loss(split: Split, predicted: NDArray) -> float:
 
 @dataclass
 class Result:
-    """What a learner has lost in each split, and how long it has learned."""
+    """Losses and training times of a model in each split."""
 
     learner: str
     losses: list[float] = field(default_factory=list)
@@ -99,13 +99,13 @@ class Result:
 
     @property
     def seconds(self) -> float:
-        """The least time, which other processes have disturbed least."""
+        """The smallest time, which other processes disturbed least."""
         return min(self.times)
 
 
 @dataclass(frozen=True)
 class Contest:
-    """A data set, the loss that counts there, the estimator with its parameters, and the usual learners."""
+    """A data set, its loss, the estimator and its baselines."""
 
     name: str
     loss: str
@@ -120,24 +120,24 @@ class Contest:
 
     @property
     def described(self) -> str:
-        """The estimator and its features, if they are made."""
+        """The estimator and its feature map, if any."""
         made = self.parameters.get("features")
         return self.estimator.__name__ + (f" with features={made!r}" if made else "")
 
     def takes(self, asked: dict[str, Any]) -> bool:
-        """Return whether the estimator learns under the norm that is asked for, if there is one."""
+        """Return whether the estimator accepts the requested norm."""
         norm = resolve(Norm, asked.get("norm", "l2"), "norm")
         if self.estimator is PredtronSequenceTagger:
             return norm.of_sequences
         return not (isinstance(norm, RKHS) and "features" in self.parameters)
 
     def ours(self, asked: dict[str, Any]) -> Learner:
-        """Return this package's learner, under the parameters that are asked for."""
+        """Return this package's model with the requested parameters."""
         make = seeded(self.estimator, **self.parameters, **asked)
         return Learner(self.estimator.__name__, make, self.fits, self.predicts)
 
     def learn(self, asked: dict[str, Any], *, seed: int, compare: bool) -> list[Result]:
-        """Train all learners from scratch on each split and return their results, this package's first."""
+        """Train all models on each split; ours comes first."""
         learners = [self.ours(asked), *(self.usual if compare else ())]
         results = [Result(learner.name) for learner in learners]
         for random_state in ((seed + i) % 2**32 for i in range(self.splits)):
@@ -152,7 +152,7 @@ class Contest:
 
 
 def fit_with(ids: str, estimator: Any, split: Split) -> Any:
-    """Learn documents or tokens."""
+    """Train on documents or tokens."""
     return estimator.fit(split.X, split.y, **{ids: split.ids})
 
 
@@ -162,12 +162,12 @@ def predict_sequences(estimator: Any, split: Split) -> NDArray:
 
 
 def warm_up() -> None:
-    """Run the first validation of the process, so that its search for data frame plug-ins is not timed."""
+    """Run a first validation, so that imports are not timed."""
     StandardScaler().fit(np.zeros((1, 1)))
 
 
 def better(results: Sequence[Result]) -> Result | None:
-    """Return the one of the usual learners that has lost least, if there is any."""
+    """Return the best baseline, if there is any."""
     return min(results[1:], key=lambda result: result.loss, default=None)
 
 

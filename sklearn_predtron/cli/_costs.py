@@ -1,4 +1,4 @@
-"""Costs beside the rows of the job: which file is of which rows, whether it fits them, and how both are read side by side."""
+"""Costs of the rows of the job, read together with them."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from sklearn_predtron.cli._progress import Bar
 
 
 class CostsOfRows:
-    """Costs of the rows of some files, one after the other.
+    """Costs of the rows of files, one after the other.
 
     Parameters
     ----------
     reader : CostsReader
         A pass over the file of costs.
     answers : Answers
-        What can be answered.
+        The action space.
     """
 
     def __init__(self, reader: CostsReader, answers: Answers):
@@ -41,14 +41,17 @@ class CostsOfRows:
 
 @dataclass(frozen=True)
 class Costs:
-    """The files of costs of the job, of rows that are learned and of rows that are scored or predicted."""
+    """The cost files of the job, for training and scoring."""
 
     learned: CostsFile | None
     tested: CostsFile | None
 
     @classmethod
     def of(cls, job: Job, files: Files, stack: ExitStack) -> Costs:
-        """Return the files of the arguments, which the stack closes; those of TRAIN without labels are of predictions."""
+        """Return the cost files of the arguments.
+
+        The stack closes them. Those of TRAIN without labels are for predictions.
+        """
         learned, tested = (
             CostsFile(option(name), stack.enter_context(DataFile(path)), job.chunk_bytes) if path else None
             for name, path in (("costs", job.costs), ("test_costs", job.test_costs))
@@ -57,13 +60,16 @@ class Costs:
 
     @property
     def given(self) -> list[CostsFile]:
-        """Return the files that there are."""
+        """Return the given cost files."""
         return [file for file in (self.learned, self.tested) if file is not None]
 
 
 @contextmanager
 def open_costs(file: CostsFile | None, comparison: Comparison, file_format: AnyFormat) -> Iterator[CostsOfRows | None]:
-    """Yield what reads the costs of rows side by side with them, if there is a file, which ends where the rows do."""
+    """Yield a reader of costs beside the rows, if any.
+
+    It checks that both end at the same row.
+    """
     if file is None:
         yield None
         return
@@ -73,7 +79,7 @@ def open_costs(file: CostsFile | None, comparison: Comparison, file_format: AnyF
 
 
 def pairs_of(reader: CostsReader, answers: Answers) -> list[tuple[Any, Any]]:
-    """Return the pairs of the header as the estimators name them."""
+    """Return the pairs that the header's columns name."""
     what, labels = answers.accepted
     known = shortened_labels(labels)
     found = []
@@ -91,7 +97,7 @@ def pairs_of(reader: CostsReader, answers: Answers) -> list[tuple[Any, Any]]:
 
 
 def check_costs(job: Job, costs: Costs, model: Any, file_format: AnyFormat, bar: Bar) -> None:
-    """Find out before hours of learning which costs cannot be used."""
+    """Validate cost files before training begins."""
     for file in costs.given:
         check_model(file, model)
         if job.written != "predictions" and file.option == "--costs" and file is costs.tested:
@@ -112,7 +118,7 @@ def check_costs(job: Job, costs: Costs, model: Any, file_format: AnyFormat, bar:
 
 
 def check_model(file: CostsFile, model: Any) -> None:
-    """Refuse a model that cannot predict by costs."""
+    """Raise UsageError if the model cannot predict by costs."""
     if model.__sklearn_is_fitted__() and not hasattr(model, "predict_proba"):
         raise UsageError(f"{file.option} needs probabilities, and the model of --load has none")
     risk = getattr(getattr(model, "reject", None), "risk", None)
@@ -123,7 +129,7 @@ def check_model(file: CostsFile, model: Any) -> None:
 
 
 def check_rows(file: CostsFile, n: int) -> None:
-    """Refuse a file that does not have a line of costs for each row of TRAIN."""
+    """Raise an error unless each row of TRAIN has costs."""
     with file.open() as reader:
         found = reader.count()
     if found != n:

@@ -1,4 +1,4 @@
-"""Tables as text: rows with commas, semicolons or tabs between their columns, which the first line may name."""
+"""Tables as text: rows of columns between delimiters."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MOST_CATEGORIES = 1000  # of a column, for the learner beside
 
 
 class Plan(NamedTuple):
-    """Where a file has what: the label, if it is there, the features in their order, how many columns there are, and ids."""
+    """The places of label, features and ids in a file."""
 
     label: int | None
     order: list[int]
@@ -46,7 +46,7 @@ def numbers_of(cells: list[str]) -> list[float] | None:
 
 
 def value_of(cell: str) -> float | str | None:
-    """Return a cell as a number, a word, or None, which is missing."""
+    """Return a cell as a number, a word, or None (missing)."""
     number = number_in(cell)
     return cell if number is None else None if number != number else number
 
@@ -61,7 +61,7 @@ class CsvLayout(Layout):
     label : str or None
         The column of the labels, as the user says it; None is the last one, or the one that a model does not know.
     header : bool or None
-        Whether the first line has the names of the columns; None is what the first two lines show.
+        Whether the first line has the names of the columns; None decides by the first two lines.
     names : list of str or None
         The columns of the features by name, if they have names.
     kinds : list of str or None
@@ -102,7 +102,7 @@ class CsvLayout(Layout):
 
     @classmethod
     def new(cls, job: Job, loaded: Any) -> CsvLayout:
-        """Return the layout of files to learn from first, or those of the table that a model of Python's has learned."""
+        """Return the layout of new files."""
         beside: dict[str, Any] = {"drop": job.drop, "id": job.id}
         if loaded is None:
             return cls(features=job.parameters.get("features"), label=job.label, header=job.header, **beside)
@@ -112,7 +112,7 @@ class CsvLayout(Layout):
 
     @classmethod
     def loaded(cls, job: Job, loaded: Any, state: dict[str, Any]) -> CsvLayout:
-        """Return the layout of files like those that a saved model has learned."""
+        """Return the layout that a saved model stores."""
         known = {name: state[name] for name in ("label", "names", "kinds", "place")}
         for name in ("kinds", "names"):
             if name == "kinds" or known[name] is not None:
@@ -140,7 +140,10 @@ class CsvLayout(Layout):
         return labelled if next(filled, False) else None
 
     def _start(self, lines: Lines) -> tuple[Plan, Iterator[tuple[int, list[str]]]] | None:
-        """Return where a file has what, and its rows with the lines in which they begin; None if it is empty."""
+        """Return the columns of a file and its numbered rows.
+
+        None if the file is empty.
+        """
         rows = rows_of(lines)
         first = next(rows, None)
         if first is None:
@@ -157,7 +160,10 @@ class CsvLayout(Layout):
         return plan, rows if named else chain([first], rows)
 
     def _is_known_header(self, cells: list[str]) -> bool | None:
-        """Return whether the first row has the names of the columns; None where the second row shows that."""
+        """Return whether the first row has the names of the columns.
+
+        None if only the second row can tell.
+        """
         if self.header is not None:
             return self.header
         if self.place is not None and self.names is None:  # nor had what was learned
@@ -165,7 +171,7 @@ class CsvLayout(Layout):
         return True if self.names is not None and set(self.names) <= set(cells) else None
 
     def _plan(self, names: list[str] | None, n: int, lines: Lines, line: int) -> Plan:
-        """Return where a file of so many columns, with these names, has what."""
+        """Return the places of columns with these names."""
         if names is not None and len(set(names)) < n:
             twice = next(name for name in names if names.count(name) > 1)
             raise lines.broken(f"the column {shortened(twice)} is there twice", line)
@@ -184,7 +190,7 @@ class CsvLayout(Layout):
         return Plan(place, [i for i in range(n) if i != place and i not in left], n, ids)
 
     def _left_out(self, names: list[str], lines: Lines) -> list[int]:
-        """Return the columns that are no features, in the order of `drop`."""
+        """Return the dropped columns, in the order of `drop`."""
         for name in self.drop:
             if name not in names:
                 accepted = ", ".join(map(shortened, names[:10])) + (", ..." if len(names) > 10 else "")
@@ -193,7 +199,7 @@ class CsvLayout(Layout):
         return [names.index(name) for name in self.drop]
 
     def _new_plan(self, names: list[str] | None, n: int, lines: Lines, line: int) -> Plan:
-        """Return where the first file has what, and know its columns from now on."""
+        """Return the places in the first file, and remember its columns."""
         if n < 2:
             raise lines.broken("there is one column; a label and a feature are needed", line)
         known = [str(i) for i in range(1, n + 1)] if names is None else names
@@ -215,7 +221,7 @@ class CsvLayout(Layout):
         return Plan(place, order, n, left[self.drop.index(self.id)] if self.id else None)
 
     def _plan_by_names(self, names: list[str], lines: Lines, line: int) -> Plan:
-        """Return where a file has what, by the names of its columns."""
+        """Return the places in a file by its column names."""
         wanted = self.names or []
         for name in wanted:
             if name not in names:
@@ -263,7 +269,7 @@ class CsvLayout(Layout):
             warn(message_of_words(lines.path, found))
 
     def _values(self, cells: list[str], words: dict[int, Counter[str]], lines: Lines, line: int) -> list[Any]:
-        """Return the numbers and words of a row, and count words in the place of numbers."""
+        """Return the values of a row; count words among numbers."""
         kinds = self.kinds or []
         if CATEGORY not in kinds:
             numbers = numbers_of(cells)
@@ -329,13 +335,13 @@ class CsvLayout(Layout):
 
 
 def check_texts(name: str, found: Any, n: int) -> None:
-    """Refuse what is saved of columns if it is not a text for each."""
+    """Raise ValueError unless saved columns have a text each."""
     if not isinstance(found, list) or len(found) != n or not all(isinstance(text, str) for text in found):
         raise ValueError(name)
 
 
 def taken_by(features: Any) -> tuple[bool, bool]:
-    """Return whether a map takes missing cells, and words."""
+    """Return whether a map accepts missing cells, and words."""
     made = map_of(features)
     if made is None:
         return False, False
@@ -344,14 +350,20 @@ def taken_by(features: Any) -> tuple[bool, bool]:
 
 
 def is_header(cells: list[str], second: list[str]) -> bool:
-    """Return whether the first of two rows has names: words above numbers, or no number at all."""
+    """Return whether the first of two rows is a header.
+
+    It has words above numbers, or no number at all.
+    """
     values, below = [value_of(cell) for cell in cells], [value_of(cell.strip()) for cell in second]
     above = any(isinstance(name, str) and isinstance(value, float) for name, value in zip(values, below, strict=False))
     return above or not any(isinstance(value, float) for value in values)
 
 
 def rows_of(lines: Lines) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line in which each row begins, and its cells, of which a blank line has none or one; leave first ones out."""
+    """Yield the first line and the cells of each row.
+
+    A blank line has no cell or one; `skip` rows are left out.
+    """
     head = next((line for line in lines if not line.isspace()), None)
     if head is None:
         return
@@ -369,6 +381,6 @@ def rows_of(lines: Lines) -> Iterator[tuple[int, list[str]]]:
 
 
 def delimiter_of(line: str) -> str:
-    """Return the delimiter of columns: a tab if the line has any, else the more frequent of comma and semicolon."""
+    """Return the delimiter: tab, or the more frequent of , and ;."""
     bare = "".join(line.split('"')[::2])  # without what is quoted
     return "\t" if "\t" in bare else max(",;", key=bare.count)

@@ -1,4 +1,4 @@
-"""The data of the job: files, pipes and standard input, and how they are read."""
+"""The data of the job: files, pipes and standard input."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class FileError(OSError):
 
 @contextmanager
 def named(what: str) -> Iterator[None]:
-    """Say what the system's errors are about."""
+    """Name the file in errors of the system."""
     try:
         yield
     except OSError as error:
@@ -39,7 +39,10 @@ def status(path: str) -> os.stat_result:
 
 
 class PipeStream(RawIOBase):
-    """A pipe from its start on: first what was read of it ahead; what is read now is noted, if it is to be read again."""
+    """A pipe that starts with the bytes already read.
+
+    Bytes are recorded if the pipe is to be read again.
+    """
 
     def __init__(self, pipe: FileIO, ahead: bytearray, *, noted: bool):
         self._pipe = pipe
@@ -67,7 +70,10 @@ class PipeStream(RawIOBase):
 
 
 class DataFile:
-    """A file of rows of the job; a pipe can be read only once, unless it is kept."""
+    """A file of rows, which can be a pipe.
+
+    A pipe can be read only once, unless it is kept.
+    """
 
     def __init__(self, path: str):
         self.path = path
@@ -93,7 +99,7 @@ class DataFile:
                     file.close()
 
     def keep(self, bar: Bar) -> None:
-        """Make sure that the file can be read again: copy a pipe to a temporary file, unless that is done."""
+        """Copy a pipe to a temporary file, once."""
         if self._copy is not None or not self.is_pipe:
             return
         with self.open() as pipe, named(f"{self.name} could not be copied to a temporary file (TMPDIR names its folder)"):
@@ -104,7 +110,10 @@ class DataFile:
             self._copy.flush()
 
     def open(self, *, to_look: bool = False) -> IO[bytes]:
-        """Open the file at its start; a pipe can be opened again if that was only to look at its first lines."""
+        """Open the file at its start.
+
+        A pipe can be opened again if only its first lines were read.
+        """
         if self._copy is not None:
             return reopened(self._copy.fileno(), 0)
         if not self.is_pipe:
@@ -128,7 +137,7 @@ def reopened(number: int, start: int) -> IO[bytes]:
 
 
 class DataFileReader(SvmlightReader):
-    """A reader of a `DataFile`, whose labels may be words; without `n_features` a chunk is as wide as it needs to be."""
+    """A reader of a `DataFile`, whose labels may be words."""
 
     weights = ids = None  # of the rows of a chunk
 
@@ -148,7 +157,7 @@ class DataFileReader(SvmlightReader):
         return f"{self.path}, line {found}: in the chunk that begins here"
 
     def _parsed(self) -> Iterator[Chunk] | None:
-        """Return the rows that are parsed already, if they are."""
+        """Return the rows that were already parsed, if any."""
         parsed = self._file.parsed
         return None if parsed is None else self._yield_parsed(parsed)
 
@@ -191,14 +200,17 @@ class DataFileReader(SvmlightReader):
 
 
 class Room:
-    """Memory for the rows of all files that a first pass keeps: how many bytes are left."""
+    """Bytes left for the rows that a first pass keeps."""
 
     def __init__(self) -> None:
         self.left = MOST_KEPT
 
 
 class FirstReader(DataFileReader):
-    """A reader for the first pass over a file; it keeps the rows if there is room for all of them."""
+    """A reader for the first pass, which keeps the rows.
+
+    It drops them if there is no memory for all.
+    """
 
     def __init__(self, file: DataFile, room: Room, **parameters: Any):
         super().__init__(file, **parameters)
@@ -221,7 +233,7 @@ class FirstReader(DataFileReader):
 
 
 def count_from(parsed: list[Chunk], base: int, width: int) -> None:
-    """Subtract `base` from the indices of parsed rows, and set the width of the rows."""
+    """Subtract `base` from the indices, and set the width."""
     for chunk in parsed:
         chunk.X.indices[:] -= base
         chunk.X.resize(chunk.X.shape[0], width)

@@ -1,4 +1,4 @@
-"""The main job without files: it learns bundled and generated data beside scikit-learn's usual learners."""
+"""The job without files: benchmarks on bundled and generated data."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Results = Sequence[tuple[Contest, list[Result]]]
 
 
 def learn_all(contests: Sequence[Contest], asked: dict[str, Any], *, seed: int, compare: bool, bar: Bar) -> Results:
-    """Return each contest with its results."""
+    """Return each benchmark with its results."""
     warm_up()
     found = []
     for i, contest in enumerate(contests):
@@ -36,17 +36,17 @@ def learn_all(contests: Sequence[Contest], asked: dict[str, Any], *, seed: int, 
 
 
 def ratio(ours: float, theirs: float) -> float | None:
-    """Return ours / theirs, if there is such a number."""
+    """Return our value / the baseline's, if both are known."""
     return ours / theirs if theirs else None
 
 
 def shown_ratio(value: float | None) -> str:
-    """Return two decimals, or one digit of what is less than that."""
+    """Return a ratio with two decimals, or one digit if small."""
     return "-" if value is None else f"{value:.2f}" if value >= 0.095 else f"{value:.1g}"
 
 
 def cells(contest: Contest, results: list[Result]) -> list[str]:
-    """Return a line of the table."""
+    """Return a row of the table."""
     ours, theirs = results[0], better(results)
     line = [contest.name, contest.loss, f"{ours.loss:.3f}"]
     if theirs is None:
@@ -56,7 +56,7 @@ def cells(contest: Contest, results: list[Result]) -> list[str]:
 
 
 def as_json(found: Results) -> str:
-    """Return all results, also of what lost more than the better of the usual learners, as one JSON object."""
+    """Return all results as one JSON object."""
     lines = [
         {
             "data": contest.name,
@@ -73,7 +73,7 @@ def as_json(found: Results) -> str:
 
 
 def as_text(found: Results, asked: dict[str, Any], *, compare: bool) -> str:
-    """Return the table, what is not in it, and the legend."""
+    """Return the table, its omissions and the legend."""
     header = HEADER if compare else HEADER[:3]
     lines = [header, *(cells(contest, results) for contest, results in found)]
     left_out = [
@@ -86,7 +86,7 @@ def as_text(found: Results, asked: dict[str, Any], *, compare: bool) -> str:
 
 
 def ratios_of(found: Results) -> Iterator[Ratios]:
-    """Yield what is drawn of each data set."""
+    """Yield the drawn ratios of each data set."""
     for contest, results in found:
         ours, theirs = results[0], better(results)
         assert theirs is not None
@@ -95,7 +95,7 @@ def ratios_of(found: Results) -> Iterator[Ratios]:
 
 
 def run_demo(job: Job, bar: Bar) -> int:
-    """Learn the bundled and generated data and print the table."""
+    """Train on bundled and generated data; print the table."""
     asked, compare = job.learner_parameters(), job.compare is not False
     contests = [contest for contest in CONTESTS if contest.takes(asked)]
     try:
@@ -109,7 +109,7 @@ def run_demo(job: Job, bar: Bar) -> int:
 
 
 def write_picture(found: Results, path: str | None) -> int:
-    """Write the picture, if it is asked for, and return the exit code."""
+    """Write the picture, if requested; return the exit code."""
     if path is None:
         return 0
     try:

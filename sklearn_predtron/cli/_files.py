@@ -1,4 +1,4 @@
-"""The main job on svmlight files: learn from them in chunks, score and predict others."""
+"""The main job on files: train, score and predict in chunks."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from sklearn_predtron.datasets import BrokenLineError
 
 
 class RefusedError(ValueError):
-    """The learners refuse a chunk, or there is none."""
+    """The models reject a chunk, or there is none."""
 
 
 # What ends a part of the job early.
@@ -50,7 +50,7 @@ ENDINGS = (BrokenLineError, CostsError, RefusedError, FileError, NobodyReadsErro
 
 
 def run_files(job: Job, bar: Bar) -> int:
-    """Learn, save, score, report, and return the exit code."""
+    """Train, save, score, report; return the exit code."""
     loaded = load_model(job.load) if job.load else None
     with ExitStack() as stack:
         try:
@@ -101,7 +101,7 @@ def name_of_data(files: Files) -> str:
 
 
 def learn_save_score(comparison: Comparison, job: Job, files: Files, costs: Costs, file_format: AnyFormat, bar: Bar) -> Outcome:
-    """Learn from TRAIN, save, score on TEST, as is wanted, and return what came of it."""
+    """Train on TRAIN, save, score on TEST; return the outcome."""
     left_out, unlearned = LeftOut(), None
     if job.mixing and isinstance(file_format, FileFormat):
         unlearned = learn_mixture(comparison, job, files, file_format)
@@ -124,7 +124,7 @@ def learn_save_score(comparison: Comparison, job: Job, files: Files, costs: Cost
 
 
 def check_predictions(job: Job, files: Files, loaded: Any) -> None:
-    """Refuse predictions of nothing, scores that go nowhere, and labels that would be more than a line."""
+    """Validate the options of predictions and scores."""
     if job.predictions and not files.test:
         raise UsageError("--predictions needs --test, or rows without labels")
     if job.written != "predictions" and not (job.predictions or any(file.is_pipe or not file.labelled for file in files.test)):
@@ -137,12 +137,12 @@ def check_predictions(job: Job, files: Files, loaded: Any) -> None:
 
 
 def predictions_to(job: Job, files: Files) -> str | None:
-    """Return where predictions go, if anywhere; those of rows without labels are wanted."""
+    """Return the destination of predictions, if any."""
     return job.predictions or (STANDARD if any(not file.labelled for file in files.test) else None)
 
 
 def build_comparison(task: Task, model: Any, data: str, classes: Any, compare: bool) -> Comparison:
-    """Return the estimator, and its baseline beside it."""
+    """Return the estimator and its baseline."""
     baselines = [task.baseline] if compare else []
     results = start_lines(data, task.estimator, baselines)
     for result in results:
@@ -156,7 +156,7 @@ def build_comparison(task: Task, model: Any, data: str, classes: Any, compare: b
 
 
 def show_paid(comparison: Comparison, costs: Costs) -> None:
-    """Add counters of realised costs to the results, for rows whose costs are known."""
+    """Add realised costs to the results, if rows have costs."""
     known = {BEFORE: costs.learned, HELD_OUT: costs.tested}
     for contestant in comparison.contestants:
         contestant.result.paid = {when: Paid() for when, file in known.items() if file is not None}
@@ -168,7 +168,7 @@ def show_paid(comparison: Comparison, costs: Costs) -> None:
 def learn_files(
     comparison: Comparison, job: Job, train: list[DataFile], costs: Costs, file_format: AnyFormat, bar: Bar
 ) -> BaseException | None:
-    """Learn from TRAIN, one file after the other, and return what ended it early, if anything."""
+    """Train on the files of TRAIN; return an early end's cause."""
     random, epochs, held = np.random.default_rng(job.seed), job.epochs, HeldBack()
     try:
         for file in train if epochs > 1 else []:
@@ -189,7 +189,7 @@ def learn_files(
 
 
 def refuse_nothing(comparison: Comparison, train: list[DataFile], costs: Costs) -> None:
-    """Refuse TRAIN of which nothing was learned."""
+    """Raise an error if TRAIN had no rows to train on."""
     if comparison.rounds > 0:
         return
     if costs.learned is not None and comparison.contestants[0].estimator.__sklearn_is_fitted__():
@@ -207,7 +207,7 @@ def learn_file(
     held: HeldBack,
     beside: CostsOfRows | None,
 ) -> None:
-    """Learn from one file, chunk by chunk."""
+    """Train on one file, chunk by chunk."""
     model, result = comparison.contestants[0].estimator, comparison.contestants[0].result
     for X, y, place in chunks(reader, (lambda X: widest(X, model, job.features)) if job.grow else read_as(model)):
         check_lengths(comparison, X, place)
@@ -231,12 +231,18 @@ def learn_file(
 
 
 def read_as(model: Any) -> Callable[[Any], Any]:
-    """Return a function that makes a file's rows dense if the model has a feature map; missing entries are 0."""
+    """Return a function that prepares a file's rows.
+
+    Under a feature map they are dense, with missing entries 0.
+    """
     return (lambda rows: rows.toarray() if sparse.issparse(rows) else rows) if model.features is not None else (lambda rows: rows)
 
 
 def chunks(reader: DataFileReader | RecordReader, fit: Callable[[Any], Any]) -> Iterator[tuple[Any, Any, str]]:
-    """Yield X and y of each chunk, for rankings and sequences as lists, and where it begins; `fit` makes X fit the estimator."""
+    """Yield X, y and the place of each chunk.
+
+    Rankings and sequences are lists; `fit` makes X fit the estimator.
+    """
     for rows, y, found in reader:
         X, place = fit(rows), reader.where(found)
         if reader.query_id or reader.sequence_id:
@@ -246,14 +252,14 @@ def chunks(reader: DataFileReader | RecordReader, fit: Callable[[Any], Any]) -> 
 
 
 def check_lengths(comparison: Comparison, X: Any, place: str) -> None:
-    """Refuse rows that cannot be learned from, by their places in the chunk before it is shuffled."""
+    """Raise an error for rejected rows, by their place."""
     reason = comparison.why_refused(X)
     if reason is not None:
         raise refused(place, ValueError(reason))
 
 
 def grow_for(comparison: Comparison, X: Any, y: Any, place: str, most: int | None) -> None:
-    """Add the features and labels of a chunk to the estimator; errors name the chunk."""
+    """Add new features and labels to the estimator."""
     try:
         grow(comparison, task_of(comparison.contestants[0].estimator), X, y, most)
     except (ValueError, MemoryError) as error:
@@ -263,7 +269,7 @@ def grow_for(comparison: Comparison, X: Any, y: Any, place: str, most: int | Non
 
 
 def learn_chunk(comparison: Comparison, X: Any, y: Any, progressive: bool, place: str) -> None:
-    """Learn from a chunk; what the learners refuse at once is the arguments' fault, and later the chunk's."""
+    """Train on a chunk; at first, errors are the arguments' fault."""
     try:
         comparison.learn(X, y, progressive=progressive)
     except (ValueError, MemoryError) as error:
@@ -273,7 +279,7 @@ def learn_chunk(comparison: Comparison, X: Any, y: Any, progressive: bool, place
 
 
 def refused(place: str, error: Exception) -> RefusedError:
-    """Return an error with the learners' reason, and the place."""
+    """Return an error with the reason and the place."""
     return RefusedError(f"{place}: {str(error).removesuffix('.')}")
 
 
@@ -283,7 +289,10 @@ def refused(place: str, error: Exception) -> RefusedError:
 def score_files(
     comparison: Comparison, job: Job, files: Files, costs: Costs, file_format: AnyFormat, left_out: LeftOut, bar: Bar
 ) -> BaseException | None:
-    """Score on TEST, write the predictions, and return what ended it early, if anything."""
+    """Score on TEST and write predictions.
+
+    Return the cause of an early end, if any.
+    """
     model = comparison.contestants[0].estimator
     width, as_learned, several = model.n_features_in_, read_as(model), file_format.classes if file_format.multilabel else None
     n, is_read = 0, True
@@ -316,7 +325,7 @@ def score_files(
 
 
 def lines_of(comparison: Comparison, X: Any, y: Any, place: str, several: Any, what: str) -> Iterator[str]:
-    """Return the lines of a chunk, which is scored if it has labels."""
+    """Return the output lines of a chunk, scored if labelled."""
     contestant = comparison.contestants[0]
     try:
         found: NDArray | None = None if y is None else comparison.test(X, y)

@@ -1,4 +1,4 @@
-"""How the files of the job are read: from the model, the arguments, the first rows, or a first pass."""
+"""The format of the job's files, known or found by reading."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ NOT_TO_PREDICT = ["test", "save", "epochs", "compare", "grow", "jobs", "cluster"
 
 @dataclass
 class FirstRow:
-    """The first row of a file, as far as it shows what the file holds."""
+    """Findings from the first row of a file."""
 
     label: bytes | None = None
     has_id: bool = False
@@ -45,7 +45,7 @@ class FirstRow:
 
     @classmethod
     def of(cls, file: DataFile, size: int, *, several: bool) -> FirstRow:
-        """Return the findings of the first row and record in the file whether it has labels.
+        """Return the findings, and record whether there are labels.
 
         With `several` labels a row, it is the first of the leading rows that has any.
         """
@@ -65,7 +65,7 @@ class FirstRow:
 
     @classmethod
     def of_layout(cls, file: DataFile, size: int, layout: Layout) -> FirstRow:
-        """Return the same of a file of another layout."""
+        """Return the findings for a file of another layout."""
         with opened(file, size, to_look=True) as (lines, _):
             labelled = layout.look(lines)
         file.labelled, file.looked_at = labelled is not False, True
@@ -75,7 +75,7 @@ class FirstRow:
 
 @dataclass
 class Files:
-    """Files to learn from, in their order, and files to score on or to predict."""
+    """Training files and test files, in their order."""
 
     train: list[DataFile]
     test: list[DataFile]
@@ -86,7 +86,10 @@ class Files:
 
     @classmethod
     def of(cls, job: Job, loaded: Any, stack: ExitStack) -> Files:
-        """Return the files of the arguments, which the stack closes; with a model TRAIN without labels is predicted."""
+        """Return the files of the arguments.
+
+        The stack closes them. With a model, TRAIN without labels is predicted.
+        """
         given = job.train, [job.test] if job.test else []
         train, test = ([stack.enter_context(DataFile(path)) for path in paths] for paths in given)
         several = job.task == "multilabel" if loaded is None else task_of(loaded).multilabel
@@ -108,24 +111,24 @@ class Files:
         return files
 
     def look(self, file: DataFile) -> FirstRow:
-        """Find out whether a file has labels, and return its first row."""
+        """Return a file's first row, and record if it has labels."""
         if self.layout is not None:
             return FirstRow.of_layout(file, self.size, self.layout)
         return FirstRow.of(file, self.size, several=self.several)
 
     @property
     def nothing(self) -> bool:
-        """Return whether there are no rows at all, as where a search upstream has found none."""
+        """Return whether there are no rows at all."""
         return bool(self.train) and not self.test and not self.first.is_there
 
     @property
     def only_predicted(self) -> bool:
-        """Return whether nothing is learned or scored."""
+        """Return whether the job only predicts."""
         return not self.train and not any(file.labelled for file in self.test)
 
 
 def refuse_beside(job: Job, train: list[DataFile]) -> None:
-    """Refuse what is not for TRAIN without labels."""
+    """Raise UsageError for options that TRAIN without labels excludes."""
     unlabelled = next(f"TRAIN={file.path!r} has no label in its first row" for file in train if not file.labelled)
     if not job.load:
         raise UsageError(f"{unlabelled}; without --load there is no model that predicts them{train[0].hint}")
@@ -138,7 +141,7 @@ def refuse_beside(job: Job, train: list[DataFile]) -> None:
 
 
 def known_task(job: Job, files: Files) -> Task | None:
-    """Return the task that is asked for, or that the first row of TRAIN shows; None depends on the labels."""
+    """Return the task by options or first row; None if unclear."""
     if files.layout is not None and files.layout.task is not None:
         return TASKS[files.layout.task]
     return TASKS["rank"] if job.task is None and files.first.has_id else TASKS.get(job.task or "")
@@ -149,7 +152,7 @@ def known_task(job: Job, files: Files) -> Task | None:
 
 @dataclass
 class FileFormat:
-    """How svmlight files are read; None is not known yet."""
+    """The format of svmlight files; None is not known yet."""
 
     n_features: int | None
     zero_based: bool | None
@@ -185,16 +188,16 @@ class FileFormat:
         )
 
     def is_known(self) -> bool:
-        """Return whether nothing is left for a first pass to find."""
+        """Return whether no first pass is needed."""
         return self.grow or (None not in (self.n_features, self.zero_based) and (self.query_id or self.classes is not None))
 
     @property
     def how(self) -> dict[str, Any]:
-        """Return the arguments that all readers share."""
+        """Return the arguments shared by all readers."""
         return {name: getattr(self, name) for name in ("words", "query_id", "sequence_id", "chunk_rows", "chunk_bytes")}
 
     def reader(self, file: DataFile, *, learned: bool) -> DataFileReader:
-        """Return a reader of a file that is learned from, or of one that may have features of its own."""
+        """Return a reader of a training or a test file."""
         width = self.n_features if learned and not self.grow else None
         several = self.multilabel and file.labelled
         form: dict[str, Any] = {"n_features": width, "zero_based": bool(self.zero_based), "multilabel": several}
@@ -212,21 +215,21 @@ class FileFormat:
             model.svmlight_labels_ = self.classes
 
     def beside(self, baseline: Any) -> Any:
-        """Return the learner of scikit-learn's that takes the rows."""
+        """Return the scikit-learn baseline for the rows."""
         return baseline
 
     def shard(self, file: DataFile) -> DataFileReader:
-        """Return a reader of a file that is learned beside others; each reader notes the words that it does not know."""
+        """Return a reader of one of several parallel files."""
         words = None if self.words is None else Words(self.words.names, grows=False, several=self.multilabel)
         return replace(self, words=words).reader(file, learned=True)
 
     @property
     def parsed_classes(self) -> Any:
-        """Return the labels as the text has them when it is parsed."""
+        """Return the labels in the parsed text."""
         return self.classes if self.words is None else np.arange(len(self.words.names))
 
     def scanner(self, file: DataFile, room: Room) -> DataFileReader:
-        """Return a reader that finds out what is not known; it keeps the rows if there is room."""
+        """Return a reader for the first pass."""
         several, base = self.multilabel and file.labelled, "auto" if self.zero_based is None else self.zero_based
         how: dict[str, Any] = {"zero_based": base, "multilabel": several, "cache": self.cache, **self.how}
         # What is given is checked as lines are parsed, and numbers that stand for words are not the final ones.
@@ -235,12 +238,12 @@ class FileFormat:
         return DataFileReader(file, **how)
 
     def close_labels_of(self, model: Any) -> None:
-        """Know all labels from now on, those that the model has learned."""
+        """Fix the labels to those of the model."""
         if not self.query_id and not self.multilabel:
             self.close_labels(model.classes_)
 
     def close_labels(self, classes: Any) -> None:
-        """Know all labels from now on."""
+        """Fix the labels."""
         self.classes = classes
         if self.words is not None:
             self.words = Words(classes.tolist(), grows=False, several=self.multilabel)
@@ -250,7 +253,7 @@ AnyFormat = FileFormat | RecordFormat
 
 
 def find_format(job: Job, files: Files, loaded: Any, task: Task | None, bar: Bar) -> AnyFormat:
-    """Return the format of all files: from the model, the arguments, or a first pass over the training files."""
+    """Return the format: from model, arguments, or a first pass."""
     if files.layout is not None:
         classes = given_classes(job, task) if loaded is None else loaded.classes_
         return find_records(job, files.layout, files.train, classes, ranks=task is not None and task.ranks, bar=bar)
@@ -275,13 +278,13 @@ def find_format(job: Job, files: Files, loaded: Any, task: Task | None, bar: Bar
 
 
 def given_classes(job: Job, task: Task | None) -> Any:
-    """Return the labels of the arguments, sorted, but words of ranks as they are given."""
+    """Return the labels of the arguments, sorted unless words of ranks."""
     ranked = task is not None and task.ranks and job.classes is not None and are_words(job.classes)
     return job.classes if job.classes is None or ranked else np.unique(job.classes)
 
 
 def check_cache(files: Files, file_format: FileFormat) -> None:
-    """Refuse a cache of what cannot be read again, or says more than a cache holds."""
+    """Raise UsageError if the cache cannot be used."""
     for name, file in [*(("TRAIN", file) for file in files.train), *(("--test", file) for file in files.test)]:
         if file.is_pipe or file.path == STANDARD:
             raise UsageError(f"--cache is for files, and {name}={file.path!r} is none")
@@ -290,7 +293,7 @@ def check_cache(files: Files, file_format: FileFormat) -> None:
 
 
 def check_words(source: str, file_format: FileFormat) -> None:
-    """Refuse classes that no row of a file can begin with: a blank line would be a row of the empty one."""
+    """Raise UsageError for classes that no row can begin with."""
     several = file_format.multilabel
     for name in file_format.classes.tolist():
         if not can_be_read(name, several=several):
@@ -299,7 +302,7 @@ def check_words(source: str, file_format: FileFormat) -> None:
 
 
 def find_words(file_format: FileFormat, files: Files, task: Task | None) -> Words | None:
-    """Return the labels, if they are words: those that are known, and whether others are to be found."""
+    """Return the word labels, and whether others can follow."""
     several, label = file_format.multilabel, files.first.label
     if file_format.classes is not None:
         grows = file_format.new_labels and not several
@@ -318,7 +321,7 @@ def find_words(file_format: FileFormat, files: Files, task: Task | None) -> Word
 
 
 def scan_files(job: Job, files: Files, file_format: FileFormat, bar: Bar) -> dict[str, Any]:
-    """Return the unknown parameters of the format, found in a first pass over TRAIN, or over TEST without TRAIN."""
+    """Scan TRAIN, or else TEST, for the unknown format."""
     if (job.jobs or job.cluster) and file_format.words is None and not file_format.cache:
         found = scan_shards(job, files, file_format)
     else:
@@ -353,7 +356,7 @@ def scan_files(job: Job, files: Files, file_format: FileFormat, bar: Bar) -> dic
 
 
 def scan_shards(job: Job, files: Files, file_format: FileFormat) -> list[SvmlightSummary]:
-    """Return the first pass over TRAIN, taken side by side."""
+    """Scan the files of TRAIN in parallel."""
     look = partial(look_here, job.jobs) if job.jobs else partial(look_on_cluster, job.cluster)
     base = "auto" if file_format.zero_based is None else file_format.zero_based
     options = {"zero_based": base, **{name: getattr(file_format, name) for name in ("multilabel", "query_id", "sequence_id")}}
@@ -367,7 +370,7 @@ def scan_shards(job: Job, files: Files, file_format: FileFormat) -> list[Svmligh
 
 
 def refuse_too_many(n: int, job: Job) -> None:
-    """Refuse more labels than there may be."""
+    """Raise an error for more labels than allowed."""
     try:
         check_number(n, job.max_classes)
     except ValueError as error:
@@ -375,7 +378,7 @@ def refuse_too_many(n: int, job: Job) -> None:
 
 
 def scan_file(file: DataFile, file_format: FileFormat, room: Room, bar: Bar, most: int | None) -> SvmlightSummary:
-    """Return the first pass over one file, in which there may be so many labels."""
+    """Scan one file, up to a number of labels."""
     file.keep(bar)
     reader = file_format.scanner(file, room)
     try:

@@ -1,4 +1,4 @@
-"""Rows of features with names, which are hashed: an object of JSON a line."""
+"""Rows of named, hashed features, such as JSON objects."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LABEL = "label"
 
 
 class HashedLayout(Layout):
-    """Base of rows of features with names, a line each.
+    """Base of layouts with named features, one row per line.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class HashedLayout(Layout):
         return (self._record(line, lines) for line in lines if not line.isspace())
 
     def labelled_records(self, lines: Lines) -> Iterator[Record]:
-        """Yield the rows that have a label, and say how many have none."""
+        """Yield the labelled rows; report how many have none."""
         n = 0
         for record in self._all(lines):
             if record.labels is None:
@@ -100,7 +100,7 @@ class JsonLayout(HashedLayout):
 
     @classmethod
     def loaded(cls, loaded: Any, state: dict[str, Any]) -> JsonLayout:
-        """Return the layout of files like those that a saved model has learned."""
+        """Return the layout that a saved model stores."""
         if not isinstance(state["label"], str):
             raise ValueError("label")
         return cls(loaded.n_features_in_, state["label"])
@@ -124,7 +124,7 @@ class JsonLayout(HashedLayout):
         return Record(lines.number, self._labels(dict(found).get(self.label), lines), pairs)
 
     def _labels(self, label: Any, lines: Lines) -> list[str | float] | None:
-        """Return the label in a list, if there is one."""
+        """Return the label in a list, if any."""
         if isinstance(label, list):
             raise lines.broken(f"the label {self.label!r} is a list or an object; accepted are numbers and strings")
         if isinstance(label, str):
@@ -142,7 +142,7 @@ class Members(list[tuple[str, Any]]):
 
 
 def feature_of(name: str, value: Any, lines: Lines) -> float | str:
-    """Return the value of a feature: a number, or a string, which is hashed with the name."""
+    """Return a feature's value; strings are hashed with the name."""
     if isinstance(value, list):
         raise lines.broken(f"{name!r} is a list or an object; accepted are numbers, strings, true, false and null")
     if isinstance(value, str):
@@ -155,7 +155,7 @@ def feature_of(name: str, value: Any, lines: Lines) -> float | str:
 
 
 def check_text(text: str, lines: Lines) -> None:
-    """Refuse what an escape may have made of half a letter, which has no hash."""
+    """Raise ValueError for lone surrogates, which have no hash."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -163,5 +163,5 @@ def check_text(text: str, lines: Lines) -> None:
 
 
 def refuse_constant(name: str) -> NoReturn:
-    """Refuse what JSON does not have, and Python reads."""
+    """Raise ValueError for NaN and infinities, which JSON lacks."""
     raise ValueError(f"{name} is no number of JSON")

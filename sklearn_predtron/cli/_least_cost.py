@@ -1,4 +1,4 @@
-"""Learners side by side that predict what costs least by the costs of the rows: this package's, and a logistic regression."""
+"""Models that minimise expected cost, compared side by side."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from sklearn_predtron.families._reading import are_stored_dense
 
 
 def count_paid(result: ResultRow, when: str, answers: Answers, chosen: NDArray, X: WithCosts, y: Any) -> None:
-    """Add what is paid for rows, if wanted."""
+    """Add realised costs of rows, if requested."""
     if result.paid is None:
         return
     true = answers.codes(y)
@@ -36,7 +36,10 @@ def count_paid(result: ResultRow, when: str, answers: Answers, chosen: NDArray, 
 
 
 class LeastCostContestant(PredtronContestant):
-    """One of this package's estimators; X is `WithCosts` where the costs of the rows are known."""
+    """An estimator of this package that predicts by row costs.
+
+    X is `RowsWithCosts` where the costs of the rows are known.
+    """
 
     def __init__(self, estimator: Any, classes: NDArray, result: ResultRow):
         super().__init__(estimator, classes, result)
@@ -48,7 +51,7 @@ class LeastCostContestant(PredtronContestant):
         super().learn(X, y, progressive=progressive)
 
     def _pay_ahead(self, X: WithCosts, y: Any) -> None:
-        """Count what is paid for each block of rows before it is learned."""
+        """Count the realised costs of blocks before training on them."""
         # A copy goes ahead block by block, so that the calls that are timed are as long as the other learner's.
         ahead, n = self.estimator, X.shape[0]
         with warnings.catch_warnings():
@@ -72,7 +75,7 @@ class LeastCostContestant(PredtronContestant):
             estimator.partial_fit(X.values[part], y[part], costs=X[part].costs, **known)
 
     def _chosen(self, estimator: Any, X: WithCosts) -> NDArray:
-        """Return the answers that an estimator gives by the costs of the rows."""
+        """Return the predictions of lowest cost under the row costs."""
         found, learned = [], getattr(estimator, "t_", 0) > 0  # rows whose mistakes cost nothing are not
         for part in (X[rows] for rows in self.answers.parts(X.shape[0])):
             if learned:
@@ -101,7 +104,7 @@ class LeastCostContestant(PredtronContestant):
 
 
 def count_held_out(result: ResultRow, answers: Answers, chosen: NDArray, X: WithCosts, y: Any) -> None:
-    """Add the scores of held-out rows, what is paid for them, and how many are rejected."""
+    """Add scores, realised costs and abstentions of held-out rows."""
     result.count(answers.scores(chosen, answers.codes(y)))
     count_paid(result, HELD_OUT, answers, chosen, X, y)
     if result.rejected is not None:
@@ -109,7 +112,7 @@ def count_held_out(result: ResultRow, answers: Answers, chosen: NDArray, X: With
 
 
 class ScaledLearner:
-    """A learner of scikit-learn's that is given a constant feature and, of rows of a table, features in units of their deviation.
+    """A scikit-learn learner with an intercept column and scaled inputs.
 
     Parameters
     ----------
@@ -121,7 +124,7 @@ class ScaledLearner:
         self.learner, self.scaler = learner, None
 
     def start(self, X: Any) -> None:
-        """Take notice of rows that are to be learned."""
+        """Prepare for rows of training."""
         first = not hasattr(self.learner, "classes_")
         if first and (isinstance(X, np.ndarray) or are_stored_dense(X)):
             self.scaler = StandardScaler()
@@ -129,7 +132,7 @@ class ScaledLearner:
             self.scaler.partial_fit(as_table(X))
 
     def rows(self, X: Any) -> Any:
-        """Return rows as the learner takes them."""
+        """Return rows as the learner expects them."""
         constant = np.ones((X.shape[0], 1))
         if self.scaler is None:
             return sparse.hstack([X, sparse.csr_matrix(constant)], "csr")
@@ -142,7 +145,7 @@ def as_table(X: Any) -> NDArray:
 
 
 class Prediction(NamedTuple):
-    """What the baseline predicts, by the loss and, where the rows have costs, by these."""
+    """Predictions of the baseline by the loss and by row costs."""
 
     by_loss: NDArray
     by_costs: NDArray | None
@@ -150,7 +153,7 @@ class Prediction(NamedTuple):
 
 
 class LeastCost(Baseline):
-    """scikit-learn's averaged logistic regression, which predicts what costs least by its probabilities; X as above."""
+    """scikit-learn's averaged logistic regression with minimum expected cost."""
 
     name = "SGDClassifier"
     kind: type[Baseline] = PerceptronBaseline  # whose loss and score it has
@@ -169,7 +172,7 @@ class LeastCost(Baseline):
         return cls(classes, estimator.loss, result, answers_of(estimator, classes))
 
     def _of(self, logistic: Any) -> Any:
-        """Return the estimator of the labels, built from a classifier of two or more classes."""
+        """Build the estimator of two or more classes."""
         return logistic
 
     def _probabilities(self, estimator: Any, X: Any) -> NDArray:
@@ -192,7 +195,7 @@ class LeastCost(Baseline):
         return Prediction(by_loss, self._chosen(probabilities, X), X)
 
     def _chosen(self, probabilities: NDArray, X: WithCosts) -> NDArray:
-        """Return the answers of least expected cost."""
+        """Return the actions of least expected cost."""
         n, answers = X.shape[0], self.answers
         parts = [answers.of_least_cost(probabilities[part], answers.table(X[part])) for part in answers.parts(n)]
         return np.concatenate(parts)
@@ -216,13 +219,13 @@ class LeastCost(Baseline):
 
 
 class LeastCostOfRanks(LeastCost):
-    """scikit-learn's averaged logistic regression, which predicts ranks that cost least."""
+    """Minimum expected cost of ranks by averaged logistic regression."""
 
     kind = RanksPerceptronBaseline
 
 
 class LeastCostOfSets(LeastCost):
-    """scikit-learn's averaged logistic regression for each label, which predicts sets that cost least."""
+    """Minimum expected cost of label sets by averaged logistic regression."""
 
     name = "SGDClassifier per label"
     kind = PerceptronsBaseline

@@ -1,4 +1,4 @@
-"""Files as shards, which learn side by side and are mixed (``--jobs``, ``--cluster``)."""
+"""Parallel training on files as shards (``--jobs``, ``--cluster``)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NOT_TO_MIX = ["load", "grow", "compare", "chunk", "chunk_bytes"]
 
 
 def check_mixing(job: Job) -> None:
-    """Refuse options that are not for shards."""
+    """Raise UsageError for options that shards do not support."""
     for name in [*NOT_TO_MIX, *(["cache"] if job.cluster else [])] if job.mixing else []:
         if job.asks_for(name):
             raise UsageError(f"{option(name)} is not for {job.mixing}")
@@ -40,7 +40,7 @@ def check_mixing(job: Job) -> None:
 
 
 def check_names(job: Job, files: Files) -> None:
-    """Refuse what shards cannot open."""
+    """Raise UsageError for names that shards cannot open."""
     path = next((file.path for file in files.train if file.is_pipe or file.path == STANDARD), None)
     if path is not None:
         raise UsageError(
@@ -49,7 +49,7 @@ def check_names(job: Job, files: Files) -> None:
 
 
 def check_shards(job: Job, file_format: FileFormat) -> None:
-    """Refuse files that workers, which read them themselves, cannot read."""
+    """Raise UsageError for files that workers cannot read."""
     if job.cluster and file_format.words is not None:
         raise UsageError("--cluster is not for labels that are words; accepted are numbers")
     if job.cluster and not are_columns(file_format):
@@ -58,18 +58,18 @@ def check_shards(job: Job, file_format: FileFormat) -> None:
 
 
 def are_columns(file_format: FileFormat) -> bool:
-    """Return whether labels of sets are the numbers of their columns."""
+    """Return whether label sets are given by column numbers."""
     return not file_format.multilabel or np.array_equal(file_format.parsed_classes, np.arange(len(file_format.classes)))
 
 
 def shards_of(files: Files, file_format: FileFormat) -> list[Any]:
-    """Return the files, and readers of those that are not read as others are."""
+    """Return the shards of the files."""
     readers = file_format.words is not None or file_format.cache or not are_columns(file_format)
     return [file_format.shard(file) if readers else file.path for file in files.train]
 
 
 def learn_mixture(comparison: Comparison, job: Job, files: Files, file_format: FileFormat) -> BaseException | None:
-    """Train on the files in parallel, round by round, and return the exception that ended it early, if any.
+    """Train on the files in parallel; return an early end's cause.
 
     After Ctrl-C the model of the last complete round is kept; after any other exception nothing is learned.
     """

@@ -1,4 +1,4 @@
-"""Files of other layouts than svmlight: what a first pass finds, and chunks of rows for the learners."""
+"""Files of layouts other than svmlight: formats and readers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BETWEEN = 1000  # records from one look at the progress to the next
 
 @dataclass
 class RecordFormat:
-    """How files of a layout are read, in the place of `FileFormat`."""
+    """The format of files with a layout, like `FileFormat`."""
 
     layout: Layout
     classes: Any  # numbers, or words in the order of their ranks
@@ -54,7 +54,7 @@ class RecordFormat:
         return RecordReader(file, self, self.room if learned else None, learned=learned)
 
     def label_of(self, label: str | float) -> Any:
-        """Return a label as the classes are; None if it is none of them."""
+        """Convert a label to the classes' type; None if unknown."""
         if label not in self._known:
             words = are_words(self.classes)
             found = label if words and isinstance(label, str) else None if words else number_of(label)
@@ -64,28 +64,28 @@ class RecordFormat:
         return self._known[label]
 
     def unknown_label(self, label: str | float) -> Any:
-        """Return a label that is none of the classes, of their type: a word among numbers is infinite."""
+        """Return a label of the classes' type that is no class."""
         if are_words(self.classes):
             return label if isinstance(label, str) else f"{label:g}"
         number = number_of(label)
         return np.inf if number is None else number
 
     def mark(self, model: Any) -> None:
-        """Set the attribute of a model that records how its files are read."""
+        """Store in a model how its files are read."""
         model.file_format_ = self.layout.state()
 
     def beside(self, baseline: Any) -> Any:
-        """Return the learner of scikit-learn's that takes the rows."""
+        """Return the scikit-learn baseline for the rows."""
         return self.layout.beside(baseline)
 
     @property
     def spaced(self) -> bool:
-        """Return whether empty lines are between the predictions of sequences, as between the sequences."""
+        """Return whether empty lines separate predicted sequences."""
         return self.layout.sequences
 
 
 class RecordReader:
-    """A pass over a file: chunks of rows, with their labels, and the line in which each begins, or each of its sequences."""
+    """A pass over a file: chunks of rows and their lines."""
 
     query_id = False
 
@@ -116,7 +116,7 @@ class RecordReader:
             self._file.parsed = kept
 
     def _parsed(self) -> Iterator[tuple[Any, Any, Any]]:
-        """Yield the chunks as they are read."""
+        """Yield the chunks."""
         for records in self._chunks():
             y = np.array([label for _, labels in records for label in labels or []]) if self._file.labelled else None
             lines = np.array([record.line for record, _ in records])
@@ -132,7 +132,7 @@ class RecordReader:
         return f"{self.path}, line {found[0] if self.sequence_id else found}: in the chunk that begins here"
 
     def _chunks(self) -> Iterator[list[tuple[Record, list[Any] | None]]]:
-        """Yield the records of each chunk with their labels, up to the first that cannot be read, and raise what is wrong."""
+        """Yield records and labels by chunk, until one is unreadable."""
         found: list[tuple[Record, list[Any] | None]] = []
         n = begun = 0
         with opened(self._file, self._form.chunk_bytes) as (lines, fraction):
@@ -153,7 +153,7 @@ class RecordReader:
                 yield found
 
     def _labels(self, record: Record, lines: Lines) -> list[Any] | None:
-        """Return the labels of a record as the classes are."""
+        """Convert the labels of a record to the classes' type."""
         if record.labels is None:
             if self._file.labelled:
                 raise lines.broken("the row has no label", record.line)
@@ -171,20 +171,20 @@ class RecordReader:
 
 
 def size_of(X: Any) -> int:
-    """Return about how many bytes rows take."""
+    """Estimate the bytes of rows."""
     if sparse.issparse(X):
         return X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
     return X.nbytes * (OBJECT if X.dtype == object else 1)
 
 
 def records_of(layout: Layout, lines: Lines, file: DataFile) -> Iterator[Record]:
-    """Yield the records of a file, without those that have no label if these are to be left out."""
+    """Yield the records of a file, or only the labelled ones."""
     return layout.labelled_records(lines) if layout.skips and file.labelled else layout.records(lines)
 
 
 @contextmanager
 def opened(file: DataFile, longest: int, *, to_look: bool = False) -> Iterator[tuple[Lines, Callable[[], float | None]]]:
-    """Yield the lines of a file, and what tells how much of it is read."""
+    """Yield the lines of a file, and its progress."""
     with file.open(to_look=to_look) as raw, decompressed(raw, file.path) as text:
         size = 0 if file.is_pipe else os.fstat(raw.fileno()).st_size
         yield Lines(text, file.name, longest, file.encoding), lambda: min(1.0, raw.tell() / size) if size else None
@@ -194,7 +194,7 @@ def opened(file: DataFile, longest: int, *, to_look: bool = False) -> Iterator[t
 
 
 def find_records(job: Job, layout: Layout, train: list[DataFile], classes: Any, *, ranks: bool, bar: Bar) -> RecordFormat:
-    """Return the format of the job's files; a first pass over TRAIN finds what is not known."""
+    """Return the format of the job's files, scanning if needed."""
     form = RecordFormat(layout, classes, job.chunk_rows, job.chunk_bytes, room=Room() if job.epochs > 1 else None)
     if classes is not None and layout.is_known:
         return form
@@ -231,7 +231,7 @@ def find_records(job: Job, layout: Layout, train: list[DataFile], classes: Any, 
 
 
 def check_classes(classes: NDArray, rows: int, name: str, hint: str) -> None:
-    """Refuse labels that are measurements, and warn of numbers that seem to be."""
+    """Raise an error for labels that are measurements."""
     if are_words(classes):
         return
     if (classes != np.floor(classes)).any():
@@ -242,7 +242,7 @@ def check_classes(classes: NDArray, rows: int, name: str, hint: str) -> None:
 
 
 def refuse_too_many(n: int, most: int | None) -> None:
-    """Refuse more labels than there may be."""
+    """Raise an error for more labels than allowed."""
     try:
         check_number(n, most)
     except ValueError as error:
@@ -250,7 +250,7 @@ def refuse_too_many(n: int, most: int | None) -> None:
 
 
 def classes_of(labels: list[str | float], *, ranks: bool, name: str) -> NDArray:
-    """Return the labels of a first pass, sorted: numbers if all of them are."""
+    """Return the sorted labels: numbers if all of them are."""
     numbers = [number_of(label) for label in labels]
     if None not in numbers:
         return np.unique(np.array(numbers, dtype=np.float64))

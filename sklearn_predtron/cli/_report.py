@@ -1,4 +1,4 @@
-"""Reports of a job that is done: tables, or JSON."""
+"""Reports of a finished job: tables or JSON."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HEADER = [
 
 
 def table(results: Sequence[ResultRow]) -> str:
-    """Return the table as text, without the columns that nobody asked for."""
+    """Format the table without empty columns."""
     hidden = {"held-out loss"} if all(result.held_out_loss is None for result in results) else set()
     hidden |= {"F1 of chunks"} if all(result.chunks is None for result in results) else set()
     hidden |= {"rejected", "right of the rest"} if all(result.rejected is None for result in results) else set()
@@ -41,19 +41,19 @@ def table(results: Sequence[ResultRow]) -> str:
 
 
 def top_table(results: Sequence[ResultRow]) -> str:
-    """Return NDCG@k as a table after an empty line, or nothing if it is not wanted."""
+    """Format NDCG@k as a table, if requested."""
     lines = [line for result in results for line in result.top_cells()]
     return "\n" + aligned([["learner", "queries", *(f"NDCG@{k}" for k in CUTS)], *lines]) + "\n\n" if lines else ""
 
 
 def paid_table(results: Sequence[ResultRow]) -> str:
-    """Return the table of costs as text after an empty line; it is empty if rows have no costs of their own."""
+    """Format the table of costs, if rows have costs."""
     lines = [line for result in results for line in result.paid_cells()]
     return "\n" + aligned([["learner", "rows", "mean cost", "best constant", "savings"], *lines]) + "\n\n" if lines else ""
 
 
 def aligned(lines: list[list[str]], left: Sequence[int] = (0, 1)) -> str:
-    """Return cells as text, those of some columns to the left; the first line is the header."""
+    """Align cells as text below a header."""
     lines = [[one_line(cell, LONGEST_NAME) for cell in line] for line in lines]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     lines = [lines[0], ["-" * width for width in widths], *lines[1:]]
@@ -66,7 +66,7 @@ def aligned(lines: list[list[str]], left: Sequence[int] = (0, 1)) -> str:
 
 
 def legend(tasks: Sequence[Task]) -> str:
-    """Return in a line what the table's columns are; the user guide says more."""
+    """Return a one-line legend of the table's columns."""
     scores = {task.score for task in tasks}
     score = scores.pop() if len(scores) == 1 else "accuracy, or the task's own"
     return f"rounds/s: of learning alone; progressive loss: the mean, each before its update; held-out score: {score}."
@@ -74,7 +74,7 @@ def legend(tasks: Sequence[Task]) -> str:
 
 @dataclass
 class Outcome:
-    """The outcome of the job, and what ended parts of it early, with what is left."""
+    """The outcome of the job, and errors that ended it early."""
 
     results: Sequence[ResultRow]
     left_out: LeftOut
@@ -84,7 +84,7 @@ class Outcome:
 
 
 def report_outcome(outcome: Outcome, job: Job, task: Task) -> int:
-    """Say what came of the job, beside predictions that take the output, and return the exit code."""
+    """Report the outcome; return the exit code."""
     beside = outcome.predictions_to == STANDARD
     text = "" if job.quiet else str(outcome.left_out)
     if job.json:

@@ -1,4 +1,4 @@
-"""The tasks of the main job: a family each, with what learns beside it and what its score is."""
+"""The tasks of the job: estimators, baselines and scores."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from sklearn_predtron.norms import Norm
 
 @dataclass(frozen=True)
 class Task:
-    """A family: its estimator, the baseline beside it, the kind of its losses, and what its score is."""
+    """A task: its estimator, baseline, losses and score."""
 
     estimator: type
     baseline: type[Baseline]
@@ -66,36 +66,36 @@ class Task:
 
     @property
     def rank(self) -> bool:
-        """Return whether a round is a query, whose documents are rows with a relevance each."""
+        """Return whether a round is a query of documents."""
         return self.losses is RankingLoss
 
     @property
     def sequence(self) -> bool:
-        """Return whether a round is a sequence, whose tokens are rows with a label each."""
+        """Return whether a round is a sequence of tokens."""
         return self.losses is SequenceLoss
 
     @property
     def ranks(self) -> bool:
-        """Return whether labels have an order."""
+        """Return whether labels are ordered."""
         return self.estimator is PredtronOrdinalClassifier
 
     @property
     def costs(self) -> bool:
-        """Return whether errors may have a cost each."""
+        """Return whether errors can have costs."""
         return self.losses is CostTableLoss
 
     @property
     def loss_names(self) -> list[str]:
-        """Return the losses that have a name."""
+        """Return the names of the losses."""
         known = [kind for kind in kinds(self.losses) if not (self.batch and issubclass(kind, AtK))]  # which are not of counts
         return [str(kind.alias) for kind in known]
 
     def under_costs(self) -> Task:
-        """Return the task with learners that predict by the costs of the rows."""
+        """Return the task with models that predict by row costs."""
         return replace(self, contestant=LeastCostContestant, baseline=self.by_costs or self.baseline)
 
     def takes(self, parameters: dict[str, Any]) -> bool:
-        """Return whether the estimator has the norm that is asked for, if there is one."""
+        """Return whether the estimator accepts the requested norm."""
         return not self.sequence or "norm" not in parameters or resolve(Norm, parameters["norm"], "norm").of_sequences
 
 
@@ -117,14 +117,14 @@ TASKS = {
 
 
 def start_lines(data: str, estimator: type, baselines: Sequence[type[Baseline]]) -> list[ResultRow]:
-    """Return the lines of the table for a data set."""
+    """Return the empty result rows of a data set."""
     return [ResultRow(data, estimator.__name__), *(ResultRow("", baseline.name) for baseline in baselines)]
 
 
 def start_comparison(
     task: Task, estimator: Any, baselines: Sequence[type[Baseline]], labels: Any, results: Sequence[ResultRow]
 ) -> Comparison:
-    """Return the estimator, and the baselines beside it, which all have a line in the table."""
+    """Return the models to compare, each with a result row."""
     # The first validation in a process looks for data frame plug-ins, which is no learner's time.
     StandardScaler().fit(np.zeros((1, 1)))
     classes = np.arange(len(labels)) if task.multilabel else labels
@@ -134,5 +134,5 @@ def start_comparison(
 
 
 def task_of(model: Any) -> Task:
-    """Return the task that the estimator is for."""
+    """Return the task of an estimator."""
     return next(task for task in TASKS.values() if task.estimator is type(model))

@@ -1,4 +1,4 @@
-"""Lines of text, with their numbers; what is no text is refused."""
+"""Numbered lines of text, which must be decodable."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Lines:
     Parameters
     ----------
     file : binary file
-        What is read.
+        The file.
     path : str
         Its name in errors.
     longest : int
@@ -49,7 +49,7 @@ class Lines:
         return self._as_text(line)
 
     def _as_text(self, line: bytes) -> str:
-        """Return a line as text."""
+        """Decode a line."""
         if b"\0" in line:
             raise self.broken("the line has a NUL byte, which text has not")
         try:
@@ -60,5 +60,5 @@ class Lines:
             raise self.broken(f"the line is no text in {self.encoding.upper()}: {place}{hint}") from None
 
     def broken(self, reason: str, number: int | None = None) -> BrokenLineError:
-        """Return the error of a line, the last one unless its number is given."""
+        """Return the error of a line, by default the last."""
         return BrokenLineError(self.path, self.number if number is None else number, reason)

@@ -1,4 +1,4 @@
-"""One file is one thing: what is written is written over nothing else that the job uses."""
+"""Check that output files overwrite no other file in use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ALLOWED = {("save", "load"), ("cache", "cache")}  # a model that learns on takes
 
 
 class Use(NamedTuple):
-    """A file that the job reads or writes: as what, how messages call that, and its name, or number if it is open."""
+    """A file of the job: its purpose, description and name."""
 
     name: str
     said: str
@@ -26,7 +26,7 @@ class Use(NamedTuple):
 
 
 def check_uses(job: Job) -> None:
-    """Refuse a file that is written and used as something else, too, by whatever names."""
+    """Raise UsageError if an output file is used twice."""
     same = defaultdict(list)
     for use in uses_of(job):
         same[identity(use.path)].append(use)
@@ -38,7 +38,7 @@ def check_uses(job: Job) -> None:
 
 
 def uses_of(job: Job) -> Iterator[Use]:
-    """Yield what is written, then what is read."""
+    """Yield the files that are written, then those read."""
     yield Use("output", "standard output", 1, True)
     for name in ("checkpoint", "predictions", "plot", "save"):
         if getattr(job, name) and getattr(job, name) != STANDARD:
@@ -57,7 +57,10 @@ def uses_of(job: Job) -> Iterator[Use]:
 
 
 def identity(path: str | int) -> Any:
-    """Return a key that all names of one regular file share, even before it exists; None for anything else."""
+    """Return a key shared by all names of one file.
+
+    It works before the file exists; None stands for anything but regular files.
+    """
     try:
         found = os.stat(path)
     except OSError:

@@ -1,4 +1,4 @@
-"""scikit-learn's usual learners for each task of the main job without files, and how their answers are found."""
+"""Common scikit-learn models for each benchmark, with their decisions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def predict(estimator: Any, split: Split) -> NDArray:
 
 
 def predict_ahead(estimator: Any, split: Split) -> NDArray:
-    """Learn a stream and return the predictions of each block but the first, made before it is learned."""
+    """Train on a stream; return predictions made before each block."""
     found: list[NDArray] = []
     for start in range(0, len(split.y), BLOCK):
         X, y = split.X[start : start + BLOCK], split.y[start : start + BLOCK]
@@ -42,13 +42,13 @@ def predict_ahead(estimator: Any, split: Split) -> NDArray:
 
 
 def predicted_ahead(predictions: NDArray, split: Split) -> NDArray:
-    """Return the predictions that were made during training on the stream."""
+    """Return the predictions made during training."""
     return predictions
 
 
 @dataclass(frozen=True)
 class Learner:
-    """A learner of a data set: its name, how it is made of a seed, how it learns, and how what has learned predicts."""
+    """A reference model of a data set: how it fits and predicts."""
 
     name: str
     make: Callable[[int], Any]
@@ -57,12 +57,12 @@ class Learner:
 
 
 def in_units(kind: type, **parameters: Any) -> Callable[[int], Any]:
-    """Return a factory of linear models of standardised columns."""
+    """Return a factory of linear models on standardised columns."""
     return lambda seed: make_pipeline(StandardScaler(), kind(**parameters))
 
 
 def seeded(kind: type, **parameters: Any) -> Callable[[int], Any]:
-    """Return a factory of learners that take a random seed."""
+    """Return a factory of models with a random seed."""
     return lambda seed: kind(**parameters, random_state=seed)
 
 
@@ -70,22 +70,22 @@ def seeded(kind: type, **parameters: Any) -> Callable[[int], Any]:
 
 
 def cheapest(costs: NDArray, answers: NDArray, estimator: Any, split: Split) -> NDArray:
-    """Return the answers (columns) of least expected cost, by the cost of each where a class (row) is true: Chow's rule."""
+    """Return the columns of least expected cost (Chow's rule)."""
     return answers[(estimator.predict_proba(split.X_test) @ costs).argmin(axis=1)]
 
 
 def medians(estimator: Any, split: Split) -> NDArray:
-    """Return the ranks from which on half of the probability is, which minimise the expected distance."""
+    """Return the median ranks, which minimise expected distance."""
     return estimator.classes_[(estimator.predict_proba(split.X_test).cumsum(axis=1) < 0.5).sum(axis=1)]
 
 
 def rounded(estimator: Any, split: Split) -> NDArray:
-    """Return the ranks next to a regression of them."""
+    """Return the ranks nearest to a regression of them."""
     return np.clip(np.rint(estimator.predict(split.X_test)), split.y.min(), split.y.max()).astype(np.int64)
 
 
 def fit_and_cut(estimator: Any, split: Split) -> tuple[Any, float]:
-    """Learn rows, and the cut by which F1 is largest on folds that were not learned."""
+    """Fit, and choose the cut of largest F1 by folds."""
     ahead = cross_val_predict(estimator, split.X, split.y, method="predict_proba")[:, 1]
     precision, recall, cuts = precision_recall_curve(split.y, ahead)
     f1 = 2 * precision * recall / np.maximum(precision + recall, 1e-12)
@@ -93,7 +93,7 @@ def fit_and_cut(estimator: Any, split: Split) -> tuple[Any, float]:
 
 
 def above_cut(learned: tuple[Any, float], split: Split) -> NDArray:
-    """Return the rows whose probability is at least the cut."""
+    """Return the rows whose probability reaches the cut."""
     estimator, cut = learned
     return (estimator.predict_proba(split.X_test)[:, 1] >= cut).astype(np.int64)
 
@@ -102,7 +102,7 @@ def above_cut(learned: tuple[Any, float], split: Split) -> NDArray:
 
 
 def windows(X: NDArray, ids: NDArray) -> NDArray:
-    """Return each token with the one before it and the one after it, zeros at the ends of sequences."""
+    """Return each token's features with those of its neighbours."""
     ends = ids[1:] != ids[:-1]
     before, after = np.zeros_like(X), np.zeros_like(X)
     before[1:], after[:-1] = X[:-1], X[1:]
@@ -111,7 +111,7 @@ def windows(X: NDArray, ids: NDArray) -> NDArray:
 
 
 def fit_windows(estimator: Any, split: Split) -> Any:
-    """Learn the windows of tokens."""
+    """Train on the windows of tokens."""
     assert split.ids is not None
     return estimator.fit(windows(split.X, split.ids), split.y)
 
@@ -149,5 +149,5 @@ OF_STREAMS = (
 
 
 def of_costs(costs: NDArray, answers: NDArray) -> tuple[Learner, ...]:
-    """Return the learner whose answers have the lowest expected cost."""
+    """Return the model that minimises expected cost."""
     return (Learner("LogisticRegression, Chow", LOGISTIC.make, predict=partial(cheapest, costs, answers)),)

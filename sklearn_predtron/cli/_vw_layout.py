@@ -1,4 +1,4 @@
-"""Lines as Vowpal Wabbit has them: a label, its importance, and features by name in namespaces."""
+"""Vowpal Wabbit lines: label, importance and named features."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ ACCEPTED = "accepted before | are a number, which is the label, and another one,
 
 
 class VwLayout(HashedLayout):
-    """``LABEL IMPORTANCE |NAMESPACE:SCALE NAME:VALUE ...`` a line, of which all but the first bar may be left out."""
+    """``LABEL IMPORTANCE |NAMESPACE:SCALE NAME:VALUE ...`` per line.
+
+    All but the first bar may be left out.
+    """
 
     name = "vw"
 
@@ -27,7 +30,7 @@ class VwLayout(HashedLayout):
 
 
 def read_head(text: str, lines: Lines) -> tuple[float | None, float]:
-    """Return the label, if there is one, and its importance."""
+    """Return the label and the importance, if given."""
     words = text.split()
     if words and (not text[-1].isspace() or words[-1].startswith("'")):
         raise lines.broken(f"at {shortened(words[-1])}: what is a tag, by its ' or because no space is before |, is not read")
@@ -46,7 +49,7 @@ def read_head(text: str, lines: Lines) -> tuple[float | None, float]:
 
 
 def features_of(text: str, lines: Lines) -> Iterator[tuple[str, float]]:
-    """Yield the features of a namespace, with the name that they are hashed by."""
+    """Yield the hashed names and values of a namespace."""
     words = text.split()
     space, scale = ("", 1.0) if not words or text[0].isspace() else named_value(words.pop(0), lines)
     for word in words:
@@ -55,7 +58,7 @@ def features_of(text: str, lines: Lines) -> Iterator[tuple[str, float]]:
 
 
 def named_value(word: str, lines: Lines) -> tuple[str, float]:
-    """Return a name and the number behind it, 1 if there is none."""
+    """Return a name and its number, by default 1."""
     name, colon, text = word.partition(":")
     value = number_of(text) if colon else 1.0
     if not name or value is None:

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 
 class Weighted:
-    """Rows, and their weights; a slice or a permutation of it is of rows.
+    """Rows and their weights, sliced together.
 
     Parameters
     ----------
     values : matrix of shape (n, p)
         The rows.
     weights : ndarray of shape (n,)
-        What each weighs.
+        The weight of each row.
     """
 
     def __init__(self, values: Any, weights: NDArray):
@@ -24,7 +24,7 @@ class Weighted:
 
     @classmethod
     def of(cls, X: Any, y: Any, weights: NDArray) -> tuple[Weighted, Any]:
-        """Return the rows that weigh something, and their labels."""
+        """Return the rows of positive weight, and their labels."""
         there = np.flatnonzero(weights)
         return cls(X, weights)[there], y[there]
 
@@ -38,5 +38,5 @@ class Weighted:
 
 
 def split_weights(X: Any) -> tuple[Any, NDArray | None]:
-    """Return the rows, and their weights if they have any."""
+    """Return the rows and their weights, if any."""
     return (X.values, X.weights) if isinstance(X, Weighted) else (X, None)

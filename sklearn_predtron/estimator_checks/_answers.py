@@ -1,4 +1,4 @@
-"""Questions of the checks of parts: copies, random scores, and whether answers are maximisers."""
+"""Helpers for checks of parts: copies, scores and maximisers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SCALES = (1e-3, 1.0, 1e3)
 
 
 def kept(call: Callable[..., Any], *arguments: Any, **more: Any) -> Any:
-    """Return the result of a call; turn a ValueError into an AssertionError."""
+    """Return the result of a call, turning ValueError into AssertionError."""
     try:
         return call(*arguments, **more)
     except ValueError as error:
@@ -28,7 +28,7 @@ def kept(call: Callable[..., Any], *arguments: Any, **more: Any) -> Any:
 
 
 def draws(d: int, n: int, seed: int = 0) -> Iterator[NDArray]:
-    """Yield scores of several sizes, with ties and without."""
+    """Yield scores of several sizes, with and without ties."""
     random = np.random.default_rng(seed)
     yield np.zeros(d)
     for i in range(n):
@@ -38,7 +38,10 @@ def draws(d: int, n: int, seed: int = 0) -> Iterator[NDArray]:
 
 
 def copies_of(part: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the part itself, and what should be the same: copies, and pickles of what can be pickled (a local class cannot)."""
+    """Yield a part, its copies, and its pickles if possible.
+
+    Local classes cannot be pickled.
+    """
     yield "asked again", part
     yield "cloned", clone(part, safe=False)
     yield "copied", copy.deepcopy(part)
@@ -50,7 +53,7 @@ def copies_of(part: Any) -> Iterator[tuple[str, Any]]:
 
 
 def assert_same_table(part: Any, what: str, tabulate: Callable[[Any], Any]) -> None:
-    """Assert that what is tabulated is the same whenever it is asked for, also by copies."""
+    """Assert that tables are the same in repeated calls and copies."""
     expected = kept(tabulate, part)
     for way, other in copies_of(part):
         found = kept(tabulate, other)
@@ -59,7 +62,7 @@ def assert_same_table(part: Any, what: str, tabulate: Callable[[Any], Any]) -> N
 
 
 def assert_answers(part: Any, problem: Any, labels: Any, i: int, t: NDArray, reps: NDArray, costs: NDArray, what: str) -> None:
-    """Assert that the compiled answers for label i are maximisers among all predictions, whose rows are reps and costs."""
+    """Assert that compiled answers maximise over all predictions."""
     scores, least = reps @ t, costs.min()
     allowed = CLOSE * (np.linalg.norm(t) + costs.max())
     at = f"{what} at t = {shortened(t.tolist())}"
@@ -94,7 +97,7 @@ def assert_answers(part: Any, problem: Any, labels: Any, i: int, t: NDArray, rep
 
 
 def assert_constants(part: Any, problem: Any, costs: NDArray, what: str) -> None:
-    """Assert that no positive loss is below c_L, and none above C_L."""
+    """Assert that positive losses are from c_L to C_L."""
     excess = costs - costs.min()
     wrong = (excess > CLOSE * costs.max()) & (excess < problem.c_L * (1 - CLOSE)) | (excess > problem.C_L * (1 + CLOSE))
     assert not wrong.any(), (

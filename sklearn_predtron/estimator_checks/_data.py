@@ -1,4 +1,4 @@
-"""Labelled rows for the estimator checks, in every form, and calls that must fail."""
+"""Labelled rows in every form, and calls that must fail."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ STEEP = [0, 2, 31]  # relevances of three grades, of a range that not every loss
 
 @dataclass(frozen=True)
 class Data:
-    """Labelled rows that no linear predictor separates.  A round is a row, and rows go to the estimator by rounds."""
+    """Labelled rows that no linear predictor separates.
+
+    A round is a row, and rows go to the estimator by rounds.
+    """
 
     X: NDArray
     y: NDArray
@@ -41,19 +44,22 @@ class Data:
         return rounds
 
     def beside(self, rounds: Any = ALL) -> dict[str, Any]:
-        """Return the arguments beside X and y that any call on some rounds needs."""
+        """Return the id arguments for some rounds."""
         return {}
 
     def at_first(self) -> dict[str, Any]:
-        """Return the additional arguments of the first `partial_fit`."""
+        """Return the extra arguments of the first `partial_fit`."""
         return {}
 
     def map(self, change: Any) -> Any:
-        """Return the same data with every array changed that has an entry for each row."""
+        """Return the data with every row-wise array changed."""
         return replace(self, **{name: change(getattr(self, name)) for name in self.by_row})
 
     def call(self, method: Any, rounds: Any = ALL, *, X: Any = None, weight: Any = None, **more: Any) -> Any:
-        """Call a method with some rounds; X in another form, and weights, are those of all rows."""
+        """Call a method with some rounds.
+
+        X in another form, and weights, are those of all rows.
+        """
         X, y = self.X if X is None else X, self.y
         if weight is not None:
             more["sample_weight"] = weight[self.rows(rounds)]
@@ -62,7 +68,7 @@ class Data:
         return method(X, y, **self.beside(rounds), **more)
 
     def fit(self, estimator: Any, rounds: Any = ALL, *, X: Any = None, weight: Any = None) -> Any:
-        """Return a clone of the estimator with seed 0, fitted to some rounds."""
+        """Return a clone fitted to some rounds with seed 0."""
         return self.call(seeded(estimator).fit, rounds, X=X, weight=weight)
 
     def learn(self, model: Any, rounds: Any = ALL, *, X: Any = None, weight: Any = None) -> Any:
@@ -71,31 +77,31 @@ class Data:
         return self.call(model.partial_fit, rounds, X=X, weight=weight, **first)
 
     def stream(self, estimator: Any, rounds: Any = ALL, *, X: Any = None, weight: Any = None) -> Any:
-        """Return a clone of the estimator that has learned some rounds in one call."""
+        """Return a clone trained on some rounds in one call."""
         return self.learn(seeded(estimator), rounds, X=X, weight=weight)
 
     def predict(self, model: Any, rounds: Any = ALL, *, X: Any = None) -> Any:
-        """Predict some rounds by a model."""
+        """Predict some rounds with a model."""
         X = self.X if X is None else X
         return model.predict(X if rounds == ALL else X[self.rows(rounds)])
 
     def even(self, weight: NDArray) -> NDArray:
-        """Return weights of rows as the estimator takes them."""
+        """Return the weights of rows for the estimator."""
         return weight
 
     def measures(self, model: Any, *, X: Any = None, weight: Any = None) -> dict[str, Any]:
-        """Return score, losses and margin of a model on these data, as far as it has them."""
+        """Return score, losses and margin, where available."""
         names = [name for name in ["score", "sample_loss", "margin"] if hasattr(model, name)]
         return {name: self.call(getattr(model, name), X=X, weight=weight if name == "score" else None) for name in names}
 
     def bad_labels(self) -> list[BadCall]:
-        """Return calls that must fail for their labels."""
+        """Return calls with invalid labels."""
         return []
 
 
 @dataclass(frozen=True)
 class ClassData(Data):
-    """Rows of a class each."""
+    """Rows with one class each."""
 
     classes: NDArray
 
@@ -115,7 +121,7 @@ class ClassData(Data):
 
 
 class Grouped(Data):
-    """Rows that lie together by their ids.  A round is all rows of an id."""
+    """Rows grouped by ids; a round is a group."""
 
     ids_name: ClassVar[str]
 
@@ -126,7 +132,7 @@ class Grouped(Data):
 
     @property
     def start(self) -> NDArray:
-        """Return where each round begins, and where the last one ends."""
+        """Return the start of each round, and the end."""
         return np.concatenate([[0], np.flatnonzero(np.diff(self.ids)) + 1, [len(self.ids)]])
 
     @property
@@ -138,12 +144,12 @@ class Grouped(Data):
         return slice(start[first], start[end])
 
     def beside(self, rounds: Any = ALL) -> dict[str, Any]:
-        """Return ids, unless there is one round."""
+        """Return the ids, unless there is one round."""
         ids = self.ids[self.rows(rounds)]
         return {self.ids_name: ids} if (ids != ids[0]).any() else {}
 
     def bad_ids(self) -> list[BadCall]:
-        """Return calls that must fail for their ids."""
+        """Return calls with invalid ids."""
         X, y, ids, name = self.X, self.y, self.ids, self.ids_name
 
         def bad(what: str, ids: Any, says: str) -> BadCall:
@@ -163,7 +169,7 @@ class Grouped(Data):
 
 @dataclass(frozen=True)
 class GroupData(Grouped, ClassData):
-    """Rows of two classes.  A round is a group, whose rows lie together."""
+    """Rows of two classes; a round is a group."""
 
     groups: NDArray
     by_row: ClassVar[tuple[str, ...]] = ("X", "y", "weight", "groups")
@@ -181,7 +187,7 @@ class GroupData(Grouped, ClassData):
 
 
 class SetData(Data):
-    """Rows of a set of labels each."""
+    """Rows with a label set each."""
 
     def bad_labels(self) -> list[BadCall]:
         X, y, label_by_label = self.X, self.y, "learning began with"
@@ -200,7 +206,10 @@ class SetData(Data):
 
 @dataclass(frozen=True)
 class RelevanceData(Data):
-    """Rows with a relevance of every label each; `refusal` is what the loss says of relevances like 0, 2 and 31, if anything."""
+    """Rows with relevances of labels.
+
+    `refusal` is the loss's error message for relevances like 0, 2 and 31, if any.
+    """
 
     refusal: str | None
 
@@ -243,7 +252,7 @@ class LabelListData(RelevanceData):
 
 @dataclass(frozen=True)
 class QueryData(Grouped, RelevanceData):
-    """Documents with a relevance each.  A round is a query, whose documents lie together."""
+    """Documents with relevances; a round is a query."""
 
     qid: NDArray
     by_row: ClassVar[tuple[str, ...]] = ("X", "y", "weight", "qid")
@@ -259,7 +268,7 @@ class QueryData(Grouped, RelevanceData):
 
 @dataclass(frozen=True)
 class SequenceData(Grouped):
-    """Tokens with a label each.  A round is a sequence, whose tokens lie together, and weigh the same."""
+    """Tokens with labels; a round is a sequence."""
 
     classes: NDArray
     sid: NDArray
@@ -290,7 +299,7 @@ class SequenceData(Grouped):
 
 
 def make_data(estimator: Any, seed: int = 0) -> Data:
-    """Make rows whose labels are those of a noisy linear predictor."""
+    """Make rows labelled by a noisy linear predictor."""
     tags = estimator.__sklearn_tags__()
     if tags.estimator_type == "ranker":
         return make_relevances(estimator, seed)
@@ -318,21 +327,21 @@ def make_data(estimator: Any, seed: int = 0) -> Data:
 
 
 def make_groups(random: np.random.Generator, X: NDArray, weight: NDArray, y: NDArray) -> GroupData:
-    """Put rows of two classes into groups, of which some are single rows."""
+    """Group rows of two classes, some of them alone."""
     size = random.choice([1, 2, 3, 5], N_ROWS)
     groups = np.repeat(random.permutation(N_ROWS), size)[:N_ROWS]
     return GroupData(X, y, weight, np.arange(2), groups)
 
 
 def make_rows(random: np.random.Generator, n: int) -> tuple[NDArray, NDArray]:
-    """Make rows with zeros among their features, and weights."""
+    """Make rows with some zeros, and weights."""
     X = random.standard_normal((n, N_FEATURES)) * random.uniform(0.2, 3, N_FEATURES) + 0.3
     X[random.random(X.shape) < 0.3] = 0
     return X, random.uniform(0.1, 2, n)
 
 
 def make_relevances(estimator: Any, seed: int) -> RelevanceData:
-    """Make relevances that the loss takes: of labels, or of the documents of queries of which some cannot be wrong."""
+    """Make relevances that the loss accepts."""
     random, loss = np.random.default_rng(seed), ranking_loss(estimator.loss)
     refusal = refusal_of(loss, STEEP)
     grades = np.array(next(grades for grades in GRADES if loss.takes(grades)))
@@ -351,7 +360,7 @@ def make_relevances(estimator: Any, seed: int) -> RelevanceData:
 
 
 def make_sequences(seed: int) -> SequenceData:
-    """Make sequences of labels that often stay what they are."""
+    """Make sequences whose labels often repeat."""
     random = np.random.default_rng(seed)
     size = np.concatenate([[3], random.choice([1, 2, 3, 5, 12], N_QUERIES - 2), [4]])
     sid = np.repeat(random.permutation(N_QUERIES), size)
@@ -365,7 +374,10 @@ def make_sequences(seed: int) -> SequenceData:
 
 
 def refusal_of(loss: RankingLoss, relevances: Sequence[float]) -> str | None:
-    """Return the error message of a loss for a list that it rejects, as a pattern; None if it accepts it."""
+    """Return the pattern of a loss's error for a list.
+
+    None if the loss accepts the list.
+    """
     try:
         loss.gain_table(list_of(relevances))
     except ValueError as error:
@@ -378,7 +390,7 @@ def seeded(estimator: Any) -> Any:
 
 
 def forms_of(X: NDArray) -> dict[str, Any]:
-    """Return the same rows dense and sparse, in double and single precision (values that single precision holds)."""
+    """Return equal rows: dense and sparse, double and single precision."""
     X = X.astype(np.float32).astype(np.float64)
     forms: dict[str, Any] = {"float64": X, "float32": X.astype(np.float32)}
     for name, dense in list(forms.items()):
@@ -387,7 +399,7 @@ def forms_of(X: NDArray) -> dict[str, Any]:
 
 
 def splits(n: int) -> Iterator[list[slice]]:
-    """Yield splits: row by row, and at random."""
+    """Yield splits: single rows, and at random."""
     yield [slice(i, i + 1) for i in range(n)]
     cuts = [0, *np.flatnonzero(np.random.default_rng(0).random(n) < 0.2).tolist(), n]
     yield [slice(a, b) for a, b in pairwise(cuts) if a < b]
@@ -395,7 +407,7 @@ def splits(n: int) -> Iterator[list[slice]]:
 
 @dataclass(frozen=True)
 class BadCall:
-    """A mistake: what is wrong, arguments, and what the error must say.
+    """An invalid call: fault, arguments and expected message.
 
     `in_predict` is whether `predict` fails on X too, `in_fit` whether `fit` does, which starts anew; `alone` says that the rows
     are one round.
@@ -419,7 +431,7 @@ def spoiled(array: NDArray, value: float) -> NDArray:
 
 
 def bad_calls(data: Data) -> list[BadCall]:
-    """Return calls that must fail once the rows of `data` are learned."""
+    """Return calls that must fail after training on `data`."""
     X, y, weight = data.X, data.y, data.weight
     n = len(X)
     S = sparse.csr_array(X)
@@ -459,7 +471,7 @@ def bad_calls(data: Data) -> list[BadCall]:
 
 
 def malformed(X: NDArray) -> dict[str, Any]:
-    """Return CSR matrices of the shape of X that are malformed."""
+    """Return malformed CSR matrices of X's shape."""
     broken = {}
     for kind in ["an index too high", "a negative index", "offsets that fall", "offsets that leap", "offsets that go too far"]:
         S = sparse.csr_array(X)
@@ -479,7 +491,7 @@ def malformed(X: NDArray) -> dict[str, Any]:
 
 
 def bad_parameters(estimator: Any) -> dict[str, Any]:
-    """Return a value that is not accepted, for each parameter the estimator has."""
+    """Return an invalid value for each parameter."""
     values = {
         "average": "median",
         "class_weight": "heavy",
@@ -503,12 +515,12 @@ def bad_parameters(estimator: Any) -> dict[str, Any]:
 
 
 def stored(X: Any) -> list[Any]:
-    """Return the arrays that X consists of."""
+    """Return the arrays behind X."""
     return [getattr(X, part) for part in ["data", "indices", "indptr", "row", "col", "rows"] if hasattr(X, part)]
 
 
 def disordered(S: Any, duplicates: bool) -> Any:
-    """Return the same CSR matrix with each row's entries backwards, and each value in two halves."""
+    """Return a CSR matrix with reversed entries, values halved."""
     data, indices, indptr = [], [], [0]
     for start, stop in pairwise(S.indptr):
         times = 2 if duplicates else 1

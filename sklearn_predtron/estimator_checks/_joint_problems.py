@@ -1,4 +1,4 @@
-"""Checks of what a problem of joint features promises."""
+"""Checks of problems with joint features."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_FOUND = 2000
 
 
 def check_joint_problem(problem: Any, pairs: list[Any]) -> None:
-    """Check a problem of joint features, as `check_problem` says, on pairs (x, y)."""
+    """Check a problem of joint features on pairs (x, y)."""
     compiled = kept(PythonJointProblem, problem)
     for pair in pairs:
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
@@ -31,7 +31,7 @@ def check_joint_problem(problem: Any, pairs: list[Any]) -> None:
 
 
 class AskedJoint:
-    """A problem, an input with its label, and the predictions that have turned up for it."""
+    """A problem, an example, and the predictions found so far."""
 
     def __init__(self, compiled: Any, x: Any, y: Any):
         self.compiled, self.problem, self.name = compiled, compiled.inner, compiled.name
@@ -49,7 +49,7 @@ class AskedJoint:
         return kept(self.compiled.loss_of, prediction, self.y)
 
     def decode(self, w: NDArray, *y: Any) -> Any:
-        """Return the prediction under w, or the competitor for the label."""
+        """Return the prediction under w, or a label's competitor."""
         given = w.copy()
         given.setflags(write=False)  # as the learner hands it over
         return getattr(self.problem, method_of(y))(given, self.x, *y)
@@ -93,7 +93,7 @@ class AskedJoint:
             self.assert_best(losses + table @ w, w, self.y)
 
     def assert_best(self, values: NDArray, w: NDArray, *y: Any) -> None:
-        """Assert that what a decoder returns is as good as the best of all predictions."""
+        """Assert that a decoder's result is a maximiser."""
         prediction, best = self.decode(w, *y), int(values.argmax())
         features = self.features(prediction)
         found = features @ w + (self.loss(prediction) if y else 0)
@@ -105,7 +105,7 @@ class AskedJoint:
         )
 
     def check_copy(self, way: str, twin: AskedJoint) -> None:
-        """Check that a copy, or the problem itself at another time, returns the same."""
+        """Check that copies and repeated calls agree."""
         for w in draws(self.compiled.n_features, 4, seed=2):
             for y in ((), (self.y,)):
                 found, expected = twin.decode(w, *y), self.decode(w, *y)
@@ -126,5 +126,5 @@ class AskedJoint:
 
 
 def method_of(y: tuple[Any, ...]) -> str:
-    """Return the name of the decoder that takes a label, or of the one that takes none."""
+    """Return the name of the decoder with or without label."""
     return "augmented_decode" if y else "decode"

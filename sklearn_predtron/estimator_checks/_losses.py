@@ -1,4 +1,4 @@
-"""Checks of what a user's own loss promises."""
+"""Checks of custom losses."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MOST_LABELS, MOST_ITEMS = 10, 6
 
 
 def check_loss(loss: Any, labels: Any) -> None:
-    """Check a loss: its values, its compiled inference against all predictions, and copies.
+    """Check a custom loss and its compiled inference.
 
     - losses are numbers from 0 to 1e100, 0 for sigma_y, and consistent with c_L and C_L of the compiled problem;
     - at random scores, some of them tied, the compiled problem's prediction maximises <rep(sigma), t>, and its competitor
@@ -80,7 +80,7 @@ def check_loss(loss: Any, labels: Any) -> None:
 
 
 def check_table_loss(loss: CostTableLoss, classes: NDArray) -> None:
-    """Check the costs, and the table's answers."""
+    """Check the costs and the table's answers."""
     k = len(classes)
     if classes.ndim != 1 or k < 2:
         raise ValueError(f"labels must be a list of at least two classes, got {shortened(classes.tolist())}.")
@@ -95,7 +95,7 @@ def check_table_loss(loss: CostTableLoss, classes: NDArray) -> None:
 
 
 def check_subset_loss(loss: SubsetLoss, Y: NDArray) -> None:
-    """Check the values of counts, and the compiled inference against all sets."""
+    """Check the values of counts and the compiled inference."""
     if Y.ndim != 2 or not np.isin(Y, (0, 1)).all() or not 0 < Y.shape[1] <= MOST_LABELS or len(Y) == 0:
         raise ValueError(
             f"labels must be an indicator matrix of at most {MOST_LABELS} labels, and of at least one row, got shape {Y.shape}."

@@ -1,4 +1,4 @@
-"""Checks of what a problem written in Python promises."""
+"""Checks of problems written in Python."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_FOUND = 2000
 
 
 def check_problem(problem: Any, labels: Iterable[Any]) -> None:
-    """Check a problem written in Python: both decoders, the loss, the representation or features, and copies.
+    """Check a problem written in Python.
 
     Decoders are compared with all predictions, which the problem's own `predictions` lists.  Without it, they are those found as
     sigma_y of a label or decoded at many random scores, some of them tied.
@@ -46,8 +46,8 @@ def check_problem(problem: Any, labels: Iterable[Any]) -> None:
 
     See Also
     --------
-    sklearn_predtron.Problem : What to define.
-    sklearn_predtron.JointProblem : What to define where features depend on the prediction as well.
+    sklearn_predtron.Problem : The methods to define.
+    sklearn_predtron.JointProblem : The methods if features depend on the prediction as well.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def check_problem(problem: Any, labels: Iterable[Any]) -> None:
 
 
 class Asked:
-    """A problem, some labels, and the predictions that have turned up."""
+    """A problem, labels, and the predictions found so far."""
 
     def __init__(self, problem: Any, labels: list[Any]):
         self.problem, self.labels = problem, labels
@@ -109,7 +109,7 @@ class Asked:
         return kept(self.compiled.loss_of, prediction, y)
 
     def decode(self, t: NDArray, *y: Any) -> Any:
-        """Return the prediction at the scores, or the competitor for a label."""
+        """Return the prediction at scores, or a label's competitor."""
         method = "augmented_decode" if y else "decode"
         given = t.copy()
         prediction = getattr(self.problem, method)(given, *y)
@@ -163,13 +163,13 @@ class Asked:
 
     @property
     def reps(self) -> NDArray:
-        """Return the representations of all predictions that were found."""
+        """Return the representations of the found predictions."""
         return np.array([rep for _, rep in self.found.values()])
 
     # The checks
 
     def check_losses(self) -> None:
-        """Check that losses of all predictions on all labels, and what `decode` makes of their representations."""
+        """Check the losses and decodings of all predictions."""
         for prediction, rep in self.found.values():
             for y in self.labels:
                 self.loss(prediction, y)
@@ -190,7 +190,7 @@ class Asked:
                 self.assert_best(cost + scores, predictions, t, y)
 
     def assert_best(self, values: NDArray, predictions: list[Any], t: NDArray, *y: Any) -> None:
-        """Assert that what a decoder returns is as good as the best of all predictions."""
+        """Assert that a decoder's result is a maximiser."""
         prediction, best = self.decode(t, *y), int(values.argmax())
         found = self.rep(prediction) @ t + (self.loss(prediction, *y) if y else 0)
         method, what = ("augmented_decode", "loss + <rep, t>") if y else ("decode", "<rep, t>")
@@ -201,7 +201,7 @@ class Asked:
         )
 
     def check_copy(self, way: str, other: Any) -> None:
-        """Check that a copy, or the problem itself at another time, returns the same."""
+        """Check that copies and repeated calls agree."""
         twin = Asked(other, self.labels)
         for t in draws(self.compiled.d, 4, seed=2):
             calls: list[tuple] = [(t,), *((t, y) for y in self.labels)]

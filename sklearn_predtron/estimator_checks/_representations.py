@@ -1,4 +1,4 @@
-"""Checks of what a user's own representation promises."""
+"""Checks of custom representations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from sklearn_predtron.representations import CodeRepresentation, Pairwise, Ranki
 
 
 def check_representation(representation: Any, size: int) -> None:
-    """Check a representation: unit vectors, all different, that decode to the predictions they stand for.
+    """Check a custom representation.
+
+    Its vectors are different unit vectors that decode to their predictions.
 
     - the vectors are finite, of length 1 and all different, and the prediction from rep(sigma) is sigma;
     - for a `CodeRepresentation`, the compiled table has these vectors and predictions, and its competitors at random scores,
@@ -87,7 +89,7 @@ def check_representation(representation: Any, size: int) -> None:
 
 
 def check_votes(representation: Pairwise, m: int) -> None:
-    """Check that the signs of the pairs of a ranking are decoded as that ranking."""
+    """Check that pairwise signs decode to their ranking."""
     assert_same_table(representation, "parameters", lambda part: np.array(repr(part)))
     problem = kept(KendallTau().build, representation, m)
     first, second = np.triu_indices(m, 1)
@@ -99,7 +101,7 @@ def check_votes(representation: Pairwise, m: int) -> None:
 
 
 def check_code(representation: CodeRepresentation, k: int) -> None:
-    """Check the code, and the compiled table's answers."""
+    """Check the code and the compiled table's answers."""
     assert_same_table(representation, f"code({k})", lambda part: type(part).table(part, k))
     code = kept(type(representation).table, representation, k)
     d, zero_one = code.shape[1], 1.0 - np.eye(k)

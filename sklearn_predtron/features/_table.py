@@ -1,4 +1,4 @@
-"""Tables as matrices of numbers: what is read in the same way whenever it is given."""
+"""Tables as matrices of numbers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ OF_FLOATS = re.compile(r"(float\d*|double|halffloat|sparse\[float.*)(\[pyarrow\]
 def matrix_of(
     table: Columns, categories: list[NDArray | None], hashed: list[int], *, missing: bool, known: bool = True
 ) -> tuple[NDArray, list[Words]]:
-    """Return a matrix of numbers, in single or double precision and C-contiguous, and the words among columns of numbers.
+    """Return a float matrix, and words among the numbers.
 
     NaN is missing, categories are numbered.  `known` says that the map is made, which knows the columns of numbers.
     """
@@ -59,7 +59,7 @@ def matrix_of(
 
 
 def warn_of_cells(table: Columns, words: list[Words], chosen: Iterable[int] = ()) -> None:
-    """Warn of words among numbers, and of chosen columns that seem to hold numbers, and are read as categories."""
+    """Warn of words among numbers, and numbers among categories."""
     if words:
         warn(f"{message_of_words('X', words)}{NAMED}")
     for j in chosen:
@@ -69,7 +69,7 @@ def warn_of_cells(table: Columns, words: list[Words], chosen: Iterable[int] = ()
 
 
 def check_values(table: Columns, matrix: NDArray, missing: bool) -> None:
-    """Raise ValueError where a value is infinite, or missing where it may not be."""
+    """Raise ValueError for infinite and unexpected missing values."""
     if np.isfinite(matrix).all():
         return
     refused: list[tuple[Any, str, str]] = [(np.isinf, "an infinite value (inf)", "finite numbers, and NaN for what is missing")]
@@ -83,7 +83,7 @@ def check_values(table: Columns, matrix: NDArray, missing: bool) -> None:
 
 
 def check_range(table: Columns, matrix: NDArray, of_numbers: Iterable[int]) -> None:
-    """Raise ValueError where a number to learn from is so large that its square overflows."""
+    """Raise ValueError for numbers whose squares overflow."""
     if matrix.dtype == np.float32:
         return
     for j in of_numbers:
@@ -92,7 +92,9 @@ def check_range(table: Columns, matrix: NDArray, of_numbers: Iterable[int]) -> N
 
 
 class Gathered:
-    """The first rows of a stream, copied column by column, as a table; what it holds is plain, whatever held the rows.
+    """Copies of the first rows of a stream.
+
+    They do not depend on the type of the table that held the rows.
 
     Columns are told by their places, and have the names of the first rows.  A column that is of several types is one of numbers,
     if all of these are, or one of objects.
@@ -105,12 +107,12 @@ class Gathered:
 
     @classmethod
     def begun(cls, table: Columns) -> Gathered:
-        """Return one without rows, of a table's columns."""
+        """Return an instance without rows."""
         dtypes = [table.dtype(j) for j in range(table.p)]
         return cls({"names": list(table.names), "n": 0, "dtypes": dtypes, "columns": [[] for _ in dtypes], "y": []})
 
     def with_rows(self, table: Columns, most: int, y: Any, categories: Any) -> Gathered:
-        """Return a table of up to so many rows, these and the first of another, in which `categories` hold categories."""
+        """Return a table with further rows, up to a number."""
         more, chosen = min(most - self.n, table.n), chosen_categories(table, categories)
         columns = [list(old) for old in self.state["columns"]]
         for j, column in enumerate(columns):

@@ -1,4 +1,4 @@
-"""How much of what the best constant answer pays is saved."""
+"""Savings relative to the best constant prediction."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def savings_score(
     reject_label: Any = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Compute the savings: 1 - realised cost / cost of the best constant prediction.
+    """Compute 1 - realised cost / best constant cost.
 
     A model without savings is no better than a constant prediction (Bahnsen et al. 2014), such as never fraud.
 
@@ -103,7 +103,10 @@ def savings_score(
 
 
 def refuse_other_answers(y: Any, predicted: Any, costs: Any) -> None:
-    """Refuse predictions that are no true label, and of which pairs of costs say nothing: they may be rejections."""
+    """Raise ValueError for predictions without a given cost.
+
+    They could be abstentions.
+    """
     pairs = pairs_of(costs)
     if pairs is None:
         return

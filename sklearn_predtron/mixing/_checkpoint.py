@@ -1,4 +1,4 @@
-"""Checkpoints of the rounds of mixing so far: numbers and arrays, no pickle."""
+"""Checkpoints of mixing rounds: numbers and arrays, no pickles."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ LONGEST_REASON = 200  # characters: it may repeat what the file says
 
 
 def described(value: Any) -> Any:
-    """Return a description that identifies a parameter's value in any process."""
+    """Return a process-independent description of a parameter's value."""
     if isinstance(value, np.ndarray):
         return ["array", list(value.shape), hash_of(value)]
     return re.sub(r" at 0x[0-9a-f]+", "", repr(value))
 
 
 def check_path(path: Any) -> None:
-    """Refuse what no file can be written to."""
+    """Raise ValueError for a path that cannot be written."""
     text = os.fspath(path) if isinstance(path, (str, os.PathLike)) else b""
     is_name = isinstance(text, str) and "\0" not in text and os.path.basename(text)
     if not is_name or os.path.islink(os.path.realpath(text)) or (os.path.exists(text) and not os.path.isfile(text)):
@@ -46,14 +46,14 @@ def check_path(path: Any) -> None:
 
 
 class Checkpoint:
-    """A file that is rewritten, as a whole or not at all, after each round.
+    """A file that is rewritten atomically after each round.
 
     Parameters
     ----------
     path : str or path-like
         The file.
     about : dict
-        What the rounds are of, by name: a file about anything else is refused.
+        The properties of the fit, by name.  A file with other properties raises an error.
     """
 
     def __init__(self, path: str | os.PathLike[str], about: dict[str, Any]):
@@ -64,7 +64,7 @@ class Checkpoint:
         self.is_warned = False
 
     def load(self, learner: Learner, most: int) -> Progress | None:
-        """Return the rounds that the file holds, for a learner of none; None if there is no file.  Refuse more than so many."""
+        """Load the rounds so far; None without a file."""
         with self._reading():
             found = read_state(self.path)
             if found is None:
@@ -85,7 +85,7 @@ class Checkpoint:
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        """Say of what is wrong that it is the file."""
+        """Name the file in errors."""
         try:
             yield
         except MemoryError:
@@ -102,7 +102,7 @@ class Checkpoint:
             raise ValueError(f"checkpoint={self.path!r} is damaged: {one_line(reason, LONGEST_REASON)}; {ANEW}.") from None
 
     def _compare(self, fit: dict[str, Any]) -> None:
-        """Refuse a file about something else by the first thing that differs."""
+        """Raise ValueError for a file of another fit."""
         for name in {**self.about, **fit}:
             own, other = self.about.get(name), fit.get(name)
             if own != other:
@@ -113,7 +113,7 @@ class Checkpoint:
                 )
 
     def compare_rows(self, rows: Sequence[str]) -> None:
-        """Refuse rows that are not those of the file, by the first shard that has others."""
+        """Raise ValueError if a shard has other rows than before."""
         for (name, _), own, other in zip(self.about["shards"], rows, self.rows or rows, strict=True):
             if own != other:
                 raise ValueError(
@@ -123,7 +123,10 @@ class Checkpoint:
         self.rows = rows
 
     def keep(self, progress: Progress) -> None:
-        """Save the rounds so far, or warn once that this cannot be done: what was learned is not lost with a disk."""
+        """Save the rounds so far, or warn once about failure.
+
+        A full disk must not lose the trained model.
+        """
         try:
             self.save(progress)
         except OSError as error:
@@ -135,6 +138,6 @@ class Checkpoint:
             self.is_warned = True
 
     def save(self, progress: Progress) -> None:
-        """Put the rounds so far in the place of those before."""
+        """Replace the file by the rounds so far."""
         more = {"rows": self.rows, "losses": progress.losses, "mixed_loss": progress.mixed_loss}
         write_state(self.path, {"fit": self.about, **more}, arrays_of(progress.state))

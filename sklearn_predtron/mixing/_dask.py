@@ -1,4 +1,4 @@
-"""Rounds of mixing on a Dask cluster: shards are placed once, states go out, and sums of contributions come back."""
+"""Mixing on a Dask cluster, whose workers keep the shards."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Result = TypeVar("Result")
 
 
 def distributed() -> Any:
-    """Import dask.distributed; say how to get it if it is not there."""
+    """Import dask.distributed, or explain how to install it."""
     try:
         import distributed
     except ImportError as error:
@@ -36,7 +36,7 @@ def distributed() -> Any:
 
 
 def client_in_scope(address: str | None) -> Any:
-    """Return the client that computes Dask collections, if there is one, of the scheduler at the address if one is given."""
+    """Return the current Dask client, if it fits the address."""
     dask = sys.modules.get("distributed")
     try:
         client = None if dask is None else dask.default_client()
@@ -46,7 +46,10 @@ def client_in_scope(address: str | None) -> Any:
 
 
 def put_shard(model: BasePredtron, name: str, chunks: Callable[..., Iterator[Lesson]], size: int | None, *parts: Any) -> Chunks:
-    """Return a shard on a worker; rows that come from a function, or from Dask, stay in memory, a file is read in every round."""
+    """Return a shard on a worker.
+
+    Rows of functions and Dask stay in memory; files are read every round.
+    """
     if size is None:
         try:
             chunks = partial(iter, list(chunks(*parts)))
@@ -56,7 +59,7 @@ def put_shard(model: BasePredtron, name: str, chunks: Callable[..., Iterator[Les
 
 
 def passed_on(model: BasePredtron) -> BasePredtron:
-    """Return an estimator, as a task that can be run anew."""
+    """Return an estimator as a task that can be repeated."""
     return model
 
 
@@ -66,7 +69,7 @@ def learn(model: BasePredtron, shard: Chunks, plan: Plan, state: State, number: 
 
 
 class Connection:
-    """A connection to a cluster, which is made anew after workers are lost.
+    """A connection to a cluster, renewed after workers are lost.
 
     Parameters
     ----------
@@ -85,7 +88,7 @@ class Connection:
         self.held: list[Any] = []  # futures
 
     def reach(self) -> None:
-        """Connect for the first time, or say that there is no cluster."""
+        """Connect for the first time, or raise an error."""
         try:
             self.connect()
         except Exception as error:  # whatever an address, a network or a missing certificate brings Dask to raise
@@ -97,7 +100,7 @@ class Connection:
             ) from None
 
     def connect(self) -> None:
-        """Connect anew, and wait for a worker."""
+        """Reconnect, and wait for a worker."""
         self.disconnect()
         if isinstance(self.where, str):
             self.client = self.dask.Client(self.where, set_as_default=False, timeout=PATIENCE[0])
@@ -106,7 +109,7 @@ class Connection:
         self.client.wait_for_workers(1, timeout=PATIENCE[1])
 
     def disconnect(self) -> None:
-        """Release the futures on the cluster and the connection."""
+        """Release the futures and the connection."""
         client, self.client, held, self.held = self.client, None, self.held, []
         if client is not None:
             with suppress(Exception):  # of a cluster that is gone
@@ -116,14 +119,17 @@ class Connection:
                     client.cancel(held)
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Return the future of a call, which is held on to until the connection ends or it is let go of."""
+        """Return the future of a call, held until released."""
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph")  # scattered, it would be lost with its worker
             self.held.append(self.client.submit(function, *arguments, pure=False))
         return self.held[-1]
 
     def error_of(self, future: Any) -> BaseException | None:
-        """Return the exception that ended a future, or None; raise the timeout error if no worker is left."""
+        """Return the exception of a future, or None.
+
+        Without any worker, raise the timeout error.
+        """
         while True:
             try:
                 return future.exception(timeout=PATIENCE[1])
@@ -132,7 +138,7 @@ class Connection:
                     raise
 
     def finished(self, names: list[str], start: Callable[[int], Any]) -> list[Any]:
-        """Return futures that are done, each of a shard, so that what is wrong has its shard's name."""
+        """Return finished futures; errors name the shard."""
         kept = len(self.held)
         futures = [start(i) for i in range(len(names))]
         errors = [self.error_of(future) for future in futures]
@@ -151,7 +157,7 @@ class Connection:
         return futures
 
     def persist(self, work: Callable[[], Result]) -> Result:
-        """Return the result of `work`, retried after a pause by a new connection if workers or connections are lost."""
+        """Return the result of `work`, retried after lost connections."""
         for pause in PAUSES:
             try:
                 return work()
@@ -161,7 +167,7 @@ class Connection:
         return work()
 
     def look(self, function: Callable[..., Result], tasks: list[tuple[Any, ...]]) -> list[Result]:
-        """Return the results of a function for each task; a task begins with its shard's name."""
+        """Map a function over tasks; a task begins with its shard's name."""
         if self.client is None:
             self.connect()
 
@@ -181,7 +187,7 @@ class Cluster(Connection):
     model : BasePredtron
         An estimator whose learner has learned nothing.
     shards : list of Chunks
-        What to place.
+        The shards to place on workers.
     """
 
     def __init__(self, where: Any, model: BasePredtron, shards: list[Chunks]):
@@ -204,7 +210,7 @@ class Cluster(Connection):
         self.shared, self.placed = shared, self.finished([shard.name for shard in self.shards], put)
 
     def _compute(self, blocks: list[Block]) -> list[list[Any]]:
-        """Return the futures of what Dask computes of each block."""
+        """Return the futures of computed blocks."""
         computed = iter(self.client.compute([part for block in blocks for part in block.parts]))
         return [[next(computed) for _ in block.parts] for block in blocks]
 
@@ -214,7 +220,7 @@ class Cluster(Connection):
         super().disconnect()
 
     def round(self, plan: Plan, state: State, turn: int, fresh: bool) -> Contribution:
-        """Return the sum of all shards' contributions in a round, which is retried after workers are lost."""
+        """Return the sum of contributions, retried after lost workers."""
         return self.persist(partial(self._round, plan, state, turn, fresh))
 
     def _round(self, plan: Plan, state: State, turn: int, fresh: bool) -> Contribution:
@@ -235,7 +241,10 @@ class Cluster(Connection):
 
 
 def look_on_cluster(where: Any, function: Callable[..., Result], tasks: list[tuple[Any, ...]]) -> list[Result]:
-    """Return the results of a function for each task, run on a cluster; a task begins with its shard's name."""
+    """Map a function over tasks on a cluster.
+
+    A task begins with its shard's name.
+    """
     connection = Connection(where)
     try:
         connection.reach()
@@ -246,7 +255,7 @@ def look_on_cluster(where: Any, function: Callable[..., Result], tasks: list[tup
 
 @contextmanager
 def on_cluster(where: Any, model: BasePredtron, shards: list[Chunks]) -> Iterator[Engine]:
-    """Yield what takes rounds on a cluster."""
+    """Yield a function that runs rounds on a cluster."""
     cluster = Cluster(where, model, shards)
     try:
         cluster.reach()

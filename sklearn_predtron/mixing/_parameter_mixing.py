@@ -1,4 +1,4 @@
-"""Parameter mixing as a meta-estimator, over threads."""
+"""Parameter mixing as a meta-estimator."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ DEALING = 2**31  # a number that no shard has, for what deals rows to shards
 
 
 class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstimator):
-    """Parameter mixing: in each round every shard trains from the mixture of all shards so far.
+    """Parameter mixing: shards train in parallel and are averaged.
 
     In a round every shard makes a pass over its own rows, from the same weights.  The mixture is the mean of the shards'
     weights, weighted by the rounds they took; norms with dual weights average these (McDonald, Hall and Mann 2010; for any
@@ -79,8 +79,8 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
         Number of threads, as in joblib; the training loop does not hold Python's global lock.
     cluster : str, default=None
         The address of a Dask scheduler, such as "tcp://127.0.0.1:8786", whose workers train on lists of files and functions
-        (extra `cluster`).  Workers read the files in every round; a file must have the same path everywhere.  What functions
-        return stays in their memory.  Dask collections go to the client in scope, if there is one.  Lost workers are replaced:
+        (extra `cluster`).  Workers read the files in every round; a file must have the same path everywhere.  Results of
+        functions stay in their memory.  Dask collections go to the client in scope, if there is one.  Lost workers are replaced:
         a round is retried three times.  Dask sends pickles: only users who may run programs on its machines should reach its
         ports.
     checkpoint : str or path-like, default=None
@@ -166,7 +166,9 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
         zero_based: bool | types.AutoName = "auto",
         **params: Any,
     ) -> Self:
-        """Learn from a data set, or from shards, in rounds of mixing.
+        """Train on a data set, or on shards, in rounds.
+
+        Each round starts all shards from the mixture so far.
 
         Parameters
         ----------
@@ -264,7 +266,9 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
         return self._run(learn, course, model, self._where(shards))
 
     def set_callbacks(self, *callbacks: Any) -> Self:
-        """Set the callbacks of `fit`, whose tasks are its rounds; with scikit-learn 1.9 or later.
+        """Set the callbacks of `fit`, whose tasks are rounds.
+
+        Requires scikit-learn 1.9 or later.
 
         Parameters
         ----------
@@ -284,7 +288,7 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
         return super().set_callbacks(*callbacks)
 
     def _shards_given(self, X: Any, y: Any, given: dict[str, Any]) -> list[Any] | None:
-        """Return the shards that X lists, or is made of, if it does."""
+        """Return the shards that X lists, if any."""
         if is_collection(X):
             return blocks_of(X, y, given)
         shards = shards_in(X)
@@ -295,7 +299,7 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
         return cut_alone([Block((x,), None) if is_delayed(x) else x for x in shards], self.shards)
 
     def _where(self, shards: list[Any] | None) -> Any:
-        """Return the cluster that learns: its address, or the client that computes what Dask is to compute; None is none."""
+        """Return the address or client of the cluster; None for none."""
         from_dask = any(isinstance(shard, Block) for shard in shards or [])
         client = client_in_scope(self.cluster) if from_dask else None
         return self.cluster if client is None else client
@@ -306,7 +310,7 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
         return partial(look_here, self.n_jobs) if where is None else partial(look_on_cluster, where)
 
     def _gone_on(self) -> BasePredtron:
-        """Return a copy of the fitted estimator with the present parameters, which it takes up or refuses as in a stream."""
+        """Return a copy to continue with the present parameters."""
         model, given = copy.deepcopy(self.estimator_), self._mixable()
         if type(given) is not type(model):
             raise ValueError(
@@ -315,7 +319,7 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
         return model.set_params(**given.get_params(deep=False))
 
     def _found_before(self, model: BasePredtron, given: Found) -> Found:
-        """Return the form of all rows since the first call; raise ValueError if the given form differs."""
+        """Return the schema of earlier calls; raise ValueError for another one."""
         known = Found(getattr(model, "classes_", None), getattr(model, "n_features_in_", None), self._zero_based)
         for name, value, other in zip(Found._fields, given, known, strict=True):
             if name == "classes" and value is not None and other is not None:
@@ -327,7 +331,7 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
         return known._replace(zero_based=given.zero_based if known.zero_based is None else known.zero_based)
 
     def _mixable(self) -> BasePredtron:
-        """Return a clone of the estimator, ready to be mixed; refuse what cannot be."""
+        """Return a validated clone of the estimator."""
         check_counts(rounds=self.rounds, passes=self.passes, shards=self.shards)
         if self.checkpoint is not None:
             check_path(self.checkpoint)
@@ -357,13 +361,13 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
         return model
 
     def _refuse_alone(self, **given: Any) -> None:
-        """Refuse what is said of shards about a data set in memory."""
+        """Raise ValueError for shard options with data in memory."""
         for name, value in given.items():
             if value is not None:
                 raise ValueError(f"{name}={shortened(value)} is for a list of shards, and X is a data set in memory.")
 
     def _course(self, seed: int, rounds: int, before: Progress | None, tasks: Unwatched) -> Course:
-        """Return the rounds of a call."""
+        """Return the mixing run of a call."""
         course = Course(Plan(seed, self.passes, bool(self.estimator.shuffle)), rounds, before, tasks)
         course.zero_based, course.fitted = self._zero_based if before else None, partial(self._fitted_attributes, course)
         return course
@@ -374,7 +378,7 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
         return {**learned, "n_shards_": course.n_shards, "_seed": course.plan.seed, "_zero_based": course.zero_based}
 
     def _fit_alone(self, course: Course, model: BasePredtron, X: Any, y: Any, given: dict[str, Any]) -> Self:
-        """Fit the estimator itself on a data set in memory that is a single shard."""
+        """Fit the estimator itself on a single shard in memory."""
         own = {name: getattr(model, name) for name in ("max_iter", "tol", "random_state")}
         model.set_params(max_iter=self.rounds * self.passes, tol=None, random_state=self.random_state)
         model.set_callbacks(EpochsAsRounds(course.tasks, self.rounds, self.passes, partial(self._fitted_alone, course, own)))
@@ -383,7 +387,7 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
         return self
 
     def _fitted_alone(self, course: Course, own: dict[str, Any], model: BasePredtron) -> dict[str, Any]:
-        """Return the attributes of a mixture of one learner, which gets back parameters of its own."""
+        """Return the fitted attributes for a single shard."""
         model.set_callbacks().set_params(**own)
         learned: Any = model._model
         epochs, course.n_shards = model.loss_curve_, 1
@@ -392,7 +396,7 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
         return self._fitted_attributes(course, model, Progress({}, tuple(losses), model.cumulative_loss_))
 
     def _learn_dealt(self, course: Course, data: str | None, model: BasePredtron, batch: Batch) -> None:
-        """Train on the shards of a data set in memory."""
+        """Train on a partition of a data set in memory."""
         learned: Any = model._model
         learned.check_rows(batch.X, batch.rows)
         before = course.before
@@ -407,7 +411,7 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
         course.take(model, shards, checkpoint, finish)
 
     def _learn_shards(self, course: Course, model: BasePredtron, given: list[Any], found: Found, *, whole: bool = False) -> None:
-        """Train on files and functions; raise ValueError if they are a whole data set without a row of positive weight."""
+        """Train on files and functions, validating their labels."""
         fresh = course.before is None
         if any(path_of(x) is not None for x in given):
             course.zero_based = found.zero_based
@@ -430,7 +434,7 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
             raise ValueError("sample_weight is zero for every row of the shards; at least one weight must be positive.")
 
     def _run(self, learn: Callable[[], Any], course: Course, model: BasePredtron, where: Any) -> Self:
-        """Learn, and take over the model; after an interrupt that of the last complete round."""
+        """Run, and adopt the model of the last complete round."""
         try:
             with Parallel(n_jobs=self.n_jobs, require="sharedmem") as workers:
                 course.engine = partial(in_threads, partial(self._side_by_side, workers))
@@ -446,7 +450,7 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
         return self
 
     def _side_by_side(self, workers: Parallel, tasks: Iterable[Task]) -> None:
-        """Run the tasks of a round."""
+        """Run the tasks of a round in parallel."""
         workers(delayed(task)(*arguments) for task, arguments in tasks)
 
     def _checkpoint_of(self, model: BasePredtron, shards: list[Any], course: Course, data: str | None) -> Checkpoint:

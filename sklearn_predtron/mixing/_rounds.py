@@ -1,4 +1,4 @@
-"""Rounds of mixing: every shard learns from the mixture so far, and what they have learned is mixed."""
+"""Mixing rounds: shards train from the mixture, then are averaged."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Finish = Callable[[Any], None]
 
 
 class Plan(NamedTuple):
-    """How a shard learns in a round; with no passes, it looks at its rows."""
+    """Settings of a shard's round; zero passes only scan rows."""
 
     seed: int
     passes: int
@@ -38,7 +38,7 @@ class Plan(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """The outcome of the rounds so far: all that the next one needs."""
+    """State between rounds."""
 
     state: State
     losses: tuple[float, ...]  # mean loss of each round
@@ -47,19 +47,19 @@ class Progress(NamedTuple):
 
 
 class Learners:
-    """Learners of no rounds, one for each shard that learns at a time: copies of one, which are used again.
+    """Pool of untrained learners, one per concurrent shard.
 
     Parameters
     ----------
     blank : Learner
-        What they are copies of.
+        The learner to copy.
     """
 
     def __init__(self, blank: Learner):
         self.blank, self.idle = blank, [copy.deepcopy(blank)]
 
     def take(self) -> Learner:
-        """Return a learner that nobody uses."""
+        """Return an unused learner."""
         try:
             return self.idle.pop()
         except IndexError:
@@ -71,7 +71,10 @@ class Learners:
 
 
 def contribute(learners: Learners, shard: Any, plan: Plan, state: State, number: int, turn: int, fresh: bool) -> Contribution:
-    """Train on a shard for one round and return its contribution, which depends on the arguments alone."""
+    """Train on a shard for one round; return its contribution.
+
+    The contribution depends on the arguments alone.
+    """
     learner = learners.take()
     pooled = bool(state["sum"])
     learner.adopt(state, pooled)
@@ -95,7 +98,7 @@ def contribute(learners: Learners, shard: Any, plan: Plan, state: State, number:
 
 @contextmanager
 def in_threads(side_by_side: SideBySide, model: BasePredtron, shards: list[Any]) -> Iterator[Engine]:
-    """Yield what takes rounds on this machine."""
+    """Yield a function that runs rounds on this machine."""
     learners = Learners(learner_of(model))
 
     def take(plan: Plan, state: State, turn: int, fresh: bool) -> Contribution:
@@ -129,7 +132,7 @@ def take_round(engine: Engine, plan: Plan, before: Progress, turn: int, fresh: b
 
 
 class Course:
-    """The rounds of a call: from the state before it, or from a checkpoint, to the state that a model takes over.
+    """The rounds of a call, from start or checkpoint to model.
 
     Parameters
     ----------
@@ -140,7 +143,7 @@ class Course:
     before : Progress or None
         The rounds of earlier calls.
     tasks : Unwatched
-        What is told of the rounds.
+        The callbacks of the rounds.
     """
 
     engine: Callable[[BasePredtron, list[Any]], AbstractContextManager[Engine]]  # for an estimator and shards
@@ -153,7 +156,7 @@ class Course:
         self.zero_based: bool | None = None  # whether the files so far counted from 0
 
     def take(self, model: BasePredtron, shards: list[Any], checkpoint: Checkpoint | None, finish: Finish) -> None:
-        """Take the rounds, and finish the model; after an interrupt it has the last complete one."""
+        """Run the rounds; an interrupt keeps the last complete one."""
         start = 0 if self.before is None else len(self.before.losses)
         progress = self.before or Progress(learner_of(model).export(), (), 0.0)
         if checkpoint is not None:
@@ -187,14 +190,14 @@ class Course:
         self.tasks.close_fit(partial(self.fitted, model, progress))
 
     def _fitted_after(self, model: BasePredtron, progress: Progress, finish: Finish) -> dict[str, Any]:
-        """Return the attributes of a mixture that a callback may keep, as after some rounds."""
+        """Return the fitted attributes after some rounds, for callbacks."""
         now: Any = reader_like(model)
         now._model.learner = copy.deepcopy(now._model.learner)
         adopt(now, progress, finish)
         return self.fitted(now, progress)
 
     def _hand_over(self, model: BasePredtron, progress: Progress, finish: Finish) -> None:
-        """Set a model to the mixture and keep its progress."""
+        """Set a model to the mixture and keep the progress."""
         adopt(model, progress, finish)
         self.progress = progress
 

@@ -1,4 +1,4 @@
-"""Shards: rounds of rows in memory, files, and what a function returns."""
+"""Shards: rounds in memory, files, and functions."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ Look = Callable[[Callable[..., Any], list[tuple[Any, ...]]], list[Any]]
 
 
 class ShardError(ValueError):
-    """Error that names the shard on which training failed, and the reason.
+    """Error that names the failed shard and the reason.
 
     Parameters
     ----------
     shard : str
         The shard's number and name.
     reason : str
-        What is wrong with it.
+        The reason of the failure.
 
     See Also
     --------
@@ -64,7 +64,7 @@ class ShardError(ValueError):
 
 
 class Seen(NamedTuple):
-    """Records of a pass over a shard: the first id and the last of its queries or sequences, and what identifies its rows."""
+    """Summary of a pass over a shard: ids and digest."""
 
     number: int
     shard: str
@@ -73,16 +73,16 @@ class Seen(NamedTuple):
 
 
 class Rounds:
-    """Some of the rounds of a data set in memory, which is read in place: a query or a sequence, being a round, is never cut.
+    """A shard of rounds in memory, read in place.
 
     Parameters
     ----------
     name : str
-        What the shard is called in errors.
+        The name of the shard in errors.
     model : BasePredtron
         The estimator that has read the data.
     batch : Batch
-        What it has read.
+        The data that it has read.
     rounds : ndarray of shape (n_rounds,)
         The numbers of the rounds.
     """
@@ -92,24 +92,24 @@ class Rounds:
         self.batch, self.size = batch._replace(order=rounds, labels=batch.labels.shared()), len(rounds)
 
     def learn(self, learner: Learner, random: np.random.Generator | None, *, fresh: bool, digest: Digest | None = None) -> None:
-        """Take a pass over the rounds, of which all together are digested elsewhere."""
+        """Train for one pass; the whole data set has one digest."""
         learn_batch(self.model, learner, self.batch, random, fresh=fresh)
 
     def look(self, digest: Digest) -> None:
-        """Take no pass."""
+        """Do not scan."""
 
 
 class Chunks:
-    """Rows that come in chunks, read anew for each pass and shuffled within the chunk; one of them is in memory at a time.
+    """A shard of chunks, read and shuffled for each pass.
 
     Parameters
     ----------
     name : str
-        What the shard is called in errors.
+        The name of the shard in errors.
     model : BasePredtron
         An estimator that knows the labels.
     chunks : callable
-        Returns an iterator of what is learned at once.
+        Returns an iterator of the batches.
     size : int or None
         Bytes of a file.
     """
@@ -120,7 +120,7 @@ class Chunks:
     def learn(
         self, learner: Learner, random: np.random.Generator | None, *, fresh: bool, digest: Digest | None = None
     ) -> tuple[Any, Any] | None:
-        """Take a pass over the rows; return the first id and the last of their queries or sequences, if they have any."""
+        """Train for one pass; return the first and last id."""
         ends: tuple[Any, Any] | None = None
         ids = ids_taken(type(self.model).fit)
         for lesson, batch in self._batches(digest):
@@ -134,12 +134,12 @@ class Chunks:
         return ends
 
     def look(self, digest: Digest) -> None:
-        """Take a pass over the rows without learning."""
+        """Read all rows without training."""
         for _ in self._batches(digest):
             pass
 
     def _batches(self, digest: Digest | None) -> Iterator[tuple[Lesson, Batch]]:
-        """Yield the chunks that have rows, each as it comes and as it is read."""
+        """Yield the non-empty chunks, raw and as read."""
         for lesson in self.chunks():
             if len(lesson) == 0:
                 continue
@@ -152,13 +152,16 @@ class Chunks:
 
 
 def reader_like(model: BasePredtron) -> BasePredtron:
-    """Return an estimator that reads rows as another does, and may change meanwhile; what is learned stays the other's."""
+    """Return an estimator that reads rows as another does.
+
+    Changes to it do not affect the other.
+    """
     known: Any = model._model
     return with_model(model, known.but())
 
 
 def ids_apart(model: BasePredtron, lesson: Lesson) -> Lesson:
-    """Return rows without the column of ids that they may have, and the ids among what is given."""
+    """Return rows and the ids, separated from their column."""
     ids = ids_taken(type(model).fit)
     if ids is None:
         return lesson
@@ -167,7 +170,7 @@ def ids_apart(model: BasePredtron, lesson: Lesson) -> Lesson:
 
 
 def read_lesson(model: BasePredtron, lesson: Lesson, known: Any, **more: Any) -> Reading:
-    """Return rows, with their ids apart, as an estimator reads them to continue a known model or to start one."""
+    """Read rows as the estimator does, to continue or start."""
     accepted = [name for name in inspect.signature(type(model).fit).parameters if name not in ("self", "X", "y")]
     for name in lesson.given:
         if name not in accepted:
@@ -179,7 +182,7 @@ def read_lesson(model: BasePredtron, lesson: Lesson, known: Any, **more: Any) ->
 
 
 def ends_of(lesson: Lesson, ids: Ids) -> tuple[Any, Any] | None:
-    """Return the ids of the first row and of the last."""
+    """Return the first and the last id."""
     values = lesson.given[ids.name]
     if values is None or is_one(values):
         return None
@@ -188,7 +191,7 @@ def ends_of(lesson: Lesson, ids: Ids) -> tuple[Any, Any] | None:
 
 
 def check_ends(seen: list[Seen]) -> None:
-    """Refuse shards, in their order, that share a query, or a sequence, at their border."""
+    """Raise ValueError if neighbouring shards share a group."""
     there = [(one.shard, one.ends) for one in seen if one.ends is not None]
     for (before, (_, last)), (after, (first, _)) in itertools.pairwise(there):
         if last == first:
@@ -200,7 +203,7 @@ def check_ends(seen: list[Seen]) -> None:
 
 
 def learn_batch(model: BasePredtron, learner: Learner, batch: Batch, random: np.random.Generator | None, *, fresh: bool) -> None:
-    """Train a learner for one pass over a batch; `fresh` means that it has not seen the rows before."""
+    """Train for one pass over a batch; `fresh` marks unseen rows."""
     if batch.rows.n == 0 or (batch.order is not None and len(batch.order) == 0):
         return
     drawn = epochs_of(model, batch, random, learner).draw(observed=observation_of(learner) if fresh else None)
@@ -208,7 +211,7 @@ def learn_batch(model: BasePredtron, learner: Learner, batch: Batch, random: np.
 
 
 def split_into_shards(model: BasePredtron, batch: Batch, n: int, random: np.random.Generator) -> list[Rounds]:
-    """Return n shards of a data set: its rounds, permuted, are dealt to them."""
+    """Partition the permuted rounds of a data set into shards."""
     there = np.arange(batch.rows.n) if batch.order is None else batch.order
     dealt = random.permutation(there).astype(np.intp, copy=False)
     return [Rounds(f"shard {i}", model, batch, np.ascontiguousarray(dealt[i::n])) for i in range(n)]
@@ -225,7 +228,7 @@ def is_shard(x: Any) -> bool:
 
 
 def shards_in(X: Any) -> list[Any] | None:
-    """Return the files and functions that X lists, or None if it is a data set in memory."""
+    """Return the shards that X lists; None for other data."""
     if is_path(X) or callable(X) or isinstance(X, Iterator):
         raise ValueError(f"X={shortened(X)} is no list; accepted are lists of files and functions, and data sets in memory.")
     if not isinstance(X, (list, tuple)) or not any(is_shard(x) for x in X):
@@ -237,7 +240,7 @@ def shards_in(X: Any) -> list[Any] | None:
 
 
 class Found(NamedTuple):
-    """The form of the rows of all files: given, or found in a first pass."""
+    """The form of all rows: given, or found by scanning."""
 
     classes: Any = None
     n_features: int | None = None
@@ -245,7 +248,7 @@ class Found(NamedTuple):
 
 
 def options_of(model: BasePredtron, found: Found) -> dict[str, Any]:
-    """Return the options of `SvmlightReader` for the files of an estimator."""
+    """Return the reader options for an estimator's files."""
     ids = ids_taken(type(model).fit)
     tags = model.__sklearn_tags__()
     multilabel = tags.classifier_tags is not None and tags.classifier_tags.multi_label
@@ -255,14 +258,14 @@ def options_of(model: BasePredtron, found: Found) -> dict[str, Any]:
 
 
 class PartOfFile(NamedTuple):
-    """One of the parts into which a file that is alone is cut."""
+    """One of the parts of a single file."""
 
     path: Path
     part: tuple[int, int]
 
 
 def cut_alone(given: list[Any], n: int) -> list[Any]:
-    """Return n parts of a file that is alone, if it can be cut; else what is given."""
+    """Split a single file into n parts, if possible."""
     if n == 1 or len(given) > 1 or not is_path(given[0]) or not can_be_cut(os.fspath(given[0])):
         return given
     return [PartOfFile(given[0], (i, n)) for i in range(n)]
@@ -276,7 +279,7 @@ def path_of(shard: Any) -> Path | None:
 
 
 def reader_of(shard: Path | PartOfFile | SvmlightReader, options: dict[str, Any]) -> SvmlightReader:
-    """Return a reader of a file, or of its part; one that is given knows how it reads."""
+    """Return the reader of a file or of its part."""
     if isinstance(shard, SvmlightReader):
         return shard
     if isinstance(shard, PartOfFile):
@@ -302,7 +305,10 @@ def name_of(number: int, shard: Any) -> str:
 
 
 def open_shards(model: BasePredtron, given: list[Any], found: Found, *, fresh: bool) -> list[Chunks]:
-    """Return the shards of files and functions; a fresh model gets a learner of no rounds, made for the first rows."""
+    """Return the shards of files and functions, and the learner.
+
+    A fresh model gets an untrained learner made for the first rows.
+    """
     names = [name_of(i, x) for i, x in enumerate(given)]
     options = options_of(model, found)
     readers: list[Callable[[], Iterator[Lesson]]] = [lessons_of(x, options) for x in given]
@@ -321,12 +327,15 @@ def lessons_of(shard: Any, options: dict[str, Any]) -> Callable[[], Iterator[Les
 
 
 def look_here(n_jobs: int | None, function: Callable[..., Any], tasks: list[tuple[Any, ...]]) -> list[Any]:
-    """Return the results of a function for each task, run on threads; a task begins with its shard's name."""
+    """Map a function over tasks in threads.
+
+    A task begins with its shard's name.
+    """
     return Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(function)(*task) for task in tasks)
 
 
 def look_through(model: BasePredtron, given: list[Any], known: Found, look: Look) -> Found:
-    """Return the form of all rows; if part of it is unknown, scan the files in a first pass, in parallel by `look`."""
+    """Return the schema of all rows, scanning files if needed."""
     if known.n_features is not None:
         check_counts(n_features=known.n_features)
     if not (known.zero_based == "auto" or isinstance(known.zero_based, (bool, np.bool_))):
@@ -347,7 +356,7 @@ def look_through(model: BasePredtron, given: list[Any], known: Found, look: Look
 
 
 def sum_of(summaries: list[SvmlightSummary]) -> Found:
-    """Return the form of the rows of all files.
+    """Merge the summaries of all files into one schema.
 
     If any file counts from 0, a file without the index 0 may do so, too: its rows are then one feature wider.
     """
@@ -357,7 +366,7 @@ def sum_of(summaries: list[SvmlightSummary]) -> Found:
 
 
 def summarised(name: str, shard: Path | PartOfFile, options: dict[str, Any]) -> SvmlightSummary:
-    """Return the summary of a file, up to the first line that cannot be read."""
+    """Return the summary up to the first unreadable line."""
     try:
         return reader_of(shard, options).scan()
     except (OSError, ValueError) as error:
@@ -365,7 +374,7 @@ def summarised(name: str, shard: Path | PartOfFile, options: dict[str, Any]) -> 
 
 
 def scanned(name: str, shard: Path | PartOfFile, options: dict[str, Any]) -> SvmlightSummary:
-    """Return the summary of a file that can be read to its end."""
+    """Return the summary of a wholly readable file."""
     found = summarised(name, shard, options)
     if found.error is not None:
         raise ShardError(name, str(found.error)) from found.error
@@ -375,7 +384,7 @@ def scanned(name: str, shard: Path | PartOfFile, options: dict[str, Any]) -> Svm
 def prepare_learner(
     model: BasePredtron, names: list[str], readers: list[Callable[[], Iterator[Lesson]]], found: Found, paths: list[Path | None]
 ) -> None:
-    """Get a learner of no rounds ready for rows like the first."""
+    """Prepare an untrained learner for rows like the first."""
     model._validate_params()
     known = {} if found.classes is None else {"classes": found.classes}
     for name, reader, path in zip(names, readers, paths, strict=True):

@@ -1,4 +1,4 @@
-"""A file of JSON and arrays, with a sum over all of it that is checked before any of it is believed."""
+"""Files of JSON and arrays with a verified check sum."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class NoStateError(Exception):
 
 
 def write_state(path: str, about: Any, arrays: Arrays) -> None:
-    """Put a file in the place of the one that is there, or of none."""
+    """Write or replace a file atomically."""
     kept = {name: array.astype(array.dtype.newbyteorder("<"), order="C", copy=False) for name, array in arrays.items()}
     table = [[name, array.dtype.str, array.shape] for name, array in kept.items()]
     line = json.dumps({"about": about, "arrays": table}).encode() + b"\n"
@@ -38,7 +38,7 @@ def write_state(path: str, about: Any, arrays: Arrays) -> None:
 
 
 def read_state(path: str) -> tuple[Any, Arrays] | None:
-    """Return the contents of a state file, or None without the file; raise ValueError if the contents are invalid."""
+    """Return the verified contents of a file; None without one."""
     if not os.path.exists(path):
         return None
     with open(path, "rb") as file:
@@ -55,7 +55,7 @@ def read_state(path: str) -> tuple[Any, Arrays] | None:
 
 
 def sum_of(parts: Iterable[bytes | memoryview]) -> bytes:
-    """Return the sum of bytes in their order."""
+    """Return the check sum of bytes."""
     found = hashlib.blake2b(digest_size=SUM)
     for part in parts:
         found.update(part)

@@ -1,4 +1,4 @@
-"""River's estimator around a classifier of batches."""
+"""River's wrapper of a classifier of batches."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sklearn_predtron.river._names import are_extreme, entries
 
 
 class RiverBatchClassifier(FromDicts, base.Classifier):
-    """`PredtronBipartiteClassifier` as a river classifier that collects rows into batches; `to_river` makes it.
+    """River classifier that collects rows into batches; see `to_river`.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class RiverBatchClassifier(FromDicts, base.Classifier):
         yield {"estimator": PredtronBipartiteClassifier(loss="auc", batch_size=20)}
 
     def learn_one(self, x: dict, y: Any) -> None:
-        """Add a row to the batch, and train on the batch once it is full.
+        """Add a row, and train once the batch is full.
 
         Parameters
         ----------
@@ -68,7 +68,7 @@ class RiverBatchClassifier(FromDicts, base.Classifier):
         self._known, self._waiting = known, batch
 
     def _labels_with(self, y: Any) -> tuple | None:
-        """Return both labels; None while there is a single one."""
+        """Return both labels; None while only one is known."""
         check_label(y)
         known = self._known
         if not known:
@@ -82,7 +82,7 @@ class RiverBatchClassifier(FromDicts, base.Classifier):
         return known
 
     def _check_row(self, values: NDArray) -> None:
-        """Refuse a row of a length for which a batch would be refused."""
+        """Raise ValueError for a row that batches would reject."""
         if are_extreme(values):
             PredtronBinaryClassifier(norm="l2").partial_fit(np.nan_to_num(values[None]), [True], classes=[False, True])
 

@@ -8,7 +8,7 @@ PLAIN = (float, int, np.floating, np.integer, np.bool_)
 
 
 def fill_row(dict x not None, dict numbers not None, int[::1] index, double[::1] value):
-    """Write the columns of the names and their values; return how many, or -1 at a name that has no column.
+    """Write a dict's columns and values; return their number.
 
     There is room for all names that have one.  None and NaN are left out; a value that is no number is a TypeError.
     """

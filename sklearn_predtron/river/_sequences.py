@@ -1,4 +1,4 @@
-"""River's estimator around a tagger."""
+"""River's wrapper of a tagger."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn_predtron.river._labels import KINDS, check_label, first_classes, no
 
 
 class RiverSequenceTagger(FromBlocks):
-    """`PredtronSequenceTagger` as a river estimator, trained on one sentence at a time; `to_river` makes it.
+    """`PredtronSequenceTagger` for river, one sentence at a time; see `to_river`.
 
     Parameters
     ----------

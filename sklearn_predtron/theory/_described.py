@@ -1,4 +1,4 @@
-"""A data set as an estimator sees it."""
+"""A data set as an estimator reads it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from sklearn_predtron.updates import Update
 
 
 class Described(NamedTuple):
-    """A data set as an estimator sees it."""
+    """A data set as an estimator reads it."""
 
     model: Any
     problem: Any
@@ -33,14 +33,14 @@ class Described(NamedTuple):
 
 
 def as_seen(estimator: Any, X: Any) -> Any:
-    """Return rows in double precision as a fitted estimator sees them: as their features, where these are made of a table."""
+    """Return rows in double precision, after the feature map."""
     if estimator.features is not None:
         return estimator._model.features_of(X)
     return validate_data(estimator, X, reset=False, accept_sparse="csr", dtype=np.float64)
 
 
 def describe(estimator: Any, X: Any, y: Any, qid: Any, classes: Any) -> Described:
-    """Return a data set as the estimator sees it; the estimator is not changed."""
+    """Read a data set as the estimator does, without changes."""
     if not isinstance(estimator, BasePredtron):
         raise ValueError(f"estimator={estimator!r} must be an estimator of sklearn_predtron.")
     fitted = estimator._model is not None
@@ -78,7 +78,7 @@ def describe(estimator: Any, X: Any, y: Any, qid: Any, classes: Any) -> Describe
 
 
 def queries_of(X: Any, y: Any, qid: Any) -> tuple[Any, Relevances]:
-    """Documents and relevances, query by query."""
+    """Return documents and relevances, query by query."""
     y = read_document_relevances(y)
     check_lengths(X.shape[0], len(y))
     queries = Queries(qid, len(y))

@@ -14,7 +14,7 @@ from sklearn_predtron.updates._comparator import as_weights
 
 
 def margin(estimator: Any, X: Any, y: Any, coef: Any, intercept: Any = None, *, qid: Any = None, classes: Any = None) -> float:
-    """Compute the margin of given weights, at unit norm, on a data set.
+    """Compute the margin of given weights, at unit norm.
 
     gamma = min <rep(sigma_y) - rep(sigma), W x + b> / |(W, b / s)| over the rows and the predictions sigma that lose (Jain et
     al. 2015, section 2.2), for rankings over pairs of items.  The estimator's own `margin` is this margin of its own weights.
@@ -79,7 +79,7 @@ def margin(estimator: Any, X: Any, y: Any, coef: Any, intercept: Any = None, *, 
 
 
 def unit_margin(estimator: Any, X: Any, y: Any, *, sid: Any = None) -> float:
-    """Compute the margin of a tagger's weights for each unit of loss, at unit norm, on sequences.
+    """Compute a tagger's margin per unit of loss.
 
     The largest g with S(y) - S(sigma) >= g L(sigma, y) for all sequences and labels sigma: the least ratio of the two over
     those that lose, between margin / C_L and margin / c_L, or -inf where labels without loss score more than y.  It is the

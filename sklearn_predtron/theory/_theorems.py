@@ -1,4 +1,4 @@
-"""The radius of the bounds, and the theorems behind them."""
+"""The radius of the bounds, and their theorems."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sklearn_predtron.updates import Update
 
 
 def radius(estimator: Any, X: Any, *, qid: Any = None) -> float:
-    """Compute the largest length R of the inputs, as the estimator's `loss_bound` takes it.
+    """Compute the largest length R of the inputs.
 
     It is the length of (x, s) with the intercept's feature s = intercept_scaling: Euclidean, or under the norms "l1" and
     "group" the q-norm; with representation="shared", whose thresholds have a norm of their own, sqrt(|x|_q^2 + s^2).  For
@@ -85,7 +85,7 @@ def with_feature(X: Any, length: float) -> Any:
 
 
 def theorem_of(estimator: Any) -> str:
-    """Return the name of the theorem behind the estimator's `loss_bound`.
+    """Return the name of the theorem behind `loss_bound`.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def theorem_of(estimator: Any) -> str:
     Returns
     -------
     str
-        The theorem for its update, and what carries it over to rankings and to other norms.  Like `loss_bound`, it raises an
+        The theorem for its update, and its extensions to rankings and to other norms.  Like `loss_bound`, it raises an
         error where no bound is proven for the parts.
 
     See Also
