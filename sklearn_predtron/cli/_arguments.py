@@ -14,7 +14,7 @@ import numpy as np
 from sklearn_predtron._support.one_line import one_line
 from sklearn_predtron._support.parts import kinds
 from sklearn_predtron._support.version import __version__
-from sklearn_predtron.cli._growing import MOST_CLASSES
+from sklearn_predtron.cli._growing import MAX_CLASSES
 from sklearn_predtron.cli._layouts import LAYOUTS
 from sklearn_predtron.cli._learner import RANKING_UPDATES
 from sklearn_predtron.cli._lines import is_line, typed_label
@@ -310,7 +310,7 @@ def build_parser() -> Parser:
         "--max-classes",
         type=integer(2),
         metavar="N",
-        help=f"distinct labels that --grow, or a first pass, may find in TRAIN (default {MOST_CLASSES}): ids and measurements "
+        help=f"distinct labels that --grow, or a first pass, may find in TRAIN (default {MAX_CLASSES}): ids and measurements "
         "that are read as labels end the job, before they fill the memory",
     )
     add_formats(parser)

@@ -15,7 +15,7 @@ from sklearn.multioutput import MultiOutputClassifier
 from sklearn.utils.class_weight import compute_sample_weight
 
 from sklearn_predtron._support.encoding import encode
-from sklearn_predtron.cli._compare import BEFORE, HELD_OUT, ByQuery, ResultRow, codes_or_other, losses_of_sequences
+from sklearn_predtron.cli._compare import BEFORE, HELD_OUT, GroupedValues, ResultRow, codes_or_wrong, losses_of_sequences
 from sklearn_predtron.cli._weighted import split_weights
 from sklearn_predtron.families._batches import full_batches, losses_of_batches
 from sklearn_predtron.families._ranked_lists import losses_of_lists
@@ -53,7 +53,7 @@ class Baseline(ABC):
         self.rounds = 0
 
     @classmethod
-    def beside(cls, estimator: Any, classes: Any, result: ResultRow) -> Baseline:
+    def for_estimator(cls, estimator: Any, classes: Any, result: ResultRow) -> Baseline:
         """Return the baseline of an estimator."""
         return cls(classes, estimator.loss, result)
 
@@ -139,15 +139,15 @@ class PerceptronBaseline(Baseline):
         return predicted == y
 
 
-class RanksPerceptronBaseline(PerceptronBaseline):
+class OrdinalPerceptronBaseline(PerceptronBaseline):
     """scikit-learn's Perceptron, scored by the distance of ranks."""
 
     def _scores(self, predicted: NDArray, y: NDArray) -> NDArray:
-        off = np.abs(codes_or_other(y, predicted, self.classes) - encode(predicted, self.classes)) / (len(self.classes) - 1)
+        off = np.abs(codes_or_wrong(y, predicted, self.classes) - encode(predicted, self.classes)) / (len(self.classes) - 1)
         return np.where(np.isin(y, self.classes), 1 - off, 0.0)
 
 
-class TokensPerceptronBaseline(Baseline):
+class TaggerBaseline(Baseline):
     """scikit-learn's Perceptron of single tokens.
 
     X and y are `GroupedValues`.
@@ -175,7 +175,7 @@ class TokensPerceptronBaseline(Baseline):
         self.result.count_sequences(self._losses(predicted, y))
 
 
-class PerceptronsBaseline(Baseline):
+class MultilabelPerceptronBaseline(Baseline):
     """scikit-learn's Perceptron for each label.
 
     Its scores become a set of labels as this package's do.
@@ -209,7 +209,7 @@ class PerceptronsBaseline(Baseline):
         return (predicted == y).mean(axis=1)
 
 
-class RelevanceBaseline(Baseline):
+class RankerBaseline(Baseline):
     """scikit-learn's averaged passive-aggressive regression of relevances.
 
     X and y are `GroupedValues`.
@@ -232,7 +232,7 @@ class RelevanceBaseline(Baseline):
 
     def _score_progressively(self, predicted: NDArray, y: Any) -> None:
         # The estimator beside it counts ties at their worst while it learns, as the theorems do.
-        super()._score_progressively(y.ranked_at_worst(predicted), y)
+        super()._score_progressively(y.break_ties_at_worst(predicted), y)
         self.result.count_top(BEFORE, predicted, y)
 
     def _score(self, predicted: NDArray, y: Any) -> None:
@@ -246,7 +246,7 @@ class RelevanceBaseline(Baseline):
         return ndcg(y.values, predicted, y.query)
 
 
-class BatchesBaseline(Baseline):
+class BatchClassifierBaseline(Baseline):
     """scikit-learn's averaged logistic regression with balanced classes.
 
     A round is a batch of rows.
@@ -262,16 +262,16 @@ class BatchesBaseline(Baseline):
         self.estimator = linear("SGDClassifier", average=True, shuffle=False, **how)
 
     @classmethod
-    def beside(cls, estimator: Any, classes: Any, result: ResultRow) -> Baseline:
+    def for_estimator(cls, estimator: Any, classes: Any, result: ResultRow) -> Baseline:
         return cls(classes, estimator.loss, result, estimator.batch_size)
 
     def learn(self, X: Any, y: Any, *, progressive: bool) -> None:
         start = full_batches(len(y), self.batch_size)
-        super().learn(ByQuery(X, start), ByQuery(y, start), progressive=progressive)
+        super().learn(GroupedValues(X, start), GroupedValues(y, start), progressive=progressive)
 
     def test(self, X: Any, y: Any) -> None:
         start = np.array([0, len(y)])
-        super().test(ByQuery(X, start), ByQuery(y, start))
+        super().test(GroupedValues(X, start), GroupedValues(y, start))
 
     def _fit(self, estimator: Any, X: Any, y: Any) -> None:
         rows, weights = split_weights(X.values)
@@ -289,4 +289,4 @@ class BatchesBaseline(Baseline):
         return predicted == y.values
 
     def _score(self, predicted: NDArray, y: Any) -> None:
-        self.result.count_batch(self.loss, encode(predicted, self.classes), codes_or_other(y.values, predicted, self.classes))
+        self.result.count_batch(self.loss, encode(predicted, self.classes), codes_or_wrong(y.values, predicted, self.classes))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._support.encoding import encode
-from sklearn_predtron.cli._paid import Paid
+from sklearn_predtron.cli._realised_costs import RealisedCosts
 from sklearn_predtron.cli._weighted import split_weights
 from sklearn_predtron.families._batches import counts_of_batches
 from sklearn_predtron.families._reading import as_rows, why_length_refused
@@ -48,9 +48,11 @@ class ResultRow:
     counts: Any = 0  # of held-out rows that are scored as one batch, by their true and predicted classes
     # Sums of NDCG@1, @5 and @10, if they are wanted: before the update, and on held-out queries.
     top: dict[str, NDArray] | None = None
-    paid: dict[str, Paid] | None = None  # if rows have costs of their own: before the update, and on held-out rows
+    realised_costs: dict[str, RealisedCosts] | None = (
+        None  # if rows have costs of their own: before the update, and on held-out rows
+    )
 
-    def count_top(self, when: str, scores: NDArray, y: ByQuery) -> None:
+    def count_top(self, when: str, scores: NDArray, y: GroupedValues) -> None:
         """Add the NDCG@k of queries, if requested."""
         if self.top is not None:
             self.top[when] += [ndcg(y.values, scores, y.query, k=k).sum() for k in CUTS]
@@ -66,7 +68,7 @@ class ResultRow:
         if self.held_out_loss is not None:
             self.held_out_loss += losses.sum()
 
-    def count_chunks(self, predicted: NDArray, y: ByQuery) -> None:
+    def count_chunks(self, predicted: NDArray, y: GroupedValues) -> None:
         """Add the chunks of held-out tokens, if labels are chunks."""
         if self.chunks is not None:
             self.chunks += [counts.sum() for counts in count_found(y.values, predicted, y.query, None)[1:]]
@@ -91,11 +93,11 @@ class ResultRow:
             f"{self.rounds / self.seconds:,.0f}" if self.seconds else "-",
             self.mean_loss(self.loss),
             self.mean_loss(self.last_loss),
-            shown_mean(self.score, self.tested),
-            shown_mean(self.held_out_loss, self.tested_sequences),
+            format_mean(self.score, self.tested),
+            format_mean(self.held_out_loss, self.tested_sequences),
             "-" if self.chunk_f1 is None else f"{self.chunk_f1:.4f}",
             f"{self.rejected / self.tested:.1%}" if self.tested and self.rejected is not None else "-",
-            shown_mean(self.score, self.accepted),
+            format_mean(self.score, self.accepted),
         ]
 
     def figures(self) -> dict[str, Any]:
@@ -111,18 +113,18 @@ class ResultRow:
         if self.chunks is not None:
             found["held_out_chunk_f1"] = self.chunk_f1
         found["rejected"] = self.rejected if self.tested else None
-        found["right_of_the_rest"] = mean_of(self.score, self.accepted)
+        found["accuracy_on_accepted"] = mean_of(self.score, self.accepted)
         counts = {BEFORE: self.progressive_rounds, HELD_OUT: self.tested}
         for when, sums in (self.top or {}).items():
             name = when.replace("-", "_")
             found |= {f"{name}_ndcg_at_{k}": mean_of(total, counts[when]) for k, total in zip(CUTS, sums.tolist(), strict=True)}
-        for when, paid in (self.paid or {}).items():
-            found |= paid.figures(when.replace("-", "_"))
+        for when, realised_costs in (self.realised_costs or {}).items():
+            found |= realised_costs.figures(when.replace("-", "_"))
         return found
 
     def mean_loss(self, total: float | None) -> str:
         """Return the mean progressive loss as the table shows it."""
-        return shown_mean(total, self.progressive_rounds)
+        return format_mean(total, self.progressive_rounds)
 
     @property
     def accepted(self) -> int:
@@ -137,10 +139,10 @@ class ResultRow:
             for i, (when, sums) in enumerate((self.top or {}).items())
         ]
 
-    def paid_cells(self) -> list[list[str]]:
+    def cost_cells(self) -> list[list[str]]:
         """Return the rows of the table of costs, if any."""
-        paid = (self.paid or {}).items()
-        return [["" if i else self.learner, when, *sums.cells()] for i, (when, sums) in enumerate(paid)]
+        realised_costs = (self.realised_costs or {}).items()
+        return [["" if i else self.learner, when, *sums.cells()] for i, (when, sums) in enumerate(realised_costs)]
 
 
 def mean_of(total: float | None, n: int) -> float | None:
@@ -148,13 +150,13 @@ def mean_of(total: float | None, n: int) -> float | None:
     return None if not n or total is None or isnan(total) else float(total / n)
 
 
-def shown_mean(total: float | None, n: int) -> str:
+def format_mean(total: float | None, n: int) -> str:
     """Return a mean as the table shows it."""
     mean = mean_of(total, n)
     return "-" if mean is None else f"{mean:.4f}"
 
 
-class ByQuery:
+class GroupedValues:
     """Values of documents (tokens), grouped by query (sequence)."""
 
     def __init__(self, values: Any, start: NDArray):
@@ -162,7 +164,7 @@ class ByQuery:
         self.start = start
 
     @classmethod
-    def of(cls, values: Any, qid: NDArray) -> ByQuery:
+    def of(cls, values: Any, qid: NDArray) -> GroupedValues:
         """Group values by id; an id that returns starts a new group."""
         edges = np.flatnonzero(qid[1:] != qid[:-1]) + 1
         return cls(values, np.concatenate([[0], edges, [len(qid)]]).astype(np.intp))
@@ -173,10 +175,10 @@ class ByQuery:
     def __iter__(self) -> Iterator[Any]:
         return (self.values[first:end] for first, end in zip(self.start[:-1], self.start[1:], strict=True))
 
-    def __getitem__(self, queries: slice | NDArray) -> ByQuery:
+    def __getitem__(self, queries: slice | NDArray) -> GroupedValues:
         first, length = self.start[:-1][queries], np.diff(self.start)[queries]
         start = np.concatenate([[0], np.cumsum(length)])
-        return ByQuery(self.values[np.arange(start[-1]) + np.repeat(first - start[:-1], length)], start)
+        return GroupedValues(self.values[np.arange(start[-1]) + np.repeat(first - start[:-1], length)], start)
 
     @property
     def shape(self) -> tuple[int]:
@@ -188,7 +190,7 @@ class ByQuery:
         """Return the number of each document's query."""
         return np.repeat(np.arange(len(self)), np.diff(self.start))
 
-    def ranked_at_worst(self, scores: NDArray) -> NDArray:
+    def break_ties_at_worst(self, scores: NDArray) -> NDArray:
         """Return scores that break ties at the worst."""
         ranked = np.empty(len(scores))
         ranked[np.lexsort((self.values, -scores))] = -np.arange(len(scores))
@@ -202,7 +204,7 @@ def losses_of(estimator: Any) -> tuple[float, float]:
     return getattr(estimator, "progressive_loss_", nan) * estimator.t_, estimator.cumulative_loss_
 
 
-class PredtronContestant:
+class EvaluatedModel:
     """An estimator of this package, evaluated while it trains."""
 
     def __init__(self, estimator: Any, classes: NDArray | None, result: ResultRow):
@@ -226,7 +228,7 @@ class PredtronContestant:
             result.loss += loss
             result.last_loss = (result.last_loss or 0.0) + last_loss
 
-    def why_refused(self, X: Any) -> str | None:
+    def rejection_reason(self, X: Any) -> str | None:
         """Return why the first invalid row is rejected, if any."""
         if self.estimator.features is not None:  # its rows are made, of numbers of any size
             return None
@@ -265,7 +267,7 @@ class PredtronContestant:
         return predicted
 
 
-class RankerContestant(PredtronContestant):
+class EvaluatedRanker(EvaluatedModel):
     """This package's ranker of documents.
 
     X and y are `GroupedValues`.
@@ -276,10 +278,10 @@ class RankerContestant(PredtronContestant):
             self.result.count_top(BEFORE, self._scores_ahead(X, y), y)
         super().learn(X, y, progressive=progressive)
 
-    def why_refused(self, X: Any) -> str | None:
-        return super().why_refused(X.values)
+    def rejection_reason(self, X: Any) -> str | None:
+        return super().rejection_reason(X.values)
 
-    def _scores_ahead(self, X: ByQuery, y: ByQuery) -> NDArray:
+    def _scores_ahead(self, X: GroupedValues, y: GroupedValues) -> NDArray:
         """Return the last iterate's scores, query by query before updates."""
         # A copy goes ahead query by query, so that the calls that are timed are as long as the other learner's.
         ahead, scores = deepcopy(self.estimator), np.zeros((X.start[-1], 1))
@@ -307,14 +309,14 @@ class RankerContestant(PredtronContestant):
         return scores
 
 
-class TaggerContestant(PredtronContestant):
+class EvaluatedTagger(EvaluatedModel):
     """This package's tagger of sequences.
 
     X and y are `GroupedValues`.
     """
 
-    def why_refused(self, X: Any) -> str | None:
-        return super().why_refused(X.values)
+    def rejection_reason(self, X: Any) -> str | None:
+        return super().rejection_reason(X.values)
 
     def _fit(self, X: Any, y: Any, *, first: bool) -> None:
         self.estimator.partial_fit(X.values, y.values, sid=y.query, classes=self.classes if first else None)
@@ -333,7 +335,7 @@ class TaggerContestant(PredtronContestant):
         return predicted
 
 
-class BatchesContestant(PredtronContestant):
+class EvaluatedBatchClassifier(EvaluatedModel):
     """This package's classifier by a measure of batches.
 
     A round is a batch of rows.
@@ -347,11 +349,11 @@ class BatchesContestant(PredtronContestant):
 
     def test(self, X: Any, y: Any) -> NDArray:
         predicted, classes = self.estimator.predict(X), self.estimator.classes_
-        self.result.count_batch(self.loss, encode(predicted, classes), codes_or_other(y, predicted, classes))
+        self.result.count_batch(self.loss, encode(predicted, classes), codes_or_wrong(y, predicted, classes))
         return predicted
 
 
-def codes_or_other(y: NDArray, predicted: NDArray, classes: NDArray) -> NDArray:
+def codes_or_wrong(y: NDArray, predicted: NDArray, classes: NDArray) -> NDArray:
     """Return the numbers of labels; of unseen ones a wrong number."""
     known = np.isin(y, classes)
     if known.all():
@@ -361,39 +363,39 @@ def codes_or_other(y: NDArray, predicted: NDArray, classes: NDArray) -> NDArray:
     return codes
 
 
-def losses_of_sequences(loss: Any, classes: NDArray, predicted: NDArray, y: ByQuery) -> NDArray:
+def losses_of_sequences(loss: Any, classes: NDArray, predicted: NDArray, y: GroupedValues) -> NDArray:
     """Return the loss of each sequence under `loss`."""
     return sequence_loss(USUAL[LOSS] if isinstance(loss, str) and loss == AUTO else loss).evaluate(
-        codes_or_other(y.values, predicted, classes), encode(predicted, classes), y.start, classes
+        codes_or_wrong(y.values, predicted, classes), encode(predicted, classes), y.start, classes
     )
 
 
 class Comparison:
     """Models compared on the same rows; the first is ours."""
 
-    def __init__(self, contestants: Sequence[Any]):
-        self.contestants = contestants
+    def __init__(self, models: Sequence[Any]):
+        self.models = models
 
     @property
     def rounds(self) -> int:
         """Return the number of rounds of the first model."""
-        return self.contestants[0].result.rounds
+        return self.models[0].result.rounds
 
     @property
     def tested(self) -> int:
         """Return the number of test rows of the first model."""
-        return self.contestants[0].result.tested
+        return self.models[0].result.tested
 
-    def why_refused(self, X: Any) -> str | None:
+    def rejection_reason(self, X: Any) -> str | None:
         """Return why the first model rejects the rows, if it does."""
-        return self.contestants[0].why_refused(X)
+        return self.models[0].rejection_reason(X)
 
     def learn(self, X: Any, y: Any, *, progressive: bool = True) -> None:
         """Update all models on the rows in their order."""
-        for contestant in self.contestants:
-            contestant.learn(X, y, progressive=progressive)
+        for evaluated in self.models:
+            evaluated.learn(X, y, progressive=progressive)
 
     def test(self, X: Any, y: Any) -> NDArray:
         """Score all models; return the predictions of the first."""
-        predictions = [contestant.test(X, y) for contestant in self.contestants]
+        predictions = [evaluated.test(X, y) for evaluated in self.models]
         return predictions[0]

@@ -41,27 +41,27 @@ def terminable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-class NobodyReadsError(Exception):
+class OutputClosedError(Exception):
     """The reader of the predictions has closed the pipe."""
 
 
-def report(text: str, *, beside: bool = False) -> int:
+def report(text: str, *, to_stderr: bool = False) -> int:
     """Write a report to standard output; return the exit code.
 
     If predictions use standard output, the report goes to standard error.
     """
     try:
-        emit(text, sys.stderr if beside else sys.stdout)
+        emit(text, sys.stderr if to_stderr else sys.stdout)
     except BrokenPipeError:
         return NOBODY_READS
     except OSError as error:
-        return complain(f"standard {'error' if beside else 'output'}: {error.strerror}")
+        return complain(f"standard {'error' if to_stderr else 'output'}: {error.strerror}")
     return 0
 
 
 def complain(error: BaseException | str, rest: str = "") -> int:
     """Write an error to standard error; return the exit code."""
-    if isinstance(error, NobodyReadsError):
+    if isinstance(error, OutputClosedError):
         return NOBODY_READS
     stopped = isinstance(error, KeyboardInterrupt)
     message = str(error) or ("stopped from the keyboard" if stopped else "")

@@ -106,7 +106,7 @@ class CostsReader:
         while len(fields) < most * width and (line := self._line()):
             found = fields_of(line.strip())
             if not found:
-                self._refuse_after_blank()
+                self._check_no_rows_after_blank()
                 break
             if len(found) != width:
                 raise self._error(self._number, f"{counted(len(found), 'field')}; the header has {counted(width, 'pair')}")
@@ -140,7 +140,7 @@ class CostsReader:
         self._number += bool(line)
         return line
 
-    def _refuse_after_blank(self) -> None:
+    def _check_no_rows_after_blank(self) -> None:
         """Raise CostsError for rows after a blank line."""
         blank = self._number
         while line := self._line():

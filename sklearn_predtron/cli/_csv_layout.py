@@ -17,17 +17,17 @@ from sklearn_predtron._support.warning import warn
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._growing import counted
 from sklearn_predtron.cli._job import Job
-from sklearn_predtron.cli._layout import Layout, Record
+from sklearn_predtron.cli._layout import Record, TextLayout
 from sklearn_predtron.cli._one_hot import OneHotBaseline
-from sklearn_predtron.cli._text_lines import Lines
+from sklearn_predtron.cli._text_lines import TextLines
 from sklearn_predtron.families._tables import map_of
 
 FIRST, LAST = "first", "last"
 NUMBER, CATEGORY = "number", "category"
-MOST_CATEGORIES = 1000  # of a column, for the learner beside
+MAX_CATEGORIES = 1000  # of a column, for the learner beside
 
 
-class Plan(NamedTuple):
+class ColumnPlaces(NamedTuple):
     """The places of label, features and ids in a file."""
 
     label: int | None
@@ -51,7 +51,7 @@ def value_of(cell: str) -> float | str | None:
     return cell if number is None else None if number != number else number
 
 
-class CsvLayout(Layout):
+class CsvLayout(TextLayout):
     """A table as text.
 
     Parameters
@@ -92,7 +92,7 @@ class CsvLayout(Layout):
         self.label, self.header, self.id = label, header, id
         self.drop = list(dict.fromkeys([*drop, *([] if id is None else [id])]))
         self.with_ids = id is not None
-        self.missing, self.words = taken_by(features)  # what cells may be beside numbers
+        self.missing, self.words = accepted_cells(features)  # what cells may be beside numbers
         self.names, self.kinds, self.place = names, kinds, place
         self.width = None if kinds is None else len(kinds)
         self._seen: list[dict[str, int]] = []  # of each column, the words that the first pass has seen
@@ -103,12 +103,12 @@ class CsvLayout(Layout):
     @classmethod
     def new(cls, job: Job, loaded: Any) -> CsvLayout:
         """Return the layout of new files."""
-        beside: dict[str, Any] = {"drop": job.drop, "id": job.id}
+        options: dict[str, Any] = {"drop": job.drop, "id": job.id}
         if loaded is None:
-            return cls(features=job.parameters.get("features"), label=job.label, header=job.header, **beside)
+            return cls(features=job.parameters.get("features"), label=job.label, header=job.header, **options)
         names = getattr(loaded, "feature_names_in_", None)
         known: dict[str, Any] = {"names": None if names is None else names.tolist(), "kinds": [NUMBER] * loaded.n_features_in_}
-        return cls(features=loaded.features, label=job.label, header=job.header, **known, **beside)
+        return cls(features=loaded.features, label=job.label, header=job.header, **known, **options)
 
     @classmethod
     def loaded(cls, job: Job, loaded: Any, state: dict[str, Any]) -> CsvLayout:
@@ -116,9 +116,9 @@ class CsvLayout(Layout):
         known = {name: state[name] for name in ("label", "names", "kinds", "place")}
         for name in ("kinds", "names"):
             if name == "kinds" or known[name] is not None:
-                check_texts(name, known[name], loaded.n_features_in_)
+                check_saved_texts(name, known[name], loaded.n_features_in_)
         drop = state.get("drop", [])
-        check_texts("drop", drop, len(drop))
+        check_saved_texts("drop", drop, len(drop))
         return cls(features=loaded.features, header=job.header, **known, drop=[*drop, *job.drop], id=job.id)
 
     def state(self) -> dict[str, Any]:
@@ -131,7 +131,7 @@ class CsvLayout(Layout):
 
     # ------------------------------------------------------------------------------------------------------------ the columns
 
-    def look(self, lines: Lines) -> bool | None:
+    def first_row(self, lines: TextLines) -> bool | None:
         begun = self._start(lines)
         if begun is None:
             return None
@@ -139,7 +139,7 @@ class CsvLayout(Layout):
         filled = (True for _, cells in begun[1] if not labelled or any(cell.strip() for cell in cells))
         return labelled if next(filled, False) else None
 
-    def _start(self, lines: Lines) -> tuple[Plan, Iterator[tuple[int, list[str]]]] | None:
+    def _start(self, lines: TextLines) -> tuple[ColumnPlaces, Iterator[tuple[int, list[str]]]] | None:
         """Return the columns of a file and its numbered rows.
 
         None if the file is empty.
@@ -156,8 +156,10 @@ class CsvLayout(Layout):
                 next_ones.append(more)
             named = is_header(cells, next_ones[-1][1] if next_ones else [])
             rows = chain(next_ones, rows)
-        plan = self._plan([cell or f"column {i}" for i, cell in enumerate(cells, 1)] if named else None, len(cells), lines, line)
-        return plan, rows if named else chain([first], rows)
+        places = self._places(
+            [cell or f"column {i}" for i, cell in enumerate(cells, 1)] if named else None, len(cells), lines, line
+        )
+        return places, rows if named else chain([first], rows)
 
     def _is_known_header(self, cells: list[str]) -> bool | None:
         """Return whether the first row has the names of the columns.
@@ -170,15 +172,15 @@ class CsvLayout(Layout):
             return False
         return True if self.names is not None and set(self.names) <= set(cells) else None
 
-    def _plan(self, names: list[str] | None, n: int, lines: Lines, line: int) -> Plan:
+    def _places(self, names: list[str] | None, n: int, lines: TextLines, line: int) -> ColumnPlaces:
         """Return the places of columns with these names."""
         if names is not None and len(set(names)) < n:
             twice = next(name for name in names if names.count(name) > 1)
             raise lines.broken(f"the column {shortened(twice)} is there twice", line)
         if self.width is None:
-            return self._new_plan(names, n, lines, line)
+            return self._new_places(names, n, lines, line)
         if names is not None and self.names is not None:
-            return self._plan_by_names(names, lines, line)
+            return self._places_by_name(names, lines, line)
         least = self.width + len(self.drop)
         if n not in (least, least + 1):
             said = f"accepted are {least + 1} with the label, or {least} without it"
@@ -187,9 +189,9 @@ class CsvLayout(Layout):
         place = None if n == least else known
         left = [i - (place is None and i > known) for i in self._left_out([str(i) for i in range(1, least + 2)], lines)]
         ids = left[self.drop.index(self.id)] if self.id else None
-        return Plan(place, [i for i in range(n) if i != place and i not in left], n, ids)
+        return ColumnPlaces(place, [i for i in range(n) if i != place and i not in left], n, ids)
 
-    def _left_out(self, names: list[str], lines: Lines) -> list[int]:
+    def _left_out(self, names: list[str], lines: TextLines) -> list[int]:
         """Return the dropped columns, in the order of `drop`."""
         for name in self.drop:
             if name not in names:
@@ -198,7 +200,7 @@ class CsvLayout(Layout):
                 raise UsageError(f"{which} {name!r} is no column of {lines.path}; accepted are {accepted}")
         return [names.index(name) for name in self.drop]
 
-    def _new_plan(self, names: list[str] | None, n: int, lines: Lines, line: int) -> Plan:
+    def _new_places(self, names: list[str] | None, n: int, lines: TextLines, line: int) -> ColumnPlaces:
         """Return the places in the first file, and remember its columns."""
         if n < 2:
             raise lines.broken("there is one column; a label and a feature are needed", line)
@@ -218,9 +220,9 @@ class CsvLayout(Layout):
         self._seen, self._census = [{} for _ in order], [Census() for _ in order]
         if names is not None:
             self.label, self.names = names[place], [names[i] for i in order]
-        return Plan(place, order, n, left[self.drop.index(self.id)] if self.id else None)
+        return ColumnPlaces(place, order, n, left[self.drop.index(self.id)] if self.id else None)
 
-    def _plan_by_names(self, names: list[str], lines: Lines, line: int) -> Plan:
+    def _places_by_name(self, names: list[str], lines: TextLines, line: int) -> ColumnPlaces:
         """Return the places in a file by its column names."""
         wanted = self.names or []
         for name in wanted:
@@ -234,41 +236,43 @@ class CsvLayout(Layout):
             if name != label:
                 raise lines.broken(f"the column {shortened(name)} is none of those that were learned, nor the label", line)
         ids = names.index(self.id) if self.id else None
-        return Plan(names.index(label) if label in others else None, [names.index(name) for name in wanted], len(names), ids)
+        return ColumnPlaces(
+            names.index(label) if label in others else None, [names.index(name) for name in wanted], len(names), ids
+        )
 
     # --------------------------------------------------------------------------------------------------------------- the rows
 
-    def records(self, lines: Lines) -> Iterator[Record]:
+    def records(self, lines: TextLines) -> Iterator[Record]:
         begun = self._start(lines)
         if begun is None:
             return
-        plan, rows = begun
+        places, rows = begun
         words: dict[int, Counter[str]] = {}  # among the numbers of a column
         n = unlabelled = 0
         for line, given in rows:
-            blank = not given or (len(given) == 1 and plan.n > 1 and not given[0].strip())
-            if blank and plan.label is not None:
+            blank = not given or (len(given) == 1 and places.n > 1 and not given[0].strip())
+            if blank and places.label is not None:
                 continue
-            cells = [""] * plan.n if blank else given
+            cells = [""] * places.n if blank else given
             n += 1
-            if len(cells) != plan.n:
-                raise lines.broken(f"the row has {counted(len(cells), 'column')}, and the first one has {plan.n}", line)
-            labels: list[str | float] | None = None if plan.label is None else [cells[plan.label].strip()]
-            content: list[Any] = [cells[i] for i in plan.order]
+            if len(cells) != places.n:
+                raise lines.broken(f"the row has {counted(len(cells), 'column')}, and the first one has {places.n}", line)
+            labels: list[str | float] | None = None if places.label is None else [cells[places.label].strip()]
+            content: list[Any] = [cells[i] for i in places.order]
             if labels and is_missing(str(labels[0])):
                 unlabelled += 1
                 if self.skips:
                     continue
                 raise lines.broken("the label is missing", line)
             content = content if self.kinds is None else self._values(content, words, lines, line)
-            yield Record(line, labels, content, id=None if plan.id is None else cells[plan.id].strip())
+            yield Record(line, labels, content, id=None if places.id is None else cells[places.id].strip())
         self.left_out(unlabelled, lines)
         if words and lines.path not in self._warned:
             self._warned.add(lines.path)
             found = [Words(self._said(j), counts, n, 0) for j, counts in sorted(words.items())]
             warn(message_of_words(lines.path, found))
 
-    def _values(self, cells: list[str], words: dict[int, Counter[str]], lines: Lines, line: int) -> list[Any]:
+    def _values(self, cells: list[str], words: dict[int, Counter[str]], lines: TextLines, line: int) -> list[Any]:
         """Return the values of a row; count words among numbers."""
         kinds = self.kinds or []
         if CATEGORY not in kinds:
@@ -296,7 +300,7 @@ class CsvLayout(Layout):
         """Return the name of a column in messages."""
         return shortened(self.names[j]) if self.names is not None else str(j + 1 + (self.place is not None and j >= self.place))
 
-    def note(self, record: Record, lines: Lines) -> None:
+    def add_record(self, record: Record, lines: TextLines) -> None:
         if len(self._counted) == len(self._seen) and numbers_of(record.content) is not None:
             return
         for j, (given, seen, found) in enumerate(zip(record.content, self._seen, self._census, strict=True)):
@@ -307,11 +311,11 @@ class CsvLayout(Layout):
                 raise UsageError(f"{lines.path}, line {record.line} has {shortened(cell)} in the column {self._said(j)}; {hint}")
             if value is None or (j in self._counted and not isinstance(value, str)):
                 continue
-            if not isinstance(value, str) or len(found.words) < MOST_CATEGORIES:
+            if not isinstance(value, str) or len(found.words) < MAX_CATEGORIES:
                 found.add(cell)
-            if len(seen) < MOST_CATEGORIES:
+            if len(seen) < MAX_CATEGORIES:
                 seen.setdefault(cell, len(seen))
-            enough = len(found.numbers) >= max(MOST_CATEGORIES, len(found.words) / (1 - NEARLY_ALL))
+            enough = len(found.numbers) >= max(MAX_CATEGORIES, len(found.words) / (1 - NEARLY_ALL))
             (self._counted.add if enough else self._counted.discard)(j)
 
     def finish_pass(self) -> None:
@@ -330,17 +334,17 @@ class CsvLayout(Layout):
         found[:] = [record.content for record in records]
         return found
 
-    def beside(self, baseline: Any) -> Any:
+    def wrap_baseline(self, baseline: Any) -> Any:
         return OneHotBaseline(baseline, self._seen) if self.missing else baseline
 
 
-def check_texts(name: str, found: Any, n: int) -> None:
+def check_saved_texts(name: str, found: Any, n: int) -> None:
     """Raise ValueError unless saved columns have a text each."""
     if not isinstance(found, list) or len(found) != n or not all(isinstance(text, str) for text in found):
         raise ValueError(name)
 
 
-def taken_by(features: Any) -> tuple[bool, bool]:
+def accepted_cells(features: Any) -> tuple[bool, bool]:
     """Return whether a map accepts missing cells, and words."""
     made = map_of(features)
     if made is None:
@@ -359,7 +363,7 @@ def is_header(cells: list[str], second: list[str]) -> bool:
     return above or not any(isinstance(value, float) for value in values)
 
 
-def rows_of(lines: Lines) -> Iterator[tuple[int, list[str]]]:
+def rows_of(lines: TextLines) -> Iterator[tuple[int, list[str]]]:
     """Yield the first line and the cells of each row.
 
     A blank line has no cell or one; `skip` rows are left out.

@@ -10,13 +10,13 @@ from io import BufferedReader, FileIO, RawIOBase
 from tempfile import TemporaryFile
 from typing import IO, Any
 
-from sklearn_predtron.cli._labels import RewrittenText, Words, add_labels, add_labels_to_groups
-from sklearn_predtron.cli._progress import Bar
+from sklearn_predtron.cli._labels import RewrittenText, WordLabels, add_labels, add_labels_to_groups
+from sklearn_predtron.cli._progress import ProgressBar
 from sklearn_predtron.datasets import BrokenLineError, SvmlightReader
 from sklearn_predtron.datasets._rows import Chunk
 
 BLOCK = 2**20
-MOST_KEPT = 2**28  # bytes of parsed rows that are not parsed again
+MAX_KEPT = 2**28  # bytes of parsed rows that are not parsed again
 STANDARD = "-"  # what the user calls standard input and output
 
 
@@ -78,7 +78,7 @@ class DataFile:
     def __init__(self, path: str):
         self.path = path
         self.name = "standard input" if path == STANDARD else path
-        self.labelled, self.looked_at = True, False
+        self.labelled, self.first_row_read = True, False
         self.encoding = "utf-8"
         self.hint = ""  # what messages say of it, too
         self.parsed: list[Any] | None = None  # all chunks, if a pass has kept them
@@ -98,7 +98,7 @@ class DataFile:
                 with suppress(OSError):
                     file.close()
 
-    def keep(self, bar: Bar) -> None:
+    def keep(self, bar: ProgressBar) -> None:
         """Copy a pipe to a temporary file, once."""
         if self._copy is not None or not self.is_pipe:
             return
@@ -109,7 +109,7 @@ class DataFile:
                 bar(f"copying {self.name}: {self._copy.tell() // BLOCK} MiB", None)
             self._copy.flush()
 
-    def open(self, *, to_look: bool = False) -> IO[bytes]:
+    def open(self, *, first_lines_only: bool = False) -> IO[bytes]:
         """Open the file at its start.
 
         A pipe can be opened again if only its first lines were read.
@@ -124,8 +124,8 @@ class DataFile:
         if self._pipe is None:
             with named(self.name):
                 self._pipe = FileIO(0, closefd=False) if self.path == STANDARD else FileIO(self.path)
-        stream = PipeStream(self._pipe, self._ahead, noted=to_look)
-        self._ahead = self._ahead if to_look else bytearray()
+        stream = PipeStream(self._pipe, self._ahead, noted=first_lines_only)
+        self._ahead = self._ahead if first_lines_only else bytearray()
         return BufferedReader(stream)
 
 
@@ -141,7 +141,7 @@ class DataFileReader(SvmlightReader):
 
     weights = ids = None  # of the rows of a chunk
 
-    def __init__(self, file: DataFile, *, words: Words | None = None, **parameters: Any):
+    def __init__(self, file: DataFile, *, words: WordLabels | None = None, **parameters: Any):
         super().__init__(file.name, **parameters)
         self._file = file
         self._words = words if file.labelled else None
@@ -199,22 +199,22 @@ class DataFileReader(SvmlightReader):
             raise FileError((getattr(error, "strerror", None) or str(error)).removesuffix(".")) from None
 
 
-class Room:
+class MemoryBudget:
     """Bytes left for the rows that a first pass keeps."""
 
     def __init__(self) -> None:
-        self.left = MOST_KEPT
+        self.left = MAX_KEPT
 
 
-class FirstReader(DataFileReader):
+class FirstPassReader(DataFileReader):
     """A reader for the first pass, which keeps the rows.
 
     It drops them if there is no memory for all.
     """
 
-    def __init__(self, file: DataFile, room: Room, **parameters: Any):
+    def __init__(self, file: DataFile, budget: MemoryBudget, **parameters: Any):
         super().__init__(file, **parameters)
-        self._room = room
+        self._budget = budget
 
     def _chunks(self, *arguments: Any, **options: Any) -> Iterator[Chunk]:
         kept: list[Chunk] = []
@@ -222,13 +222,13 @@ class FirstReader(DataFileReader):
         for chunk in super()._chunks(*arguments, **options):
             X = chunk.X
             taken += X.data.nbytes + X.indices.nbytes + X.indptr.nbytes + chunk.labels.values.nbytes
-            if taken <= self._room.left:
+            if taken <= self._budget.left:
                 kept.append(chunk)
             else:
                 kept.clear()
             yield chunk
-        if taken <= self._room.left:
-            self._room.left -= taken
+        if taken <= self._budget.left:
+            self._budget.left -= taken
             self._file.parsed = kept
 
 

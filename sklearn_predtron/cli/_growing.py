@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from sklearn_predtron.cli._compare import ByQuery, Comparison
+from sklearn_predtron.cli._compare import Comparison, GroupedValues
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._labels import shortened_labels
 from sklearn_predtron.cli._tasks import Task
 
-MOST_CLASSES = 10_000  # unless another number is asked for
+MAX_CLASSES = 10_000  # unless another number is asked for
 
 
-def widest(X: Any, model: Any, n_features: int | None) -> Any:
+def widened(X: Any, model: Any, n_features: int | None) -> Any:
     """Return rows at least as wide as the estimator."""
     known = model.n_features_in_ if model.__sklearn_is_fitted__() else n_features or 1
     X.resize(X.shape[0], max(known, X.shape[1]))
@@ -28,7 +28,7 @@ def check_number(n: int, most: int | None) -> None:
 
     Ids or measurements read as labels would fill the memory with weights.
     """
-    most = MOST_CLASSES if most is None else most
+    most = MAX_CLASSES if most is None else most
     if n > most:
         raise ValueError(
             f"TRAIN has {n:,} distinct labels so far, and --max-classes is {most}; labels are classes, and a larger "
@@ -38,15 +38,15 @@ def check_number(n: int, most: int | None) -> None:
 
 def grow(comparison: Comparison, task: Task, X: Any, y: Any, most: int | None) -> None:
     """Add the features and labels of a chunk to the estimator."""
-    contestant = comparison.contestants[0]
-    rows, labels = (X.values, y.values) if isinstance(X, ByQuery) else (X, y)
-    labelled, model = not (task.rank or task.multilabel), contestant.estimator
+    evaluated = comparison.models[0]
+    rows, labels = (X.values, y.values) if isinstance(X, GroupedValues) else (X, y)
+    labelled, model = not (task.rank or task.multilabel), evaluated.estimator
     if not model.__sklearn_is_fitted__():
         if labelled:
-            found = np.unique(labels) if contestant.classes is None else np.union1d(contestant.classes, labels)
-            if contestant.classes is None or len(found) > len(contestant.classes):
+            found = np.unique(labels) if evaluated.classes is None else np.union1d(evaluated.classes, labels)
+            if evaluated.classes is None or len(found) > len(evaluated.classes):
                 check_number(len(found), most)
-            contestant.classes = found
+            evaluated.classes = found
         return
     new = np.setdiff1d(labels, model.classes_) if labelled else np.empty(0)
     if len(new):
@@ -55,7 +55,7 @@ def grow(comparison: Comparison, task: Task, X: Any, y: Any, most: int | None) -
 
 
 @dataclass
-class HeldBack:
+class PendingRows:
     """Rows that wait for the second label of a stream."""
 
     most = 100_000  # rows, for memory
@@ -64,16 +64,16 @@ class HeldBack:
 
     def take(self, comparison: Comparison, X: Any, y: Any) -> tuple[Any, Any] | None:
         """Return the rows to train on; None while they wait."""
-        contestant = comparison.contestants[0]
-        labels = None if contestant.estimator.__sklearn_is_fitted__() else contestant.classes
-        if labels is not None and len(labels) < 2 and not isinstance(X, ByQuery):
+        evaluated = comparison.models[0]
+        labels = None if evaluated.estimator.__sklearn_is_fitted__() else evaluated.classes
+        if labels is not None and len(labels) < 2 and not isinstance(X, GroupedValues):
             self.chunks.append((X, y))
             self.rows += len(y)
-            self.refuse_beyond(self.most)
+            self.check_pending_count(self.most)
             return None
         return self.all_with(X, y) if self.chunks else (X, y)
 
-    def refuse_beyond(self, most: int) -> None:
+    def check_pending_count(self, most: int) -> None:
         """Raise an error if too many rows wait."""
         if self.rows > most:
             first = counted(self.rows, "row")
@@ -90,7 +90,7 @@ class HeldBack:
 
 
 @dataclass
-class LeftOut:
+class UnseenFeatures:
     """Counts of unseen features and unseen labels in test rows."""
 
     values: int = 0
@@ -100,7 +100,7 @@ class LeftOut:
 
     def count_labels(self, y: Any, classes: Any) -> None:
         """Count rows or tokens whose labels are not classes."""
-        values = y.values if isinstance(y, ByQuery) else y
+        values = y.values if isinstance(y, GroupedValues) else y
         if classes is None or not isinstance(values, np.ndarray) or values.ndim > 1:
             return
         unknown = values[~np.isin(values, classes)]

@@ -61,7 +61,7 @@ def add_labels_to_groups(lines: bytes) -> bytes:
     return b"\n".join([b"0 " + row if FIRST_FIELD.match(row) else row for row in rows])
 
 
-class Words:
+class WordLabels:
     """Word labels and the numbers that replace them in parsing.
 
     Parameters

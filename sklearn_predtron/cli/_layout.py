@@ -9,7 +9,7 @@ from math import isfinite
 from typing import Any, ClassVar, NamedTuple
 
 from sklearn_predtron._support.warning import warn
-from sklearn_predtron.cli._text_lines import Lines
+from sklearn_predtron.cli._text_lines import TextLines
 
 
 class Record(NamedTuple):
@@ -22,7 +22,7 @@ class Record(NamedTuple):
     id: str | None = None
 
 
-def number_of(label: str | float) -> float | None:
+def parse_number(label: str | float) -> float | None:
     """Return text as a finite number, if it is one."""
     if isinstance(label, str) and "_" in label:  # which Python reads as a separator of digits
         return None
@@ -33,7 +33,7 @@ def number_of(label: str | float) -> float | None:
     return value if isfinite(value) else None
 
 
-class Layout(ABC):
+class TextLayout(ABC):
     """Base of the layouts that read a file by records."""
 
     name: ClassVar[str]
@@ -46,7 +46,7 @@ class Layout(ABC):
     skips = False  # whether rows without a label are left out, where others have one
     with_ids = False  # whether records have ids
 
-    def left_out(self, n: int, lines: Lines) -> None:
+    def left_out(self, n: int, lines: TextLines) -> None:
         """Warn once per file about skipped rows without a label."""
         if n and lines.path not in self._warned_of:
             self._warned_of.add(lines.path)
@@ -67,21 +67,21 @@ class Layout(ABC):
         return self.width is not None
 
     @abstractmethod
-    def look(self, lines: Lines) -> bool | None:
+    def first_row(self, lines: TextLines) -> bool | None:
         """Return whether the rows have labels.
 
         None if there are no rows.
         """
 
     @abstractmethod
-    def records(self, lines: Lines) -> Iterator[Record]:
+    def records(self, lines: TextLines) -> Iterator[Record]:
         """Yield the records of a file."""
 
-    def labelled_records(self, lines: Lines) -> Iterator[Record]:
+    def labelled_records(self, lines: TextLines) -> Iterator[Record]:
         """Yield the labelled records; report how many have none."""
         return self.records(lines)
 
-    def note(self, record: Record, lines: Lines) -> None:  # noqa: B027
+    def add_record(self, record: Record, lines: TextLines) -> None:  # noqa: B027
         """Record one record in the first pass."""
 
     def finish_pass(self) -> None:  # noqa: B027
@@ -95,6 +95,6 @@ class Layout(ABC):
     def state(self) -> dict[str, Any]:
         """Return the description of the files that a saved model stores."""
 
-    def beside(self, baseline: Any) -> Any:
+    def wrap_baseline(self, baseline: Any) -> Any:
         """Return the scikit-learn baseline for such rows."""
         return baseline

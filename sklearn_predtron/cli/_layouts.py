@@ -12,14 +12,14 @@ from sklearn_predtron.cli._csv_layout import CsvLayout
 from sklearn_predtron.cli._hashed_layout import HASHED, LABEL, JsonLayout
 from sklearn_predtron.cli._job import Job, option
 from sklearn_predtron.cli._labels import is_number
-from sklearn_predtron.cli._layout import Layout
+from sklearn_predtron.cli._layout import TextLayout
 from sklearn_predtron.cli._tasks import TASKS
 from sklearn_predtron.cli._template import read_template_file
 from sklearn_predtron.cli._vw_layout import VwLayout
 from sklearn_predtron.datasets._conll import AUTO
 
 SVMLIGHT = "svmlight"
-LAYOUTS: dict[str, type[Layout]] = {kind.name: kind for kind in (CsvLayout, ConllLayout, JsonLayout, VwLayout)}
+LAYOUTS: dict[str, type[TextLayout]] = {kind.name: kind for kind in (CsvLayout, ConllLayout, JsonLayout, VwLayout)}
 ENDINGS = {".csv": "csv", ".tsv": "csv", ".conll": "conll", ".jsonl": "json", ".ndjson": "json", ".vw": "vw"}
 OPTIONS = {
     "label": ("csv", "json", "conll"),
@@ -59,7 +59,7 @@ def hint_of(fields: list[bytes]) -> str:
     return "" if name is None else f"; the file looks like {name}, which --format {name} reads"
 
 
-def layout_of(job: Job, loaded: Any) -> Layout | None:
+def layout_of(job: Job, loaded: Any) -> TextLayout | None:
     """Return the layout of the files; None is svmlight."""
     state = getattr(loaded, "file_format_", None)
     name = (job.format or format_of_names(job) or SVMLIGHT) if state is None else name_in(job, state)
@@ -112,7 +112,7 @@ def check_layout(job: Job, name: str, loaded: Any) -> None:
         raise UsageError(f"--features={job.parameters['features']} is not for {name} files; accepted is a number of features")
 
 
-def new_layout(job: Job, name: str, loaded: Any) -> Layout:
+def new_layout(job: Job, name: str, loaded: Any) -> TextLayout:
     """Return the layout of files without a saved layout.
 
     A model fitted in Python provides its columns.
@@ -139,7 +139,7 @@ def name_in(job: Job, state: Any) -> str:
     return state["format"]
 
 
-def loaded_layout(job: Job, loaded: Any, state: dict[str, Any]) -> Layout:
+def loaded_layout(job: Job, loaded: Any, state: dict[str, Any]) -> TextLayout:
     """Return the layout that a saved model stores."""
     try:
         if state["format"] == ConllLayout.name:

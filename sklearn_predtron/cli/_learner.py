@@ -14,7 +14,7 @@ from sklearn_predtron._support.replacing import replacing
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._data_files import FileError, named
-from sklearn_predtron.cli._format import AnyFormat
+from sklearn_predtron.cli._file_format import AnyFormat
 from sklearn_predtron.cli._job import Job, option
 from sklearn_predtron.cli._labels import are_words, shortened_labels
 from sklearn_predtron.cli._tasks import TASKS, Task, task_of
@@ -97,7 +97,7 @@ def warn_of_few_rows(job: Job, model: Any, file_format: AnyFormat) -> None:
         )
 
 
-def settle_norm(model: Any, X: Any) -> None:
+def choose_norm(model: Any, X: Any) -> None:
     """Replace "auto" by "scaled" for rows of a table.
 
     So it is where the model has learned under it: rows of files, whose format is the file's, go on.

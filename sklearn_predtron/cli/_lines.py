@@ -80,7 +80,7 @@ def format_scores(scores: NDArray) -> Iterator[str]:
         yield " ".join(f"{score:.17g}" for score in row) + "\n"
 
 
-def spaced(lines: Iterable[str], start: NDArray) -> Iterator[str]:
+def with_empty_lines(lines: Iterable[str], start: NDArray) -> Iterator[str]:
     """Yield lines of tokens, with empty lines after sequences."""
     ends = set(start[1:].tolist())
     for i, line in enumerate(lines, 1):

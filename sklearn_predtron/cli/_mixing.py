@@ -13,7 +13,7 @@ from sklearn_predtron._support.warning import warn
 from sklearn_predtron.cli._compare import Comparison
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._data_files import STANDARD, FileError
-from sklearn_predtron.cli._format import FileFormat, Files
+from sklearn_predtron.cli._file_format import FileFormat, JobFiles
 from sklearn_predtron.cli._job import Job, option
 from sklearn_predtron.cli._labels import shortened_labels
 from sklearn_predtron.cli._tasks import task_of
@@ -39,7 +39,7 @@ def check_mixing(job: Job) -> None:
             raise UsageError(f"--{error}".replace("=", "").removesuffix(".")) from None
 
 
-def check_names(job: Job, files: Files) -> None:
+def check_names(job: Job, files: JobFiles) -> None:
     """Raise UsageError for names that shards cannot open."""
     path = next((file.path for file in files.train if file.is_pipe or file.path == STANDARD), None)
     if path is not None:
@@ -62,23 +62,23 @@ def are_columns(file_format: FileFormat) -> bool:
     return not file_format.multilabel or np.array_equal(file_format.parsed_classes, np.arange(len(file_format.classes)))
 
 
-def shards_of(files: Files, file_format: FileFormat) -> list[Any]:
+def shards_of(files: JobFiles, file_format: FileFormat) -> list[Any]:
     """Return the shards of the files."""
     readers = file_format.words is not None or file_format.cache or not are_columns(file_format)
     return [file_format.shard(file) if readers else file.path for file in files.train]
 
 
-def learn_mixture(comparison: Comparison, job: Job, files: Files, file_format: FileFormat) -> BaseException | None:
+def train_mixture(comparison: Comparison, job: Job, files: JobFiles, file_format: FileFormat) -> BaseException | None:
     """Train on the files in parallel; return an early end's cause.
 
     After Ctrl-C the model of the last complete round is kept; after any other exception nothing is learned.
     """
-    contestant = comparison.contestants[0]
-    task, result = task_of(contestant.estimator), contestant.result
+    evaluated = comparison.models[0]
+    task, result = task_of(evaluated.estimator), evaluated.result
     if not job.shuffle:
-        contestant.estimator.set_params(shuffle=False)
+        evaluated.estimator.set_params(shuffle=False)
     mixing = ParameterMixing(
-        contestant.estimator,
+        evaluated.estimator,
         rounds=job.epochs,
         n_jobs=job.jobs,
         cluster=job.cluster,
@@ -86,7 +86,7 @@ def learn_mixture(comparison: Comparison, job: Job, files: Files, file_format: F
         random_state=job.seed,
     )
     start, stopped = perf_counter(), None
-    known = {"classes": None if task.rank else contestant.classes, "n_features": file_format.n_features}
+    known = {"classes": None if task.rank else evaluated.classes, "n_features": file_format.n_features}
     if task.batch:
         warn(f"{job.mixing} leaves the cut of --task bipartite at 0: it is chosen on rows in memory")
     try:
@@ -103,7 +103,7 @@ def learn_mixture(comparison: Comparison, job: Job, files: Files, file_format: F
         if not mixing.__sklearn_is_fitted__():
             return error
         stopped = error
-    model = contestant.estimator = mixing.estimator_
+    model = evaluated.estimator = mixing.estimator_
     result.learner, result.seconds = f"{result.learner}, {mixing.n_shards_} mixed", perf_counter() - start
     result.rounds, result.progressive_rounds = model.t_, model.t_ // len(mixing.loss_curve_)
     result.loss, result.last_loss = nan, mixing.loss_curve_[0] * result.progressive_rounds

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from sklearn_predtron.cli._answers import WithCosts
+from sklearn_predtron.cli._action_spaces import RowsWithCosts
 from sklearn_predtron.cli._compare import ResultRow
 
 
@@ -41,8 +41,8 @@ class OneHotBaseline:
 
     def _encoded(self, X: Any) -> Any:
         """Return the rows as numbers."""
-        if isinstance(X, WithCosts):
-            return WithCosts(self._encoded(X.values), X.pairs, X.columns)
+        if isinstance(X, RowsWithCosts):
+            return RowsWithCosts(self._encoded(X.values), X.pairs, X.columns)
         if X.dtype != object:
             return np.nan_to_num(X, nan=0.0)
         return sparse.hstack([self._column(X[:, j], words) for j, words in enumerate(self._words)], format="csr")

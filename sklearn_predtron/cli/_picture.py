@@ -16,7 +16,7 @@ COLORS = "#D55E00", "#0072B2"
 FORMATS = (".pdf", ".png", ".svg")
 
 
-class Ratios(NamedTuple):
+class PeerRatios(NamedTuple):
     """Ratios to the baseline on a data set; None is unknown."""
 
     name: str
@@ -38,7 +38,7 @@ def check_picture(job: Job) -> None:
         raise UsageError("--plot needs matplotlib: pip install 'sklearn_predtron[plot]'")
 
 
-def draw(lines: Sequence[Ratios], path: str) -> None:
+def draw(lines: Sequence[PeerRatios], path: str) -> None:
     """Draw loss and time ratios on log axes; write the picture."""
     from matplotlib.figure import Figure
 

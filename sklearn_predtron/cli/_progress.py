@@ -12,7 +12,7 @@ from sklearn_predtron.cli._compare import ResultRow
 LONGEST_NAME = 60  # of a file, in a line with other things
 
 
-class Bar:
+class ProgressBar:
     """A progress bar of one line, only on terminals."""
 
     def __init__(self, stream: TextIO | None = None, *, quiet: bool = False):

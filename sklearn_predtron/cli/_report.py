@@ -11,7 +11,7 @@ from sklearn_predtron._support.one_line import one_line
 from sklearn_predtron.cli._compare import CUTS, ResultRow
 from sklearn_predtron.cli._console import complain, report
 from sklearn_predtron.cli._data_files import STANDARD
-from sklearn_predtron.cli._growing import LeftOut
+from sklearn_predtron.cli._growing import UnseenFeatures
 from sklearn_predtron.cli._job import Job
 from sklearn_predtron.cli._progress import LONGEST_NAME
 from sklearn_predtron.cli._tasks import Task
@@ -46,9 +46,9 @@ def top_table(results: Sequence[ResultRow]) -> str:
     return "\n" + aligned([["learner", "queries", *(f"NDCG@{k}" for k in CUTS)], *lines]) + "\n\n" if lines else ""
 
 
-def paid_table(results: Sequence[ResultRow]) -> str:
+def cost_table(results: Sequence[ResultRow]) -> str:
     """Format the table of costs, if rows have costs."""
-    lines = [line for result in results for line in result.paid_cells()]
+    lines = [line for result in results for line in result.cost_cells()]
     return "\n" + aligned([["learner", "rows", "mean cost", "best constant", "savings"], *lines]) + "\n\n" if lines else ""
 
 
@@ -77,7 +77,7 @@ class Outcome:
     """The outcome of the job, and errors that ended it early."""
 
     results: Sequence[ResultRow]
-    left_out: LeftOut
+    left_out: UnseenFeatures
     errors: list[tuple[BaseException, str]]
     predictions_to: str | None
     only_predicted: bool
@@ -85,19 +85,19 @@ class Outcome:
 
 def report_outcome(outcome: Outcome, job: Job, task: Task) -> int:
     """Report the outcome; return the exit code."""
-    beside = outcome.predictions_to == STANDARD
+    to_stderr = outcome.predictions_to == STANDARD
     text = "" if job.quiet else str(outcome.left_out)
     if job.json:
-        code = report(as_json(outcome.results, outcome.left_out), beside=beside)
+        code = report(as_json(outcome.results, outcome.left_out), to_stderr=to_stderr)
     elif job.quiet or outcome.only_predicted:
-        code = report(text, beside=True)
+        code = report(text, to_stderr=True)
     else:
-        text = f"{table(outcome.results)}\n{top_table(outcome.results)}{paid_table(outcome.results)}{text}{legend([task])}\n"
-        code = report(text, beside=beside)
+        text = f"{table(outcome.results)}\n{top_table(outcome.results)}{cost_table(outcome.results)}{text}{legend([task])}\n"
+        code = report(text, to_stderr=to_stderr)
     return max([code, *(complain(error, rest) for error, rest in outcome.errors)])
 
 
-def as_json(results: Sequence[ResultRow], left_out: LeftOut) -> str:
+def as_json(results: Sequence[ResultRow], left_out: UnseenFeatures) -> str:
     """Return the results as one JSON object."""
     missing = {"values": left_out.values, "features": len(left_out.features)}
     found: dict[str, Any] = {"results": [result.figures() for result in results], "left_out_of_test": missing}

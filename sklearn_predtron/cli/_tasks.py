@@ -12,26 +12,26 @@ from sklearn.preprocessing import StandardScaler
 from sklearn_predtron._support.parts import Part, kinds, resolve
 from sklearn_predtron.cli._baselines import (
     Baseline,
-    BatchesBaseline,
+    BatchClassifierBaseline,
+    MultilabelPerceptronBaseline,
+    OrdinalPerceptronBaseline,
     PerceptronBaseline,
-    PerceptronsBaseline,
-    RanksPerceptronBaseline,
-    RelevanceBaseline,
-    TokensPerceptronBaseline,
+    RankerBaseline,
+    TaggerBaseline,
 )
 from sklearn_predtron.cli._compare import (
-    BatchesContestant,
     Comparison,
-    PredtronContestant,
-    RankerContestant,
+    EvaluatedBatchClassifier,
+    EvaluatedModel,
+    EvaluatedRanker,
+    EvaluatedTagger,
     ResultRow,
-    TaggerContestant,
 )
 from sklearn_predtron.cli._least_cost import (
-    LeastCost,
-    LeastCostContestant,
-    LeastCostOfRanks,
-    LeastCostOfSets,
+    EvaluatedCostModel,
+    LeastCostBaseline,
+    MultilabelLeastCostBaseline,
+    OrdinalLeastCostBaseline,
 )
 from sklearn_predtron.families.bipartite import PredtronBipartiteClassifier
 from sklearn_predtron.families.classification import PredtronBinaryClassifier, PredtronClassifier
@@ -51,8 +51,8 @@ class Task:
     baseline: type[Baseline]
     losses: type[Part]
     score: str
-    contestant: type[PredtronContestant] = PredtronContestant
-    by_costs: type[LeastCost] | None = None  # the baseline where rows have costs of their own, if they may
+    evaluated_model: type[EvaluatedModel] = EvaluatedModel
+    by_costs: type[LeastCostBaseline] | None = None  # the baseline where rows have costs of their own, if they may
 
     @property
     def multilabel(self) -> bool:
@@ -62,7 +62,7 @@ class Task:
     @property
     def batch(self) -> bool:
         """Return whether a round is a batch of rows, of two labels."""
-        return self.contestant is BatchesContestant
+        return self.evaluated_model is EvaluatedBatchClassifier
 
     @property
     def rank(self) -> bool:
@@ -92,7 +92,7 @@ class Task:
 
     def under_costs(self) -> Task:
         """Return the task with models that predict by row costs."""
-        return replace(self, contestant=LeastCostContestant, baseline=self.by_costs or self.baseline)
+        return replace(self, evaluated_model=EvaluatedCostModel, baseline=self.by_costs or self.baseline)
 
     def takes(self, parameters: dict[str, Any]) -> bool:
         """Return whether the estimator accepts the requested norm."""
@@ -106,13 +106,17 @@ BY_NDCG = "mean NDCG"
 BY_TOKENS = "accuracy of tokens"
 BY_BATCH = "1 - the loss of all rows as one batch"
 TASKS = {
-    "binary": Task(PredtronBinaryClassifier, PerceptronBaseline, CostTableLoss, BY_CLASS, by_costs=LeastCost),
-    "multiclass": Task(PredtronClassifier, PerceptronBaseline, CostTableLoss, BY_CLASS, by_costs=LeastCost),
-    "ordinal": Task(PredtronOrdinalClassifier, RanksPerceptronBaseline, CostTableLoss, BY_RANKS, by_costs=LeastCostOfRanks),
-    "multilabel": Task(PredtronMultilabelClassifier, PerceptronsBaseline, SubsetLoss, BY_LABELS, by_costs=LeastCostOfSets),
-    "rank": Task(PredtronRanker, RelevanceBaseline, RankingLoss, BY_NDCG, RankerContestant),
-    "sequence": Task(PredtronSequenceTagger, TokensPerceptronBaseline, SequenceLoss, BY_TOKENS, TaggerContestant),
-    "bipartite": Task(PredtronBipartiteClassifier, BatchesBaseline, SubsetLoss, BY_BATCH, BatchesContestant),
+    "binary": Task(PredtronBinaryClassifier, PerceptronBaseline, CostTableLoss, BY_CLASS, by_costs=LeastCostBaseline),
+    "multiclass": Task(PredtronClassifier, PerceptronBaseline, CostTableLoss, BY_CLASS, by_costs=LeastCostBaseline),
+    "ordinal": Task(
+        PredtronOrdinalClassifier, OrdinalPerceptronBaseline, CostTableLoss, BY_RANKS, by_costs=OrdinalLeastCostBaseline
+    ),
+    "multilabel": Task(
+        PredtronMultilabelClassifier, MultilabelPerceptronBaseline, SubsetLoss, BY_LABELS, by_costs=MultilabelLeastCostBaseline
+    ),
+    "rank": Task(PredtronRanker, RankerBaseline, RankingLoss, BY_NDCG, EvaluatedRanker),
+    "sequence": Task(PredtronSequenceTagger, TaggerBaseline, SequenceLoss, BY_TOKENS, EvaluatedTagger),
+    "bipartite": Task(PredtronBipartiteClassifier, BatchClassifierBaseline, SubsetLoss, BY_BATCH, EvaluatedBatchClassifier),
 }
 
 
@@ -128,8 +132,8 @@ def start_comparison(
     # The first validation in a process looks for data frame plug-ins, which is no learner's time.
     StandardScaler().fit(np.zeros((1, 1)))
     classes = np.arange(len(labels)) if task.multilabel else labels
-    ours = task.contestant(estimator, classes, results[0])
-    others = [kind.beside(estimator, classes, result) for kind, result in zip(baselines, results[1:], strict=True)]
+    ours = task.evaluated_model(estimator, classes, results[0])
+    others = [kind.for_estimator(estimator, classes, result) for kind, result in zip(baselines, results[1:], strict=True)]
     return Comparison([ours, *others])
 
 

@@ -11,7 +11,7 @@ from sklearn_predtron.datasets import BrokenLineError
 UTF_8 = "utf-8"
 
 
-class Lines:
+class TextLines:
     """The lines of a file, as text with their ends.
 
     Parameters
@@ -31,7 +31,7 @@ class Lines:
         self.number = 0  # of the last line
         self.n_bytes = 0  # up to its end
 
-    def __iter__(self) -> Lines:
+    def __iter__(self) -> TextLines:
         return self
 
     def __next__(self) -> str:
@@ -46,9 +46,9 @@ class Lines:
         if len(line) > self.longest:
             raise self.broken(f"the line is longer than chunk_bytes={self.longest}")
         self.n_bytes += len(line)
-        return self._as_text(line)
+        return self._decode_line(line)
 
-    def _as_text(self, line: bytes) -> str:
+    def _decode_line(self, line: bytes) -> str:
         """Decode a line."""
         if b"\0" in line:
             raise self.broken("the line has a NUL byte, which text has not")

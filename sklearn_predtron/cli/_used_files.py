@@ -16,7 +16,7 @@ from sklearn_predtron.cli._job import Job, option
 ALLOWED = {("save", "load"), ("cache", "cache")}  # a model that learns on takes its own place; a file may be used twice
 
 
-class Use(NamedTuple):
+class FileUse(NamedTuple):
     """A file of the job: its purpose, description and name."""
 
     name: str
@@ -37,23 +37,23 @@ def check_uses(job: Job) -> None:
                 raise UsageError(f"{one.said} and {other.said} are the same file {path!r}")
 
 
-def uses_of(job: Job) -> Iterator[Use]:
+def uses_of(job: Job) -> Iterator[FileUse]:
     """Yield the files that are written, then those read."""
-    yield Use("output", "standard output", 1, True)
+    yield FileUse("output", "standard output", 1, True)
     for name in ("checkpoint", "predictions", "plot", "save"):
         if getattr(job, name) and getattr(job, name) != STANDARD:
-            yield Use(name, f"--{name}", getattr(job, name), True)
+            yield FileUse(name, f"--{name}", getattr(job, name), True)
     data = [("TRAIN", path) for path in job.train] + [("--test", path) for path in [job.test] if path]
     for said, path in data:
         if job.cache and path != STANDARD:
-            yield Use("cache", f"the cache of {said}={path!r}", f"{path}.cache", True)
+            yield FileUse("cache", f"the cache of {said}={path!r}", f"{path}.cache", True)
     data += [(option(name), path) for name in ("costs", "test_costs") if (path := getattr(job, name))]
     if job.template:
         data.append(("--template", job.template))
     for said, path in data:
-        yield Use("data", said, 0 if path == STANDARD else path, False)
+        yield FileUse("data", said, 0 if path == STANDARD else path, False)
     if job.load:
-        yield Use("load", "--load", job.load, False)
+        yield FileUse("load", "--load", job.load, False)
 
 
 def identity(path: str | int) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class Weighted:
+class WeightedRows:
     """Rows and their weights, sliced together.
 
     Parameters
@@ -23,13 +23,13 @@ class Weighted:
         self.values, self.weights = values, weights
 
     @classmethod
-    def of(cls, X: Any, y: Any, weights: NDArray) -> tuple[Weighted, Any]:
+    def of(cls, X: Any, y: Any, weights: NDArray) -> tuple[WeightedRows, Any]:
         """Return the rows of positive weight, and their labels."""
         there = np.flatnonzero(weights)
         return cls(X, weights)[there], y[there]
 
-    def __getitem__(self, rows: slice | NDArray) -> Weighted:
-        return Weighted(self.values[rows], self.weights[rows])
+    def __getitem__(self, rows: slice | NDArray) -> WeightedRows:
+        return WeightedRows(self.values[rows], self.weights[rows])
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -39,4 +39,4 @@ class Weighted:
 
 def split_weights(X: Any) -> tuple[Any, NDArray | None]:
     """Return the rows and their weights, if any."""
-    return (X.values, X.weights) if isinstance(X, Weighted) else (X, None)
+    return (X.values, X.weights) if isinstance(X, WeightedRows) else (X, None)

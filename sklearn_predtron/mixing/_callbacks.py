@@ -23,7 +23,7 @@ class Unwatched:
     def close_round(self, fitted: Reconstruct) -> bool:
         """End a round; return whether the fit is over.
 
-        `attributes` returns the attributes that the estimator has then.
+        `fitted` returns the attributes that the estimator has then.
         """
         return False
 
@@ -60,7 +60,7 @@ class Watched(Unwatched):
     def close_round(self, fitted: Reconstruct) -> bool:
         """End a round; return whether the fit is over.
 
-        `attributes` returns the attributes that the estimator has then.
+        `fitted` returns the attributes that the estimator has then.
         """
         return bool(self.round.call_on_fit_task_end(reconstruction_attributes=fitted, **self.given))
 

@@ -23,10 +23,10 @@ from sklearn_predtron.losses._by_row import (
     sets_of_least_cost,
 )
 
-MOST_COSTS = 2**22  # in memory at once
+MAX_COSTS = 2**22  # in memory at once
 
 
-class WithCosts:
+class RowsWithCosts:
     """Rows with the costs of the named pairs.
 
     Parameters
@@ -42,8 +42,8 @@ class WithCosts:
     def __init__(self, values: Any, pairs: list[tuple[Any, Any]], columns: NDArray):
         self.values, self.pairs, self.columns = values, pairs, columns
 
-    def __getitem__(self, rows: slice | NDArray) -> WithCosts:
-        return WithCosts(self.values[rows], self.pairs, self.columns[rows])
+    def __getitem__(self, rows: slice | NDArray) -> RowsWithCosts:
+        return RowsWithCosts(self.values[rows], self.pairs, self.columns[rows])
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -58,21 +58,21 @@ class WithCosts:
 
 def values_of(X: Any) -> Any:
     """Return the rows, with or without costs."""
-    return X.values if isinstance(X, WithCosts) else X
+    return X.values if isinstance(X, RowsWithCosts) else X
 
 
-class Answers(ABC):
+class ActionSpace(ABC):
     """Base of the action spaces: predictions as numbers or indicators."""
 
     size: int  # costs of a row
 
     def parts(self, n: int) -> Iterator[slice]:
         """Yield rows in parts whose costs fit into memory."""
-        step = max(1, MOST_COSTS // self.size)
+        step = max(1, MAX_COSTS // self.size)
         return (slice(start, start + step) for start in range(0, n, step))
 
     @abstractmethod
-    def pair(self, text: str) -> tuple[Any, Any] | None:
+    def parse_pair(self, text: str) -> tuple[Any, Any] | None:
         """Return a column of a header as a pair of labels.
 
         None if it names no pair.
@@ -80,10 +80,10 @@ class Answers(ABC):
 
     @property
     @abstractmethod
-    def accepted(self) -> tuple[str, list[Any]]:
+    def accepted_pairs(self) -> tuple[str, list[Any]]:
         """Return the accepted columns as text, and the labels to list."""
 
-    def missing(self, pairs: list[tuple[Any, Any]]) -> str | None:
+    def missing_pair(self, pairs: list[tuple[Any, Any]]) -> str | None:
         """Return a required pair without a column, if any."""
         return None
 
@@ -96,23 +96,23 @@ class Answers(ABC):
         """Return the labels of numbers or indicators."""
 
     @abstractmethod
-    def unknown(self, n: int) -> NDArray:
+    def prior_probabilities(self, n: int) -> NDArray:
         """Return the probabilities of rows before any training."""
 
     @abstractmethod
-    def table(self, X: WithCosts) -> NDArray:
+    def table(self, X: RowsWithCosts) -> NDArray:
         """Return the cost of every action in each row."""
 
     @abstractmethod
-    def of_least_cost(self, probabilities: NDArray, table: NDArray) -> NDArray:
+    def least_cost_actions(self, probabilities: NDArray, table: NDArray) -> NDArray:
         """Return the actions of least expected cost."""
 
     @abstractmethod
-    def paid(self, chosen: NDArray, true: NDArray, table: NDArray) -> NDArray:
+    def realised_costs(self, chosen: NDArray, true: NDArray, table: NDArray) -> NDArray:
         """Return the realised cost of each row."""
 
     @abstractmethod
-    def constants(self, true: NDArray, table: NDArray) -> NDArray:
+    def constant_costs(self, true: NDArray, table: NDArray) -> NDArray:
         """Return the total costs of the constant actions.
 
         The minimum along the last axis is the best.
@@ -127,7 +127,7 @@ class Answers(ABC):
         return 0
 
 
-class AnswersOfClasses(Answers):
+class ClassActions(ActionSpace):
     """Classes, and abstention if it is available.
 
     Parameters
@@ -143,13 +143,13 @@ class AnswersOfClasses(Answers):
         self.otherwise = estimator._costs(classes)
         self.size = self.otherwise.size
 
-    def pair(self, text: str) -> tuple[Any, Any] | None:
+    def parse_pair(self, text: str) -> tuple[Any, Any] | None:
         true, _, answer = text.partition(":")
         found = label_of(true, self.classes.tolist()), label_of(answer, self.named.tolist())
         return None if None in found else found
 
     @property
-    def accepted(self) -> tuple[str, list[Any]]:
+    def accepted_pairs(self) -> tuple[str, list[Any]]:
         return "TRUE:PREDICTED of the labels", self.named.tolist()
 
     def codes(self, labels: Any) -> NDArray:
@@ -158,19 +158,19 @@ class AnswersOfClasses(Answers):
     def labels(self, codes: NDArray) -> Any:
         return self.named[codes]
 
-    def unknown(self, n: int) -> NDArray:
+    def prior_probabilities(self, n: int) -> NDArray:
         return np.full((n, len(self.classes)), 1 / len(self.classes))
 
-    def table(self, X: WithCosts) -> NDArray:
+    def table(self, X: RowsWithCosts) -> NDArray:
         return costs_by_row(X.costs, self.classes, self.named.tolist(), self.otherwise, X.shape[0])
 
-    def of_least_cost(self, probabilities: NDArray, table: NDArray) -> NDArray:
+    def least_cost_actions(self, probabilities: NDArray, table: NDArray) -> NDArray:
         return expected_costs(probabilities, table).argmin(axis=1)
 
-    def paid(self, chosen: NDArray, true: NDArray, table: NDArray) -> NDArray:
+    def realised_costs(self, chosen: NDArray, true: NDArray, table: NDArray) -> NDArray:
         return table[np.arange(len(true)), true, chosen]
 
-    def constants(self, true: NDArray, table: NDArray) -> NDArray:
+    def constant_costs(self, true: NDArray, table: NDArray) -> NDArray:
         return table[np.arange(len(true)), true].sum(axis=0)
 
     def scores(self, chosen: NDArray, true: NDArray) -> NDArray:
@@ -180,7 +180,7 @@ class AnswersOfClasses(Answers):
         return int(np.sum(chosen == len(self.classes)))
 
 
-class AnswersOfRanks(AnswersOfClasses):
+class RankActions(ClassActions):
     """Ranks, and abstention if it is available.
 
     Abstention counts as the largest error in the mean distance.
@@ -191,7 +191,7 @@ class AnswersOfRanks(AnswersOfClasses):
         return 1 - np.where(chosen <= most, np.abs(chosen - true), most) / most
 
 
-class AnswersOfSets(Answers):
+class SetActions(ActionSpace):
     """Sets of labels.
 
     Parameters
@@ -208,16 +208,16 @@ class AnswersOfSets(Answers):
         self.otherwise = estimator._costs_otherwise(len(names))
         self.size = self.otherwise.size
 
-    def pair(self, text: str) -> tuple[Any, Any] | None:
+    def parse_pair(self, text: str) -> tuple[Any, Any] | None:
         name, _, side = text.partition(":")
         label = label_of(name, self.names.tolist())
         return None if label is None or side not in SIDES else (self.columns[self.names.tolist().index(label)], side)
 
     @property
-    def accepted(self) -> tuple[str, list[Any]]:
+    def accepted_pairs(self) -> tuple[str, list[Any]]:
         return "LABEL:missed and LABEL:false of the labels", self.names.tolist()
 
-    def missing(self, pairs: list[tuple[Any, Any]]) -> str | None:
+    def missing_pair(self, pairs: list[tuple[Any, Any]]) -> str | None:
         absent = [(i, side) for i, side in np.argwhere(np.isnan(self.otherwise)) if (self.columns[i], SIDES[side]) not in pairs]
         return None if not absent else f"{format_label(self.names[absent[0][0]])}:{SIDES[absent[0][1]]}"
 
@@ -227,19 +227,19 @@ class AnswersOfSets(Answers):
     def labels(self, codes: NDArray) -> Any:
         return codes
 
-    def unknown(self, n: int) -> NDArray:
+    def prior_probabilities(self, n: int) -> NDArray:
         return np.full((n, len(self.names)), 0.5)
 
-    def table(self, X: WithCosts) -> NDArray:
+    def table(self, X: RowsWithCosts) -> NDArray:
         return costs_of_labels(X.costs, self.columns, self.otherwise, X.shape[0])
 
-    def of_least_cost(self, probabilities: NDArray, table: NDArray) -> NDArray:
+    def least_cost_actions(self, probabilities: NDArray, table: NDArray) -> NDArray:
         return sets_of_least_cost(probabilities, table)
 
-    def paid(self, chosen: NDArray, true: NDArray, table: NDArray) -> NDArray:
+    def realised_costs(self, chosen: NDArray, true: NDArray, table: NDArray) -> NDArray:
         return costs_of_sets(chosen, true, table)
 
-    def constants(self, true: NDArray, table: NDArray) -> NDArray:
+    def constant_costs(self, true: NDArray, table: NDArray) -> NDArray:
         on = true.astype(bool)
         return np.column_stack([np.where(on, table[:, :, 0], 0).sum(axis=0), np.where(on, 0, table[:, :, 1]).sum(axis=0)])
 
@@ -258,8 +258,8 @@ def label_of(text: str, labels: list[Any]) -> Any:
     return value if value in labels else None
 
 
-def answers_of(estimator: Any, classes: NDArray) -> Answers:
+def action_space_of(estimator: Any, classes: NDArray) -> ActionSpace:
     """Return the action space of an estimator."""
     if isinstance(estimator, PredtronMultilabelClassifier):
-        return AnswersOfSets(estimator, classes)
-    return (AnswersOfRanks if isinstance(estimator, PredtronOrdinalClassifier) else AnswersOfClasses)(estimator, classes)
+        return SetActions(estimator, classes)
+    return (RankActions if isinstance(estimator, PredtronOrdinalClassifier) else ClassActions)(estimator, classes)

@@ -17,20 +17,20 @@ from sklearn.multioutput import MultiOutputClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_predtron.cli._demo_data import BLOCK, Split
+from sklearn_predtron.cli._demo_data import BLOCK, DatasetSplit
 
 
-def fit(estimator: Any, split: Split) -> Any:
+def fit(estimator: Any, split: DatasetSplit) -> Any:
     """Learn rows."""
     return estimator.fit(split.X, split.y)
 
 
-def predict(estimator: Any, split: Split) -> NDArray:
+def predict(estimator: Any, split: DatasetSplit) -> NDArray:
     """Predict rows."""
     return estimator.predict(split.X_test)
 
 
-def predict_ahead(estimator: Any, split: Split) -> NDArray:
+def predict_ahead(estimator: Any, split: DatasetSplit) -> NDArray:
     """Train on a stream; return predictions made before each block."""
     found: list[NDArray] = []
     for start in range(0, len(split.y), BLOCK):
@@ -41,19 +41,19 @@ def predict_ahead(estimator: Any, split: Split) -> NDArray:
     return np.concatenate(found)
 
 
-def predicted_ahead(predictions: NDArray, split: Split) -> NDArray:
+def predicted_ahead(predictions: NDArray, split: DatasetSplit) -> NDArray:
     """Return the predictions made during training."""
     return predictions
 
 
 @dataclass(frozen=True)
-class Learner:
+class ReferenceModel:
     """A reference model of a data set: how it fits and predicts."""
 
     name: str
     make: Callable[[int], Any]
-    learn: Callable[[Any, Split], Any] = fit
-    predict: Callable[[Any, Split], NDArray] = predict
+    learn: Callable[[Any, DatasetSplit], Any] = fit
+    predict: Callable[[Any, DatasetSplit], NDArray] = predict
 
 
 def in_units(kind: type, **parameters: Any) -> Callable[[int], Any]:
@@ -69,22 +69,22 @@ def seeded(kind: type, **parameters: Any) -> Callable[[int], Any]:
 # ----------------------------------------------------------------------------------------------- what is made of probabilities
 
 
-def cheapest(costs: NDArray, answers: NDArray, estimator: Any, split: Split) -> NDArray:
+def cheapest(costs: NDArray, answers: NDArray, estimator: Any, split: DatasetSplit) -> NDArray:
     """Return the columns of least expected cost (Chow's rule)."""
     return answers[(estimator.predict_proba(split.X_test) @ costs).argmin(axis=1)]
 
 
-def medians(estimator: Any, split: Split) -> NDArray:
+def medians(estimator: Any, split: DatasetSplit) -> NDArray:
     """Return the median ranks, which minimise expected distance."""
     return estimator.classes_[(estimator.predict_proba(split.X_test).cumsum(axis=1) < 0.5).sum(axis=1)]
 
 
-def rounded(estimator: Any, split: Split) -> NDArray:
+def rounded(estimator: Any, split: DatasetSplit) -> NDArray:
     """Return the ranks nearest to a regression of them."""
     return np.clip(np.rint(estimator.predict(split.X_test)), split.y.min(), split.y.max()).astype(np.int64)
 
 
-def fit_and_cut(estimator: Any, split: Split) -> tuple[Any, float]:
+def fit_and_cut(estimator: Any, split: DatasetSplit) -> tuple[Any, float]:
     """Fit, and choose the cut of largest F1 by folds."""
     ahead = cross_val_predict(estimator, split.X, split.y, method="predict_proba")[:, 1]
     precision, recall, cuts = precision_recall_curve(split.y, ahead)
@@ -92,7 +92,7 @@ def fit_and_cut(estimator: Any, split: Split) -> tuple[Any, float]:
     return fit(estimator, split), cuts[f1[:-1].argmax()]
 
 
-def above_cut(learned: tuple[Any, float], split: Split) -> NDArray:
+def above_cut(learned: tuple[Any, float], split: DatasetSplit) -> NDArray:
     """Return the rows whose probability reaches the cut."""
     estimator, cut = learned
     return (estimator.predict_proba(split.X_test)[:, 1] >= cut).astype(np.int64)
@@ -110,13 +110,13 @@ def windows(X: NDArray, ids: NDArray) -> NDArray:
     return np.hstack([before, X, after])
 
 
-def fit_windows(estimator: Any, split: Split) -> Any:
+def fit_windows(estimator: Any, split: DatasetSplit) -> Any:
     """Train on the windows of tokens."""
     assert split.ids is not None
     return estimator.fit(windows(split.X, split.ids), split.y)
 
 
-def predict_windows(estimator: Any, split: Split) -> NDArray:
+def predict_windows(estimator: Any, split: DatasetSplit) -> NDArray:
     """Predict the windows of tokens."""
     assert split.ids_test is not None
     return estimator.predict(windows(split.X_test, split.ids_test))
@@ -124,30 +124,30 @@ def predict_windows(estimator: Any, split: Split) -> NDArray:
 
 # --------------------------------------------------------------------------------------------------------------------- learners
 
-LOGISTIC = Learner("LogisticRegression", in_units(LogisticRegression))
+LOGISTIC = ReferenceModel("LogisticRegression", in_units(LogisticRegression))
 TREES = "HistGradientBoosting"
 OF_RANKS = (
-    Learner("LogisticRegression, median", LOGISTIC.make, predict=medians),
-    Learner("Ridge, rounded", in_units(Ridge), predict=rounded),
+    ReferenceModel("LogisticRegression, median", LOGISTIC.make, predict=medians),
+    ReferenceModel("Ridge, rounded", in_units(Ridge), predict=rounded),
 )
 OF_SETS = (
-    Learner(
+    ReferenceModel(
         "LogisticRegression per label", lambda seed: make_pipeline(StandardScaler(), MultiOutputClassifier(LogisticRegression()))
     ),
 )
-OF_QUERIES = (Learner("Ridge", in_units(Ridge)), Learner(TREES, seeded(HistGradientBoostingRegressor)))
-OF_TOKENS = (LOGISTIC, Learner("LogisticRegression, window", LOGISTIC.make, fit_windows, predict_windows))
+OF_QUERIES = (ReferenceModel("Ridge", in_units(Ridge)), ReferenceModel(TREES, seeded(HistGradientBoostingRegressor)))
+OF_TOKENS = (LOGISTIC, ReferenceModel("LogisticRegression, window", LOGISTIC.make, fit_windows, predict_windows))
 OF_RARE = (
-    Learner("LogisticRegression, balanced", in_units(LogisticRegression, class_weight="balanced")),
-    Learner("LogisticRegression, tuned cut", LOGISTIC.make, fit_and_cut, above_cut),
+    ReferenceModel("LogisticRegression, balanced", in_units(LogisticRegression, class_weight="balanced")),
+    ReferenceModel("LogisticRegression, tuned cut", LOGISTIC.make, fit_and_cut, above_cut),
 )
-OF_TABLES = (Learner(TREES, seeded(HistGradientBoostingClassifier)),)
+OF_TABLES = (ReferenceModel(TREES, seeded(HistGradientBoostingClassifier)),)
 OF_STREAMS = (
-    Learner("Perceptron", seeded(Perceptron), predict_ahead, predicted_ahead),
-    Learner("SGDClassifier", seeded(SGDClassifier), predict_ahead, predicted_ahead),
+    ReferenceModel("Perceptron", seeded(Perceptron), predict_ahead, predicted_ahead),
+    ReferenceModel("SGDClassifier", seeded(SGDClassifier), predict_ahead, predicted_ahead),
 )
 
 
-def of_costs(costs: NDArray, answers: NDArray) -> tuple[Learner, ...]:
+def of_costs(costs: NDArray, answers: NDArray) -> tuple[ReferenceModel, ...]:
     """Return the model that minimises expected cost."""
-    return (Learner("LogisticRegression, Chow", LOGISTIC.make, predict=partial(cheapest, costs, answers)),)
+    return (ReferenceModel("LogisticRegression, Chow", LOGISTIC.make, predict=partial(cheapest, costs, answers)),)

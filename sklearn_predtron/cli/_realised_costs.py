@@ -9,17 +9,17 @@ from numpy.typing import NDArray
 
 
 @dataclass
-class Paid:
+class RealisedCosts:
     """Sums of realised costs over rows."""
 
     rows: int = 0
     total: float = 0.0
     constants: Any = 0.0  # of each answer that is always the same, the last axis of which is to choose from
 
-    def add(self, paid: NDArray, constants: NDArray) -> None:
+    def add(self, realised_costs: NDArray, constants: NDArray) -> None:
         """Add rows."""
-        self.rows += len(paid)
-        self.total += float(paid.sum())
+        self.rows += len(realised_costs)
+        self.total += float(realised_costs.sum())
         self.constants = self.constants + constants
 
     @property
