@@ -33,8 +33,8 @@ from sklearn_predtron.datasets import SvmlightSummary
 from sklearn_predtron.datasets._blocks import rows_of
 from sklearn_predtron.datasets._compressed import decompressed
 from sklearn_predtron.mixing import ShardError
-from sklearn_predtron.mixing._dask import look_on_cluster
-from sklearn_predtron.mixing._shards import SHARDS, cut_alone, look_here, name_of, summarised
+from sklearn_predtron.mixing._dask import map_on_cluster
+from sklearn_predtron.mixing._shards import SHARDS, cut_single_file, map_in_threads, name_of, scan_readable_part
 
 ROWS_READ_FIRST = 100  # rows that may have no label in a file of sets of labels, which may be empty
 NOT_TO_PREDICT = ["test", "save", "epochs", "compare", "grow", "jobs", "cluster"]
@@ -365,12 +365,12 @@ def scan_files(job: Job, files: JobFiles, file_format: FileFormat, bar: Progress
 
 def scan_shards(job: Job, files: JobFiles, file_format: FileFormat) -> list[SvmlightSummary]:
     """Scan the files of TRAIN in parallel."""
-    first_row = partial(look_here, job.jobs) if job.jobs else partial(look_on_cluster, job.cluster)
+    first_row = partial(map_in_threads, job.jobs) if job.jobs else partial(map_on_cluster, job.cluster)
     base = "auto" if file_format.zero_based is None else file_format.zero_based
     options = {"zero_based": base, **{name: getattr(file_format, name) for name in ("multilabel", "query_id", "sequence_id")}}
-    shards = cut_alone([file.path for file in files.train], SHARDS)
+    shards = cut_single_file([file.path for file in files.train], SHARDS)
     try:
-        return first_row(summarised, [(name_of(i, shard), shard, options) for i, shard in enumerate(shards)])
+        return first_row(scan_readable_part, [(name_of(i, shard), shard, options) for i, shard in enumerate(shards)])
     except ShardError as error:
         raise FileError(str(error)) from None
     except ValueError as error:

@@ -94,7 +94,7 @@ class ArrowFile:
             if batch is not None:
                 batch.validate(full=True)
         except Exception as error:
-            raise unreadable(self.path, *(error, None) if batch is None else blamed(batch, error)) from None
+            raise unreadable(self.path, *(error, None) if batch is None else first_bad_column(batch, error)) from None
         return batch
 
     def _batches(self, columns: list[str], most: int) -> Iterator[Any]:
@@ -116,7 +116,7 @@ class ArrowFile:
         return max(1, AT_ONCE // (8 * len(columns) * most)) if of_numbers else 1
 
 
-def blamed(batch: Any, error: Exception) -> tuple[Exception, str | None]:
+def first_bad_column(batch: Any, error: Exception) -> tuple[Exception, str | None]:
     """Return the error and name of the first bad column."""
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         try:
@@ -170,7 +170,7 @@ def is_index(kind: Any) -> bool:
     return import_arrow().types.is_integer(kind)
 
 
-class Batch(NamedTuple):
+class ArrowBatch(NamedTuple):
     """A batch of a file, its first row and the progress."""
 
     columns: Any
@@ -178,7 +178,7 @@ class Batch(NamedTuple):
     first: int
     fraction: float
 
-    def refuse(self, wrong: Any, reason: str) -> None:
+    def raise_for(self, wrong: Any, reason: str) -> None:
         """Raise an error that names the first wrong row, if any."""
         if wrong.any():
             raise ValueError(f"{self.path}, row {self.first + int(np.argmax(wrong))}: {reason}")
@@ -192,7 +192,7 @@ class Batch(NamedTuple):
             except Exception as error:
                 raise unreadable(self.path, error, name) from None
         if column.null_count:
-            self.refuse(column.is_null().to_numpy(zero_copy_only=False), f"{name!r} is null")
+            self.raise_for(column.is_null().to_numpy(zero_copy_only=False), f"{name!r} is null")
         return column
 
     def _array(self, name: str, values: Any) -> NDArray:
@@ -212,7 +212,7 @@ class Batch(NamedTuple):
         """Return the labels."""
         labels = self.values(name)
         if labels.dtype.kind == "f":
-            self.refuse(~np.isfinite(labels), f"{name!r} is not finite")
+            self.raise_for(~np.isfinite(labels), f"{name!r} is not finite")
         return labels
 
     def table(self, names: list[str]) -> Any:
@@ -228,7 +228,7 @@ class Batch(NamedTuple):
         if not np.isfinite(X).all():
             wrong = ~np.isfinite(X)
             name = names[int(np.argmax(wrong.ravel())) % len(names)]
-            self.refuse(wrong.any(axis=1), f"{name!r} is not a finite {dtype}")
+            self.raise_for(wrong.any(axis=1), f"{name!r} is not a finite {dtype}")
         return X
 
     def lists(self, name: str) -> tuple[NDArray, NDArray]:
@@ -242,7 +242,7 @@ class Batch(NamedTuple):
         starts = starts - starts[0]
         if values.null_count:
             at = int(np.argmax(values.is_null().to_numpy(zero_copy_only=False)))
-            self.refuse(starts[1:] > at, f"{name!r} holds a null")
+            self.raise_for(starts[1:] > at, f"{name!r} holds a null")
         return self._array(name, values), starts
 
     def indices(self, name: str, width: int) -> tuple[NDArray[np.int32], NDArray]:
@@ -251,7 +251,7 @@ class Batch(NamedTuple):
         if indices.min(initial=0) < 0 or indices.max(initial=0) >= width:
             wrong = (indices < 0) | (indices >= width)
             at = int(np.argmax(wrong))
-            self.refuse(starts[1:] > at, f"{name!r} holds {indices[at]}; indices lie in 0..{width - 1}")
+            self.raise_for(starts[1:] > at, f"{name!r} holds {indices[at]}; indices lie in 0..{width - 1}")
         return indices.astype(np.int32, copy=False), starts
 
     def rows(self, indices: str, values: str, width: int, dtype: np.dtype) -> sparse.csr_matrix:
@@ -260,10 +260,10 @@ class Batch(NamedTuple):
         with np.errstate(over="ignore"):
             data, ends = self.lists(values)
             data = data.astype(dtype, copy=False)
-        self.refuse(np.diff(starts) != np.diff(ends), f"{indices!r} and {values!r} differ in length")
+        self.raise_for(np.diff(starts) != np.diff(ends), f"{indices!r} and {values!r} differ in length")
         if not np.isfinite(data).all():
             at = int(np.argmin(np.isfinite(data)))
-            self.refuse(starts[1:] > at, f"{values!r} holds {data[at]}, which is not a finite {dtype}")
+            self.raise_for(starts[1:] > at, f"{values!r} holds {data[at]}, which is not a finite {dtype}")
         if starts[-1] <= MOST_FEATURES:
             starts = starts.astype(np.int32, copy=False)
         return sparse.csr_matrix((data, index, starts), shape=(len(starts) - 1, width))

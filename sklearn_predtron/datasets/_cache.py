@@ -41,7 +41,7 @@ MOST_CLASSES = 100_000  # that a cache remembers
 Parsed = Generator[tuple[Chunk, "float | None"], None, None]
 
 
-class Place(NamedTuple):
+class ChunkPlace(NamedTuple):
     """The place, size and index range of a cached chunk.
 
     Its arrays are `length` bytes with the sum `check`.
@@ -95,7 +95,7 @@ class ChunkCache:
             for i, place in enumerate(found.places):
                 try:
                     chunk = found.chunk(place, rules)
-                except DamageError as error:
+                except DamagedCacheError as error:
                     raise self._damaged(str(error)) from None
                 if chunk is None:  # These rules refuse a line, which only the text can show.
                     yield from islice(parsed, i, None)
@@ -136,8 +136,8 @@ class ChunkCache:
             try:
                 found = json.loads(line)
                 if found.get("about") == about:
-                    rows = np.frombuffer(table, dtype=np.int64).reshape(-1, len(Place._fields)).tolist()
-                    mapped = MappedChunks(file, [Place(*row) for row in rows], RunningSummary.of(found["summary"]), about)
+                    rows = np.frombuffer(table, dtype=np.int64).reshape(-1, len(ChunkPlace._fields)).tolist()
+                    mapped = MappedChunks(file, [ChunkPlace(*row) for row in rows], RunningSummary.of(found["summary"]), about)
                 else:
                     mapped = None
             except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):  # somebody's own index
@@ -177,7 +177,7 @@ class CacheWriter:
 
     def __init__(self, path: str, source: str, about: dict[str, Any]):
         self._given, self._path, self._about = path, os.path.realpath(path), about
-        self._summary, self._places = RunningSummary(MOST_CLASSES), list[Place]()
+        self._summary, self._places = RunningSummary(MOST_CLASSES), list[ChunkPlace]()
         with self._named():
             folder, name = os.path.split(self._path)
             handle, self._part = tempfile.mkstemp(prefix=f"{name[:LONGEST]}.", suffix=".part", dir=folder)
@@ -230,7 +230,7 @@ class CacheWriter:
         where = self._file.tell(), len(data), check_sum(data)
         self._write(data)
         self._summary.add(chunk, base)
-        self._places.append(Place(*where, chunk.first, *sizes, lowest, largest, kept, values.itemsize))
+        self._places.append(ChunkPlace(*where, chunk.first, *sizes, lowest, largest, kept, values.itemsize))
 
     def complete(self) -> None:
         """Write index and header, and install the file."""
@@ -247,21 +247,21 @@ class CacheWriter:
             os.replace(self._part, self._path)
 
 
-class DamageError(Exception):
+class DamagedCacheError(Exception):
     """A chunk is missing in the cache."""
 
 
 class MappedChunks:
     """The chunks of an open cache."""
 
-    def __init__(self, file: IO[bytes], places: list[Place], summary: RunningSummary, about: dict[str, Any]):
+    def __init__(self, file: IO[bytes], places: list[ChunkPlace], summary: RunningSummary, about: dict[str, Any]):
         self.places = places
         self.summary = summary
         self._file, self._size, self._about = file, os.fstat(file.fileno()).st_size, about
         self._map: mmap | None = None
         self._begin = self._end = 0
 
-    def chunk(self, place: Place, rules: LineRules) -> Chunk | None:
+    def chunk(self, place: ChunkPlace, rules: LineRules) -> Chunk | None:
         """Return a chunk; None if the rules reject a line."""
         values, indices, starts, labels, label_starts, ids = self._arrays(place)
         base = 1 - rules.zero_based
@@ -278,7 +278,7 @@ class MappedChunks:
         sound = sound and indices.view(np.uint32).max(initial=0) < width  # as which a negative index is huge
         if not sound or not np.isfinite(values_of_labels).all():
             # Though the check sum is right: what has written them is not this package.
-            raise DamageError(f"the rows from line {place.first} on are none")
+            raise DamagedCacheError(f"the rows from line {place.first} on are none")
         X = sparse.csr_matrix(
             (values.astype(rules.dtype, copy=False), indices, starts), shape=(place.rows, rules.n_features or width)
         )
@@ -294,26 +294,26 @@ class MappedChunks:
     def _has_ids(self) -> bool:
         return self._about["query_id"] or self._about["sequence_id"]
 
-    def _arrays(self, place: Place) -> list[NDArray]:
+    def _arrays(self, place: ChunkPlace) -> list[NDArray]:
         """Return the arrays of a chunk, mapped copy-on-write."""
         sizes, at, parts = (place.rows, place.labels, place.entries), place.offset, []
         numbers = place.base in (0, 1) and place.value_bytes in (4, np.dtype(self._about["dtype"]).itemsize)
         if not numbers or min(sizes) < 0 or at < ALIGNMENT or at % ALIGNMENT:
-            raise DamageError(f"the rows from line {place.first} on have no place")
+            raise DamagedCacheError(f"the rows from line {place.first} on have no place")
         for dtype, n in self._layout(place):
             parts.append((dtype, n, at))
             at += n * np.dtype(dtype).itemsize
             at += -at % ALIGNMENT
         labelled = self._about["multilabel"] or place.labels == place.rows
         if at != place.offset + place.length or at > self._size or not labelled:
-            raise DamageError(f"the rows from line {place.first} on have no place")
+            raise DamagedCacheError(f"the rows from line {place.first} on have no place")
         window = self._window(place.offset, at)
         begin = place.offset - self._begin
         if check_sum(memoryview(window)[begin : begin + place.length]) != place.check:
-            raise DamageError(f"the check sum of the rows from line {place.first} on differs")
+            raise DamagedCacheError(f"the check sum of the rows from line {place.first} on differs")
         return [np.frombuffer(window, dtype, n, at - self._begin) if n else np.empty(0, dtype) for dtype, n, at in parts]
 
-    def _layout(self, place: Place) -> list[tuple[Any, int]]:
+    def _layout(self, place: ChunkPlace) -> list[tuple[Any, int]]:
         """Return the types and lengths of a chunk's arrays."""
         return [
             (np.float32 if place.value_bytes == 4 else np.float64, place.entries),

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sklearn_predtron.datasets._arrow import (
+    ArrowBatch,
     ArrowFile,
-    Batch,
     import_arrow,
     is_id,
     is_index,
@@ -295,7 +295,7 @@ class ParquetReader:
             raise ValueError(f"features={self.features!r} of {file.path!r} holds no column; at least one is needed.")
         return names
 
-    def _batches(self, files: list[ArrowFile], columns: list[str]) -> Iterator[Batch]:
+    def _batches(self, files: list[ArrowFile], columns: list[str]) -> Iterator[ArrowBatch]:
         """Yield the non-empty batches of all files."""
         total, read = sum(file.n_rows for file in files), 0
         for file in files:
@@ -304,7 +304,7 @@ class ParquetReader:
                 n = columns_of_rows.num_rows
                 if n:
                     read += n
-                    yield Batch(columns_of_rows, file.path, first, read / total)
+                    yield ArrowBatch(columns_of_rows, file.path, first, read / total)
                 first += n
 
     def _pieces(self, files: list[ArrowFile], names: list[str], width: int | None) -> Iterator[Rows]:
@@ -316,7 +316,7 @@ class ParquetReader:
             for rows, self.fraction_read in pieces:
                 yield rows
 
-    def _rows_of(self, batch: Batch, names: list[str], width: int | None) -> Rows:
+    def _rows_of(self, batch: ArrowBatch, names: list[str], width: int | None) -> Rows:
         """Return the rows of a batch."""
         ids = np.empty(0) if self.qid is None else batch.values(self.qid).astype(np.int64, copy=False)
         if self.dtype is None:

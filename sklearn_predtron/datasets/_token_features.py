@@ -22,7 +22,7 @@ ENDS = "first", "last"  # what the ends of sequences are called among the featur
 FUNCTION = re.compile(r"(lower|shape|prefix[1-9]|suffix[1-9])")
 
 
-class Item(NamedTuple):
+class TemplateItem(NamedTuple):
     """A template item: column, offset and attribute."""
 
     column: Any
@@ -86,7 +86,7 @@ def token_features(tokens: Any, sid: Any = None, *, template: Any = None, n_feat
     n = len(next(iter(columns.values())))
     sequences = sequences_of(sid, n, "tokens")
     items = list(read_template(usual_template(list(columns)) if template is None else template, columns))
-    read = {name: Column(columns[name]) for name in {item.column for used in items for item in used}}
+    read = {name: TextColumn(columns[name]) for name in {item.column for used in items for item in used}}
     values = {what: read[what[0]].hashes(*what) for what in {item[:2] for used in items for item in used}}
     before, after = room_around(sequences)
     found = [hash_of(name) for name in ENDS]
@@ -133,7 +133,7 @@ def usual_template(columns: list[str]) -> list[Any]:
     return items + [((f"{word}:{affix}{length}", 0),) for affix in ("prefix", "suffix") for length in (1, 2, 3)]
 
 
-def read_template(template: Any, columns: dict[str, list[str]]) -> Iterator[tuple[Item, ...]]:
+def read_template(template: Any, columns: dict[str, list[str]]) -> Iterator[tuple[TemplateItem, ...]]:
     """Yield the items of a template, checked."""
     if isinstance(template, str) or not isinstance(template, Iterable):
         raise ValueError(f"template={shortened(template)} is no list of items, each of pairs of an attribute and an offset.")
@@ -151,7 +151,7 @@ def read_template(template: Any, columns: dict[str, list[str]]) -> Iterator[tupl
         yield tuple(read_attribute(attribute, int(offset), columns) for attribute, offset in pairs)
 
 
-def read_attribute(attribute: str, offset: int, columns: dict[str, list[str]]) -> Item:
+def read_attribute(attribute: str, offset: int, columns: dict[str, list[str]]) -> TemplateItem:
     """Return the column and the attribute's function."""
     column, _, function = attribute.partition(":") if attribute not in columns else (attribute, "", "")
     if column not in columns or (function and not FUNCTION.fullmatch(function)) or attribute.endswith(":"):
@@ -159,7 +159,7 @@ def read_attribute(attribute: str, offset: int, columns: dict[str, list[str]]) -
             f"template has the attribute {attribute!r}; accepted are the columns {', '.join(map(repr, columns))}, and one of "
             "them with :lower, :shape, :prefixN or :suffixN for N from 1 to 9."
         )
-    return Item(column, function, offset)
+    return TemplateItem(column, function, offset)
 
 
 def made_by(function: str) -> Callable[[str], str]:
@@ -188,7 +188,7 @@ def with_before(values: Iterable[str]) -> Iterator[tuple[str, str]]:
         before = value
 
 
-class Column:
+class TextColumn:
     """A text column: distinct values, and their numbers.
 
     Parameters
@@ -222,7 +222,7 @@ def room_around(sequences: Queries) -> tuple[NDArray, NDArray]:
 
 
 def hashed_item(
-    used: tuple[Item, ...], values: dict[Any, NDArray], sequences: Queries, before: NDArray, after: NDArray
+    used: tuple[TemplateItem, ...], values: dict[Any, NDArray], sequences: Queries, before: NDArray, after: NDArray
 ) -> tuple[NDArray, NDArray]:
     """Return the hashes of an item, where inside the sequence."""
     n = len(before)

@@ -25,7 +25,7 @@ def frozen(model: Any, but: Iterable[str] = ()) -> bytes:
     return pickle.dumps(state)
 
 
-def how_called(model: Any) -> list[str]:
+def call_history(model: Any) -> list[str]:
     """Return the state that depends on the form of calls."""
     return ["noted"] if model._reader().misses_ids else []
 
@@ -50,7 +50,7 @@ def assert_same_bits(model: Any, other: Any, what: str) -> None:
     for attribute in STATE:
         if hasattr(model, attribute):
             assert_array_equal(getattr(model, attribute), getattr(other, attribute), err_msg=f"{attribute}: {what}")
-    alike = is_same(frozen(model, but=how_called(model)), frozen(other, but=how_called(other)))
+    alike = is_same(frozen(model, but=call_history(model)), frozen(other, but=call_history(other)))
     assert alike, f"{what}: coef_ and counts agree, but something else in the state does not"
 
 

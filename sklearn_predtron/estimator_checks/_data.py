@@ -43,11 +43,11 @@ class Data:
         """Return the index of the rows of some rounds."""
         return rounds
 
-    def beside(self, rounds: Any = ALL) -> dict[str, Any]:
+    def id_kwargs(self, rounds: Any = ALL) -> dict[str, Any]:
         """Return the id arguments for some rounds."""
         return {}
 
-    def at_first(self) -> dict[str, Any]:
+    def first_call_kwargs(self) -> dict[str, Any]:
         """Return the extra arguments of the first `partial_fit`."""
         return {}
 
@@ -65,7 +65,7 @@ class Data:
             more["sample_weight"] = weight[self.rows(rounds)]
         if rounds != ALL:
             X, y = X[self.rows(rounds)], y[self.rows(rounds)]
-        return method(X, y, **self.beside(rounds), **more)
+        return method(X, y, **self.id_kwargs(rounds), **more)
 
     def fit(self, estimator: Any, rounds: Any = ALL, *, X: Any = None, weight: Any = None) -> Any:
         """Return a clone fitted to some rounds with seed 0."""
@@ -73,7 +73,7 @@ class Data:
 
     def learn(self, model: Any, rounds: Any = ALL, *, X: Any = None, weight: Any = None) -> Any:
         """Update a model on some rounds and return it."""
-        first = {} if hasattr(model, "n_features_in_") else self.at_first()
+        first = {} if hasattr(model, "n_features_in_") else self.first_call_kwargs()
         return self.call(model.partial_fit, rounds, X=X, weight=weight, **first)
 
     def stream(self, estimator: Any, rounds: Any = ALL, *, X: Any = None, weight: Any = None) -> Any:
@@ -85,7 +85,7 @@ class Data:
         X = self.X if X is None else X
         return model.predict(X if rounds == ALL else X[self.rows(rounds)])
 
-    def even(self, weight: NDArray) -> NDArray:
+    def round_weights(self, weight: NDArray) -> NDArray:
         """Return the weights of rows for the estimator."""
         return weight
 
@@ -105,7 +105,7 @@ class ClassData(Data):
 
     classes: NDArray
 
-    def at_first(self) -> dict[str, Any]:
+    def first_call_kwargs(self) -> dict[str, Any]:
         return {"classes": self.classes}
 
     def bad_labels(self) -> list[BadCall]:
@@ -113,14 +113,14 @@ class ClassData(Data):
         unknown = f"y contains labels .*{label}.*accepted are"
         return [
             BadCall("2-d y", X, np.column_stack([y, y]), "1d array"),
-            BadCall("an unknown label", X, spoiled(y, label), unknown, in_fit=False),
+            BadCall("an unknown label", X, corrupted(y, label), unknown, in_fit=False),
             BadCall("an unknown label of a single row", X[:1], [label], unknown, in_fit=False),
             BadCall("a label that is text", X[:1], ["0"], "y contains labels .*'0'.*accepted are", in_fit=False),
             BadCall("other classes", X, y, f"classes=.*{label}", {"classes": [*self.classes, label]}, in_fit=False),
         ]
 
 
-class Grouped(Data):
+class GroupedData(Data):
     """Rows grouped by ids; a round is a group."""
 
     ids_name: ClassVar[str]
@@ -143,7 +143,7 @@ class Grouped(Data):
         start, (first, end, _) = self.start, rounds.indices(self.n)
         return slice(start[first], start[end])
 
-    def beside(self, rounds: Any = ALL) -> dict[str, Any]:
+    def id_kwargs(self, rounds: Any = ALL) -> dict[str, Any]:
         """Return the ids, unless there is one round."""
         ids = self.ids[self.rows(rounds)]
         return {self.ids_name: ids} if (ids != ids[0]).any() else {}
@@ -160,7 +160,7 @@ class Grouped(Data):
             bad(f"{name} too short", ids[1:], f"{name} has {len(y) - 1} entries and X has {len(y)} rows"),
             bad(f"{name} too long", [*ids, 0], f"{name} has {len(y) + 1} entries and X has {len(y)} rows"),
             bad(f"an empty {name}", [], f"{name} has 0 entries and X has {len(y)} rows"),
-            bad(f"NaN in {name}", spoiled(ids.astype(float), np.nan), f"{name}.*nan.*without missing values"),
+            bad(f"NaN in {name}", corrupted(ids.astype(float), np.nan), f"{name}.*nan.*without missing values"),
             bad(f"None in {name}", [*ids[1:], None], f"{name}.*None.*without missing values"),
             bad(f"2-d {name}", np.column_stack([ids, ids]), f"{name} has shape"),
             bad(f"{name} that is a number", 3, f"{name} has shape"),
@@ -168,19 +168,19 @@ class Grouped(Data):
 
 
 @dataclass(frozen=True)
-class GroupData(Grouped, ClassData):
+class GroupData(GroupedData, ClassData):
     """Rows of two classes; a round is a group."""
 
     groups: NDArray
     by_row: ClassVar[tuple[str, ...]] = ("X", "y", "weight", "groups")
     ids_name: ClassVar[str] = "groups"
 
-    def beside(self, rounds: Any = ALL) -> dict[str, Any]:
+    def id_kwargs(self, rounds: Any = ALL) -> dict[str, Any]:
         return {"groups": self.groups[self.rows(rounds)]}
 
     def predict(self, model: Any, rounds: Any = ALL, *, X: Any = None) -> Any:
         X = self.X if X is None else X
-        return model.predict(X if rounds == ALL else X[self.rows(rounds)], **self.beside(rounds))
+        return model.predict(X if rounds == ALL else X[self.rows(rounds)], **self.id_kwargs(rounds))
 
     def bad_labels(self) -> list[BadCall]:
         return [*super().bad_labels(), *self.bad_ids()]
@@ -192,9 +192,9 @@ class SetData(Data):
     def bad_labels(self) -> list[BadCall]:
         X, y, label_by_label = self.X, self.y, "learning began with"
         return [
-            BadCall("a 2 in y", X, spoiled(y, 2), "zeros and ones.*2"),
-            BadCall("NaN in y", X, spoiled(y.astype(float), np.nan), "zeros and ones.*nan"),
-            BadCall("a -1 in sparse y", X, sparse.csr_array(spoiled(y, -1)), "zeros and ones.*-1"),
+            BadCall("a 2 in y", X, corrupted(y, 2), "zeros and ones.*2"),
+            BadCall("NaN in y", X, corrupted(y.astype(float), np.nan), "zeros and ones.*nan"),
+            BadCall("a -1 in sparse y", X, sparse.csr_array(corrupted(y, -1)), "zeros and ones.*-1"),
             BadCall("text in y", X, y.astype(str), "zeros and ones.*'0'"),
             BadCall("3-d y", X, y[:, :, None], "shape"),
             BadCall("too few labels", X, y[:, 1:], label_by_label, in_fit=False),
@@ -216,11 +216,11 @@ class RelevanceData(Data):
     def bad_labels(self) -> list[BadCall]:
         X, y, numbers = self.X, self.y, self.y.astype(float)
         calls = [
-            BadCall("a negative relevance", X, spoiled(y, -1), "relevance -1"),
+            BadCall("a negative relevance", X, corrupted(y, -1), "relevance -1"),
             BadCall("a negative relevance in a single round", X[:1], -1 - y[:1], "relevance -", in_fit=False),
-            BadCall("NaN in y", X, spoiled(numbers, np.nan), "y contains NaN"),
-            BadCall("NaN in y of a single round", X[:1], spoiled(numbers[:1], np.nan), "y contains NaN", in_fit=False),
-            BadCall("infinity in y", X, spoiled(numbers, np.inf), "y contains infinity"),
+            BadCall("NaN in y", X, corrupted(numbers, np.nan), "y contains NaN"),
+            BadCall("NaN in y of a single round", X[:1], corrupted(numbers[:1], np.nan), "y contains NaN", in_fit=False),
+            BadCall("infinity in y", X, corrupted(numbers, np.inf), "y contains infinity"),
             BadCall("text in y", X, np.full(y.shape, "high"), "could not convert"),
             BadCall("complex y", X, y + 1j, "Complex data"),
             BadCall("3-d y", X, numbers.reshape(len(y), -1, 1), "shape|1d array|dim"),
@@ -251,7 +251,7 @@ class LabelListData(RelevanceData):
 
 
 @dataclass(frozen=True)
-class QueryData(Grouped, RelevanceData):
+class QueryData(GroupedData, RelevanceData):
     """Documents with relevances; a round is a query."""
 
     qid: NDArray
@@ -260,14 +260,14 @@ class QueryData(Grouped, RelevanceData):
 
     def predict(self, model: Any, rounds: Any = ALL, *, X: Any = None) -> Any:
         X = self.X if X is None else X
-        return model.rank(X if rounds == ALL else X[self.rows(rounds)], **(self.beside(rounds) or {"qid": "one"}))
+        return model.rank(X if rounds == ALL else X[self.rows(rounds)], **(self.id_kwargs(rounds) or {"qid": "one"}))
 
     def bad_labels(self) -> list[BadCall]:
         return [*super().bad_labels(), *self.bad_ids()]
 
 
 @dataclass(frozen=True)
-class SequenceData(Grouped):
+class SequenceData(GroupedData):
     """Tokens with labels; a round is a sequence."""
 
     classes: NDArray
@@ -275,22 +275,22 @@ class SequenceData(Grouped):
     by_row: ClassVar[tuple[str, ...]] = ("X", "y", "weight", "sid")
     ids_name: ClassVar[str] = "sid"
 
-    def at_first(self) -> dict[str, Any]:
+    def first_call_kwargs(self) -> dict[str, Any]:
         return {"classes": self.classes}
 
     def predict(self, model: Any, rounds: Any = ALL, *, X: Any = None) -> Any:
         X = self.X if X is None else X
         return model.predict(X[self.rows(rounds)], sid=self.sid[self.rows(rounds)])
 
-    def even(self, weight: NDArray) -> NDArray:
+    def round_weights(self, weight: NDArray) -> NDArray:
         return np.repeat(weight[self.start[:-1]], np.diff(self.start))
 
     def bad_labels(self) -> list[BadCall]:
         X, y, label = self.X, self.y, self.classes[-1] + 7
-        unknown, uneven = f"y contains labels .*{label}.*accepted are", {"sample_weight": spoiled(self.weight, 9)}
+        unknown, uneven = f"y contains labels .*{label}.*accepted are", {"sample_weight": corrupted(self.weight, 9)}
         return [
             *self.bad_ids(),
-            BadCall("an unknown label", X, spoiled(y, label), unknown, in_fit=False),
+            BadCall("an unknown label", X, corrupted(y, label), unknown, in_fit=False),
             BadCall("an unknown label of a single row", X[:1], [label], unknown, in_fit=False),
             BadCall("a label that is text", X[:1], ["0"], "y contains labels .*'0'.*accepted are", in_fit=False),
             BadCall("other classes", X, y, f"classes=.*{label}", {"classes": [*self.classes, label]}, in_fit=False),
@@ -343,7 +343,7 @@ def make_rows(random: np.random.Generator, n: int) -> tuple[NDArray, NDArray]:
 def make_relevances(estimator: Any, seed: int) -> RelevanceData:
     """Make relevances that the loss accepts."""
     random, loss = np.random.default_rng(seed), ranking_loss(estimator.loss)
-    refusal = refusal_of(loss, STEEP)
+    refusal = rejection_of(loss, STEEP)
     grades = np.array(next(grades for grades in GRADES if loss.takes(grades)))
     of_labels = estimator.__sklearn_tags__().target_tags.multi_output
     size = np.concatenate([[3], random.choice([1, 2, 3, 5, 12], N_QUERIES - 2), [4]])
@@ -373,7 +373,7 @@ def make_sequences(seed: int) -> SequenceData:
     return SequenceData(X, y, weight[sid], np.arange(N_CLASSES), sid)
 
 
-def refusal_of(loss: RankingLoss, relevances: Sequence[float]) -> str | None:
+def rejection_of(loss: RankingLoss, relevances: Sequence[float]) -> str | None:
     """Return the pattern of a loss's error for a list.
 
     None if the loss accepts the list.
@@ -423,7 +423,7 @@ class BadCall:
     alone: bool = False
 
 
-def spoiled(array: NDArray, value: float) -> NDArray:
+def corrupted(array: NDArray, value: float) -> NDArray:
     """Return a copy whose last row is the value."""
     array = array.copy()
     array[-1] = value
@@ -435,17 +435,17 @@ def bad_calls(data: Data) -> list[BadCall]:
     X, y, weight = data.X, data.y, data.weight
     n = len(X)
     S = sparse.csr_array(X)
-    with_nan = sparse.csr_array((spoiled(S.data, np.nan), S.indices, S.indptr), shape=S.shape)
+    with_nan = sparse.csr_array((corrupted(S.data, np.nan), S.indices, S.indptr), shape=S.shape)
     last = data.rows(slice(data.n - 1, data.n))
     absent = {"sample_weight": np.where(np.isin(np.arange(n), np.arange(n)[last]), 0, weight)}
     calls = [
-        BadCall("NaN in X", spoiled(X, np.nan), y, "X contains NaN", in_predict=True),
-        BadCall("infinity in X", spoiled(X, np.inf), y, "X contains infinity", in_predict=True),
-        BadCall("infinity in float32 X", spoiled(X.astype(np.float32), -np.inf), y, "X contains infinity", in_predict=True),
+        BadCall("NaN in X", corrupted(X, np.nan), y, "X contains NaN", in_predict=True),
+        BadCall("infinity in X", corrupted(X, np.inf), y, "X contains infinity", in_predict=True),
+        BadCall("infinity in float32 X", corrupted(X.astype(np.float32), -np.inf), y, "X contains infinity", in_predict=True),
         BadCall("NaN in sparse X", with_nan, y, "X contains NaN", in_predict=True),
-        BadCall("NaN in a row of weight 0", spoiled(X, np.nan), y, "X contains NaN", absent),
+        BadCall("NaN in a row of weight 0", corrupted(X, np.nan), y, "X contains NaN", absent),
         BadCall("NaN in a single row", np.full((1, X.shape[1]), np.nan), y[:1], "X contains NaN", in_predict=True, in_fit=False),
-        BadCall("NaN in a single round", spoiled(X[last], np.nan), y[last], "X contains NaN", in_fit=False, alone=True),
+        BadCall("NaN in a single round", corrupted(X[last], np.nan), y[last], "X contains NaN", in_fit=False, alone=True),
         BadCall("y too long for a single round", X[last][1:], y[last], "rows|0 sample", in_fit=False, alone=True),
         BadCall("too many features", np.hstack([X, X]), y, "features", in_predict=True, in_fit=False),
         BadCall("too few features of a single row", X[:1, 1:], y[:1], "features", in_predict=True, in_fit=False),
@@ -460,14 +460,16 @@ def bad_calls(data: Data) -> list[BadCall]:
         BadCall("y too short", X, y[1:], f"{n} rows and y has {n - 1}"),
         BadCall("y too long", X[1:], y, f"{n - 1} rows and y has {n}"),
         BadCall("y too long for a single row", X[:1], y[:2], "1 rows and y has 2", in_fit=False),
-        BadCall("a negative weight", X, y, "Negative values .*sample_weight", {"sample_weight": spoiled(weight, -1)}),
-        BadCall("a weight that is NaN", X, y, "sample_weight contains NaN", {"sample_weight": spoiled(weight, np.nan)}),
+        BadCall("a negative weight", X, y, "Negative values .*sample_weight", {"sample_weight": corrupted(weight, -1)}),
+        BadCall("a weight that is NaN", X, y, "sample_weight contains NaN", {"sample_weight": corrupted(weight, np.nan)}),
         BadCall("too few weights", X, y, "sample_weight.shape == .*expected", {"sample_weight": weight[1:]}),
         BadCall("2-d weights", X, y, "Sample weights must be 1D", {"sample_weight": weight[:, None]}),
         *data.bad_labels(),
     ]
     alone = [call.alone or np.shape(call.y)[:1] == (1,) for call in calls]
-    return [call if one else replace(call, more={**data.beside(), **call.more}) for call, one in zip(calls, alone, strict=True)]
+    return [
+        call if one else replace(call, more={**data.id_kwargs(), **call.more}) for call, one in zip(calls, alone, strict=True)
+    ]
 
 
 def malformed(X: NDArray) -> dict[str, Any]:
@@ -519,7 +521,7 @@ def stored(X: Any) -> list[Any]:
     return [getattr(X, part) for part in ["data", "indices", "indptr", "row", "col", "rows"] if hasattr(X, part)]
 
 
-def disordered(S: Any, duplicates: bool) -> Any:
+def reversed_and_halved(S: Any, duplicates: bool) -> Any:
     """Return a CSR matrix with reversed entries, values halved."""
     data, indices, indptr = [], [], [0]
     for start, stop in pairwise(S.indptr):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.estimator_checks._answers import CLOSE, copies_of, draws, kept
+from sklearn_predtron.estimator_checks._part_helpers import CLOSE, checked_call, copies_of, random_scores
 from sklearn_predtron.problems._joint import PythonJointProblem
 
 MOST_FOUND = 2000
@@ -16,21 +16,21 @@ MOST_FOUND = 2000
 
 def check_joint_problem(problem: Any, pairs: list[Any]) -> None:
     """Check a problem of joint features on pairs (x, y)."""
-    compiled = kept(PythonJointProblem, problem)
+    compiled = checked_call(PythonJointProblem, problem)
     for pair in pairs:
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise ValueError(f"labels holds {shortened(pair)}; accepted for joint features are pairs (x, y).")
-    asked = [AskedJoint(compiled, x, y) for x, y in pairs]
+    asked = [ProbedJointProblem(compiled, x, y) for x, y in pairs]
     for one in asked:
         one.find_predictions()
         one.check_decoders()
     for way, other in copies_of(problem):
-        twin = kept(PythonJointProblem, other)
+        twin = checked_call(PythonJointProblem, other)
         for one in asked:
-            one.check_copy(way, AskedJoint(twin, one.x, one.y))
+            one.check_copy(way, ProbedJointProblem(twin, one.x, one.y))
 
 
-class AskedJoint:
+class ProbedJointProblem:
     """A problem, an example, and the predictions found so far."""
 
     def __init__(self, compiled: Any, x: Any, y: Any):
@@ -42,11 +42,11 @@ class AskedJoint:
 
     def features(self, prediction: Any) -> NDArray:
         """Return Phi(x, sigma)."""
-        return kept(self.compiled.dense_features, self.x, prediction)
+        return checked_call(self.compiled.dense_features, self.x, prediction)
 
     def loss(self, prediction: Any) -> float:
         """Return L(sigma, y)."""
-        return kept(self.compiled.loss_of, prediction, self.y)
+        return checked_call(self.compiled.loss_of, prediction, self.y)
 
     def decode(self, w: NDArray, *y: Any) -> Any:
         """Return the prediction under w, or a label's competitor."""
@@ -77,7 +77,7 @@ class AskedJoint:
         if listed is not None:
             for prediction in listed(self.x):
                 self.add(prediction)
-        for w in draws(self.compiled.n_features, 20):
+        for w in random_scores(self.compiled.n_features, 20):
             prediction, competitor = self.decode(w), self.decode(w, self.y)
             for found in (prediction, competitor, self.correct(prediction), self.correct(competitor)):
                 self.add(found)
@@ -88,7 +88,7 @@ class AskedJoint:
         """Check both decoders against all predictions."""
         table = np.array([features for _, features, _ in self.found.values()])
         losses = np.array([loss for _, _, loss in self.found.values()])
-        for w in draws(self.compiled.n_features, 15, seed=1):
+        for w in random_scores(self.compiled.n_features, 15, seed=1):
             self.assert_best(table @ w, w)
             self.assert_best(losses + table @ w, w, self.y)
 
@@ -104,9 +104,9 @@ class AskedJoint:
             f"maximiser, as {shortened(list(self.found.values())[best][0])} with {values[best]:.9g}"
         )
 
-    def check_copy(self, way: str, twin: AskedJoint) -> None:
+    def check_copy(self, way: str, twin: ProbedJointProblem) -> None:
         """Check that copies and repeated calls agree."""
-        for w in draws(self.compiled.n_features, 4, seed=2):
+        for w in random_scores(self.compiled.n_features, 4, seed=2):
             for y in ((), (self.y,)):
                 found, expected = twin.decode(w, *y), self.decode(w, *y)
                 assert np.array_equal(twin.features(found), self.features(expected)), (

@@ -34,5 +34,5 @@ def check_unfitted(name: str, estimator: Any) -> None:
     for method in [*unlabelled, "score", "sample_loss", "margin"]:
         if hasattr(estimator, method):
             call, labels = getattr(clone(estimator), method), [] if method in unlabelled else [data.y]
-            beside = {key: value for key, value in data.beside().items() if key in signature(call).parameters}
-            assert_fails(f"{name}: {method}", "not fitted", call, data.X, *labels, **beside)
+            id_kwargs = {key: value for key, value in data.id_kwargs().items() if key in signature(call).parameters}
+            assert_fails(f"{name}: {method}", "not fitted", call, data.X, *labels, **id_kwargs)

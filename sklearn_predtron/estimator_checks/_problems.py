@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from sklearn_predtron._support.names import refuse_class
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.estimator_checks._answers import CLOSE, copies_of, draws, kept
 from sklearn_predtron.estimator_checks._joint_problems import check_joint_problem
+from sklearn_predtron.estimator_checks._part_helpers import CLOSE, checked_call, copies_of, random_scores
 from sklearn_predtron.families._joint import is_joint
 from sklearn_predtron.problems._user import PythonProblem
 
@@ -81,7 +81,7 @@ def check_problem(problem: Any, labels: Iterable[Any]) -> None:
     if is_joint(problem):
         check_joint_problem(problem, labels)
         return
-    asked = Asked(problem, labels)
+    asked = ProbedProblem(problem, labels)
     asked.find_predictions()
     asked.check_losses()
     asked.check_decoders()
@@ -89,24 +89,24 @@ def check_problem(problem: Any, labels: Iterable[Any]) -> None:
         asked.check_copy(way, other)
 
 
-class Asked:
+class ProbedProblem:
     """A problem, labels, and the predictions found so far."""
 
     def __init__(self, problem: Any, labels: list[Any]):
         self.problem, self.labels = problem, labels
         self.name = type(problem).__name__
-        self.compiled = kept(PythonProblem, problem)
+        self.compiled = checked_call(PythonProblem, problem)
         self.found: dict[bytes, tuple[Any, NDArray]] = {}  # predictions with their representations
 
     # What the methods return, checked
 
     def rep(self, prediction: Any) -> NDArray:
         """Return rep(sigma)."""
-        return np.array(kept(self.compiled.representation_of, prediction))
+        return np.array(checked_call(self.compiled.representation_of, prediction))
 
     def loss(self, prediction: Any, y: Any) -> float:
         """Return L(sigma, y)."""
-        return kept(self.compiled.loss_of, prediction, y)
+        return checked_call(self.compiled.loss_of, prediction, y)
 
     def decode(self, t: NDArray, *y: Any) -> Any:
         """Return the prediction at scores, or a label's competitor."""
@@ -151,7 +151,7 @@ class Asked:
         if listed is not None:
             for prediction in listed() if callable(listed) else listed:
                 self.add(prediction)
-        for t in draws(self.compiled.d, 40):
+        for t in random_scores(self.compiled.d, 40):
             prediction = self.decode(t)
             self.add(prediction)
             for y in self.labels:
@@ -183,7 +183,7 @@ class Asked:
         """Check both decoders against all predictions."""
         reps, predictions = self.reps, [prediction for prediction, _ in self.found.values()]
         costs = [np.array([self.loss(prediction, y) for prediction in predictions]) for y in self.labels]
-        for t in draws(self.compiled.d, 15, seed=1):
+        for t in random_scores(self.compiled.d, 15, seed=1):
             scores = reps @ t
             self.assert_best(scores, predictions, t)
             for y, cost in zip(self.labels, costs, strict=True):
@@ -202,8 +202,8 @@ class Asked:
 
     def check_copy(self, way: str, other: Any) -> None:
         """Check that copies and repeated calls agree."""
-        twin = Asked(other, self.labels)
-        for t in draws(self.compiled.d, 4, seed=2):
+        twin = ProbedProblem(other, self.labels)
+        for t in random_scores(self.compiled.d, 4, seed=2):
             calls: list[tuple] = [(t,), *((t, y) for y in self.labels)]
             for call in calls:
                 found, expected = twin.decode(*call), self.decode(*call)

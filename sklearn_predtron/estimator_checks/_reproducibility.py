@@ -37,7 +37,7 @@ def check_zero_weight_is_absence(name: str, estimator: Any) -> None:
     data = make_data(estimator)
     weight = np.where(np.random.default_rng(1).random(len(data.X)) < 0.4, 0, data.weight)
     weight[:N_CLASSES], weight[data.rows(slice(6, 8))] = 1, 0
-    weight = data.even(weight)
+    weight = data.round_weights(weight)
     there = np.flatnonzero(weight)
     for form, X in forms_of(data.X).items():
         what = f"{name}: {form} rows of weight 0, or no such rows"

@@ -18,7 +18,7 @@ from sklearn_predtron._support.parts import Part
 from sklearn_predtron.features._columns import Columns, categories_in, chosen_categories, is_auto, opened
 from sklearn_predtron.features._knots import MOST_ROWS as ROWS_OF_KNOTS
 from sklearn_predtron.features._knots import described, evenly
-from sklearn_predtron.features._layout import CATEGORIES, MOST_FACTORS, MOST_KNOTS, NUMBERS, Description, Layout
+from sklearn_predtron.features._layout import CATEGORIES, MOST_FACTORS, MOST_KNOTS, NUMBERS, Description, FeatureLayout
 from sklearn_predtron.features._made_rows import MadeRows
 from sklearn_predtron.features._names import feature_names, unique
 from sklearn_predtron.features._pairs import chosen_pairs, targets_of
@@ -95,7 +95,7 @@ class FeatureMap(TransformerMixin, Part):
         else:
             validate_data(self, X=X, reset=True, skip_check_array=True)
         self._gathered = None
-        self._take(made)
+        self._adopt(made)
         return matrix
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -135,7 +135,7 @@ class FeatureMap(TransformerMixin, Part):
         self._gathered, self._row_map = gathered.state, None
         if made is not None:
             self._gathered = None
-            self._take(made)
+            self._adopt(made)
         return self
 
     def _check_parameters(self) -> None:
@@ -172,7 +172,7 @@ class FeatureMap(TransformerMixin, Part):
         targets = gathered.state["y"]
         return self._made_of(gathered, None if targets is None else np.asarray(targets))[0]
 
-    def _take(self, made: dict[str, Any]) -> None:
+    def _adopt(self, made: dict[str, Any]) -> None:
         """Adopt the fitted attributes."""
         row_map = self._built(made["_state"])
         for name, value in made.items():
@@ -185,7 +185,7 @@ class FeatureMap(TransformerMixin, Part):
         if not hasattr(self, "_row_map"):
             check_is_fitted(self)
         if self._row_map is None:
-            self._take(self._made_of_gathered(Gathered(self._gathered or {})))
+            self._adopt(self._made_of_gathered(Gathered(self._gathered or {})))
         return self._row_map  # type: ignore[return-value]
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -500,11 +500,11 @@ class PiecewiseLinear(FeatureMap):
         hats = PiecewiseLinear(**self.get_params())
         hats.__setstate__({**self.__getstate__(), "n_pairs": 0})
         described = self._layout().description
-        hats._take({"_state": tuple(described._replace(pairs=described.pairs[:0]))})
+        hats._adopt({"_state": tuple(described._replace(pairs=described.pairs[:0]))})
         return hats
 
-    def _layout(self) -> Layout:
-        return Layout(self._fitted().description)  # type: ignore[attr-defined]
+    def _layout(self) -> FeatureLayout:
+        return FeatureLayout(self._fitted().description)  # type: ignore[attr-defined]
 
     def _state_of(self, matrix: NDArray, n_categories: NDArray, Y: NDArray | None) -> tuple[Any, ...]:
         p, rows = matrix.shape[1], evenly(len(matrix), ROWS_OF_KNOTS)

@@ -42,14 +42,14 @@ def knots(values: NDArray, most: int) -> NDArray:
     """
     distinct = values[np.concatenate([[True], values[1:] > values[:-1]])]
     if len(distinct) <= most:
-        return apart(distinct)
+        return separated(distinct)
     found = quantiles(values, most)
     heavy = np.unique(found[1:][found[1:] == found[:-1]])
     if len(heavy):
         others = values[~np.isin(values, heavy)]
         found = np.unique(np.concatenate([heavy, quantiles(others, most - len(heavy))]))
-    found = apart(found)
-    return found if len(found) > 1 else apart(distinct[[0, -1]])
+    found = separated(found)
+    return found if len(found) > 1 else separated(distinct[[0, -1]])
 
 
 def quantiles(values: NDArray, n: int) -> NDArray:
@@ -60,7 +60,7 @@ def quantiles(values: NDArray, n: int) -> NDArray:
     return values[lower] + (at - lower) * (values[upper] - values[lower])
 
 
-def apart(rising: NDArray) -> NDArray:
+def separated(rising: NDArray) -> NDArray:
     """Drop knots too near to the one before.
 
     Their differences must have finite inverses.

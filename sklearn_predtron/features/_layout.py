@@ -79,7 +79,7 @@ def rising(knots: NDArray, counts: NDArray) -> bool:
     return bool((counts != 1).all() and (distance >= 1e-290).all() and (distance <= 1e290).all())
 
 
-class Layout:
+class FeatureLayout:
     """The places of the features of a described map."""
 
     def __init__(self, description: Description):

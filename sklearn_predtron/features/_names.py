@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron.features._layout import CATEGORIES, DIRECT, HASHED_FIRST, NUMBERS, Layout
+from sklearn_predtron.features._layout import CATEGORIES, DIRECT, HASHED_FIRST, NUMBERS, FeatureLayout
 
 
-def feature_names(columns: Sequence[str], categories: Sequence[NDArray | None], layout: Layout) -> NDArray:
+def feature_names(columns: Sequence[str], categories: Sequence[NDArray | None], layout: FeatureLayout) -> NDArray:
     """Return unique names for piecewise-linear features."""
     names: list[str] = []
     described = layout.description
@@ -43,7 +43,7 @@ def with_categories(column: str, categories: NDArray | None, n: int) -> list[str
     return known + [f"{column} other #{k}" for k in range(n - len(known))]
 
 
-def factor_names(column: str, categories: NDArray | None, layout: Layout, j: int) -> list[str]:
+def factor_names(column: str, categories: NDArray | None, layout: FeatureLayout, j: int) -> list[str]:
     """Return the names of the factors of products."""
     described = layout.description
     if layout.kind[j] == NUMBERS:
@@ -51,7 +51,7 @@ def factor_names(column: str, categories: NDArray | None, layout: Layout, j: int
     return with_categories(column, categories, described.n_categories[j]) if layout.kind[j] == CATEGORIES else []
 
 
-def product_names(columns: Sequence[str], factors: list[list[str]], layout: Layout, r: int) -> list[str]:
+def product_names(columns: Sequence[str], factors: list[list[str]], layout: FeatureLayout, r: int) -> list[str]:
     """Return the names of a pair's products.
 
     Hashed products have a number.

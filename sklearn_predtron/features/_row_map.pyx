@@ -6,7 +6,7 @@ import numpy as np
 from sklearn_predtron.features.row_map cimport LANES, Factors, Pair, fourier_row, piecewise_row
 
 from sklearn_predtron._core.state import between, length_of, reals, restored
-from sklearn_predtron.features._layout import MOST_PLACES, Description, Layout
+from sklearn_predtron.features._layout import MOST_PLACES, Description, FeatureLayout
 
 
 cdef class RowMap:
@@ -25,7 +25,7 @@ cdef class PiecewiseMap(RowMap):
 
     def __init__(self, *state):
         self.description = described = Description.checked(self, state)
-        layout = Layout(described)
+        layout = FeatureLayout(described)
         if layout.width > MOST_PLACES:
             raise ValueError(
                 f"The map would have {layout.width} features; accepted are at most {MOST_PLACES}: lower n_knots, n_pairs and "

@@ -14,7 +14,7 @@ from sklearn_predtron.families._explained import Additive
 from sklearn_predtron.inspection._coefficients import feature_list, names_of_features, short
 from sklearn_predtron.inspection._display import Display, best_of, check_matplotlib, last_step
 from sklearn_predtron.inspection._panels import draw_bars, draw_curve, draw_pair, limits
-from sklearn_predtron.inspection._terms import Effect, Probed
+from sklearn_predtron.inspection._terms import CentredScore, Effect
 
 PANELS = 3  # beside each other
 WIDTH, HEIGHT = 3.6, 3.0  # of a panel, in inches
@@ -144,7 +144,7 @@ class EffectsDisplay(Display):
         additive = Additive.of(model).only(target)
         names = names_of_features(estimator, model) if feature_names is None else feature_names
         columns = additive.columns if names is None else feature_list(names, len(additive.columns))
-        probed = Probed(additive, additive.read(rows), columns)
+        probed = CentredScore(additive, additive.read(rows), columns)
         if features is not None and (not isinstance(features, (list, tuple)) or len(features) == 0):
             raise ValueError(
                 f"features={features!r} has nothing to draw; accepted are None, and a list of columns and pairs of columns."

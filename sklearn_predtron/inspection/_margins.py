@@ -123,7 +123,7 @@ class MarginDisplay(Display):
             raise ValueError(f"estimator={shortened(model)} has no margins; accepted are Predtron's classifiers and rankers.")
         items, taken = next((blocks for kind, blocks in BLOCKS.items() if isinstance(model, kind)), ("rows", None))
         ids = {"qid": qid, "sid": sid}
-        check_taken(model, ids, taken)
+        check_ids_accepted(model, ids, taken)
         margins = model._margins(X, y) if taken is None else model._margins(X, y, ids[taken])
         name = type(model).__name__ if name is None else name
         return cls(margins=margins, items=items, name=name).plot(ax, **kwargs)
@@ -227,7 +227,7 @@ class MarginDisplay(Display):
         negative[0].set_label(label if drawn or not name else f"{name}, {label}")
 
 
-def check_taken(model: Any, ids: dict[str, Any], taken: str | None) -> None:
+def check_ids_accepted(model: Any, ids: dict[str, Any], taken: str | None) -> None:
     """Raise ValueError for ids that an estimator does not accept."""
     given = [name for name, values in ids.items() if values is not None and name != taken]
     if given:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sklearn_predtron.inspection._coefficients import short
 from sklearn_predtron.inspection._display import NEGATIVE, POSITIVE
-from sklearn_predtron.inspection._terms import Column, Effect
+from sklearn_predtron.inspection._terms import Effect, TermColumn
 
 GREY = (0.5, 0.5, 0.5, 0.6)  # on any background
 LETTERS = 28  # of the names of categories beside each other; more of them stand upright
@@ -72,7 +72,7 @@ def draw_pair(ax: Any, effect: Effect, largest: float, **kwargs: Any) -> Any:
     return image
 
 
-def ends(column: Column) -> tuple[float, float]:
+def ends(column: TermColumn) -> tuple[float, float]:
     """Return the ends of an axis of numbers."""
     low, high = float(column.at[0]), float(column.at[-1])
     return (low, high) if low < high else (low - 0.5, high + 0.5)

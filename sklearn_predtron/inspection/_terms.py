@@ -16,7 +16,7 @@ TAIL = 0.005  # of the numbers of a column, below and above, that are not drawn
 MOST_CATEGORIES = 12  # that are drawn
 
 
-class Column(NamedTuple):
+class TermColumn(NamedTuple):
     """A column as it is drawn.
 
     Parameters
@@ -52,7 +52,7 @@ class Effect(NamedTuple):
     ----------
     name : str
         The name of the term.
-    columns : tuple of Column
+    columns : tuple of TermColumn
         The columns.
     values : ndarray
         The effect at the values of the column, or of both, (first, second).
@@ -63,13 +63,13 @@ class Effect(NamedTuple):
     """
 
     name: str
-    columns: tuple[Column, ...]
+    columns: tuple[TermColumn, ...]
     values: NDArray
     missing: float | None
     strength: float
 
 
-class Probed:
+class CentredScore:
     """An additive score, centred on a table.
 
     Parameters
@@ -130,7 +130,7 @@ class Probed:
         rows[:, list(self.additive.terms[t])] = values
         return self.additive.explain(rows).values[:, t] - self.means[t]
 
-    def column(self, j: int, *, pair: bool) -> tuple[Column, NDArray]:
+    def column(self, j: int, *, pair: bool) -> tuple[TermColumn, NDArray]:
         """Return a drawable column, and its values as numbers."""
         values, known = self.X[:, j], getattr(self.additive.map, "categories_", [None] * len(self.columns))[j]
         there = values[~np.isnan(values)].astype(np.float64)
@@ -138,12 +138,12 @@ class Probed:
         if known is not None:
             codes = np.arange(min(len(known), MOST_CATEGORIES))
             shares = np.bincount(there[there >= 0].astype(np.intp), minlength=len(known))[codes] / len(values)
-            return Column(self.columns[j], np.asarray(known[codes], dtype=object), np.zeros(0), shares, missing), codes.astype(
-                float
-            )
+            return TermColumn(
+                self.columns[j], np.asarray(known[codes], dtype=object), np.zeros(0), shares, missing
+            ), codes.astype(float)
         at = self.points(j, there, pair=pair)
         counts, edges = np.histogram(there, bins=BINS, range=(at[0], at[-1]))
-        return Column(self.columns[j], at, edges, counts / len(values), missing), at
+        return TermColumn(self.columns[j], at, edges, counts / len(values), missing), at
 
     def points(self, j: int, there: NDArray, *, pair: bool) -> NDArray:
         """Return numbers that span a column's range.

@@ -92,14 +92,14 @@ def progressive_val_score(
     """
     if not isinstance(delay, Integral) or isinstance(delay, bool) or delay < 0:
         raise ValueError(f"delay={delay!r} must be an integer of at least 0.")
-    judge = judge_of(model, metric)
+    accumulator = loss_accumulator(model, metric)
     known, waiting = is_fitted(model), deque[tuple[Any, Any, Any]]()
     first = {} if classes is None else {"classes": classes}
     ids, of_rows = ids_taken(model.partial_fit), takes_rows(model)
     for item in stream:
         batch = read_item(item, ids, of_rows)
         if known:
-            judge.add(*batch)
+            accumulator.add(*batch)
         waiting.append(batch)
         if len(waiting) > delay:
             learn(model, ids, *waiting.popleft(), **first)
@@ -107,12 +107,12 @@ def progressive_val_score(
     for batch in waiting:
         learn(model, ids, *batch, **first)
         first = {}
-    if judge.count() == 0:
+    if accumulator.count() == 0:
         raise ValueError(
             f"stream={shortened(stream)} had no item that was predicted, with delay={delay}; accepted are at least {delay + 2} "
             "items, or one and a fitted model."
         )
-    return judge.total / judge.n
+    return accumulator.total / accumulator.n
 
 
 def is_fitted(model: Any) -> bool:
@@ -157,7 +157,7 @@ def read_item(item: Any, ids: Ids | None, of_rows: bool) -> tuple[Any, Any, Any]
     return X, y, given[0] if given and ids is not None else None
 
 
-class Judge:
+class LossAccumulator:
     """Accumulates losses."""
 
     def __init__(self, model: Any):
@@ -178,7 +178,7 @@ class Judge:
         self.n += np.size(values)
 
 
-class ByMetric(Judge):
+class MetricAccumulator(LossAccumulator):
     """Accumulates a metric of predictions and labels."""
 
     def __init__(self, model: Any, metric: Callable[..., Any]):
@@ -187,10 +187,10 @@ class ByMetric(Judge):
 
     def add(self, X: Any, y: Any, given: Any) -> None:
         """Predict and compare a batch."""
-        self.take(self.metric(y, self.model.predict(X, **beside(X, ids_taken(self.model.predict), given))))
+        self.take(self.metric(y, self.model.predict(X, **id_kwargs(X, ids_taken(self.model.predict), given))))
 
 
-class ByOwnLoss(Judge):
+class OwnLossAccumulator(LossAccumulator):
     """Accumulates the estimator's own loss."""
 
     def __init__(self, model: Any):
@@ -203,7 +203,7 @@ class ByOwnLoss(Judge):
         """Predict a batch, possibly deferring its losses."""
         plain = type(y) in (np.ndarray, list) and (type(X) is np.ndarray or sparse.issparse(X))
         if given is not None or not plain:
-            self.take(self.model.sample_loss(X, y, **beside(X, self.ids, given)))
+            self.take(self.model.sample_loss(X, y, **id_kwargs(X, self.ids, given)))
         else:
             self.predicted.append(self.model._raw_predict(X))
             self.labels.append(y.copy())
@@ -215,12 +215,12 @@ class ByOwnLoss(Judge):
         if self.labels:
             sizes = [len(part) for part in self.predicted]
             items = [np.repeat(np.arange(len(sizes)), sizes)] if self.ids is not None else []
-            self.take(self.model._loss_of(joined(self.predicted), joined(self.labels), *items))
+            self.take(self.model._loss_of(concatenated(self.predicted), concatenated(self.labels), *items))
             self.predicted, self.labels = [], []
         return self.n
 
 
-def beside(X: Any, ids: Ids | None, given: Any) -> dict[str, Any]:
+def id_kwargs(X: Any, ids: Ids | None, given: Any) -> dict[str, Any]:
     """Return ids as arguments of a method.
 
     Without ids the rows are one query or sequence.
@@ -230,19 +230,19 @@ def beside(X: Any, ids: Ids | None, given: Any) -> dict[str, Any]:
     return {ids.name: ONE if given is None and not has_ids(X, ids) else given}
 
 
-def joined(parts: list[Any]) -> Any:
+def concatenated(parts: list[Any]) -> Any:
     """Concatenate arrays or lists."""
     return np.concatenate(parts) if all(type(part) is np.ndarray for part in parts) else list(chain.from_iterable(parts))
 
 
-def judge_of(model: Any, metric: Callable[..., Any] | None) -> Judge:
+def loss_accumulator(model: Any, metric: Callable[..., Any] | None) -> LossAccumulator:
     """Return the accumulator of the chosen loss."""
     if metric is None:
         if not hasattr(model, "_loss_of"):
             raise ValueError(
                 f"metric=None is the estimator's own loss, which {type(model).__name__} does not have; pass a metric."
             )
-        return ByOwnLoss(model)
+        return OwnLossAccumulator(model)
     if not callable(metric):
         raise ValueError(f"metric={metric!r} must be None or a callable metric(y, predicted).")
-    return ByMetric(model, metric)
+    return MetricAccumulator(model, metric)

@@ -85,7 +85,7 @@ def savings_score(
     if np.ndim(reject_label) > 0 or (reject_label is not None and reject_label in y.tolist()):
         raise ValueError(f"reject_label={shortened(reject_label)} must be one label that is none of y_true, or None.")
     if labels is None and reject_label is None:
-        refuse_other_answers(y, predicted, costs)
+        check_known_predictions(y, predicted, costs)
     rejected = np.zeros(len(y), dtype=bool) if reject_label is None else predicted == reject_label
     known = np.unique(np.concatenate([y, predicted[~rejected]])) if labels is None else column_or_1d(labels)
     if len(np.unique(known)) < len(known):
@@ -102,7 +102,7 @@ def savings_score(
     return float(1 - paid / constant)
 
 
-def refuse_other_answers(y: Any, predicted: Any, costs: Any) -> None:
+def check_known_predictions(y: Any, predicted: Any, costs: Any) -> None:
     """Raise ValueError for predictions without a given cost.
 
     They could be abstentions.

@@ -11,7 +11,7 @@ from sklearn_predtron.families.training.trainer import snapshot
 Reconstruct = Callable[[], dict[str, Any]]
 
 
-class Unwatched:
+class NoCallbacks:
     """Rounds of a call without callbacks."""
 
     def open_fit(self, rounds: int) -> None:
@@ -31,7 +31,7 @@ class Unwatched:
         """End the fit."""
 
 
-class Watched(Unwatched):
+class RoundCallbacks(NoCallbacks):
     """Rounds of a fit, each a task of callbacks.
 
     Parameters
@@ -74,7 +74,7 @@ class EpochsAsRounds:
 
     Parameters
     ----------
-    tasks : Unwatched
+    tasks : NoCallbacks
         The callbacks of the rounds.
     rounds, passes : int
         How many rounds there are, and of how many epochs each.
@@ -85,7 +85,7 @@ class EpochsAsRounds:
     one_candidate = True  # whose epochs it can count
     runs_without_callbacks = True  # of scikit-learn, which has them from 1.9 on
 
-    def __init__(self, tasks: Unwatched, rounds: int, passes: int, fitted: Callable[[Any], dict[str, Any]]):
+    def __init__(self, tasks: NoCallbacks, rounds: int, passes: int, fitted: Callable[[Any], dict[str, Any]]):
         self.tasks, self.rounds, self.passes, self.fitted = tasks, rounds, passes, fitted
         self.epochs = 0
 

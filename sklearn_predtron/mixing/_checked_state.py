@@ -49,7 +49,7 @@ def state_of(arrays: Arrays) -> State:
     return state
 
 
-def adoptable(learner: Learner, arrays: Arrays) -> State:
+def validated_state(learner: Learner, arrays: Arrays) -> State:
     """Validate a state; return it if a learner can continue.
 
     The fields are compared with those of an untrained learner and of a learner that has restored the state.  The checks of a

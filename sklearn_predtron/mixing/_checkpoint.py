@@ -16,9 +16,9 @@ from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._support.one_line import one_line
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.warning import warn
-from sklearn_predtron.mixing._checked_state import adoptable, arrays_of, finite_numbers
+from sklearn_predtron.mixing._checked_state import arrays_of, finite_numbers, validated_state
 from sklearn_predtron.mixing._rounds import Progress
-from sklearn_predtron.mixing._state_file import NoStateError, read_state, write_state
+from sklearn_predtron.mixing._state_file import InvalidStateFileError, read_state, write_state
 from sklearn_predtron.mixing._total import MADE_BY
 
 ANEW = "delete the file to begin anew"
@@ -45,7 +45,7 @@ def check_path(path: Any) -> None:
         raise ValueError(f"checkpoint={text!r} cannot be written: its folder may not be changed.")
 
 
-class Checkpoint:
+class MixingCheckpoint:
     """A file that is rewritten atomically after each round.
 
     Parameters
@@ -75,7 +75,7 @@ class Checkpoint:
         with self._reading():
             if len(rows) != (len(self.about["shards"]) if self.digests else 0) or not all(isinstance(one, str) for one in rows):
                 raise ValueError(f"its rows are {rows}")
-            progress = Progress(adoptable(learner, arrays), losses, finite_numbers([about["mixed_loss"]])[0])
+            progress = Progress(validated_state(learner, arrays), losses, finite_numbers([about["mixed_loss"]])[0])
         if len(losses) > most:
             raise ValueError(
                 f"checkpoint={self.path!r} holds {len(losses)} rounds, and rounds={most}; accepted is the file of no more rounds."
@@ -90,7 +90,7 @@ class Checkpoint:
             yield
         except MemoryError:
             raise
-        except NoStateError:
+        except InvalidStateFileError:
             raise ValueError(
                 f"checkpoint={self.path!r} is no checkpoint that this version wrote; accepted are one that is, and a file "
                 "that is not there."

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from sklearn_predtron._core.contributions import Contribution, add
 from sklearn_predtron._core.mixable_state import State
-from sklearn_predtron.mixing._dask_blocks import Block, Lesson, is_delayed, lessons_of_parts
-from sklearn_predtron.mixing._rounds import Learners, Plan, contribute
-from sklearn_predtron.mixing._shards import Chunks, ShardError
+from sklearn_predtron.mixing._dask_blocks import DaskBlock, ShardBatch, batches_of_parts, is_delayed
+from sklearn_predtron.mixing._rounds import LearnerPool, RoundSettings, contribute
+from sklearn_predtron.mixing._shards import ChunkedShard, ShardError
 from sklearn_predtron.mixing._total import FAN_IN
 
 if TYPE_CHECKING:
@@ -45,7 +45,9 @@ def client_in_scope(address: str | None) -> Any:
     return client if client is not None and address in (None, client.scheduler.address) else None
 
 
-def put_shard(model: BasePredtron, name: str, chunks: Callable[..., Iterator[Lesson]], size: int | None, *parts: Any) -> Chunks:
+def put_shard(
+    model: BasePredtron, name: str, chunks: Callable[..., Iterator[ShardBatch]], size: int | None, *parts: Any
+) -> ChunkedShard:
     """Return a shard on a worker.
 
     Rows of functions and Dask stay in memory; files are read every round.
@@ -55,7 +57,7 @@ def put_shard(model: BasePredtron, name: str, chunks: Callable[..., Iterator[Les
             chunks = partial(iter, list(chunks(*parts)))
         except Exception as error:
             raise ShardError(name, str(error)) from error
-    return Chunks(name, model, chunks, size)
+    return ChunkedShard(name, model, chunks, size)
 
 
 def passed_on(model: BasePredtron) -> BasePredtron:
@@ -63,9 +65,11 @@ def passed_on(model: BasePredtron) -> BasePredtron:
     return model
 
 
-def learn(model: BasePredtron, shard: Chunks, plan: Plan, state: State, number: int, turn: int, fresh: bool) -> Contribution:
+def learn(
+    model: BasePredtron, shard: ChunkedShard, settings: RoundSettings, state: State, number: int, turn: int, fresh: bool
+) -> Contribution:
     """Return the contribution of a shard, computed on a worker."""
-    return contribute(Learners(model._model.learner), shard, plan, state, number, turn, fresh)
+    return contribute(LearnerPool(model._model.learner), shard, settings, state, number, turn, fresh)
 
 
 class Connection:
@@ -166,7 +170,7 @@ class Connection:
                 time.sleep(pause)
         return work()
 
-    def look(self, function: Callable[..., Result], tasks: list[tuple[Any, ...]]) -> list[Result]:
+    def map_tasks(self, function: Callable[..., Result], tasks: list[tuple[Any, ...]]) -> list[Result]:
         """Map a function over tasks; a task begins with its shard's name."""
         if self.client is None:
             self.connect()
@@ -186,11 +190,11 @@ class Cluster(Connection):
         The scheduler's address, or a client, which is used and not closed.
     model : BasePredtron
         An estimator whose learner has learned nothing.
-    shards : list of Chunks
+    shards : list of ChunkedShard
         The shards to place on workers.
     """
 
-    def __init__(self, where: Any, model: BasePredtron, shards: list[Chunks]):
+    def __init__(self, where: Any, model: BasePredtron, shards: list[ChunkedShard]):
         super().__init__(where)
         self.model, self.shards = model, shards
         self.placed: list[Any] = []
@@ -198,18 +202,18 @@ class Cluster(Connection):
     def put_shards(self) -> None:
         """Place the shards."""
         shared = self.submit(passed_on, self.model)
-        blocks = {i: shard.chunks for i, shard in enumerate(self.shards) if isinstance(shard.chunks, Block)}
+        blocks = {i: shard.chunks for i, shard in enumerate(self.shards) if isinstance(shard.chunks, DaskBlock)}
         parts = dict(zip(blocks, self._compute(list(blocks.values())), strict=True))
 
         def put(i: int) -> Any:
             shard = self.shards[i]
-            chunks = partial(lessons_of_parts, blocks[i].names) if i in blocks else shard.chunks
+            chunks = partial(batches_of_parts, blocks[i].names) if i in blocks else shard.chunks
             found = parts.pop(i, None) or (self._compute([blocks[i]])[0] if i in blocks else [])
             return self.submit(put_shard, shared, shard.name, chunks, shard.size, *found)
 
         self.shared, self.placed = shared, self.finished([shard.name for shard in self.shards], put)
 
-    def _compute(self, blocks: list[Block]) -> list[list[Any]]:
+    def _compute(self, blocks: list[DaskBlock]) -> list[list[Any]]:
         """Return the futures of computed blocks."""
         computed = iter(self.client.compute([part for block in blocks for part in block.parts]))
         return [[next(computed) for _ in block.parts] for block in blocks]
@@ -219,11 +223,11 @@ class Cluster(Connection):
         self.placed = []
         super().disconnect()
 
-    def round(self, plan: Plan, state: State, turn: int, fresh: bool) -> Contribution:
+    def round(self, settings: RoundSettings, state: State, turn: int, fresh: bool) -> Contribution:
         """Return the sum of contributions, retried after lost workers."""
-        return self.persist(partial(self._round, plan, state, turn, fresh))
+        return self.persist(partial(self._round, settings, state, turn, fresh))
 
-    def _round(self, plan: Plan, state: State, turn: int, fresh: bool) -> Contribution:
+    def _round(self, settings: RoundSettings, state: State, turn: int, fresh: bool) -> Contribution:
         if self.client is None:
             self.connect()
         if not self.placed:
@@ -231,7 +235,7 @@ class Cluster(Connection):
         (start,) = self.client.scatter([state], hash=False)  # a list, for the keys of a dict would be names of their own
         kept = len(self.held)
         self.held.append(start)
-        sums = [self.submit(learn, self.shared, shard, plan, start, i, turn, fresh) for i, shard in enumerate(self.placed)]
+        sums = [self.submit(learn, self.shared, shard, settings, start, i, turn, fresh) for i, shard in enumerate(self.placed)]
         while len(sums) > 1:
             sums = [self.submit(add, *sums[i : i + FAN_IN]) for i in range(0, len(sums), FAN_IN)]
         self.error_of(sums[0])
@@ -240,7 +244,7 @@ class Cluster(Connection):
         return learned
 
 
-def look_on_cluster(where: Any, function: Callable[..., Result], tasks: list[tuple[Any, ...]]) -> list[Result]:
+def map_on_cluster(where: Any, function: Callable[..., Result], tasks: list[tuple[Any, ...]]) -> list[Result]:
     """Map a function over tasks on a cluster.
 
     A task begins with its shard's name.
@@ -248,13 +252,13 @@ def look_on_cluster(where: Any, function: Callable[..., Result], tasks: list[tup
     connection = Connection(where)
     try:
         connection.reach()
-        return connection.persist(partial(connection.look, function, tasks))
+        return connection.persist(partial(connection.map_tasks, function, tasks))
     finally:
         connection.disconnect()
 
 
 @contextmanager
-def on_cluster(where: Any, model: BasePredtron, shards: list[Chunks]) -> Iterator[Engine]:
+def on_cluster(where: Any, model: BasePredtron, shards: list[ChunkedShard]) -> Iterator[Engine]:
     """Yield a function that runs rounds on a cluster."""
     cluster = Cluster(where, model, shards)
     try:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn_predtron._support.queries import shortened
 
 
-class Lesson(NamedTuple):
+class ShardBatch(NamedTuple):
     """A batch of rows, as `BasePredtron._read` accepts them."""
 
     X: Any
@@ -23,7 +23,7 @@ class Lesson(NamedTuple):
         return self.X.shape[0] if hasattr(self.X, "shape") else len(self.X)
 
 
-def lessons_of_function(function: Callable[[], Any]) -> Iterator[Lesson]:
+def batches_of_function(function: Callable[[], Any]) -> Iterator[ShardBatch]:
     """Yield the batches that a function returns.
 
     It returns X, y and optionally a dictionary.
@@ -31,10 +31,10 @@ def lessons_of_function(function: Callable[[], Any]) -> Iterator[Lesson]:
     found = function()
     if not isinstance(found, tuple) or len(found) not in (2, 3) or not isinstance(found[-1] if len(found) == 3 else {}, dict):
         raise ValueError(f"it returns {shortened(found)}; accepted are (X, y) and (X, y, dictionary of ids and weights).")
-    yield Lesson(found[0], found[1], found[2] if len(found) == 3 else {})
+    yield ShardBatch(found[0], found[1], found[2] if len(found) == 3 else {})
 
 
-class Block:
+class DaskBlock:
     """A block of rows computed by Dask on request.
 
     Parameters
@@ -48,19 +48,19 @@ class Block:
     def __init__(self, parts: tuple[Any, ...], names: tuple[str, ...] | None):
         self.parts, self.names = parts, names
 
-    def __call__(self) -> Iterator[Lesson]:
+    def __call__(self) -> Iterator[ShardBatch]:
         """Yield the rows, computed here."""
         import dask
 
-        yield from lessons_of_parts(self.names, *dask.compute(*self.parts))
+        yield from batches_of_parts(self.names, *dask.compute(*self.parts))
 
 
-def lessons_of_parts(names: tuple[str, ...] | None, *found: Any) -> Iterator[Lesson]:
+def batches_of_parts(names: tuple[str, ...] | None, *found: Any) -> Iterator[ShardBatch]:
     """Yield the rows of a computed block."""
     if names is None:
-        yield from lessons_of_function(lambda: found[0])
+        yield from batches_of_function(lambda: found[0])
     else:
-        yield Lesson(found[0], found[1], dict(zip(names, found[2:], strict=True)))
+        yield ShardBatch(found[0], found[1], dict(zip(names, found[2:], strict=True)))
 
 
 def is_delayed(x: Any) -> bool:
@@ -84,7 +84,7 @@ def row_blocks(collection: Any) -> list[Any]:
     return np.ravel(np.asarray(whole.to_delayed(), dtype=object)).tolist()
 
 
-def blocks_of(X: Any, y: Any, given: dict[str, Any]) -> list[Block]:
+def blocks_of(X: Any, y: Any, given: dict[str, Any]) -> list[DaskBlock]:
     """Return the blocks of Dask collections with equal chunks."""
     given = {name: value for name, value in given.items() if value is not None}
     expected = row_chunks(X)
@@ -101,7 +101,7 @@ def blocks_of(X: Any, y: Any, given: dict[str, Any]) -> list[Block]:
                 f"{name} has the row chunks {shortened(found)}, and X has {shortened(expected)}; accepted are the same."
             )
     rows = zip(*(row_blocks(value) for value in (X, y, *given.values())), strict=True)
-    return [Block(tuple(parts), tuple(given)) for parts in rows]
+    return [DaskBlock(tuple(parts), tuple(given)) for parts in rows]
 
 
 def labels_in(name: str, y: Any) -> NDArray:

@@ -21,7 +21,7 @@ KINDS = {"<f8", "<i8", "|b1"}
 Arrays = dict[str, NDArray]
 
 
-class NoStateError(Exception):
+class InvalidStateFileError(Exception):
     """A file was not written here, or by another version."""
 
 
@@ -44,7 +44,7 @@ def read_state(path: str) -> tuple[Any, Arrays] | None:
     with open(path, "rb") as file:
         start = file.read(len(MAGIC) + SUM)
         if not MAGIC.startswith(start[: len(MAGIC)]):
-            raise NoStateError
+            raise InvalidStateFileError
         content = file.read()
     if sum_of([content]) != start[len(MAGIC) :]:
         raise ValueError("its check sum is another")

@@ -14,7 +14,7 @@ FAN_IN = 8
 MADE_BY = f"sklearn_predtron {__version__}, {platform.machine()} {INSTRUCTIONS}"
 
 
-class Total:
+class ContributionSum:
     """Adds contributions by a fixed tree, so rounding is reproducible.
 
     `FAN_IN` consecutive sums of a level are added up to one sum of the next level.  A thread that brings a contribution adds all

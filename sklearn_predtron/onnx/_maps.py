@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from sklearn_predtron.features import CLIP, FeatureMap, PiecewiseLinear, RandomFourier
 from sklearn_predtron.features._columns import text_of
-from sklearn_predtron.features._layout import DIRECT, NUMBERS, Layout
+from sklearn_predtron.features._layout import DIRECT, NUMBERS, FeatureLayout
 from sklearn_predtron.onnx._graph import Graph
 
 FAR = 1e9  # standardised numbers of cosines, as the compiled map has them
 ACCEPTED = "accepted are columns of numbers, NaN where they are missing, and categories that are numbers, up to 256 in a column"
 
 
-class Columns(Protocol):
+class ColumnNodes(Protocol):
     """Columns that a graph computes from a table."""
 
     features: NDArray  # the number of the feature that each column is; -1 is none
@@ -26,7 +26,7 @@ class Columns(Protocol):
         """Return the columns as adjacent matrices."""
 
 
-def columns_of(fitted: Any) -> Columns:
+def columns_of(fitted: Any) -> ColumnNodes:
     """Return the column nodes of a map."""
     if not isinstance(fitted, FeatureMap):
         raise ValueError(
@@ -124,13 +124,13 @@ class PiecewiseColumns:
 
     Parameters
     ----------
-    layout : Layout
+    layout : FeatureLayout
         Where the features stand.
     values : list of ndarray
         The categories of each column.
     """
 
-    def __init__(self, layout: Layout, values: list[NDArray]):
+    def __init__(self, layout: FeatureLayout, values: list[NDArray]):
         d = layout.description
         self.layout = layout
         self.numbers, self.marked = np.flatnonzero(layout.kind == NUMBERS), np.flatnonzero(d.missing)

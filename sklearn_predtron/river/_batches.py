@@ -13,12 +13,12 @@ from sklearn.base import clone
 from sklearn_predtron._support.queries import shortened_list
 from sklearn_predtron.families.bipartite import PredtronBipartiteClassifier
 from sklearn_predtron.families.classification import PredtronBinaryClassifier
-from sklearn_predtron.river._from_dicts import FromDicts
+from sklearn_predtron.river._from_dicts import DictEstimator
 from sklearn_predtron.river._labels import check_label, first_classes, no_label
 from sklearn_predtron.river._names import are_extreme, entries
 
 
-class RiverBatchClassifier(FromDicts, base.Classifier):
+class RiverBatchClassifier(DictEstimator, base.Classifier):
     """River classifier that collects rows into batches; see `to_river`.
 
     Parameters
@@ -95,7 +95,7 @@ class RiverBatchClassifier(FromDicts, base.Classifier):
         with self._wider(clone(self.estimator) if begins else self.model, names, np.concatenate([v for _, v in found])) as wide:
             wide.partial_fit(self._columns.known_rows(rows), labels, **({"classes": known} if begins else {}))
         self.model = wide
-        self._columns.learned(rows)
+        self._columns.record_rows(rows)
 
     def predict_one(self, x: dict, **kwargs: Any) -> Any:
         """Predict the label of a row.

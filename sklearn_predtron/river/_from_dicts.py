@@ -16,7 +16,7 @@ from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.river._names import are_extreme, check_numbers, columns_for, entries
 
 
-class FromDicts(base.Estimator):
+class DictEstimator(base.Estimator):
     """Base of estimators trained on dicts; failures change nothing."""
 
     estimator: Any
@@ -55,7 +55,7 @@ class FromDicts(base.Estimator):
         """
         raise TypeError(f"{type(self).__name__} does not define _model_for(); a river estimator must.")
 
-    def _take_over(self, model: Any, y: Any) -> None:
+    def _adopt(self, model: Any, y: Any) -> None:
         """Continue with a model that knows these labels."""
         self.model = model
 
@@ -80,7 +80,7 @@ class FromDicts(base.Estimator):
             self._learn_new(x, y)
         else:
             self.model.partial_fit(rows, target)
-        self._columns.learned([x] if isinstance(x, dict) else x)
+        self._columns.record_rows([x] if isinstance(x, dict) else x)
 
     def _learn_new(self, x: Any, y: Any) -> None:
         """Train on a call with new names or labels."""
@@ -89,7 +89,7 @@ class FromDicts(base.Estimator):
         if model is not None:
             with self._wider(model, names, values) as wide:
                 wide.partial_fit(self._known_rows(x), target, **given)
-            self._take_over(wide, y)
+            self._adopt(wide, y)
 
     def _check_labels(self, target: Any, **given: Any) -> None:
         """Raise ValueError for labels that the estimator rejects.
@@ -115,7 +115,7 @@ class FromDicts(base.Estimator):
             raise
 
 
-class FromBlocks(FromDicts):
+class GroupEstimator(DictEstimator):
     """Base of estimators trained on groups of labelled dicts.
 
     A group is the documents of a query, or the tokens of a sentence.

@@ -117,7 +117,7 @@ class NamedColumns:
     def _known(self, x: dict) -> dict:
         return {name: value for name, value in x.items() if name in self.numbers}
 
-    def learned(self, x: list[dict]) -> None:
+    def record_rows(self, x: list[dict]) -> None:
         """Record rows of training."""
 
     def add(self, names: Iterable[Any]) -> int:
@@ -132,7 +132,7 @@ class NamedColumns:
             del self.numbers[name]
 
 
-class WatchedColumns(NamedColumns):
+class ScaleCheckedColumns(NamedColumns):
     """Columns for norm="auto", with a check of scales.
 
     It is "l2" for dicts: the first rows show whether that suits their scales.
@@ -142,7 +142,7 @@ class WatchedColumns(NamedColumns):
         super().__init__()
         self.first: list[dict] | None = []
 
-    def learned(self, x: list[dict]) -> None:
+    def record_rows(self, x: list[dict]) -> None:
         """Keep the first rows, and warn of different scales once."""
         if self.first is None:
             return
@@ -177,7 +177,7 @@ class CentredColumns(NamedColumns):
         total, n = self.sums.get(name, (0.0, 0))
         return total / n if n else None
 
-    def learned(self, x: list[dict]) -> None:
+    def record_rows(self, x: list[dict]) -> None:
         """Count the values of training rows."""
         for row in x:
             for name, value in row.items():
@@ -224,7 +224,7 @@ def columns_for(estimator: Any) -> NamedColumns:
     """Return new columns for an estimator."""
     if estimator.features is not None:
         return TableColumns()
-    kinds = {"auto": WatchedColumns, "scaled": CentredColumns}
+    kinds = {"auto": ScaleCheckedColumns, "scaled": CentredColumns}
     return kinds.get(norm_by_name(estimator.norm), NamedColumns)()
 
 

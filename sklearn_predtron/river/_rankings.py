@@ -13,13 +13,13 @@ from sklearn_predtron._support.parts import real_numbers
 from sklearn_predtron._support.queries import shortened, shortened_list
 from sklearn_predtron.families.label_ranking import PredtronLabelRanker
 from sklearn_predtron.families.ranking import PredtronRanker
-from sklearn_predtron.river._from_dicts import FromBlocks, FromDicts, check_block
+from sklearn_predtron.river._from_dicts import DictEstimator, GroupEstimator, check_block
 from sklearn_predtron.river._labels import no_label, relevances
 
 LEAST_LABELS = 2
 
 
-class RiverRanker(FromBlocks):
+class RiverRanker(GroupEstimator):
     """`PredtronRanker` for river, one query at a time; see `to_river`.
 
     Parameters
@@ -89,7 +89,7 @@ class RiverRanker(FromBlocks):
         return self.model.predict(self._known_rows(x))
 
 
-class RiverLabelRanker(FromDicts):
+class RiverLabelRanker(DictEstimator):
     """`PredtronLabelRanker` for river; see `to_river`.
 
     The labels have names.
@@ -149,7 +149,7 @@ class RiverLabelRanker(FromDicts):
         self._check_labels(target)
         return clone(self.estimator) if self.model is None else self.model, target, {}
 
-    def _take_over(self, model: Any, y: Any) -> None:
+    def _adopt(self, model: Any, y: Any) -> None:
         self._labels = self._labels_with(y)
         self.model = model
 

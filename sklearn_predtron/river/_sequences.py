@@ -9,11 +9,11 @@ from typing import Any
 from sklearn.base import clone
 
 from sklearn_predtron.families.sequences import PredtronSequenceTagger
-from sklearn_predtron.river._from_dicts import FromBlocks, check_block
+from sklearn_predtron.river._from_dicts import GroupEstimator, check_block
 from sklearn_predtron.river._labels import KINDS, check_label, first_classes, no_label
 
 
-class RiverSequenceTagger(FromBlocks):
+class RiverSequenceTagger(GroupEstimator):
     """`PredtronSequenceTagger` for river, one sentence at a time; see `to_river`.
 
     Parameters
@@ -61,7 +61,7 @@ class RiverSequenceTagger(FromBlocks):
         self._check_labels(labels, classes=classes)
         return clone(self.estimator), labels, {"classes": classes}
 
-    def _take_over(self, model: Any, y: Any) -> None:
+    def _adopt(self, model: Any, y: Any) -> None:
         self.model = model
         self._known = frozenset(model.classes_.tolist())
 

@@ -15,12 +15,12 @@ from sklearn.base import clone
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.families.classification import PredtronBinaryClassifier, PredtronClassifier
 from sklearn_predtron.families.multilabel import PredtronMultilabelClassifier
-from sklearn_predtron.river._from_dicts import FromDicts
+from sklearn_predtron.river._from_dicts import DictEstimator
 from sklearn_predtron.river._labels import KINDS, check_label, first_classes, indicators, no_label
 from sklearn_predtron.river._names import CentredColumns, frame_values
 
 
-class RiverClassifier(FromDicts, base.MiniBatchClassifier):
+class RiverClassifier(DictEstimator, base.MiniBatchClassifier):
     """River classifier around this package's; see `to_river`.
 
     Parameters
@@ -66,7 +66,7 @@ class RiverClassifier(FromDicts, base.MiniBatchClassifier):
                 return None, None, {}
         return clone(self.estimator), [y], {"classes": classes}
 
-    def _take_over(self, model: Any, y: Any) -> None:
+    def _adopt(self, model: Any, y: Any) -> None:
         self.model = model
         self._known = frozenset(model.classes_.tolist())
 
@@ -179,7 +179,7 @@ class RiverClassifier(FromDicts, base.MiniBatchClassifier):
         with self._wider(self.model, self._columns.new_names(names, values), values) as model:
             model.partial_fit(self._columns.frame_rows(names, values), labels)
         self.model = model
-        self._columns.learned([dict(zip(names, row, strict=True)) for row in values.tolist()])
+        self._columns.record_rows([dict(zip(names, row, strict=True)) for row in values.tolist()])
 
     def predict_many(self, X: Any) -> Any:
         """Predict the labels of rows.
@@ -224,7 +224,7 @@ class RiverClassifier(FromDicts, base.MiniBatchClassifier):
         return pd.DataFrame(found, index=X.index, columns=labels)
 
 
-class RiverMultiLabelClassifier(FromDicts, base.MultiLabelClassifier):
+class RiverMultiLabelClassifier(DictEstimator, base.MultiLabelClassifier):
     """`PredtronMultilabelClassifier` for river; see `to_river`.
 
     It is trained on sets of labels as dicts.
@@ -269,7 +269,7 @@ class RiverMultiLabelClassifier(FromDicts, base.MultiLabelClassifier):
         known = len(labels) == len(self._labels)
         return self.model if known else copy.deepcopy(self.model).widen(classes=range(len(labels))), target, {}
 
-    def _take_over(self, model: Any, y: Any) -> None:
+    def _adopt(self, model: Any, y: Any) -> None:
         self.model, self._labels = model, self._labels_with(y)
 
     def predict_one(self, x: dict, **kwargs: Any) -> dict[Any, bool]:

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn_predtron._core.rows import OVERFLOW
 from sklearn_predtron._support import types
 from sklearn_predtron.problems._leads import Leads
-from sklearn_predtron.theory._described import Described, describe
+from sklearn_predtron.theory._prepared_data import PreparedData, prepare
 from sklearn_predtron.theory._programme import Vectors
 from sklearn_predtron.theory._proof import prove
 
@@ -126,7 +126,7 @@ def largest_margin(
     """
     if norm not in ("l2", "l1", "max"):
         raise ValueError(f"norm={norm!r} is not known; accepted are 'l2', 'l1' and 'max'.")
-    data = describe(estimator, X, y, qid, classes)
+    data = prepare(estimator, X, y, qid, classes)
     if data.problem.no_theorem_because is not None and not data.pairwise:
         raise ValueError(f"No loss bound is proven for {data.problem.no_theorem_because}, and so no margin is the largest.")
     found = vectors(data)
@@ -141,7 +141,7 @@ def largest_margin(
     return LargestMargin(proof.margin, w[: rows * p].reshape(rows, p), intercept, *certificate)
 
 
-def vectors(data: Described) -> Vectors:
+def vectors(data: PreparedData) -> Vectors:
     """Return the vectors whose products are the leads.
 
     A lead is of sigma_y over predictions that lose and those that do not.
@@ -192,7 +192,7 @@ def by_row(found: NDArray, p: int) -> NDArray:
     return np.column_stack([found[:, :, :p].reshape(n, d * p), found[:, :, p:].reshape(n, d * (width - p))])
 
 
-def shared_vectors(data: Described, found: NDArray) -> NDArray:
+def shared_vectors(data: PreparedData, found: NDArray) -> NDArray:
     """Return the vectors for one shared direction.
 
     All scores have its inputs, and offsets of their own.

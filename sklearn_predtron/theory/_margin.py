@@ -9,7 +9,7 @@ from scipy import sparse
 
 from sklearn_predtron._core.rows import OVERFLOW
 from sklearn_predtron.families.sequences import PredtronSequenceTagger
-from sklearn_predtron.theory._described import describe
+from sklearn_predtron.theory._prepared_data import prepare
 from sklearn_predtron.updates._comparator import as_weights
 
 
@@ -56,7 +56,7 @@ def margin(estimator: Any, X: Any, y: Any, coef: Any, intercept: Any = None, *, 
     >>> round(margin(model, [[1, 0], [0, 1], [-1, -1]], [0, 1, 2], [[3, 0], [0, 3], [0, 0]]), 6)
     0.707107
     """
-    data = describe(estimator, X, y, qid, classes)
+    data = prepare(estimator, X, y, qid, classes)
     d = data.problem.d
     W = as_weights(coef, "coef", (data.problem.score_map.n_directions, data.X.shape[1]))
     b = np.zeros(d) if intercept is None else as_weights(intercept, "intercept", (d,))

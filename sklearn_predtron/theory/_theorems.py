@@ -15,7 +15,7 @@ from sklearn_predtron.families._bounds import check_rows_known
 from sklearn_predtron.families._bounds import theorem as theorem_behind
 from sklearn_predtron.families._composition import check_fixed
 from sklearn_predtron.families._estimator import BasePredtron
-from sklearn_predtron.theory._described import as_seen
+from sklearn_predtron.theory._prepared_data import as_features
 from sklearn_predtron.updates import Update
 
 
@@ -67,7 +67,7 @@ def radius(estimator: Any, X: Any, *, qid: Any = None) -> float:
         raise ValueError("intercept_scaling='auto' moves with the inputs; a radius is for a number or fit_intercept=False.")
     if qid is not None and not problem.score_map.of_blocks:
         raise ValueError(f"qid is for PredtronRanker and PredtronBipartiteClassifier; {type(estimator).__name__} takes None.")
-    X = as_seen(estimator, X)
+    X = as_features(estimator, X)
     if problem.score_map.of_blocks and not resolve(Update, estimator.update, "update").pairwise:
         queries, feature = Queries(qid, X.shape[0]), weights.intercept.fixed**0.5
         documents = queries.take(X)

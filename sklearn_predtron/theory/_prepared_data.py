@@ -21,7 +21,7 @@ from sklearn_predtron.problems._relevance import Relevances
 from sklearn_predtron.updates import Update
 
 
-class Described(NamedTuple):
+class PreparedData(NamedTuple):
     """A data set as an estimator reads it."""
 
     model: Any
@@ -32,14 +32,14 @@ class Described(NamedTuple):
     pairwise: bool
 
 
-def as_seen(estimator: Any, X: Any) -> Any:
+def as_features(estimator: Any, X: Any) -> Any:
     """Return rows in double precision, after the feature map."""
     if estimator.features is not None:
         return estimator._model.features_of(X)
     return validate_data(estimator, X, reset=False, accept_sparse="csr", dtype=np.float64)
 
 
-def describe(estimator: Any, X: Any, y: Any, qid: Any, classes: Any) -> Described:
+def prepare(estimator: Any, X: Any, y: Any, qid: Any, classes: Any) -> PreparedData:
     """Read a data set as the estimator does, without changes."""
     if not isinstance(estimator, BasePredtron):
         raise ValueError(f"estimator={estimator!r} must be an estimator of sklearn_predtron.")
@@ -50,7 +50,7 @@ def describe(estimator: Any, X: Any, y: Any, qid: Any, classes: Any) -> Describe
     if model.features is None:
         X = check_array(X, accept_sparse="csr", dtype=np.float64)
     elif fitted:
-        X = as_seen(model, X)
+        X = as_features(model, X)
     else:
         raise ValueError(f"features={model.features!r} makes features as fit tells it to; accepted is a fitted estimator.")
     if isinstance(model, PredtronSequenceTagger):
@@ -74,7 +74,7 @@ def describe(estimator: Any, X: Any, y: Any, qid: Any, classes: Any) -> Describe
     problem.prepare(labels)
     if not problem.predictions_known:
         raise ValueError(f"estimator={estimator!r} has a problem of the user's own, whose predictions are not known.")
-    return Described(model, problem, X, labels, feature, update.pairwise)
+    return PreparedData(model, problem, X, labels, feature, update.pairwise)
 
 
 def queries_of(X: Any, y: Any, qid: Any) -> tuple[Any, Relevances]:

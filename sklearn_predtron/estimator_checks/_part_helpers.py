@@ -19,7 +19,7 @@ CLOSE = 1e-9  # what rounding may change, relatively
 SCALES = (1e-3, 1.0, 1e3)
 
 
-def kept(call: Callable[..., Any], *arguments: Any, **more: Any) -> Any:
+def checked_call(call: Callable[..., Any], *arguments: Any, **more: Any) -> Any:
     """Return the result of a call, turning ValueError into AssertionError."""
     try:
         return call(*arguments, **more)
@@ -27,7 +27,7 @@ def kept(call: Callable[..., Any], *arguments: Any, **more: Any) -> Any:
         raise AssertionError(str(error)) from error
 
 
-def draws(d: int, n: int, seed: int = 0) -> Iterator[NDArray]:
+def random_scores(d: int, n: int, seed: int = 0) -> Iterator[NDArray]:
     """Yield scores of several sizes, with and without ties."""
     random = np.random.default_rng(seed)
     yield np.zeros(d)
@@ -54,9 +54,9 @@ def copies_of(part: Any) -> Iterator[tuple[str, Any]]:
 
 def assert_same_table(part: Any, what: str, tabulate: Callable[[Any], Any]) -> None:
     """Assert that tables are the same in repeated calls and copies."""
-    expected = kept(tabulate, part)
+    expected = checked_call(tabulate, part)
     for way, other in copies_of(part):
-        found = kept(tabulate, other)
+        found = checked_call(tabulate, other)
         same = found is None if expected is None else found is not None and np.array_equal(found, expected)
         assert same, f"{what} of {part!r}, {way}: found {shortened(found)}, expected {shortened(expected)}"
 
@@ -66,7 +66,7 @@ def assert_answers(part: Any, problem: Any, labels: Any, i: int, t: NDArray, rep
     scores, least = reps @ t, costs.min()
     allowed = CLOSE * (np.linalg.norm(t) + costs.max())
     at = f"{what} at t = {shortened(t.tolist())}"
-    loss = kept(ask, problem, labels, i, t, False)[0]
+    loss = checked_call(ask, problem, labels, i, t, False)[0]
     best = np.flatnonzero(scores >= scores.max() - allowed)
     suffered = costs[best] - least
     assert np.abs(suffered - loss).min() <= allowed, (
@@ -75,7 +75,7 @@ def assert_answers(part: Any, problem: Any, labels: Any, i: int, t: NDArray, rep
     if isinstance(problem, KendallTauProblem) or costs.max() == least:  # its competitor is no ranking; or nothing can be learned
         return
     for augmented in [False, True]:
-        loss, _, competitor_loss, gap, change = kept(ask, problem, labels, i, t, augmented)
+        loss, _, competitor_loss, gap, change = checked_call(ask, problem, labels, i, t, augmented)
         if not augmented and loss == 0:
             continue
         value = scores + (costs - least if augmented else 0)
