@@ -61,7 +61,7 @@ class ConllLayout(TextLayout):
     def loaded(cls, loaded: Any, state: dict[str, Any]) -> ConllLayout:
         """Return the layout that a saved model stores."""
         template, columns = state["template"], int(state["columns"])
-        token_features([[""] * columns], template=template, n_features=1)  # refuses what makes no features
+        token_features([[""] * columns], template=template, n_features=1)  # rejects columns that make no features
         form = {name: state.get(name) for name in ("label", "comment", "sep")}
         return cls(loaded.n_features_in_, template, columns, **form)
 

@@ -57,7 +57,7 @@ class CsvLayout(TextLayout):
     Parameters
     ----------
     features : str, FeatureMap or None
-        The map that makes features of the columns, by which cells may be missing, or words.
+        The map that makes features of the columns, which decides whether cells may be missing or words.
     label : str or None
         The column of the labels, as the user says it; None is the last one, or the one that a model does not know.
     header : bool or None

@@ -83,7 +83,7 @@ class DataFile:
         self.hint = ""  # what messages say of it, too
         self.parsed: list[Any] | None = None  # all chunks, if a pass has kept them
         self.is_pipe = not stat.S_ISREG(status(path).st_mode)
-        # Standard input from a file goes on where the shell left it.
+        # Standard input from a file continues where the shell left it.
         self._start = os.lseek(0, 0, os.SEEK_CUR) if path == STANDARD and not self.is_pipe else 0
         self._pipe: FileIO | None = None
         self._ahead = bytearray()

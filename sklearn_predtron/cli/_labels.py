@@ -18,7 +18,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 FIRST_FIELD = re.compile(rb"(\s*)([^\s#]+)")
 READABLE = "words without white space, #, : and NUL"
 LONGEST_LABEL = 40  # of several in a message
-UNKNOWN = b"label?"  # before a label that the parser is to refuse
+UNKNOWN = b"label?"  # before a label that the parser is to reject
 
 
 def decode_word(word: bytes) -> str:

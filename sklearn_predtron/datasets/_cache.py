@@ -70,7 +70,7 @@ class ChunkCache:
     source : str
         The file.
     settings : dict
-        How the file is read; a cache of another way is written anew.
+        How the file is read; a cache of another way is written again.
     """
 
     def __init__(self, path: str, source: str, settings: dict[str, Any]):
@@ -97,7 +97,7 @@ class ChunkCache:
                     chunk = found.chunk(place, rules)
                 except DamagedCacheError as error:
                     raise self._damaged(str(error)) from None
-                if chunk is None:  # These rules refuse a line, which only the text can show.
+                if chunk is None:  # These rules reject a line, which only the text can show.
                     yield from islice(parsed, i, None)
                     return
                 yield chunk, (i + 1) / len(found.places)
@@ -169,7 +169,7 @@ class ChunkCache:
 
     def _damaged(self, reason: str) -> ValueError:
         """Return an error with advice."""
-        return ValueError(f"cache={self.path!r} is damaged: {reason}.  Delete it, and it is written anew.")
+        return ValueError(f"cache={self.path!r} is damaged: {reason}.  Delete it, and it is written again.")
 
 
 class CacheWriter:

@@ -409,8 +409,8 @@ def splits(n: int) -> Iterator[list[slice]]:
 class BadCall:
     """An invalid call: fault, arguments and expected message.
 
-    `in_predict` is whether `predict` fails on X too, `in_fit` whether `fit` does, which starts anew; `alone` says that the rows
-    are one round.
+    `in_predict` is whether `predict` fails on X too, `in_fit` whether `fit` does, which starts from scratch.  `alone` says that
+    the rows are one round.
     """
 
     what: str

@@ -15,7 +15,7 @@ from sklearn_predtron._support import types
 from sklearn_predtron._support.cells import Words
 from sklearn_predtron._support.compat import Interval
 from sklearn_predtron._support.parts import Part
-from sklearn_predtron.features._columns import Columns, categories_in, chosen_categories, is_auto, opened
+from sklearn_predtron.features._columns import ColumnSource, categories_in, chosen_categories, is_auto, opened
 from sklearn_predtron.features._knots import MOST_ROWS as ROWS_OF_KNOTS
 from sklearn_predtron.features._knots import described, evenly
 from sklearn_predtron.features._layout import CATEGORIES, MOST_FACTORS, MOST_KNOTS, NUMBERS, Description, FeatureLayout
@@ -142,7 +142,7 @@ class FeatureMap(TransformerMixin, Part):
         """Raise ValueError for invalid parameters."""
         self._validate_params()
 
-    def _made_of(self, table: Columns, y: Any) -> tuple[dict[str, Any], NDArray]:
+    def _made_of(self, table: ColumnSource, y: Any) -> tuple[dict[str, Any], NDArray]:
         """Return the fitted attributes, and the table as numbers."""
         matrix, categories, hashed, words = self._first_read(table)
         sizes = np.array([0 if known is None else len(known) + places for known, places in zip(categories, hashed, strict=True)])
@@ -151,7 +151,7 @@ class FeatureMap(TransformerMixin, Part):
         warn_of_cells(table, words, named)
         return {"_categories": categories, "_hashed": hashed, "_state": state}, matrix
 
-    def _first_read(self, table: Columns) -> tuple[NDArray, list[NDArray | None], list[int], list[Words]]:
+    def _first_read(self, table: ColumnSource) -> tuple[NDArray, list[NDArray | None], list[int], list[Words]]:
         """Return a table as numbers, its categories and stray words."""
         chosen = chosen_categories(table, self.categories)
         found = [categories_in(table, j) if j in chosen else (None, 0) for j in range(table.p)]

@@ -32,7 +32,7 @@ OF_MIXED = re.compile(r"(object|str$|string|large_string|utf8)")  # whose cells 
 OF_TEXTS = re.compile(r"(bool|sparse\[bool|object|str|large_string|string_view|utf8|categor|enum|dictionary)")
 
 
-class Columns(Protocol):
+class ColumnSource(Protocol):
     """Access to columns of frames, arrays and gathered rows."""
 
     n: int
@@ -199,7 +199,7 @@ def as_floats(values: NDArray) -> NDArray:
     return np.asarray(values, dtype=np.float32 if values.dtype == np.float32 else np.float64)
 
 
-def numbers_of(table: Columns, j: int, *, known: bool) -> tuple[NDArray, Words | None]:
+def numbers_of(table: ColumnSource, j: int, *, known: bool) -> tuple[NDArray, Words | None]:
     """Return a column's numbers, and its stray words.
 
     `known` says that the column holds numbers, whatever these rows have; otherwise ValueError is raised if few cells have some.
@@ -238,7 +238,7 @@ def is_text(value: Any) -> bool:
     return isinstance(value, (str, bytes, Integral))
 
 
-def cells_of(table: Columns, j: int) -> tuple[list[Any], NDArray | None]:
+def cells_of(table: ColumnSource, j: int) -> tuple[list[Any], NDArray | None]:
     """Return the cells of a column, possibly as distinct values.
 
     Then the last distinct value is None, and each cell's number is returned.
@@ -250,7 +250,7 @@ def cells_of(table: Columns, j: int) -> tuple[list[Any], NDArray | None]:
     return values, np.where(codes < 0, len(values) - 1, codes)
 
 
-def census_of(table: Columns, j: int) -> Census:
+def census_of(table: ColumnSource, j: int) -> Census:
     """Return the distinct numbers and words of a column."""
     values, codes = cells_of(table, j)
     return Census(values if codes is None else [values[code] for code in np.unique(codes)])
@@ -305,7 +305,7 @@ def refuse_texts(X: Any) -> None:
         )
 
 
-def distinct(table: Columns, j: int) -> tuple[list[str | None], NDArray]:
+def distinct(table: ColumnSource, j: int) -> tuple[list[str | None], NDArray]:
     """Return a column's distinct texts and rows' numbers."""
     if isinstance(table, Array) and table.of_numbers:
         values, inverse = np.unique(table.X[:, j], return_inverse=True)
@@ -328,7 +328,7 @@ def distinct(table: Columns, j: int) -> tuple[list[str | None], NDArray]:
     return texts, inverse
 
 
-def categories_in(table: Columns, j: int) -> tuple[NDArray, int]:
+def categories_in(table: ColumnSource, j: int) -> tuple[NDArray, int]:
     """Return frequent categories, and the number of shared places."""
     texts, inverse = distinct(table, j)
     counts: Counter[str] = Counter()
@@ -339,7 +339,7 @@ def categories_in(table: Columns, j: int) -> tuple[NDArray, int]:
     return np.array(order[:MOST_CATEGORIES], dtype=str), HASHED if len(order) > MOST_CATEGORIES else 0
 
 
-def codes_of(table: Columns, j: int, categories: NDArray, hashed: int) -> NDArray:
+def codes_of(table: ColumnSource, j: int, categories: NDArray, hashed: int) -> NDArray:
     """Return category numbers; missing is NaN, unknown -1."""
     texts, inverse = distinct(table, j)
     known = {text: code for code, text in enumerate(categories.tolist())}
@@ -357,7 +357,7 @@ def hashed_code(text: str, n_known: int, hashed: int) -> int:
     return n_known + crc32(text.encode("utf-8", "surrogatepass")) % hashed if hashed else -1
 
 
-def check_type(table: Columns, j: int) -> None:
+def check_type(table: ColumnSource, j: int) -> None:
     """Raise an error for a column of unsupported type.
 
     Dates are an example.
@@ -370,14 +370,14 @@ def check_type(table: Columns, j: int) -> None:
         )
 
 
-def is_declared(table: Columns, j: int) -> bool:
+def is_declared(table: ColumnSource, j: int) -> bool:
     """Return whether a column is categorical by its type."""
     check_type(table, j)
     kind = table.dtype(j)
     return not OF_NUMBERS.match(kind) and not OF_MIXED.match(kind)
 
 
-def is_category(table: Columns, j: int) -> bool:
+def is_category(table: ColumnSource, j: int) -> bool:
     """Return whether a column is categorical by type or cells."""
     if is_declared(table, j) or OF_NUMBERS.match(table.dtype(j)):
         return is_declared(table, j)
@@ -385,7 +385,7 @@ def is_category(table: Columns, j: int) -> bool:
     return not found.of_numbers if found.numbers or found.words else table.dtype(j) != "object"
 
 
-def chosen_categories(table: Columns, categories: Any) -> set[int]:
+def chosen_categories(table: ColumnSource, categories: Any) -> set[int]:
     """Return the categorical columns for the parameter `categories`."""
     if is_auto(categories):
         return {j for j in range(table.p) if is_category(table, j)}
@@ -397,7 +397,7 @@ def is_auto(categories: Any) -> bool:
     return isinstance(categories, str) and categories == "auto"
 
 
-def named_columns(table: Columns, categories: Any) -> Iterator[int]:
+def named_columns(table: ColumnSource, categories: Any) -> Iterator[int]:
     """Yield the numbers of columns given by name or number."""
     names = table.names
     for column in categories:

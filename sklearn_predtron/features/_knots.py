@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-MOST_ROWS = 100_000  # that are looked at, evenly spaced
+MOST_ROWS = 100_000  # that are used, evenly spaced
 LARGEST = 1e150  # of a value: its square and the inverse of a distance are floating-point numbers
 
 

@@ -15,7 +15,7 @@ from sklearn_predtron._support.warning import warn
 from sklearn_predtron.features._columns import (
     OF_NUMBERS,
     Array,
-    Columns,
+    ColumnSource,
     census_of,
     chosen_categories,
     codes_of,
@@ -29,7 +29,7 @@ OF_FLOATS = re.compile(r"(float\d*|double|halffloat|sparse\[float.*)(\[pyarrow\]
 
 
 def matrix_of(
-    table: Columns, categories: list[NDArray | None], hashed: list[int], *, missing: bool, known: bool = True
+    table: ColumnSource, categories: list[NDArray | None], hashed: list[int], *, missing: bool, known: bool = True
 ) -> tuple[NDArray, list[Words]]:
     """Return a float matrix, and words among the numbers.
 
@@ -58,7 +58,7 @@ def matrix_of(
     return matrix, words
 
 
-def warn_of_cells(table: Columns, words: list[Words], chosen: Iterable[int] = ()) -> None:
+def warn_of_cells(table: ColumnSource, words: list[Words], chosen: Iterable[int] = ()) -> None:
     """Warn of words among numbers, and numbers among categories."""
     if words:
         warn(f"{message_of_words('X', words)}{NAMED}")
@@ -68,7 +68,7 @@ def warn_of_cells(table: Columns, words: list[Words], chosen: Iterable[int] = ()
             warn(f"{advice}{NAMED}")
 
 
-def check_values(table: Columns, matrix: NDArray, missing: bool) -> None:
+def check_values(table: ColumnSource, matrix: NDArray, missing: bool) -> None:
     """Raise ValueError for infinite and unexpected missing values."""
     if np.isfinite(matrix).all():
         return
@@ -82,7 +82,7 @@ def check_values(table: Columns, matrix: NDArray, missing: bool) -> None:
                 raise ValueError(f"Input X has {what} in row {at[0]} of column {table.name(j)}; accepted are {accepted}.")
 
 
-def check_range(table: Columns, matrix: NDArray, of_numbers: Iterable[int]) -> None:
+def check_range(table: ColumnSource, matrix: NDArray, of_numbers: Iterable[int]) -> None:
     """Raise ValueError for numbers whose squares overflow."""
     if matrix.dtype == np.float32:
         return
@@ -96,7 +96,7 @@ class Gathered:
 
     They do not depend on the type of the table that held the rows.
 
-    Columns are told by their places, and have the names of the first rows.  A column that is of several types is one of numbers,
+    Columns are identified by their places, and have the names of the first rows.  A column of several types is one of numbers,
     if all of these are, or one of objects.
     """
 
@@ -106,12 +106,12 @@ class Gathered:
         self.n, self.p = state["n"], len(state["dtypes"])
 
     @classmethod
-    def begun(cls, table: Columns) -> Gathered:
+    def begun(cls, table: ColumnSource) -> Gathered:
         """Return an instance without rows."""
         dtypes = [table.dtype(j) for j in range(table.p)]
         return cls({"names": list(table.names), "n": 0, "dtypes": dtypes, "columns": [[] for _ in dtypes], "y": []})
 
-    def with_rows(self, table: Columns, most: int, y: Any, categories: Any) -> Gathered:
+    def with_rows(self, table: ColumnSource, most: int, y: Any, categories: Any) -> Gathered:
         """Return a table with further rows, up to a number."""
         more, chosen = min(most - self.n, table.n), chosen_categories(table, categories)
         columns = [list(old) for old in self.state["columns"]]

@@ -151,7 +151,7 @@ class MarginDisplay(Display):
         classes : array-like of shape (n_classes,), default=None
             The labels in the order of the scores; None is the sorted labels of `y_true`.
         length : float, default=1.0
-            The norm of the weights that gave the scores, by which they are divided.
+            The norm of the weights that gave the scores; scores are divided by it.
         name : str, default=None
             Name of the bars in the legend.
         ax : matplotlib Axes, default=None

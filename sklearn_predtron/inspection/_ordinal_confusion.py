@@ -36,7 +36,7 @@ class OrdinalConfusionMatrixDisplay(Display):
     distances : ndarray of shape (n_ranks,)
         The share of the rows that are 0, 1, ... ranks off.
     mean_distance : float
-        The mean number of ranks by which predictions are off.
+        The mean distance of predicted and true ranks.
     im_ : matplotlib AxesImage
         The heat map.
     text_ : ndarray of shape (n_ranks, n_ranks), dtype=matplotlib Text, or None

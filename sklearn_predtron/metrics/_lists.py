@@ -146,7 +146,7 @@ def hits_before(lists: Lists, ties: Ties) -> Floats:
 def reciprocal_of_first(before: int, relevant: int, size: int) -> float:
     """Return the expected reciprocal rank after some failures.
 
-    The next ranks are of a tie of so many documents in random order, so many of which are relevant.
+    The next ranks are of a tie of `size` documents in random order, of which `relevant` are relevant.
     """
     j = np.arange(size - relevant + 1)
     none_yet = np.cumprod(np.append(1.0, (size - relevant - j[:-1]) / (size - j[:-1])))  # relevant at the first j ranks

@@ -18,7 +18,7 @@ class ContributionSum:
     """Adds contributions by a fixed tree, so rounding is reproducible.
 
     `FAN_IN` consecutive sums of a level are added up to one sum of the next level.  A thread that brings a contribution adds all
-    that are next in order.  Other threads leave theirs meanwhile and return, so few contributions wait at a time.
+    that are next in order.  Other threads leave their contributions meanwhile and return, so few contributions wait at a time.
     """
 
     def __init__(self) -> None:
