@@ -91,7 +91,7 @@ def train_mixture(comparison: Comparison, job: Job, files: JobFiles, file_format
         warn(f"{job.mixing} leaves the cut of --task bipartite at 0: it is chosen on rows in memory")
     try:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "decision=None cuts where rows in memory")  # which is said above
+            warnings.filterwarnings("ignore", "decision=None fits the cut to rows in memory")  # which is said above
             mixing.fit(shards_of(files, file_format), **known, zero_based=bool(file_format.zero_based))
     except OSError as error:
         return FileError(f"{job.mixing}: {error}")

@@ -130,6 +130,10 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
     0.93
     """
 
+    loss_curve_: list[float]
+    mixed_loss_: float
+    n_shards_: int
+    _seed: int
     _zero_based: bool | None = None  # whether the files so far counted from 0; None is that there were none
 
     def __init__(
@@ -426,9 +430,10 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
         run.take(model, shards, self._checkpoint_of(model, shards, run, None) if kept else None, finish)
         learned: Any = model._model
         if model._decision(learned.labels).on_rows:
+            decision = model.get_params(deep=False)["decision"]
             warn(
-                f"decision={model.decision!r} cuts where rows in memory lose least, and of shards at 0; pass a number, chosen on "
-                "some rows that are held out, say."
+                f"decision={decision!r} fits the cut to rows in memory, and uses 0 for shards; pass a number that was chosen on "
+                "held-out rows."
             )
         if whole and learned.learner.t == 0:
             raise ValueError("sample_weight is zero for every row of the shards; at least one weight must be positive.")
