@@ -14,7 +14,7 @@ from sklearn.metrics import make_scorer
 from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions, make_constraint
 from sklearn.utils.validation import _check_sample_weight
 
-# What callbacks and searches know a scorer by.
+# The class by which callbacks and searches recognise a scorer.
 Scorer: type = type(make_scorer(min))
 
 __all__ = [

@@ -29,7 +29,7 @@ class Part(CachedParameterNames):
     """
 
     alias: str | None = None
-    offers: tuple[str, ...] = ()  # what other parts may need
+    offers: tuple[str, ...] = ()  # attributes that other parts need
     synonyms: tuple[str, ...] = ()
     variants: Mapping[str, Mapping[str, Any]] = {}
     last_change: Any = object()  # of any part that an estimator may have
@@ -44,7 +44,7 @@ class Part(CachedParameterNames):
         super().__setattr__(name, value)
 
 
-# What an update may need, as a message names it; problems offer it, by themselves or through a loss or a representation.
+# Attributes that an update needs, by their names in messages.  Problems, losses or representations have them.
 RANKINGS = "rankings by one score an item (PredtronRanker, PredtronLabelRanker)"
 RANKED_LABELS = "rankings by one score a label (PredtronLabelRanker)"
 ITEM_WEIGHTS = "a loss with weights of the items"

@@ -49,7 +49,7 @@ def ids_taken(method: Callable[..., Any]) -> Ids | None:
     return next((ids for ids in (QID, SID, GROUPS) if ids.name in known), None)
 
 
-# By what names other libraries take the ids of rows, or the sizes of groups.
+# The names of row ids and group sizes in other libraries.
 OTHER_NAMES = ("group", "groups", "group_id", "lengths", "qid", "query", "query_id", "sid")
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO
 
-LONGEST = 50  # characters of a name, of at most 255 bytes, to which what makes a part's name unique is added
+LONGEST = 50  # characters of a name: a unique suffix is added, and names have at most 255 bytes
 
 
 @contextmanager

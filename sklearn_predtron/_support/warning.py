@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 
-# Whose code stands between a call and what it warns of.
+# The packages whose code stands between the user's call and the warning.
 WITHIN = ("sklearn_predtron", "sklearn", "joblib")
 
 

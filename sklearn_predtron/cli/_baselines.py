@@ -221,7 +221,7 @@ class RankerBaseline(Baseline):
         super().__init__(classes, loss, result)
         how: dict[str, Any] = {"loss": "epsilon_insensitive", "penalty": None, "learning_rate": "pa1", "eta0": 1.0}
         self.estimator = linear("SGDRegressor", average=True, shuffle=False, **how)
-        # What a ranking loses does not depend on its representation.
+        # The loss of a ranking does not depend on its representation.
         self.problem = ranking_loss(loss).build(LogRank(), 0)
 
     def _fit(self, estimator: Any, X: Any, y: Any) -> None:

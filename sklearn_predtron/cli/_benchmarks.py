@@ -53,7 +53,7 @@ from sklearn_predtron.losses import Reject
 from sklearn_predtron.metrics import ndcg
 from sklearn_predtron.norms import RKHS, Norm
 
-# Of a malignant tumour (0) and a benign one (1): what it costs to say 0, to say 1, and to ask.
+# The costs of predicting 0, 1 and abstaining, for a malignant tumour (0) and a benign one (1).
 MISSED, ALARM, ASKED = 5.0, 1.0, 0.2
 COSTS, ANSWERS = np.array([[0, MISSED, ASKED], [ALARM, 0, ASKED]]), np.array([0, 1, -1])
 

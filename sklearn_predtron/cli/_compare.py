@@ -37,7 +37,7 @@ class ResultRow:
     rounds: int = 0
     seconds: float = 0.0
     progressive_rounds: int = 0
-    loss: float = 0.0  # of what predicted, in these rounds; nan where it is not known
+    loss: float = 0.0  # of the model that predicted, in these rounds; nan if unknown
     last_loss: float | None = None  # of the last iterate, if there is one
     tested: int = 0
     score: float = 0.0

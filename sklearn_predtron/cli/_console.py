@@ -13,7 +13,7 @@ from typing import Any, NoReturn, TextIO
 
 from sklearn_predtron._support.one_line import one_line
 
-INTERRUPTED, NOBODY_READS, TERMINATED = 128 + 2, 128 + 13, 128 + 15  # what a shell says of a program that a signal ended
+INTERRUPTED, NOBODY_READS, TERMINATED = 128 + 2, 128 + 13, 128 + 15  # a shell's exit code for a program that a signal ended
 
 
 class UsageError(ValueError):

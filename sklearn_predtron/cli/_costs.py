@@ -107,7 +107,7 @@ def check_costs(job: Job, costs: CostFiles, model: Any, file_format: AnyFormat, 
     action_space = action_space_of(model, file_format.classes)
     try:
         for file in costs.given:
-            # What writes several pipes may write one after the other.
+            # The program that writes several pipes may write one after the other.
             if not file.file.is_pipe:
                 with file.open() as reader:
                     pairs_of(reader, action_space)

@@ -92,7 +92,7 @@ class CsvLayout(TextLayout):
         self.label, self.header, self.id = label, header, id
         self.drop = list(dict.fromkeys([*drop, *([] if id is None else [id])]))
         self.with_ids = id is not None
-        self.missing, self.words = accepted_cells(features)  # what cells may be beside numbers
+        self.missing, self.words = accepted_cells(features)  # accepted cells besides numbers
         self.names, self.kinds, self.place = names, kinds, place
         self.width = None if kinds is None else len(kinds)
         self._seen: list[dict[str, int]] = []  # of each column, the words that the first pass has seen
@@ -168,7 +168,7 @@ class CsvLayout(TextLayout):
         """
         if self.header is not None:
             return self.header
-        if self.place is not None and self.names is None:  # nor had what was learned
+        if self.place is not None and self.names is None:  # nor had the training rows
             return False
         return True if self.names is not None and set(self.names) <= set(cells) else None
 
@@ -386,5 +386,5 @@ def rows_of(lines: TextLines) -> Iterator[tuple[int, list[str]]]:
 
 def delimiter_of(line: str) -> str:
     """Return the delimiter: tab, or the more frequent of , and ;."""
-    bare = "".join(line.split('"')[::2])  # without what is quoted
+    bare = "".join(line.split('"')[::2])  # without quoted text
     return "\t" if "\t" in bare else max(",;", key=bare.count)

@@ -17,7 +17,7 @@ from sklearn_predtron.datasets._rows import Chunk
 
 BLOCK = 2**20
 MAX_KEPT = 2**28  # bytes of parsed rows that are not parsed again
-STANDARD = "-"  # what the user calls standard input and output
+STANDARD = "-"  # the user's name for standard input and output
 
 
 class FileError(OSError):
@@ -80,7 +80,7 @@ class DataFile:
         self.name = "standard input" if path == STANDARD else path
         self.labelled, self.first_row_read = True, False
         self.encoding = "utf-8"
-        self.hint = ""  # what messages say of it, too
+        self.hint = ""  # an addition to messages about it
         self.parsed: list[Any] | None = None  # all chunks, if a pass has kept them
         self.is_pipe = not stat.S_ISREG(status(path).st_mode)
         # Standard input from a file continues where the shell left it.

@@ -105,7 +105,7 @@ class JobFiles:
         for file in [*train, *test]:
             file.encoding = job.encoding or file.encoding
         for file in train:
-            # What writes several pipes may write one after the other.
+            # The program that writes several pipes may write one after the other.
             if not (file.is_pipe and files.first.is_there):
                 row = files.first_row(file)
                 files.first = files.first if files.first.is_there else row
@@ -240,7 +240,7 @@ class FileFormat:
         """Return a reader for the first pass."""
         several, base = self.multilabel and file.labelled, "auto" if self.zero_based is None else self.zero_based
         how: dict[str, Any] = {"zero_based": base, "multilabel": several, "cache": self.cache, **self.how}
-        # What is given is checked as lines are parsed, and numbers that stand for words are not the final ones.
+        # Given labels are checked as lines are parsed, and numbers that stand for words are not the final ones.
         if self.n_features is None and self.classes is None and self.words is None:
             return FirstPassReader(file, budget, **how)
         return DataFileReader(file, **how)

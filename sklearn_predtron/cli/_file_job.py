@@ -45,7 +45,7 @@ class RejectedChunkError(ValueError):
     """The models reject a chunk, or there is none."""
 
 
-# What ends a part of the job early.
+# The errors that end a part of the job early.
 ENDINGS = (BrokenLineError, CostsError, RejectedChunkError, FileError, OutputClosedError, KeyboardInterrupt)
 
 
@@ -220,7 +220,7 @@ def train_on_file(
                 bar("one label", reader.fraction_read)
                 continue
             X, y = now
-        if not job.grow or model.__sklearn_is_fitted__():  # else the width, and so the share of what is stored, is not known
+        if not job.grow or model.__sklearn_is_fitted__():  # else the width, and so the share of stored entries, is not known
             choose_norm(model, X.values if isinstance(X, GroupedValues) else X)
         X = X if row_costs is None else row_costs.with_costs(X)
         if reader.weights is not None:

@@ -51,7 +51,7 @@ def add_labels(lines: bytes) -> bytes:
     A blank line is a row without features, and a comment alone is no row.
     """
     rows = lines.split(b"\n")
-    n = len(rows) - (not rows[-1])  # what is behind the end of the last line is no line
+    n = len(rows) - (not rows[-1])  # the text behind the last line's end is no line
     return b"\n".join([row if row.lstrip().startswith(b"#") else b"0 " + row for row in rows[:n]] + rows[n:])
 
 

@@ -40,7 +40,7 @@ class TextLayout(ABC):
     task: ClassVar[str | None] = None  # the only one that it is for
     sequences: ClassVar[bool] = False  # whether a record is one, whose tokens have a line each
     of_tables: ClassVar[bool] = False  # of whose columns features can be made
-    place_of_label: ClassVar[str | None] = None  # what a message says of where the labels are
+    place_of_label: ClassVar[str | None] = None  # the place of the labels in messages
     width: int | None  # of the rows, once it is known
 
     skips = False  # whether rows without a label are left out, where others have one

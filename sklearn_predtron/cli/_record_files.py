@@ -40,7 +40,7 @@ class RecordFormat:
     chunk_rows: int
     chunk_bytes: int
     n_rows: int | None = None  # of TRAIN, if a first pass has come to its end
-    budget: MemoryBudget | None = None  # for what is learned again
+    budget: MemoryBudget | None = None  # for rows of several epochs
     multilabel, query_id = False, False
     _known: dict[str | float, Any] = field(default_factory=dict)  # labels that files have had, as the classes are
 

@@ -66,7 +66,7 @@ def seeded(kind: type, **parameters: Any) -> Callable[[int], Any]:
     return lambda seed: kind(**parameters, random_state=seed)
 
 
-# ----------------------------------------------------------------------------------------------- what is made of probabilities
+# ----------------------------------------------------------------------------------------------- decisions by probabilities
 
 
 def cheapest(costs: NDArray, answers: NDArray, estimator: Any, split: DatasetSplit) -> NDArray:

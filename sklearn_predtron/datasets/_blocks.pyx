@@ -66,7 +66,7 @@ cdef class BlockCutter:
     cdef object file, group
     cdef Py_ssize_t most, size, longest, at_once
     cdef bytearray buffer
-    # In the buffer: the block begins, the block ends, the present line begins, it ends, what is read ends.
+    # In the buffer: the start and end of the block, the start and end of the present line, the end of the data.
     cdef Py_ssize_t start, kept, line, next, filled
     cdef Py_ssize_t searched        # up to where no line ends
     cdef int64_t number             # of the present line

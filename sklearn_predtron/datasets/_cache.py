@@ -277,7 +277,7 @@ class MappedChunks:
         sound = are_starts(starts, place.entries) and (not rules.multilabel or are_starts(label_starts, place.labels))
         sound = sound and indices.view(np.uint32).max(initial=0) < width  # as which a negative index is huge
         if not sound or not np.isfinite(values_of_labels).all():
-            # Though the check sum is right: what has written them is not this package.
+            # The check sum is right, so another program has written them.
             raise DamagedCacheError(f"the rows from line {place.first} on are none")
         X = sparse.csr_matrix(
             (values.astype(rules.dtype, copy=False), indices, starts), shape=(place.rows, rules.n_features or width)

@@ -18,7 +18,7 @@ from sklearn_predtron._support.queries import SID, Queries, sequences_of, shorte
 MOST_FEATURES = 2**31 - 1
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: its multiples are far from each other
 WINDOW = range(-2, 3)
-ENDS = "first", "last"  # what the ends of sequences are called among the features
+ENDS = "first", "last"  # the names of the ends of sequences in features
 FUNCTION = re.compile(r"(lower|shape|prefix[1-9]|suffix[1-9])")
 
 

@@ -38,7 +38,7 @@ class ProbedJointProblem:
         self.x, self.y = x, y
         self.found: dict[tuple[bytes, float], tuple[Any, NDArray, float]] = {}  # with their features and losses
 
-    # What the methods return, checked
+    # The checked results of the methods
 
     def features(self, prediction: Any) -> NDArray:
         """Return Phi(x, sigma)."""

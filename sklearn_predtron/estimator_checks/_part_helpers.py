@@ -15,7 +15,7 @@ from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.problems._inquiry import ask
 from sklearn_predtron.problems._kendall import KendallTauProblem
 
-CLOSE = 1e-9  # what rounding may change, relatively
+CLOSE = 1e-9  # relative change by rounding
 SCALES = (1e-3, 1.0, 1e3)
 
 

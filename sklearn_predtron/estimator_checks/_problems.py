@@ -98,7 +98,7 @@ class ProbedProblem:
         self.compiled = checked_call(PythonProblem, problem)
         self.found: dict[bytes, tuple[Any, NDArray]] = {}  # predictions with their representations
 
-    # What the methods return, checked
+    # The checked results of the methods
 
     def rep(self, prediction: Any) -> NDArray:
         """Return rep(sigma)."""

@@ -8,7 +8,7 @@ from libc.string cimport memset
 import numpy as np
 
 cdef enum:
-    BINS = 8                    # of a column; one more is of what is missing
+    BINS = 8                    # of a column; one more is for missing values
     SIDE = BINS + 1
 
 

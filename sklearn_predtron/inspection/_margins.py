@@ -17,7 +17,7 @@ from sklearn_predtron.families.sequences import PredtronSequenceTagger
 from sklearn_predtron.inspection._display import NEGATIVE, Display, check_matplotlib, last_step
 from sklearn_predtron.inspection._drawn import edges_through_zero, leads
 
-# What has a margin, and the parameter that says what belongs together.
+# The units that have a margin, and the parameter with their ids.
 BLOCKS = {
     PredtronRanker: ("queries", "qid"),
     PredtronBipartiteClassifier: ("groups", "qid"),

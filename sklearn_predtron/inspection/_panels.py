@@ -14,7 +14,7 @@ from sklearn_predtron.inspection._terms import Effect, TermColumn
 GREY = (0.5, 0.5, 0.5, 0.6)  # on any background
 LETTERS = 28  # of the names of categories beside each other; more of them stand upright
 TICKS = 4  # of numbers below a panel, about
-GAP = 0.15  # of the width of a panel, between the largest number and what is missing
+GAP = 0.15  # of the width of a panel, between the largest number and the missing values
 
 
 def draw_curve(ax: Any, below: Any, effect: Effect, ink: Any, **kwargs: Any) -> tuple[Any, Any]:

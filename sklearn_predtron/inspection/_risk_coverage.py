@@ -17,7 +17,7 @@ from sklearn_predtron.families._table import TableClassifier
 from sklearn_predtron.inspection._display import Display, check_matplotlib, check_share, last_step
 from sklearn_predtron.inspection._drawn import check_rows, losses_of, mean, read_weight, risk_at_coverages
 
-EDGE = 0.02  # of what is shown, to its left and right
+EDGE = 0.02  # of the visible range, to its left and right
 
 
 class RiskCoverageDisplay(Display):

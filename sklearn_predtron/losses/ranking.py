@@ -49,7 +49,7 @@ class RankingLoss(Part):
     (0.5, 1.0)
     """
 
-    constants_of = "y"  # what the constants depend on
+    constants_of = "y"  # the argument on which the constants depend
     _strict = False  # whether relevances that differ must differ in their gains
 
     def gains(self, labels: Relevances) -> NDArray:

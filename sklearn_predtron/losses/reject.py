@@ -16,7 +16,7 @@ from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.warning import warn
 
 RULES = ("online", "margin", "code")
-LEAST_GAIN = 1e-9  # of the largest loss: what rounding may make of none
+LEAST_GAIN = 1e-9  # of the largest loss: smaller gains are rounding errors
 
 
 class Reject(Part):

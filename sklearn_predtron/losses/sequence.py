@@ -35,7 +35,7 @@ class SequenceLoss(Part):
     """
 
     constants_of = "classes"
-    additive = False  # whether it is the sum of what its tokens cost
+    additive = False  # whether it is the sum of its tokens' costs
 
     def build(self, transition_scaling: float, classes: NDArray, allowed: NDArray | None = None) -> ChainProblem:
         """Build the compiled problem.

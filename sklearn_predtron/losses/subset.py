@@ -48,7 +48,7 @@ class SubsetLoss(Part):
     (0.25, 3.0)
     """
 
-    constants_of = "n_labels"  # what the constants depend on
+    constants_of = "n_labels"  # the argument on which the constants depend
     balance = 0.0  # how much a batch makes of its rarer class, by default
     c_L: float | None = None
     C_L: float | None = None

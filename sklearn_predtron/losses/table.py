@@ -42,7 +42,7 @@ class CostTableLoss(Part):
            [ 1.,  2., 11.,  0.]])
     """
 
-    constants_of = "classes"  # what the constants depend on
+    constants_of = "classes"  # the argument on which the constants depend
     takes_new_classes: bool = False  # whether the losses of known classes stay as they are where there are more
 
     def matrix(self, classes: NDArray) -> NDArray | None:

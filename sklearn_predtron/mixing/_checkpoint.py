@@ -22,7 +22,7 @@ from sklearn_predtron.mixing._state_file import InvalidStateFileError, read_stat
 from sklearn_predtron.mixing._total import MADE_BY
 
 ANEW = "delete the file to begin anew"
-LONGEST_REASON = 200  # characters: it may repeat what the file says
+LONGEST_REASON = 200  # characters: it may repeat text of the file
 
 
 def described(value: Any) -> Any:
@@ -60,7 +60,7 @@ class MixingCheckpoint:
         self.path = os.fspath(path)
         self.about = json.loads(json.dumps({"made_by": MADE_BY, **about}))
         self.digests = self.about["hash of the data"] is None  # whether rows are identified as they are learned
-        self.rows: Sequence[str] = ()  # what identifies those of each shard, once it is known
+        self.rows: Sequence[str] = ()  # the digest of each shard's rows, once it is known
         self.is_warned = False
 
     def load(self, learner: Learner, most: int) -> Progress | None:

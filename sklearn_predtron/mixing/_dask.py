@@ -147,7 +147,7 @@ class Connection:
         futures = [start(i) for i in range(len(names))]
         errors = [self.error_of(future) for future in futures]
         if any(isinstance(error, self.killed) for error in errors):
-            self.client.cancel(futures)  # else the scheduler may remember a neighbour's rows as what failed
+            self.client.cancel(futures)  # else the scheduler may record a neighbour's rows as the failure
             futures, errors = [], []  # its neighbours are blamed as well: find out by one at a time
             del self.held[kept:]
             for i, name in enumerate(names):

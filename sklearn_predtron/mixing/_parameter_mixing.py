@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from sklearn_predtron._support.types import Self
 
 FIXED = ("linear", "uniform")
-PARTITION_SEED = 2**31  # a number that no shard has, for what deals rows to shards
+PARTITION_SEED = 2**31  # seeds the partition of rows; no shard has this number
 
 
 class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstimator):

@@ -34,7 +34,7 @@ class RoundSettings(NamedTuple):
     seed: int
     passes: int
     shuffle: bool
-    digested: bool = False  # whether to find what identifies the rows
+    digested: bool = False  # whether to compute digests of the rows
 
 
 class Progress(NamedTuple):
@@ -42,8 +42,8 @@ class Progress(NamedTuple):
 
     state: State
     losses: tuple[float, ...]  # mean loss of each round
-    mixed_loss: float  # what bounds are compared with
-    rows: tuple[str, ...] = ()  # what identifies those of each shard, after a round in which that was found
+    mixed_loss: float  # bounds are compared with it
+    rows: tuple[str, ...] = ()  # digests of each shard's rows, after a round that computed them
 
 
 class LearnerPool:

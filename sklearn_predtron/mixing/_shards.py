@@ -244,7 +244,7 @@ class Schema(NamedTuple):
 
     classes: Any = None
     n_features: int | None = None
-    zero_based: Any = "auto"  # which no longer is what is found
+    zero_based: Any = "auto"  # a scan replaces "auto" by its finding
 
 
 def options_of(model: BasePredtron, found: Schema) -> dict[str, Any]:

@@ -50,7 +50,7 @@ def read_state(path: str) -> tuple[Any, Arrays] | None:
         raise ValueError("its check sum is another")
     try:
         return parsed(content)
-    except Exception as error:  # what a file may say whose sum was made to be right
+    except Exception as error:  # a forged file with a correct check sum can hold anything
         raise ValueError(f"{type(error).__name__}: {error}") from None
 
 

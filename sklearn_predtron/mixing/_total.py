@@ -10,7 +10,7 @@ from sklearn_predtron._core.learner import INSTRUCTIONS
 from sklearn_predtron._support.version import __version__
 
 FAN_IN = 8
-# What the last bits depend on, beside the rows.
+# The last bits depend on this, besides the rows.
 MADE_BY = f"sklearn_predtron {__version__}, {platform.machine()} {INSTRUCTIONS}"
 
 

@@ -21,7 +21,7 @@ def fill_row(dict x not None, dict numbers not None, int[::1] index, double[::1]
         if column is None or n == index.shape[0]:
             return -1
         if not isinstance(number, float) and not isinstance(number, PLAIN):
-            number = real_number(number)  # None of what float() takes and no feature has: complex numbers, times
+            number = real_number(number)  # None for complex numbers and times, which float() accepts
         found = number
         if found == found:
             index[n] = column

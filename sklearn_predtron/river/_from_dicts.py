@@ -121,7 +121,7 @@ class GroupEstimator(DictEstimator):
     A group is the documents of a query, or the tokens of a sentence.
     """
 
-    _row = "row"  # what a dict is
+    _row = "row"  # the word for a dict in messages
 
     def _rows(self, x: Any) -> Any:
         return self._columns.rows(x)

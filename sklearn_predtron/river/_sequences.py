@@ -41,7 +41,7 @@ class RiverSequenceTagger(GroupEstimator):
         labels = list(y)
         try:
             return labels if self._known.issuperset(labels) else None
-        except TypeError:  # of what has no hash
+        except TypeError:  # of objects without a hash
             raise no_label(y, f"{KINDS} for each token") from None
 
     def _model_for(self, y: Any) -> tuple[Any, Any, dict[str, Any]]:

@@ -50,7 +50,7 @@ class RiverClassifier(DictEstimator, base.MiniBatchClassifier):
     def _target(self, y: Any) -> Any:
         try:
             return [y] if y in self._known else None
-        except TypeError:  # of what has no hash
+        except TypeError:  # of objects without a hash
             raise no_label(y, KINDS) from None
 
     def _model_for(self, y: Any) -> tuple[Any, Any, dict[str, Any]]:

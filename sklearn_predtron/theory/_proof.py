@@ -15,7 +15,7 @@ from sklearn_predtron.theory._programme import EPSILON, Programme, Vectors
 AGREE = 1e-6  # how far the bound may lie above the margin, relative to it
 LENGTH = {"l2": 2, "l1": 1, "max": np.inf}  # of weights
 DUAL = {"l2": 2, "l1": np.inf, "max": 1}  # of combinations of vectors
-SPARE = (2.0, 1e2, 1e4, 1e6)  # what leads are to have beside the margin, in units of their rounding, where they round to less
+SPARE = (2.0, 1e2, 1e4, 1e6)  # additions to the leads, in units of their rounding, if they round to less than the margin
 
 
 class Proof(NamedTuple):
