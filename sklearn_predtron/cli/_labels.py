@@ -98,7 +98,7 @@ class WordLabels:
         if match is None or b":" in match[2]:
             return line
         if line[match.end() : match.end() + 1] == b"#":  # as in C#, of which a comment would leave the C
-            return self._refused(match[2] + b"#") + line[match.end() :]
+            return self._mark_rejected(match[2] + b"#") + line[match.end() :]
         parts = match[2].split(b",") if self.several else [match[2]]
         return match[1] + b",".join([self._numbers.get(part) or self._new(part) for part in parts]) + line[match.end() :]
 
@@ -107,9 +107,9 @@ class WordLabels:
         if self.grows and word and b"," not in word and b"\0" not in word:
             self.names.append(decode_word(word))
             return self._numbers.setdefault(word, b"%d" % len(self._numbers))
-        return self._refused(word)
+        return self._mark_rejected(word)
 
-    def _refused(self, word: bytes) -> bytes:
+    def _mark_rejected(self, word: bytes) -> bytes:
         """Mark a word as rejected, and record the first one."""
         self.unknown = decode_word(word) if self.unknown is None else self.unknown
         return UNKNOWN + word

@@ -261,7 +261,7 @@ def refuse_columns(X: Any) -> None:
 
     It names the column; X that is no table passes.
     """
-    refuse_texts(X)
+    check_no_texts(X)
     of_objects = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUST"
     if not of_objects and not is_frame(X):
         return
@@ -287,7 +287,7 @@ def refuse_columns(X: Any) -> None:
             ) from None
 
 
-def refuse_texts(X: Any) -> None:
+def check_no_texts(X: Any) -> None:
     """Raise an error for texts in the place of rows.
 
     Lists with as many tokens as they happen to have are texts, too.

@@ -178,7 +178,7 @@ def costs_of_labels(costs: Any, labels: list[Any], otherwise: NDArray, n: int) -
             label, side = np.argwhere(np.isnan(found[0]))[0]
             raise ValueError(f"costs does not name {(labels[label], SIDES[side])!r}, and loss is no sum of costs of labels.")
         return found
-    refuse_frame(costs, FORMS_OF_SETS)
+    check_frame_columns(costs, FORMS_OF_SETS)
     table, shape = real_numbers(costs), (n, len(labels), 2)
     if table is None:
         raise ValueError(f"costs={shortened(costs)} does not hold numbers; accepted are {FORMS_OF_SETS}.")
@@ -222,7 +222,7 @@ def costs_by_row(costs: Any, classes: NDArray, answers: list[Any], otherwise: ND
     pairs = pairs_of(costs)
     if pairs is not None:
         return of_pairs(pairs, classes.tolist(), answers, otherwise, n)
-    refuse_frame(costs, FORMS)
+    check_frame_columns(costs, FORMS)
     found, shape = real_numbers(costs), (n, len(classes), len(answers))
     if found is None:
         raise ValueError(f"costs={shortened(costs)} does not hold numbers; accepted are {FORMS}.")
@@ -247,7 +247,7 @@ def pairs_of(costs: Any) -> list[tuple[Any, Any]] | None:
     return [(pair, np.asarray(costs.iloc[:, place])) for place, pair in enumerate(columns)] if hasattr(costs, "iloc") else None
 
 
-def refuse_frame(costs: Any, forms: str) -> None:
+def check_frame_columns(costs: Any, forms: str) -> None:
     """Raise ValueError for a frame without pairs as columns.
 
     Columns of polars and Arrow are an example: their names are strings.
