@@ -19,7 +19,7 @@ from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.loss_curve import LossCurve
 from sklearn_predtron._support.pipelines import final
 from sklearn_predtron._support.queries import ids_taken, number_of_rows, shortened
-from sklearn_predtron.families._estimator import BasePredtron
+from sklearn_predtron.families.estimator.base import BasePredtron
 
 __all__ = ["EarlyStopping", "LossHistory"]
 
@@ -308,7 +308,7 @@ class EarlyStopping:
             raise ValueError(f"{alike[0]!r} and {alike[1]!r} are for the same {type(estimator).__name__}; set one of them.")
         self._check_fits(estimator)
         self._best.pop(estimator, None)
-        estimator._model.record["validation_scores_"] = []
+        estimator._model.fit_record["validation_scores_"] = []
 
     def teardown(self, estimator: Any, context: Any) -> None:
         """Discard the best epoch's learner when the fit ends.
@@ -363,7 +363,7 @@ class EarlyStopping:
         estimator.validation_scores_.append(score)
         if estimator not in self._best or self._gain(score, estimator.best_score_) > self.tol:
             self._best[estimator] = copy.deepcopy(estimator._model.learner)
-            estimator._model.record |= {"best_iter_": estimator.n_iter_, "best_score_": score}
+            estimator._model.fit_record |= {"best_iter_": estimator.n_iter_, "best_score_": score}
         return estimator.n_iter_ - estimator.best_iter_ >= self.patience
 
     def _gain(self, score: float, best: float) -> float:

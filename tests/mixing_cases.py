@@ -12,7 +12,7 @@ from joint_cases import Tables, tables
 import sklearn_predtron
 from sklearn_predtron import Predtron, PredtronBinaryClassifier, PredtronMultilabelClassifier, PredtronOrdinalClassifier
 from sklearn_predtron._support.parts import kinds
-from sklearn_predtron.families._estimator import BasePredtron
+from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.mixing._total import ContributionSum
 from sklearn_predtron.norms import RKHS, Norm, PNorm
 from sklearn_predtron.updates import MMP, LossAugmented, Update

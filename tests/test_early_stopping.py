@@ -22,7 +22,7 @@ from sklearn_predtron._support.compat import OwnCallbackSupport
 from sklearn_predtron.callbacks import EarlyStopping, LossHistory
 from sklearn_predtron.datasets import make_ranking_queries, make_sequences
 from sklearn_predtron.estimator_checks import _data as labelled
-from sklearn_predtron.families._estimator import BasePredtron
+from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.families.training import runs, trainer
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.metrics import ndcg_scorer, token_scorer

@@ -17,8 +17,8 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn_predtron._support.encoding import encode
 from sklearn_predtron.cli._compare import BEFORE, HELD_OUT, GroupedValues, ResultRow, codes_or_wrong, losses_of_sequences
 from sklearn_predtron.cli._weighted import split_weights
-from sklearn_predtron.families._batches import full_batches, losses_of_batches
 from sklearn_predtron.families._ranked_lists import losses_of_lists
+from sklearn_predtron.families.input.batches import full_batches, losses_of_batches
 from sklearn_predtron.losses import costs_of, ranking_loss, subset_loss, table_loss
 from sklearn_predtron.metrics import ndcg
 from sklearn_predtron.representations import LogRank, SignVector

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from sklearn_predtron._support.encoding import encode
 from sklearn_predtron.cli._realised_costs import RealisedCosts
 from sklearn_predtron.cli._weighted import split_weights
-from sklearn_predtron.families._batches import counts_of_batches
-from sklearn_predtron.families._reading import as_rows, why_length_refused
 from sklearn_predtron.families.bipartite import batch_loss
+from sklearn_predtron.families.input.batches import counts_of_batches
+from sklearn_predtron.families.input.reading import as_rows, why_length_refused
 from sklearn_predtron.families.labels.tokens import AUTO, LOSS, USUAL
 from sklearn_predtron.losses import AtK, SubsetLoss, sequence_loss
 from sklearn_predtron.metrics import ndcg

@@ -20,7 +20,7 @@ from sklearn_predtron.cli._job import Job
 from sklearn_predtron.cli._layout import Record, TextLayout
 from sklearn_predtron.cli._one_hot import OneHotBaseline
 from sklearn_predtron.cli._text_lines import TextLines
-from sklearn_predtron.families._tables import map_of
+from sklearn_predtron.families.input.tables import map_of
 
 FIRST, LAST = "first", "last"
 NUMBER, CATEGORY = "number", "category"

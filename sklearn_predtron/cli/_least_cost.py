@@ -22,7 +22,7 @@ from sklearn_predtron.cli._baselines import (
     linear,
 )
 from sklearn_predtron.cli._compare import BEFORE, HELD_OUT, EvaluatedModel, ResultRow
-from sklearn_predtron.families._reading import are_stored_dense
+from sklearn_predtron.families.input.reading import are_stored_dense
 
 
 def count_costs(result: ResultRow, when: str, action_space: ActionSpace, chosen: NDArray, X: RowsWithCosts, y: Any) -> None:

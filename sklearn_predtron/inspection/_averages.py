@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_predtron._support.queries import ids_taken, shortened
-from sklearn_predtron.families._estimator import BasePredtron
+from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.inspection._display import Display, check_matplotlib
 from sklearn_predtron.metrics._progressive import learn, read_item, takes_rows
 

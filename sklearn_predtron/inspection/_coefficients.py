@@ -209,7 +209,7 @@ def rows_of(model: Any) -> tuple[NDArray, list[Any]]:
 
 def rows_of_classes(coef: NDArray, model: TableClassifier) -> tuple[NDArray, list[Any]]:
     """Return the coefficients by class or by threshold."""
-    problem, classes = model._model.learner.problem, model.classes_.tolist()
+    problem, classes = model._model.problem, model.classes_.tolist()
     if isinstance(model, PredtronOrdinalClassifier) and isinstance(problem, ThermometerProblem):
         return coef, classes[:-1] if len(coef) == len(classes) - 1 else []
     if len(coef) < problem.d:  # one direction for all scores
@@ -221,7 +221,7 @@ def rows_of_classes(coef: NDArray, model: TableClassifier) -> tuple[NDArray, lis
 def is_of_pairs(model: Any) -> bool:
     """Return whether rows of coefficients are for pairs."""
     if isinstance(model, PredtronLabelRanker):
-        return model._model.learner.problem.of_one_score is not None
+        return model._model.problem.of_one_score is not None
     return isinstance(model, SVC | NuSVC)
 
 

@@ -18,7 +18,7 @@ from sklearn_predtron.mixing._shards import ChunkedShard, ShardError
 from sklearn_predtron.mixing._total import FAN_IN
 
 if TYPE_CHECKING:
-    from sklearn_predtron.families._estimator import BasePredtron
+    from sklearn_predtron.families.estimator.base import BasePredtron
     from sklearn_predtron.mixing._rounds import Engine
 
 PAUSES = (2, 4, 8)  # seconds before a round is tried again: at once it would meet workers that are still dying

@@ -20,8 +20,8 @@ from sklearn_predtron._support.fingerprint import made_of
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.datasets._counts import check_counts
-from sklearn_predtron.families._estimator import BasePredtron
-from sklearn_predtron.families._reading import Batch
+from sklearn_predtron.families.estimator.base import BasePredtron
+from sklearn_predtron.families.input.reading import Batch
 from sklearn_predtron.mixing._callbacks import EpochsAsRounds, NoCallbacks, RoundCallbacks
 from sklearn_predtron.mixing._checkpoint import MixingCheckpoint, check_path, described
 from sklearn_predtron.mixing._dask import client_in_scope, map_on_cluster, on_cluster
@@ -396,7 +396,7 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
         learned: Any = model._model
         epochs, run.n_shards = model.loss_curve_, 1
         losses = [float(np.mean(epochs[i : i + self.passes])) for i in range(0, len(epochs), self.passes)]
-        learned.record = {**learned.record, "loss_curve_": losses}
+        learned.fit_record = {**learned.fit_record, "loss_curve_": losses}
         return self._fitted_attributes(run, model, Progress({}, tuple(losses), model.cumulative_loss_))
 
     def _fit_partitioned(self, run: MixingRun, data: str | None, model: BasePredtron, batch: Batch) -> None:
@@ -424,8 +424,8 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
 
         def finish(model: Any) -> None:
             learned = model._model
-            if isinstance(learned.noted, bool):  # queries or sequences, whichever shard they are in
-                learned.noted |= learned.learner.t > self.passes * len(model.loss_curve_)
+            if isinstance(learned.call_metadata, bool):  # queries or sequences, whichever shard they are in
+                learned.call_metadata |= learned.learner.t > self.passes * len(model.loss_curve_)
 
         run.take(model, shards, self._checkpoint_of(model, shards, run, None) if kept else None, finish)
         learned: Any = model._model

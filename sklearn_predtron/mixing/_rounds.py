@@ -19,7 +19,7 @@ from sklearn_predtron.mixing._shards import ShardError, ShardSummary, check_dist
 from sklearn_predtron.mixing._total import MADE_BY, ContributionSum
 
 if TYPE_CHECKING:
-    from sklearn_predtron.families._estimator import BasePredtron
+    from sklearn_predtron.families.estimator.base import BasePredtron
     from sklearn_predtron.mixing._checkpoint import MixingCheckpoint
 
 Task = tuple[Callable[..., None], tuple[Any, ...]]
@@ -208,7 +208,7 @@ def adopt(model: BasePredtron, progress: Progress, finish: Finish) -> None:
     """Set a model to the mixture after some rounds."""
     learned: Any = model._model
     learned.learner.adopt(progress.state, True)
-    learned.record = {"loss_curve_": list(progress.losses), "n_iter_": len(progress.losses)}
+    learned.fit_record = {"loss_curve_": list(progress.losses), "n_iter_": len(progress.losses)}
     finish(model)
 
 

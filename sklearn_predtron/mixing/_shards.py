@@ -18,11 +18,11 @@ from sklearn_predtron._support.queries import Ids, ids_taken, is_one, shortened,
 from sklearn_predtron.datasets import SvmlightReader, SvmlightSummary
 from sklearn_predtron.datasets._counts import check_counts
 from sklearn_predtron.datasets._file_part import can_be_cut
-from sklearn_predtron.families._composition import new_model
-from sklearn_predtron.families._estimator import BasePredtron
-from sklearn_predtron.families._reading import Batch, Reading, are_stored_dense
-from sklearn_predtron.families._tables import columns_of, has_labels
+from sklearn_predtron.families.estimator.base import BasePredtron
+from sklearn_predtron.families.input.reading import Batch, Reading, are_stored_dense
+from sklearn_predtron.families.input.tables import columns_of, has_labels
 from sklearn_predtron.families.labels.classes import MissingClasses
+from sklearn_predtron.families.training.composition import new_model
 from sklearn_predtron.families.training.epochs import epochs_of, learn_epoch, observation_of
 from sklearn_predtron.families.training.trainer import with_model
 from sklearn_predtron.mixing._dask_blocks import DaskBlock, ShardBatch, batches_of_function, labels_in
@@ -126,7 +126,7 @@ class ChunkedShard:
         for shard_batch, batch in self._batches(digest):
             self.model._model.check_rows(batch.X, batch.rows)
             if self.size is None:  # rows of files have the format of the file
-                self.model._model.note_format(batch.rows, self.model.norm)
+                self.model._model.warn_of_other_format(batch.rows, self.model.norm)
             learn_batch(self.model, learner, batch, random, fresh=fresh)
             if ids is not None:
                 found = id_range(shard_batch, ids)

@@ -37,7 +37,7 @@ def class_outputs(model: Any, real: Any) -> dict[str, Any]:
 
 def draw_classes(graph: Graph, model: Any, X: str) -> list[str]:
     """Add nodes for labels, decoded scores and probabilities."""
-    labels, problem, k = labels_of(model), model._model.learner.problem, len(model.classes_)
+    labels, problem, k = labels_of(model), model._model.problem, len(model.classes_)
     decode = problem.decision(np.eye(problem.d))
     weights, offset = linear_map(model)
     product = graph.times(X, weights @ decode)

@@ -17,7 +17,7 @@ def probabilities_of(model: Any) -> Calibrated | None:
     """Return the current calibrator; None without probabilities."""
     learned = model._model
     calibration = learned.decision_of(model._decision).calibration
-    found = None if calibration is None else calibration.map(learned.learner, learned.settled)
+    found = None if calibration is None else calibration.map(learned.learner, learned.fitted_decision)
     return None if found is None else Calibrated(calibration.of, found, agrees=calibration.agrees)
 
 
@@ -30,7 +30,7 @@ def probability_output(model: Any, real: Any, shape: list[int | None]) -> dict[s
 def decision_now(model: Any) -> Any:
     """Return the current decision."""
     learned = model._model
-    return learned.decision_of(model._decision).now(learned.learner, learned.settled)
+    return learned.decision_of(model._decision).now(learned.learner, learned.fitted_decision)
 
 
 def of_columns(graph: Graph, calibrated: Calibrated, scores: str) -> str:

@@ -30,7 +30,7 @@ def label_outputs(model: Any, real: Any) -> dict[str, Any]:
 def draw_labels(graph: Graph, model: Any, X: str) -> list[str]:
     """Add nodes for the ranks and scores of labels."""
     m, scores = model._model.labels.n_labels, graph.linear(X, *linear_map(model))
-    if model._model.learner.problem.of_one_score is not None:
+    if model._model.problem.of_one_score is not None:
         scores = votes(graph, scores, m)
     positions = graph.positions(scores, graph.constant([m], np.int64), axis=1)
     return [from_one(graph, positions), scores]

@@ -46,7 +46,7 @@ def linear_map(model: Any) -> tuple[NDArray, NDArray]:
 def unshifted(model: Any) -> NDArray:
     """Return the offsets of the scores before any decision."""
     offsets = np.atleast_1d(model._model.learner.read(lambda weights: weights.mean()[1]))
-    return np.broadcast_to(offsets, model._model.learner.problem.d)
+    return np.broadcast_to(offsets, model._model.problem.d)
 
 
 def tensor_labels(labels: NDArray) -> NDArray:

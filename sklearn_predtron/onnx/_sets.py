@@ -42,8 +42,8 @@ def draw_sets(graph: Graph, model: Any, X: str) -> list[str]:
     if isinstance(decides, BySets):
         log_odds = draw_curves(graph, decides.map, raw)
         on = plugged_in(graph, decides.plug_in, log_odds, float(decides.map.floor[0]), m)
-    elif is_at_k(learned.learner.problem):
-        on = at_k(graph, scores, graph.constant([m], np.int64), learned.learner.problem, axis=1)
+    elif is_at_k(learned.problem):
+        on = at_k(graph, scores, graph.constant([m], np.int64), learned.problem, axis=1)
     else:
         on = graph.positive(scores)
     if learned.labels.two is not None:
@@ -82,9 +82,9 @@ def draw_batch(graph: Graph, model: Any, X: str) -> list[str]:
     """Add nodes for labels, scores and probabilities of rows."""
     scores, raw = scores_and_raw(graph, model, X)
     scores = graph.flat(scores)
-    if is_at_k(model._model.learner.problem):
-        problem = copy.copy(model._model.learner.problem)
-        problem.share = model._model.noted[0] / max(model._model.noted[1], 1)
+    if is_at_k(model._model.problem):
+        problem = copy.copy(model._model.problem)
+        problem.share = model._model.call_metadata[0] / max(model._model.call_metadata[1], 1)
         on = at_k(graph, scores, graph.n_rows(X), problem, axis=0)
     else:
         on = graph.positive(scores)

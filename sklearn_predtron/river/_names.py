@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 from sklearn_predtron._support.parts import real_number, real_numbers
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.families._reading import norm_by_name, warn_of_scales
+from sklearn_predtron.families.input.reading import norm_by_name, warn_of_scales
 from sklearn_predtron.river._dict_rows import fill_row
 
 WATCHED = 300  # rows that show the scales of columns

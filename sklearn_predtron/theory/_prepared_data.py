@@ -11,9 +11,9 @@ from sklearn.utils.validation import validate_data
 
 from sklearn_predtron._support.parts import resolve
 from sklearn_predtron._support.queries import Queries, read_document_relevances
-from sklearn_predtron.families._bounds import check_rows_known
-from sklearn_predtron.families._estimator import BasePredtron
-from sklearn_predtron.families._reading import check_lengths
+from sklearn_predtron.families.estimator.base import BasePredtron
+from sklearn_predtron.families.estimator.bounds import check_rows_known
+from sklearn_predtron.families.input.reading import check_lengths
 from sklearn_predtron.families.label_ranking import PredtronLabelRanker
 from sklearn_predtron.families.ranking import PredtronRanker
 from sklearn_predtron.families.sequences import PredtronSequenceTagger

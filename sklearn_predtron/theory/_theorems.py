@@ -11,10 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._support.parts import resolve
 from sklearn_predtron._support.queries import Queries
-from sklearn_predtron.families._bounds import check_rows_known
-from sklearn_predtron.families._bounds import theorem as theorem_behind
-from sklearn_predtron.families._composition import check_fixed
-from sklearn_predtron.families._estimator import BasePredtron
+from sklearn_predtron.families.estimator.base import BasePredtron
+from sklearn_predtron.families.estimator.bounds import check_rows_known
+from sklearn_predtron.families.estimator.bounds import theorem as theorem_behind
+from sklearn_predtron.families.training.composition import check_fixed
 from sklearn_predtron.theory._prepared_data import as_features
 from sklearn_predtron.updates import Update
 
@@ -60,7 +60,7 @@ def radius(estimator: Any, X: Any, *, qid: Any = None) -> float:
     check_rows_known(estimator)
     model: Any = estimator._model
     check_fixed(estimator, model)
-    weights, problem = model.learner.weights, model.learner.problem
+    weights, problem = model.learner.weights, model.problem
     norm = estimator._norm_of_weights()
     norm.check_measured()
     if weights.intercept.automatic:
@@ -118,6 +118,6 @@ def theorem_of(estimator: Any) -> str:
     check_is_fitted(estimator)
     theorem = theorem_behind(estimator)
     update, norm = resolve(Update, estimator.update, "update"), estimator._norm_of_weights()
-    if estimator._model.learner.problem.margin_of_pairs and not update.pairwise:
+    if estimator._model.problem.margin_of_pairs and not update.pairwise:
         theorem += ", with the margin of pairs"
     return theorem if norm.theorem is None else f"{theorem}, {norm.theorem}"

@@ -19,8 +19,8 @@ from scipy import sparse
 
 from sklearn_predtron import Predtron, PredtronBipartiteClassifier, PredtronRanker, PredtronSequenceTagger
 from sklearn_predtron.estimator_checks import is_same
-from sklearn_predtron.families._reading import Batch
 from sklearn_predtron.families._table import TableClassifier
+from sklearn_predtron.families.input.reading import Batch
 from sklearn_predtron.families.training.epochs import Epochs
 
 from . import lessons
@@ -166,7 +166,7 @@ def in_fit(case: Case, random: np.random.Generator) -> str:
     what = f"fit interrupted after {model.t_} rounds, or the same rounds"
     other = shortened(case, model.t_)
     if isinstance(model, PredtronBipartiteClassifier):  # which chooses its cut at the end, if it comes to that
-        other._model.settled = model._model.settled
+        other._model.fitted_decision = model._model.fitted_decision
     if hasattr(model, "dual_coef_"):
         check_same(case, random, model, other, what)
     else:

@@ -20,8 +20,8 @@ from sklearn_predtron import (
 )
 from sklearn_predtron._support.parts import RANKED_LABELS, RANKINGS, kinds
 from sklearn_predtron.decisions import ExpectedCost
-from sklearn_predtron.families._estimator import BasePredtron
 from sklearn_predtron.families._table import TableClassifier
+from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.losses import (
     AtK,
     CostMatrix,

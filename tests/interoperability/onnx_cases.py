@@ -71,7 +71,7 @@ def check_probabilities(found, model, X, tolerance):
 def leads(model, X, decision, slack, found):
     """By how much what is predicted is ahead, less by how much rounding may move that."""
     learned = model._model
-    decides = learned.decision_of(model._decision).now(learned.learner, learned.settled)
+    decides = learned.decision_of(model._decision).now(learned.learner, learned.fitted_decision)
     if isinstance(decides, ByCosts):
         probabilities = model.predict_proba(X)
         expected, rounding = np.sort(probabilities @ decides.costs, axis=1), np.abs(found["probabilities"] - probabilities)
@@ -80,7 +80,7 @@ def leads(model, X, decision, slack, found):
         best, lead = model._two_best(X)
         return np.abs(lead - decides.least_margin(best)) - 4 * slack
     if isinstance(decides, AbstainByCode):
-        return gaps(learned.learner.problem.decision(predicting_scores(model, X))) - 4 * slack
+        return gaps(learned.problem.decision(predicting_scores(model, X))) - 4 * slack
     return gaps(decision) - 4 * slack
 
 

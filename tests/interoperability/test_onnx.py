@@ -214,7 +214,7 @@ def test_sets(parameters, norm, real):
 
 def plugs_in(model):
     learned = model._model
-    return isinstance(learned.decision_of(model._decision).now(learned.learner, learned.settled), BySets)
+    return isinstance(learned.decision_of(model._decision).now(learned.learner, learned.fitted_decision), BySets)
 
 
 @REALS
@@ -226,7 +226,7 @@ def test_sets_of_greatest_expected_measure(loss, real):
     X = rows(4, real)
     model = PredtronMultilabelClassifier(loss=loss, random_state=0, max_iter=3).fit(X, (targets(X, 5, 4) > 1.5).astype(int))
     learned = model._model
-    learned.settled = {**learned.settled, "plug_in": (learned.settled["plug_in"][0], True)}
+    learned.fitted_decision = {**learned.fitted_decision, "plug_in": (learned.fitted_decision["plug_in"][0], True)}
     model.set_params(decision="expected_cost")
     found, predicted = outputs(model, X), model.predict(X)
     assert plugs_in(model) and len(np.unique(predicted, axis=0)) > 5

@@ -9,7 +9,7 @@ from cases import state
 from scipy import sparse
 
 from sklearn_predtron import PredtronClassifier
-from sklearn_predtron.families._reading import Columns
+from sklearn_predtron.families.input.reading import Columns
 
 FIELDS, COUNT, LAST = 5, 3, 4
 ROWS = 300

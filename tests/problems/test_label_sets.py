@@ -14,7 +14,7 @@ from sklearn_predtron._core.averages import Average
 from sklearn_predtron._core.intercept import Intercept
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._support.parts import kinds
-from sklearn_predtron.families._reading import as_rows
+from sklearn_predtron.families.input.reading import as_rows
 from sklearn_predtron.losses import (
     AtK,
     BalancedError,

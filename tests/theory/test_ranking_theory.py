@@ -237,8 +237,8 @@ def test_D2_is_the_largest_distance_of_rankings(representation):
         X, y = np.eye(m), np.arange(m)
         queries = learn(ranker("perceptron", "ndcg", representation), [X, X[:2]], [y, y[:2]])
         labels = label_ranker("perceptron", "ndcg", representation).partial_fit(X[:1], [y])
-        assert pytest.approx(plain.diameter2(f, m), rel=1e-12) == queries._model.learner.problem.D2
-        assert pytest.approx(plain.diameter2(f, m, m), rel=1e-12) == labels._model.learner.problem.D2
+        assert pytest.approx(plain.diameter2(f, m), rel=1e-12) == queries._model.problem.D2
+        assert pytest.approx(plain.diameter2(f, m, m), rel=1e-12) == labels._model.problem.D2
 
 
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
