@@ -25,7 +25,7 @@ __all__ = ["EarlyStopping", "LossHistory"]
 
 
 class LossHistory:
-    """History of the cumulative loss by round, in streams and within epochs, in bounded memory.
+    """Cumulative loss by round, in bounded memory.
 
     When `size` points have been recorded, every other one is dropped and later points are taken half as often; the remaining
     ones are exact.  The record belongs to the fitted estimator: each clone, fold and process has its own, and it is pickled with
@@ -76,7 +76,7 @@ class LossHistory:
         return f"{type(self).__name__}(size={self.size})"
 
     def watch(self, estimator: Any) -> LossHistory:
-        """Record the rounds of a fitted estimator from now on, without setting the callback on it.
+        """Record the rounds of a fitted estimator from now on.
 
         Parameters
         ----------
@@ -173,7 +173,7 @@ class LossHistory:
         self.watch(estimator)
 
     def on_stream_begin(self, estimator: Any) -> None:
-        """Record from here on; the hook of `partial_fit`, which scikit-learn's callbacks lack.
+        """Record from here on, in `partial_fit`.
 
         Parameters
         ----------
@@ -195,7 +195,7 @@ class LossHistory:
 
 
 class EarlyStopping:
-    """Early stopping of `fit` on held-out rows, queries or sequences; the estimator of the best epoch is kept.
+    """Early stopping of `fit` on held-out data, restoring the best epoch.
 
     After each epoch the model that predicts (the average) is evaluated on the held-out data.  `fit` stops after `patience`
     consecutive epochs without an improvement on the best so far.  Whether it stops early or at `max_iter`, the estimator then has
@@ -282,7 +282,7 @@ class EarlyStopping:
         return f"{type(self).__name__}({', '.join(given)})"
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the parameters; the best epoch's learner belongs to this process only."""
+        """Return the parameters, without the best epoch's learner."""
         return {name: value for name, value in vars(self).items() if name != "_best"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -293,7 +293,7 @@ class EarlyStopping:
     # --------------------------------------------------------------------------------------------------------------- hooks
 
     def setup(self, estimator: Any, context: Any) -> None:
-        """Raise ValueError if the estimator is not of this package or does not fit the held-out data.
+        """Raise ValueError if estimator and held-out data do not fit.
 
         Parameters
         ----------
@@ -358,7 +358,7 @@ class EarlyStopping:
     # ---------------------------------------------------------------------------------------------------------- evaluation
 
     def _is_over(self, estimator: Any) -> bool:
-        """Evaluate the learner, copy it if it is the best so far, and return whether `patience` has run out."""
+        """Evaluate the learner; return whether `patience` has run out."""
         score = self._evaluate(estimator)
         estimator.validation_scores_.append(score)
         if estimator not in self._best or self._gain(score, estimator.best_score_) > self.tol:
@@ -367,7 +367,7 @@ class EarlyStopping:
         return estimator.n_iter_ - estimator.best_iter_ >= self.patience
 
     def _gain(self, score: float, best: float) -> float:
-        """Return the improvement of a score over the best one; for losses, lower is better."""
+        """Return the improvement of a score over the best one."""
         return best - score if self.scoring is None else score - best
 
     def _evaluate(self, estimator: Any) -> float:
@@ -397,7 +397,7 @@ class EarlyStopping:
 
 
 def check_ids_given(estimator: Any, X: Any) -> None:
-    """Raise ValueError for several rows without ids, if the estimator would take them for one query or sequence."""
+    """Raise ValueError for several rows without ids."""
     reader = estimator._reader()
     if reader.misses_ids and reader.apart(X, None)[1] is None and number_of_rows(X) > 1:
         name, group = reader.ids.name, reader.ids.group
@@ -408,7 +408,7 @@ def check_ids_given(estimator: Any, X: Any) -> None:
 
 
 def checked_validation(validation: Any) -> tuple[Any, ...]:
-    """Return the held-out data; raise ValueError if the number of entries is wrong."""
+    """Return the held-out data, checked."""
     accepted = "accepted is a tuple (X, y), (X, y, qid) for queries or (X, y, sid) for sequences"
     if not isinstance(validation, (tuple, list)):
         raise ValueError(f"validation={shortened(validation)} is no tuple; {accepted}.")
@@ -418,7 +418,7 @@ def checked_validation(validation: Any) -> tuple[Any, ...]:
 
 
 def check_count(name: str, value: Any, *, least: int) -> None:
-    """Raise ValueError if a value is not an integer or is too small."""
+    """Raise ValueError unless a value is a large enough integer."""
     if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
         raise ValueError(f"{name}={value!r} must be an integer of at least {least}.")
 

@@ -47,7 +47,7 @@ UNIT = 1e-6  # how far from 1 the length of a representation may be
 
 
 class CodeRepresentation(Part):
-    """Base of the representations rep(sigma), one unit vector for each of k predictions.
+    """Base of the representations rep(sigma) of k predictions.
 
     See Also
     --------
@@ -104,7 +104,7 @@ class CodeRepresentation(Part):
         return checked_code(self, self.code(k), k)
 
     def compiled(self, k: int, cost: NDArray | None) -> FiniteProblem:
-        """Build the compiled problem for k predictions; a loss calls this with its costs.
+        """Build the compiled problem for k predictions.
 
         Parameters
         ----------
@@ -122,7 +122,7 @@ class CodeRepresentation(Part):
 
 
 def checked_code(representation: CodeRepresentation, found: Any, k: int) -> NDArray:
-    """Return the rows of `code` of a representation for k predictions, checked."""
+    """Return the checked rows of `code` for k predictions."""
     code = real_numbers(found)
     if code is None:
         raise bad_code(representation, k, f"{shortened(found)}, which does not hold numbers")
@@ -152,7 +152,9 @@ def bad_code(representation: CodeRepresentation, k: int, found: str) -> ValueErr
 
 
 class Sign(CodeRepresentation):
-    """Two predictions: -1 and +1, d = 1 (Jain et al. 2015, section 3, binary classification).
+    """Two predictions: -1 and +1, d = 1.
+
+    Jain et al. 2015, section 3, binary classification.
 
     See Also
     --------
@@ -180,7 +182,9 @@ class Sign(CodeRepresentation):
 
 
 class OneHot(CodeRepresentation):
-    """Standard basis vectors, rep(sigma) = e_sigma, d = k (Jain et al. 2015, section 3, multiclass classification).
+    """Standard basis vectors, rep(sigma) = e_sigma, d = k.
+
+    Jain et al. 2015, section 3, multiclass classification.
 
     See Also
     --------
@@ -207,7 +211,9 @@ class OneHot(CodeRepresentation):
 
 
 class Simplex(CodeRepresentation):
-    """Corners of a regular simplex around 0, d = k - 1: <rep(a), rep(b)> = -1 / (k - 1) (Jain et al. 2015, reference 5).
+    """Corners of a regular simplex around 0, d = k - 1.
+
+    <rep(a), rep(b)> = -1 / (k - 1); Jain et al. 2015, reference 5.
 
     See Also
     --------
@@ -234,7 +240,9 @@ class Simplex(CodeRepresentation):
 
 
 class Thermometer(CodeRepresentation):
-    """Ranks as thermometers: +1 up to the rank and -1 beyond it, / sqrt(r - 1), d = r - 1 (Milidiú and Rocha 2019, eq. 7).
+    """Ranks as thermometers, d = r - 1.
+
+    Entries are +1 up to the rank and -1 beyond it, / sqrt(r - 1) (Milidiú and Rocha 2019, eq. 7).
 
     Score j answers the question whether the rank is above j.  The decoded scores are the cumulative sums of the scores, less
     half their total, times 2 / sqrt(r - 1).  If ranks tie, the highest is predicted: a score of 0 counts as positive.
@@ -264,7 +272,9 @@ class Thermometer(CodeRepresentation):
 
 
 class SharedThermometer(Thermometer):
-    """Thermometers whose scores share one direction: t_j = <u, x> + b_j, b_1 >= b_2 >= ... (Milidiú and Rocha 2019, section 6).
+    """Thermometers whose scores share one direction.
+
+    t_j = <u, x> + b_j with b_1 >= b_2 >= ... (Milidiú and Rocha 2019, section 6).
 
     After every step isotonic regression orders the thresholds -b_j.  This moves them no further from any ordered thresholds, so
     the loss bounds still hold; PRank's own update keeps the order by itself.  `coef_` has one row, `intercept_` r - 1 offsets.
@@ -359,7 +369,9 @@ class SubsetRepresentation(Part):
 
 
 class SignVector(SubsetRepresentation):
-    """Sets of m labels as vectors of signs / sqrt(m), +1 for a label in the set, d = m (Jain et al. 2015, section 3, multilabel).
+    """Sets of m labels as vectors of signs / sqrt(m).
+
+    +1 stands for a label in the set, d = m (Jain et al. 2015, section 3, multilabel).
 
     See Also
     --------
@@ -378,7 +390,9 @@ class SignVector(SubsetRepresentation):
 
 
 class RankingRepresentation(Part):
-    """Base of the representations of rankings: rep(sigma)_i = f(position of i) / |f|, f strictly decreasing.
+    """Base of the representations of rankings.
+
+    rep(sigma)_i = f(position of i) / |f| with f strictly decreasing.
 
     Jain et al. (2015), section 4: the prediction with the largest <rep(sigma), t> sorts the items by their scores t.
 
@@ -404,11 +418,11 @@ class RankingRepresentation(Part):
     _problem: type[Problem] = RankingProblem  # the kind that losses make with it
 
     def _n_scores(self, n_labels: int) -> int:
-        """Return the number of scores for so many labels; 0 stands for the documents of queries."""
+        """Return the number of scores; 0 for documents of queries."""
         return max(n_labels, 1)
 
     def _pairs_problem(self, n_labels: int, loss: Any) -> Problem:
-        """Make the compiled problem of a loss that is learned by pairs of items."""
+        """Build the compiled problem of a loss over pairs."""
         return KendallTauProblem(n_labels, self, loss)
 
     def values(self, m: int) -> NDArray:
@@ -450,7 +464,7 @@ def positions(m: int) -> NDArray:
 
 
 class LogRank(RankingRepresentation):
-    """Rankings by f(j) = 1 / log2(1 + j), the discount of NDCG (alias "log").
+    """Rankings by f(j) = 1 / log2(1 + j), NDCG's discount (alias "log").
 
     With the NDCG loss on whole lists, one sort finds the competitor.
 
@@ -475,7 +489,9 @@ class LogRank(RankingRepresentation):
 
 
 class LinearRank(RankingRepresentation):
-    """Rankings by f(j) = -j (alias "linear"): every step from one position to the next is worth the same.
+    """Rankings by f(j) = -j (alias "linear").
+
+    Every step from one position to the next has the same value.
 
     See Also
     --------
@@ -531,7 +547,9 @@ class PowerRank(RankingRepresentation):
 
 
 class ReciprocalRank(RankingRepresentation):
-    """Rankings by f(j) = 1 / j (alias "reciprocal"): the top positions are worth most.
+    """Rankings by f(j) = 1 / j (alias "reciprocal").
+
+    The top positions have the largest values.
 
     See Also
     --------
@@ -553,7 +571,9 @@ class ReciprocalRank(RankingRepresentation):
 
 
 class Pairwise(RankingRepresentation):
-    """Rankings of labels by votes: each pair has its own score and learner (alias "pairwise"; Hüllermeier et al. 2008).
+    """Rankings of labels by pairwise votes (alias "pairwise").
+
+    Each pair has its own score and learner (Hüllermeier et al. 2008).
 
     For ``loss="kendall_tau"`` of `PredtronLabelRanker`.  rep(sigma) is a vector of signs, one for each of m (m - 1) / 2 pairs,
     +1 if the first label of the pair is ahead.  A pair is not trained on rows in which its two labels tie.  Labels are ranked
@@ -596,7 +616,9 @@ def no_positions() -> ValueError:
 
 
 class UserRank(RankingRepresentation):
-    """Any strictly decreasing f; ``representation=function`` is short for UserRank(function).
+    """Any strictly decreasing f.
+
+    ``representation=function`` is short for UserRank(function).
 
     Parameters
     ----------
@@ -630,7 +652,7 @@ class UserRank(RankingRepresentation):
 
 
 def checked_positions(representation: Any, values: Any, m: int) -> NDArray:
-    """Return the values of the positions; raise ValueError unless they are finite and decreasing."""
+    """Return the values of the positions, finite and decreasing."""
     f = real_numbers(values)
     if f is None:
         raise ValueError(f"representation={representation!r} must give an array of numbers; it gives {shortened(values)}.")
@@ -659,7 +681,7 @@ def checked_positions(representation: Any, values: Any, m: int) -> NDArray:
 
 
 def check_no_length(parameter: str, function: Any, tabulate: Callable[[int], Any], values: NDArray) -> None:
-    """Raise ValueError if a function of the positions has other values for a shorter list."""
+    """Raise ValueError if values depend on the list's length."""
     for m in sorted({len(values) // 2, len(values) - 1} - {0}):
         shorter = real_numbers(tabulate(m))
         if (
@@ -676,14 +698,14 @@ def check_no_length(parameter: str, function: Any, tabulate: Callable[[int], Any
 
 
 def ranking_representation(value: Any, build: Callable[[RankingRepresentation], Any] | None = None) -> RankingRepresentation:
-    """Return the representation of rankings that `representation` denotes; `build` checks what a message may suggest."""
+    """Return the ranking representation that `representation` denotes."""
     if callable(value) and not isinstance(value, (type, RankingRepresentation)):
         return UserRank(value)
     return resolve(RankingRepresentation, value, "representation", build)
 
 
 def table_representation(value: Any, build: Callable[[CodeRepresentation], Any] | None = None) -> CodeRepresentation:
-    """Return the representation that the parameter `representation` denotes; `build` checks what a message may suggest."""
+    """Return the representation that `representation` denotes."""
     if isinstance(value, (str, CodeRepresentation)) or value is None:
         return resolve(CodeRepresentation, value, "representation", build)
     return Code(value)

@@ -13,7 +13,7 @@ import sklearn_predtron
 from sklearn_predtron import Predtron, PredtronBinaryClassifier, PredtronMultilabelClassifier, PredtronOrdinalClassifier
 from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.families.estimator.base import BasePredtron
-from sklearn_predtron.mixing._total import Total
+from sklearn_predtron.mixing._total import ContributionSum
 from sklearn_predtron.norms import RKHS, Norm, PNorm
 from sklearn_predtron.updates import MMP, LossAugmented, Update
 
@@ -23,7 +23,7 @@ AVERAGES = ["linear", "uniform", False]
 SCALINGS = [1.0, "auto"]
 
 
-class Lesson(NamedTuple):
+class ShardBatch(NamedTuple):
     """Rows for a family."""
 
     X: Any
@@ -63,22 +63,22 @@ def lesson_for(family, n=N, seed=0):
     codes = scores.argmax(axis=1)
     codes[:4] = np.arange(4)
     if name == "":
-        return Lesson(X, codes * 3, {})
+        return ShardBatch(X, codes * 3, {})
     return {
-        "Classifier": Lesson(X, codes, {}, range(4)),
-        "OrdinalClassifier": Lesson(X, codes, {}, range(4)),
-        "BinaryClassifier": Lesson(X, codes % 2, {}, range(2)),
-        "BipartiteClassifier": Lesson(X, codes % 2, {"groups": group}, range(2)),
-        "MultilabelClassifier": Lesson(X, (scores > 0).astype(int), {}),
-        "LabelRanker": Lesson(X, np.clip(scores.astype(int), 0, 3), {}),
-        "Ranker": Lesson(X, np.clip(codes, 0, 3), {"qid": group}),
-        "SequenceTagger": Lesson(X, codes, {"sid": group}, range(4)),
+        "Classifier": ShardBatch(X, codes, {}, range(4)),
+        "OrdinalClassifier": ShardBatch(X, codes, {}, range(4)),
+        "BinaryClassifier": ShardBatch(X, codes % 2, {}, range(2)),
+        "BipartiteClassifier": ShardBatch(X, codes % 2, {"groups": group}, range(2)),
+        "MultilabelClassifier": ShardBatch(X, (scores > 0).astype(int), {}),
+        "LabelRanker": ShardBatch(X, np.clip(scores.astype(int), 0, 3), {}),
+        "Ranker": ShardBatch(X, np.clip(codes, 0, 3), {"qid": group}),
+        "SequenceTagger": ShardBatch(X, codes, {"sid": group}, range(4)),
     }[name]
 
 
 def add_all(contributions):
     """Return the total of contributions, whose arrays stay theirs."""
-    total = Total()
+    total = ContributionSum()
     for number, contribution in enumerate(contributions):
         total.put(number, copy.deepcopy(contribution))
     return total.finish()
@@ -92,7 +92,7 @@ def made(family, **parameters):
 def joint():
     """Return an estimator of joint features, and a lesson."""
     X, y = tables(n=N)
-    return Predtron(Tables(4), average="linear"), Lesson(X, y, {})
+    return Predtron(Tables(4), average="linear"), ShardBatch(X, y, {})
 
 
 def norms():

@@ -50,7 +50,7 @@ def parts(estimator):
     data = labelled.make_data(estimator)
     cut = 2 * data.n // 3
     held_out = data.rows(slice(cut, data.n))
-    beside = [data.ids[held_out]] if isinstance(data, labelled.Grouped) else []
+    beside = [data.ids[held_out]] if isinstance(data, labelled.GroupedData) else []
     return data, slice(0, cut), (data.X[held_out], data.y[held_out], *beside)
 
 

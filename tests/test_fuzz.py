@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn_predtron import Predtron, PredtronClassifier, PredtronRanker
 from sklearn_predtron.datasets import _arrow, _cache
 from sklearn_predtron.mixing import ParameterMixing, _state_file
-from sklearn_predtron.mixing._checkpoint import Checkpoint
+from sklearn_predtron.mixing._checkpoint import MixingCheckpoint
 
 FEW = {"learning": 25, "mixing": 6, "files": 10, "interrupts": 4, "threads": 2, "states": 8, "pickles": 8}
 FEW |= {"caches": 20, "arrow": 20, "parquet": 20, "checkpoints": 200}
@@ -91,7 +91,7 @@ def test_a_planted_fault_of_mixing_is_found(planted, promise, cuts, lesson, monk
         bad = mixing.Mixture(fault(PredtronClassifier(), **how), lesson, cuts)
     else:
         bad = good
-        monkeypatch.setattr(Checkpoint, name, fault(getattr(Checkpoint, name)))
+        monkeypatch.setattr(MixingCheckpoint, name, fault(getattr(MixingCheckpoint, name)))
     with pytest.raises(AssertionError):
         learning.check(bad, np.random.default_rng(1), [promise])
 

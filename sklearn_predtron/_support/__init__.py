@@ -1,1 +1,1 @@
-"""Shared by all packages: names and texts, warnings, types, parts, compatibility, the version."""
+"""Helpers shared by all packages."""

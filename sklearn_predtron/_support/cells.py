@@ -1,4 +1,4 @@
-"""The meaning of a cell of a table: a number, a missing value, or a category."""
+"""Cells of a table: numbers, missing values or categories."""
 
 from __future__ import annotations
 
@@ -48,12 +48,15 @@ DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+$")
 
 
 def is_missing(text: str) -> bool:
-    """Whether a text says that there is no value."""
+    """Return whether a text means a missing value."""
     return text.strip() in MISSING
 
 
 def text_of(value: Any) -> str | None:
-    """Return a category as text, the same for equal numbers, of which booleans are two; None if it is missing."""
+    """Return a category as text; None if missing.
+
+    Equal numbers, and booleans among them, have the same text.
+    """
     if isinstance(value, str):
         return str(value)
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
@@ -69,12 +72,12 @@ def text_of(value: Any) -> str | None:
 
 
 def decimal_number(value: Decimal) -> int | float:
-    """Return a decimal number as an integer, with all of its digits, or a float."""
+    """Return a decimal number as exact integer or float."""
     return int(value) if value.is_finite() and value == value.to_integral_value() else float(value)
 
 
 def number_in(value: Any) -> float | None:
-    """Return the number that a cell holds, NaN if it is missing; None if it holds something else."""
+    """Return a cell's number; NaN if missing, else None."""
     if isinstance(value, float):
         return value
     if isinstance(value, (str, bytes)):
@@ -118,12 +121,12 @@ class Census:
 
     @property
     def of_numbers(self) -> bool:
-        """Whether nearly all distinct values are numbers."""
+        """Return whether nearly all distinct values are numbers."""
         words = len(self.words - MARKS)
         return len(self.numbers) > 0 and len(self.numbers) >= NEARLY_ALL * (len(self.numbers) + words)
 
     def advice(self, table: str, column: str) -> str | None:
-        """Return a warning of a column that is read as categories; None if it has few numbers."""
+        """Return a warning of a numeric-looking categorical column, if any."""
         found = {form for form in map(form_of, self.words) if form is not None}
         written = [word for word in sorted(self.words) if form_of(word) is not None]
         n, others = len(self.numbers), len(self.words - MARKS)
@@ -142,7 +145,7 @@ class Census:
 
 
 def form_of(text: str) -> str | None:
-    """Return the notation that keeps a text from being parsed as a number; None if there is none."""
+    """Return the notation that prevents parsing as a number."""
     bare = SIGNS.sub("", text).strip()
     signs = "a currency sign" if len(bare) < len(text.strip()) else None
     if bare.endswith("%"):
@@ -156,7 +159,7 @@ def form_of(text: str) -> str | None:
 
 
 class Words(NamedTuple):
-    """The words among the cells of a column of numbers.
+    """The words among a column of numbers.
 
     Parameters
     ----------
@@ -177,7 +180,7 @@ class Words(NamedTuple):
 
     @property
     def said(self) -> str:
-        """Return the part of a message about the column."""
+        """Return the column's part of a message."""
         cells = sum(self.counts.values())
         most = [word for word, _ in self.counts.most_common(SHOWN)]
         return f"column {self.column} ({cells:,} of {self.n:,} cells, {cells / self.n:.2%}, as {examples(most)})"
@@ -189,7 +192,7 @@ def examples(words: list[str]) -> str:
 
 
 def message_of_words(table: str, found: list[Words]) -> str:
-    """Return a warning of words among the numbers of a table, which count as missing."""
+    """Return a warning of words that count as missing."""
     columns = ", ".join(words.said for words in found[:NAMED]) + (", ..." if len(found) > NAMED else "")
     forms = sorted({form for words in found for form in map(form_of, words.counts) if form is not None})
     written = f"  Some are numbers with {' and '.join(forms)}: write these without." if forms else ""

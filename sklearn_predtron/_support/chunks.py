@@ -1,4 +1,4 @@
-"""Chunks of BIO labels: where they are, by the definition of CoNLL's evaluation."""
+"""Chunks of BIO labels, by CoNLL's definition."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ OUTSIDE = -1  # the type of O
 
 
 class Tags(NamedTuple):
-    """The labels of tokens as arrays: the number of the type, whether a chunk may go on after it, and before it."""
+    """Tags as arrays: type, and whether a chunk can continue.
+
+    It can continue after the token, and before it.
+    """
 
     kind: Indices
     goes_on: NDArray[np.bool_]
@@ -23,7 +26,10 @@ class Tags(NamedTuple):
 
 
 class Chunks(NamedTuple):
-    """Where chunks begin, the number of their type there (`OUTSIDE` elsewhere), and where the chunk that begins there ends."""
+    """Chunk starts, their types, and their ends.
+
+    The type is `OUTSIDE` elsewhere.
+    """
 
     kind: Indices
     end: Indices
@@ -43,7 +49,7 @@ def read_labels(y: Any, name: str) -> list[Any]:
 
 
 def read_tags(labels: list[Any], types: dict[str, int]) -> Tags:
-    """Return the parsed tags of labels; new types are given numbers."""
+    """Return the parsed tags; new types get numbers."""
     number: dict[Any, int] = {}
     try:
         codes = np.array([number.setdefault(label, len(number)) for label in labels], dtype=np.intp)
@@ -69,7 +75,7 @@ def read_tag(label: Any) -> tuple[str, str]:
 
 
 def are_chunks(labels: list[Any]) -> bool:
-    """Return whether labels are those of chunks and of tokens outside."""
+    """Return whether labels are BIO chunk labels."""
     try:
         tags = {read_tag(label)[0] for label in labels}
     except ValueError:
@@ -78,7 +84,7 @@ def are_chunks(labels: list[Any]) -> bool:
 
 
 def wrong_chunks(true: list[Any], predicted: list[Any], sequences: Queries) -> NDArray[np.float64]:
-    """Return the number of missed and of false chunks in each sequence."""
+    """Return the numbers of missed and false chunks per sequence."""
     types: dict[str, int] = {}
     at = [find_chunks(read_tags(labels, types), sequences) for labels in (true, predicted)]
     there = [chunks.kind != OUTSIDE for chunks in at]

@@ -1,4 +1,4 @@
-"""The one place that imports what scikit-learn keeps private, or what its older versions do not have."""
+"""All imports from private or new parts of scikit-learn."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn.metrics import make_scorer
 from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions, make_constraint
 from sklearn.utils.validation import _check_sample_weight
 
-# What callbacks and searches know a scorer by.
+# The class by which callbacks and searches recognise a scorer.
 Scorer: type = type(make_scorer(min))
 
 __all__ = [
@@ -54,7 +54,10 @@ def linear_regressors() -> tuple[type, ...]:
 
 
 def asked_of_any(method_caller: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a scorer's function for predictions; before 1.9 it also allows `decision_function` of a non-classifier."""
+    """Return a scorer's function for any kind of predictions.
+
+    Before 1.9 it also allows `decision_function` of a non-classifier.
+    """
 
     def ask(estimator: Any, method: str, X: Any, **how: Any) -> Any:
         try:
@@ -68,7 +71,7 @@ def asked_of_any(method_caller: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class CachedParameterNames(BaseEstimator):
-    """Reads the names of the constructor's parameters once a class, not once a call."""
+    """Base that caches the constructor's parameter names per class."""
 
     @classmethod
     @functools.cache
@@ -77,7 +80,10 @@ class CachedParameterNames(BaseEstimator):
 
 
 class CvObject(HasMethods):
-    """What scikit-learn's "cv_object" accepts, made once: by that name it would be made, slowly, at each call."""
+    """scikit-learn's "cv_object" constraint, built once.
+
+    By its name it would be built, slowly, at each call.
+    """
 
     def __init__(self) -> None:
         super().__init__(["split", "get_n_splits"])
@@ -91,7 +97,7 @@ class CvObject(HasMethods):
 
 
 class OwnCallbackSupport:
-    """Runs this package's callbacks with scikit-learn before 1.9, which has none."""
+    """Callbacks of this package before scikit-learn 1.9."""
 
     def set_callbacks(self, *callbacks: Any) -> Any:
         for callback in callbacks:
@@ -106,7 +112,7 @@ class OwnCallbackSupport:
         return self
 
     def __sklearn_clone__(self) -> Any:
-        """Hand the callbacks on, as scikit-learn's `clone` does from 1.9 on."""
+        """Copy the callbacks, as scikit-learn's `clone` does since 1.9."""
         twin = super().__sklearn_clone__()  # type: ignore[misc]
         return twin.set_callbacks(*getattr(self, "_skl_callbacks", ()))
 
@@ -117,7 +123,7 @@ class OwnCallbackSupport:
 
 
 class OwnFitTask:
-    """A fit or an epoch of it, as passed to callbacks."""
+    """A fit or epoch, as passed to callbacks."""
 
     def __init__(self, task_name: str):
         self.task_name = task_name
@@ -139,7 +145,10 @@ try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupport
 
     def with_callbacks(fit: Any) -> Any:
-        """Return the method with the teardown of its callbacks, wherever an interrupt falls in their setup."""
+        """Return the method with teardown of its callbacks.
+
+        An interrupt can fall anywhere in their setup.
+        """
         managed = sklearn.callback.with_callbacks(fit)
 
         @functools.wraps(fit)
@@ -156,5 +165,5 @@ except ImportError:
     CallbackSupport = OwnCallbackSupport
 
     def with_callbacks(fit: Any) -> Any:
-        """Return the method as it is: the callbacks of this package need no teardown."""
+        """Return the method unchanged: no teardown is needed."""
         return fit

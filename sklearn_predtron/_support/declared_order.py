@@ -1,4 +1,7 @@
-"""The order of labels that a column of pandas, polars or Arrow declares; none of them is imported."""
+"""Label order declared by pandas, polars or Arrow columns.
+
+None of them is imported.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,10 @@ from numpy.typing import NDArray
 
 
 def declared_order(y: Any) -> NDArray | None:
-    """Return the labels in the order that y, or the only column of a frame, declares; None if it declares none."""
+    """Return the label order that y declares, or None.
+
+    A frame with a single column counts as its column.
+    """
     column = only_column(y)
     dtype = getattr(column, "dtype", None)
     if getattr(dtype, "ordered", False) or type(dtype).__name__ == "Enum":  # of pandas; of polars
@@ -20,13 +26,16 @@ def declared_order(y: Any) -> NDArray | None:
 
 
 def only_column(y: Any) -> Any:
-    """Return the column of a frame that has one; anything else as it is."""
+    """Return a frame's only column; other objects unchanged."""
     names = getattr(y, "column_names", getattr(y, "columns", None))  # of an Arrow table; of pandas and polars
     return y if names is None or len(names) != 1 else y[names[0]]
 
 
 def order_of_dictionaries(column: Any) -> NDArray | None:
-    """Return the order of an Arrow array of ordered dictionaries, whose chunks may each leave out labels of the longest one."""
+    """Return the order of an Arrow array of ordered dictionaries.
+
+    Its chunks may each leave out labels of the longest one.
+    """
     orders = [np.asarray(chunk.dictionary) for chunk in getattr(column, "chunks", [column])]
     longest = max(orders, key=len, default=None)
     for order in orders:

@@ -1,4 +1,4 @@
-"""Dicts that are given where rows of numbers are expected."""
+"""Dicts in the place of rows of numbers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from scipy import sparse
 
 
 def refuse_dicts(X: Any) -> None:
-    """Raise ValueError for a dict, a list of dicts, or a list of such lists (sentences of tokens) instead of rows."""
+    """Raise ValueError for dicts instead of rows.
+
+    Lists of dicts, and lists of such lists (sentences of tokens), are found, too.
+    """
     for _ in range(3):
         if isinstance(X, Mapping) and not sparse.issparse(X):  # DOK matrices are dicts, too
             raise ValueError(

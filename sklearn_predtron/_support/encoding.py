@@ -1,4 +1,4 @@
-"""From labels to their numbers among known classes."""
+"""Label encoding with known classes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NUMBERED = "  If a meta-estimator has numbered them (calibration, bagging, votin
 
 
 def encode(y: NDArray, classes: NDArray, parameter: str = "y") -> NDArray:
-    """Return the number of each label among known classes, in any order."""
+    """Return each label's number among classes in any order."""
     order = np.argsort(classes)
     try:
         codes = order[np.minimum(np.searchsorted(classes, y, sorter=order), len(classes) - 1)]
@@ -34,7 +34,10 @@ def encode(y: NDArray, classes: NDArray, parameter: str = "y") -> NDArray:
 
 
 def refuse_missing(y: Any, parameter: str = "y", classes: NDArray | None = None) -> None:
-    """Raise ValueError if a label is missing: None, NaN, NaT or pandas.NA; pass labels of any other fault."""
+    """Raise ValueError for a missing label.
+
+    None, NaN, NaT and pandas.NA are missing; other faults pass.
+    """
     if isinstance(y, (list, tuple)):
         values: Any = y
     else:
@@ -48,7 +51,7 @@ def refuse_missing(y: Any, parameter: str = "y", classes: NDArray | None = None)
 
 
 def is_missing(label: Any) -> bool:
-    """Return whether there is no label."""
+    """Return whether a label is missing."""
     return label is None or (isinstance(label, float) and label != label) or type(label).__name__ in ("NAType", "NaTType")
 
 

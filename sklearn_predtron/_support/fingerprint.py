@@ -1,4 +1,4 @@
-"""Fingerprints of parts: plain values that they are made of."""
+"""Fingerprints of parts, made of plain values."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ import numpy as np
 
 
 def fingerprint(problem: Any, update: Any) -> str:
-    """Return a string that identifies a compiled problem and update by their parameters."""
+    """Return text that identifies a compiled problem and update."""
     return joblib.hash([made_of(problem), made_of(update)])
 
 
 def made_of(value: Any) -> Any:
-    """Return plain values that identify a part; user-defined objects, which may change, are identified by class."""
+    """Return plain values that identify a part.
+
+    User-defined objects, which can change, are identified by class.
+    """
     if value is None or isinstance(value, (str, bytes, bool, int, float, np.generic, np.ndarray)):
         return value
     if isinstance(value, (list, tuple)):

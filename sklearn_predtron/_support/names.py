@@ -1,4 +1,4 @@
-"""Messages on names that are not known, on parameters that a part has not, and on classes in the place of instances."""
+"""Messages on unknown names, parameters and classes as values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ def letters_and_digits(name: str) -> str:
 
 
 def meant(kinds: Iterable[Any], name: str) -> str | None:
-    """Return the accepted spelling of a misspelt name or of a synonym from a paper or library; None if none is close."""
+    """Return the meant name of a misspelling or synonym.
+
+    Synonyms are from papers and libraries; None if no name is close.
+    """
     stem, at, k = name.partition("@")
     spellings: dict[str, str] = {}
     for kind in kinds:
@@ -31,7 +34,10 @@ def meant(kinds: Iterable[Any], name: str) -> str | None:
 
 
 def unknown(parameter: str, value: Any, kinds: Sequence[Any], base: type, also: str = "") -> str:
-    """Return the message about a value that is not a part; it lists the accepted parts and `also`."""
+    """Return the message for an unknown part.
+
+    It lists the accepted parts and `also`.
+    """
     names = ", ".join([*(repr(kind.alias) for kind in kinds), *filter(None, [also])])
     message = f"{parameter}={value!r} is not known; accepted are {names} and instances of {base.__name__}."
     advice = meant(kinds, value) if isinstance(value, str) else None
@@ -39,7 +45,7 @@ def unknown(parameter: str, value: Any, kinds: Sequence[Any], base: type, also: 
 
 
 def no_parameter(parameter: str, alias: str, inner: str, value: Any, kinds: Sequence[Any]) -> str:
-    """Return the message about a parameter that is set while its part is an alias."""
+    """Return the message for a parameter of an alias."""
     start = f"{parameter}__{inner}={value!r} cannot be set"
     kind = next((kind for kind in kinds if kind.alias == alias), None)
     own = [] if kind is None else kind._get_param_names()
@@ -55,7 +61,7 @@ def no_parameter(parameter: str, alias: str, inner: str, value: Any, kinds: Sequ
 
 
 def without_parameters(name: str, value: Any, parameter: str, part: Any, kinds: Sequence[type]) -> str:
-    """Return the message about a parameter of a part that has no parameters."""
+    """Return the message for a parameter of a parameterless part."""
     message = f"{name}={value!r} cannot be set: {parameter}={part!r} has no parameters"
     return f"{message}; pass an instance of {series([kind.__name__ for kind in kinds])}." if kinds else f"{message}."
 
@@ -68,19 +74,19 @@ def listed(what: str, names: Sequence[str]) -> str:
 
 
 def series(words: Sequence[str]) -> str:
-    """Return the words with commas, and "and" before the last."""
+    """Join words with commas and a final "and"."""
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
 def refuse_class(parameter: str, value: Any) -> None:
-    """Raise ValueError if a class is given instead of an instance."""
+    """Raise ValueError for a class instead of an instance."""
     if isinstance(value, type):
         arguments = "..." if needs_arguments(value) else ""
         raise ValueError(f"{parameter}={value.__name__} is a class; pass an instance, {parameter}={value.__name__}({arguments}).")
 
 
 def needs_arguments(kind: type) -> bool:
-    """Return whether the constructor has parameters without a default, as far as it tells."""
+    """Return whether the constructor requires arguments."""
     try:
         parameters = inspect.signature(kind).parameters.values()
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""Text for a message."""
+"""Text for messages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ BREAKS = re.compile(r"\s*[^\S ]\s*")  # white space but for blanks alone, which 
 
 
 def one_line(text: str, longest: int = LONGEST) -> str:
-    """Return text as one line that is safe for a terminal: control characters are escaped and long text is shortened."""
+    """Return text as one safe, shortened line.
+
+    Control characters are escaped, so that a terminal shows them.
+    """
     if len(text) > 2 * longest:
         text = f"{text[:longest]}...{text[-longest:]}"
     joined = BREAKS.sub(" ", text.strip())

@@ -1,4 +1,4 @@
-"""Rows that lack features which others have."""
+"""Rows padded to more features."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scipy import sparse
 
 
 def padded(rows: Any, p: int) -> Any:
-    """Return rows, an array or CSR, with p features, of which those that they lack are zeros."""
+    """Return rows padded with zeros to p features."""
     n, missing = rows.shape[0], p - rows.shape[1]
     if missing == 0:
         return rows

@@ -1,4 +1,4 @@
-"""From an alias or an instance to a part."""
+"""Parts, from aliases or instances."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KNOWN: dict[type, dict[Any, Any]] = {}
 
 
 class Part(CachedParameterNames):
-    """Base of the parts of a learner: updates, norms, losses, representations.
+    """Base of updates, norms, losses and representations.
 
     A part has an `alias` by which a string names it, and parameters of its own (`get_params`, `set_params`, so that a search
     reaches them as ``update__C``).  Its `build` makes a compiled counterpart: ``loss.build(representation, size)`` the problem,
@@ -29,7 +29,7 @@ class Part(CachedParameterNames):
     """
 
     alias: str | None = None
-    offers: tuple[str, ...] = ()  # what other parts may need
+    offers: tuple[str, ...] = ()  # attributes that other parts need
     synonyms: tuple[str, ...] = ()
     variants: Mapping[str, Mapping[str, Any]] = {}
     last_change: Any = object()  # of any part that an estimator may have
@@ -44,7 +44,7 @@ class Part(CachedParameterNames):
         super().__setattr__(name, value)
 
 
-# What an update may need, as a message names it; problems offer it, by themselves or through a loss or a representation.
+# Attributes that an update needs, by their names in messages.  Problems, losses or representations have them.
 RANKINGS = "rankings by one score an item (PredtronRanker, PredtronLabelRanker)"
 RANKED_LABELS = "rankings by one score a label (PredtronLabelRanker)"
 ITEM_WEIGHTS = "a loss with weights of the items"
@@ -54,7 +54,7 @@ P = TypeVar("P", bound=Part)
 
 
 def kinds(base: type[P]) -> list[type[P]]:
-    """All parts of a kind that have an alias of their own, in the order of their definition."""
+    """Return the parts with an own alias, by definition."""
     found = [base] if vars(base).get("alias") else []
     for child in base.__subclasses__():
         found += kinds(child)
@@ -62,7 +62,7 @@ def kinds(base: type[P]) -> list[type[P]]:
 
 
 def known(base: type[P]) -> dict[str | None, type[P]]:
-    """All parts of a kind by their alias."""
+    """Return the parts of a kind by alias."""
     found = KNOWN.get(base)
     if found is None:  # other threads may define parts meanwhile
         found = KNOWN[base] = {kind.alias: kind for kind in kinds(base)}
@@ -73,7 +73,7 @@ LARGEST_LOSS = 1e100
 
 
 def real_numbers(value: Any) -> NDArray | None:
-    """Copy `value` to an array of float64; return None if it holds anything but real numbers."""
+    """Copy a value to float64; None unless it is real."""
     try:
         array = np.asarray(value)
     except (TypeError, ValueError):  # rows of different lengths
@@ -90,7 +90,7 @@ def real_numbers(value: Any) -> NDArray | None:
 
 
 def real_number(value: Any) -> float | None:
-    """Convert `value` to a float; return None if it is no single real number."""
+    """Convert a value to a float; None unless it is real."""
     number = real_numbers(value)
     return None if number is None or number.ndim > 0 else float(number)
 
@@ -104,7 +104,7 @@ def as_numbers(value: Any, parameter: str, accepted: str) -> NDArray:
 
 
 def checked_build(part: Any, problem: Any, kind: type, method: str = "build", **sizes: Any) -> Any:
-    """Return the result of a part's method; raise ValueError unless it is a compiled `kind` of these sizes."""
+    """Return the compiled result of a part's method, checked."""
     if isinstance(problem, kind) and all(getattr(problem, name) == size for name, size in sizes.items()):
         return problem
     found = shortened(problem)
@@ -118,7 +118,9 @@ def checked_build(part: Any, problem: Any, kind: type, method: str = "build", **
 
 
 def resolve(base: type[P], value: Any, parameter: str, build: Callable[[P], Any] | None = None, also: str = "") -> P:
-    """Return the part that `value`, an alias or an instance, denotes; for others the error names those that `build` accepts.
+    """Return the part that an alias or instance denotes.
+
+    For other values the error names the parts that `build` accepts.
 
     The error also names `also`, which is accepted besides parts.
     """
@@ -132,7 +134,10 @@ def resolve(base: type[P], value: Any, parameter: str, build: Callable[[P], Any]
 
 
 def can_build(kind: type[P], build: Callable[[P], Any]) -> bool:
-    """Return whether a part with default parameters can be built; a family rejects others when it builds them."""
+    """Return whether a default part can be built.
+
+    A family rejects others when it builds them.
+    """
     try:
         build(kind())
     except (TypeError, ValueError):

@@ -6,6 +6,6 @@ from typing import Any
 
 
 def final(estimator: Any) -> Any:
-    """Return the last step of a pipeline, or of the best one of a search."""
+    """Return the last step of a pipeline or search."""
     estimator = getattr(estimator, "best_estimator_", estimator)
     return final(estimator.steps[-1][1]) if hasattr(estimator, "steps") else estimator

@@ -1,4 +1,4 @@
-"""Queries and sequences: which rows belong together."""
+"""Queries and sequences: groups of rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sklearn_predtron._support.warning import warn
 
 
 def read_relevances(y: Any) -> NDArray:
-    """Relevances as an array of float64, checked."""
+    """Return relevances as float64, checked."""
     y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", ensure_min_samples=0)
     if y.size and y.min() < 0:
         raise ValueError(f"y holds the relevance {y.min():g}; accepted are finite numbers of at least 0.")
@@ -24,7 +24,7 @@ def read_relevances(y: Any) -> NDArray:
 
 
 def read_document_relevances(y: Any) -> NDArray:
-    """Relevances of documents, of shape (n,)."""
+    """Return relevances of documents, of shape (n,)."""
     return read_relevances(column_or_1d(y, warn=True))
 
 
@@ -33,7 +33,7 @@ OF_SIZES = "np.repeat(np.arange(len(sizes)), sizes)"
 
 
 class Ids(NamedTuple):
-    """Names of the ids of rows, and of the rows of one id."""
+    """Names of row ids and of groups."""
 
     name: str
     group: str
@@ -44,17 +44,20 @@ QID, SID, GROUPS = Ids("qid", "query", "queries"), Ids("sid", "sequence", "seque
 
 
 def ids_taken(method: Callable[..., Any]) -> Ids | None:
-    """The ids that a method takes beside rows, if any."""
+    """Return the ids that a method accepts, if any."""
     known = inspect.signature(method).parameters
     return next((ids for ids in (QID, SID, GROUPS) if ids.name in known), None)
 
 
-# By what names other libraries take the ids of rows, or the sizes of groups.
+# The names of row ids and group sizes in other libraries.
 OTHER_NAMES = ("group", "groups", "group_id", "lengths", "qid", "query", "query_id", "sid")
 
 
 def with_ids(ids: Ids) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator of methods; they raise TypeError with advice if ids have another library's name."""
+    """Return a decorator that explains other libraries' id names.
+
+    The methods raise TypeError for them.
+    """
 
     def decorate(method: Callable[..., Any]) -> Callable[..., Any]:
         known = inspect.signature(method).parameters
@@ -72,7 +75,7 @@ def with_ids(ids: Ids) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 
 def unknown_ids(method: str, name: str, ids: Ids) -> str:
-    """Return the message about ids that are given by another name than their own."""
+    """Return the message for ids under another name."""
     return (
         f"{method}() got an unexpected keyword argument {name!r}; accepted is {ids.name}=, the {ids.group} of each row, which "
         f"{OF_SIZES} makes of the sizes of {ids.groups}."
@@ -80,7 +83,9 @@ def unknown_ids(method: str, name: str, ids: Ids) -> str:
 
 
 class Queries:
-    """The documents of each query (or the tokens of each sequence), in the order in which the queries first appear.
+    """The documents of each query, or tokens of each sequence.
+
+    Queries are in the order of their first appearance.
 
     Attributes
     ----------
@@ -111,11 +116,11 @@ class Queries:
         return len(self.start) - 1
 
     def take(self, values: Any) -> Any:
-        """Values of the documents, query by query."""
+        """Return values query by query."""
         return values if self.order is None else values[self.order]
 
     def put_back(self, values: NDArray) -> NDArray:
-        """Values that are query by query, in the order of the documents."""
+        """Return values in document order."""
         if self.order is None:
             return values
         out = np.empty_like(values)
@@ -124,7 +129,7 @@ class Queries:
 
 
 def queries_of_positive_weight(qid: Any, weight: NDArray, ids: Ids = QID) -> tuple[Queries, NDArray]:
-    """The queries of the documents of positive weight, and the mean weight of each."""
+    """Return the queries of positive weight, with mean weights."""
     kept = weight > 0
     values = None if qid is None or is_one(qid) else without_missing(check_qid(qid, len(weight), ids), ids)
     if kept.all():
@@ -137,7 +142,7 @@ def queries_of_positive_weight(qid: Any, weight: NDArray, ids: Ids = QID) -> tup
 
 
 def mean_weights(weight: NDArray, start: NDArray) -> NDArray:
-    """The mean of the positive weights weight[start[i]:start[i + 1]] of each block."""
+    """Return the mean positive weight of each block."""
     if len(start) == 1:
         return np.zeros(0)
     most, lengths = np.maximum.reduceat(weight, start[:-1]), np.diff(start)  # relative to it no sum overflows
@@ -145,7 +150,10 @@ def mean_weights(weight: NDArray, start: NDArray) -> NDArray:
 
 
 def split_ids(X: Any, qid: Any, ids: Ids = QID) -> tuple[Any, Any]:
-    """Return X without its column of ids and the ids, if X is a data frame (or an Arrow table) that has one."""
+    """Return X without its id column, and the ids.
+
+    X is a data frame or an Arrow table.
+    """
     column = ids.name
     if not has_ids(X, ids):
         return X, qid
@@ -158,7 +166,7 @@ def split_ids(X: Any, qid: Any, ids: Ids = QID) -> tuple[Any, Any]:
 
 
 def has_ids(X: Any, ids: Ids = QID) -> bool:
-    """Whether X has a column of ids."""
+    """Return whether X has a column of ids."""
     names = list(getattr(X, "column_names", getattr(X, "columns", ())))
     if any(isinstance(name, tuple) and ids.name in name for name in names):
         raise ValueError(
@@ -168,7 +176,7 @@ def has_ids(X: Any, ids: Ids = QID) -> bool:
 
 
 def is_one(qid: Any) -> bool:
-    """Whether all rows are meant to be one query."""
+    """Return whether all rows are one query."""
     return isinstance(qid, str) and qid == ONE
 
 
@@ -180,7 +188,10 @@ def number_of_rows(X: Any) -> int:
 
 
 def warn_of_one_query(X: Any, ids: Ids = QID) -> None:
-    """Warn that several rows have no ids; an invalid X raises an error later."""
+    """Warn that several rows have no ids.
+
+    An invalid X raises an error later.
+    """
     n = number_of_rows(X)
     if n < 2:
         return
@@ -193,7 +204,7 @@ def warn_of_one_query(X: Any, ids: Ids = QID) -> None:
 
 
 def check_qid(qid: Any, n: int, ids: Ids = QID) -> NDArray:
-    """The ids of the documents' queries, as an array."""
+    """Return the documents' query ids as an array."""
     name, meaning = ids.name, f"it must have the {ids.group} id of each row"
     try:
         qid = np.asarray(qid)
@@ -211,7 +222,10 @@ def check_qid(qid: Any, n: int, ids: Ids = QID) -> NDArray:
 
 
 def without_missing(values: NDArray, ids: Ids = QID) -> NDArray:
-    """The ids, none of which may be missing; numbers for objects, which may have no order."""
+    """Return ids without missing ones, numbered if objects.
+
+    Objects may have no order.
+    """
     if values.dtype.kind not in "biufcSUmM":
         return numbers_of_objects(values, ids)
     if values.dtype.kind in "fcmM":
@@ -221,7 +235,7 @@ def without_missing(values: NDArray, ids: Ids = QID) -> NDArray:
 
 
 def query_numbers(values: NDArray, ids: Ids = QID) -> NDArray[np.intp]:
-    """0, 1, ... for the ids, in order of first appearance."""
+    """Number the ids by first appearance."""
     values = without_missing(values, ids)
     _, first, inverse = np.unique(values, return_index=True, return_inverse=True)
     number = np.empty(len(first), dtype=np.intp)
@@ -230,7 +244,7 @@ def query_numbers(values: NDArray, ids: Ids = QID) -> NDArray[np.intp]:
 
 
 def numbers_of_objects(values: NDArray, ids: Ids = QID) -> NDArray[np.intp]:
-    """0, 1, ... for ids of any type, in order of first appearance."""
+    """Number ids of any type by first appearance."""
     refuse(values, ids.name, np.array([is_missing(value) for value in values]), "ids without missing values")
     known: dict[Any, int] = {}
     try:
@@ -242,7 +256,7 @@ def numbers_of_objects(values: NDArray, ids: Ids = QID) -> NDArray[np.intp]:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether it is None, NaN or a kind of them."""
+    """Return whether a value is None or NaN."""
     try:
         return value is None or bool(value != value)
     except (TypeError, ValueError):  # pandas.NA has no truth value
@@ -250,33 +264,33 @@ def is_missing(value: Any) -> bool:
 
 
 def refuse(values: NDArray, parameter: str, wrong: NDArray, accepted: str) -> None:
-    """Raise an error that names the first of the wrong values."""
+    """Raise an error that names the first wrong value."""
     if wrong.any():
         at = tuple(np.argwhere(wrong)[0].tolist())
         raise ValueError(f"{parameter}[{', '.join(map(str, at))}]={values[at]}; accepted are {accepted}.")
 
 
 def shortened(value: Any) -> str:
-    """A value for a message."""
+    """Return a value for a message."""
     text = " ".join(repr(value).split())
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def shortened_list(values: Iterable[Any]) -> str:
-    """The first ten of some values for a message."""
+    """Return the first ten values for a message."""
     found = [shortened(value) for value in islice(values, 11)]
     return f"[{', '.join(found[:10])}{', ...' if len(found) > 10 else ''}]"
 
 
 def sequences_of(sid: Any, n: int, name: str) -> Queries:
-    """The tokens of each sequence, for n values of the given name that are one a token."""
+    """Return the tokens of each sequence."""
     if sid is not None and not is_one(sid) and np.ndim(sid) == 1 and len(sid) != n:
         raise ValueError(f"sid has {len(sid)} entries and {name} has {n}; it must have the sequence id of each token.")
     return Queries(sid, n, SID)
 
 
 def weights_of_sequences(queries: Queries, weight: NDArray) -> NDArray:
-    """The weight of each sequence, which its tokens must share."""
+    """Return each sequence's weight, which its tokens share."""
     weight, first = queries.take(weight), queries.start[:-1]
     of_sequence = weight[first] if queries.n else weight[:0]
     differs = weight != np.repeat(of_sequence, np.diff(queries.start))

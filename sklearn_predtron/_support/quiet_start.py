@@ -1,4 +1,6 @@
-"""Ctrl-C while the command line is being imported ends it as it does other programs: at once, without a traceback.
+"""Quiet Ctrl-C during the imports of the command line.
+
+It ends the program at once, without a traceback.
 
 The package imports this module before the modules that take long.  Elsewhere than on the command line nothing changes.
 """
@@ -14,7 +16,7 @@ PROGRAM = "predtron"
 
 
 def is_program() -> bool:
-    """Return whether the interpreter was started to run the command line: the script, or -m with the package."""
+    """Return whether the interpreter runs the command line."""
     given = sys.argv[:1]
     if given == ["-m"]:
         words = sys.orig_argv
@@ -23,14 +25,14 @@ def is_program() -> bool:
 
 
 def interrupt_at_once() -> None:
-    """Make SIGINT end the program without a traceback, unless it is ignored."""
+    """Make SIGINT end the program quietly, unless ignored."""
     main = threading.current_thread() is threading.main_thread()
     if is_program() and main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def raise_interrupts() -> None:
-    """Make SIGINT raise KeyboardInterrupt again, once there is code to handle it."""
+    """Make SIGINT raise KeyboardInterrupt again."""
     main = threading.current_thread() is threading.main_thread()
     if is_program() and main and signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,4 +1,4 @@
-"""Files that are written as a whole, or not at all."""
+"""Files written atomically."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO
 
-LONGEST = 50  # characters of a name, of at most 255 bytes, to which what makes a part's name unique is added
+LONGEST = 50  # characters of a name: a unique suffix is added, and names have at most 255 bytes
 
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Yield a new file that takes the place of an old one, or of none, when the block ends; after an error nothing is left of it.
+    """Yield a new file that replaces the old one atomically.
 
-    Links stay, and what they point to is replaced; so does the mode of what is replaced.  Jobs that write at once do not meet.
+    It does so when the block ends; after an error nothing is left of it.
+
+    Links stay, and their target is replaced.  The new file has the mode of the old one.  Jobs can write at the same time.
     """
     target = os.path.realpath(path)
     folder, name = os.path.split(target)
@@ -37,7 +39,10 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def keep_name(folder: str) -> None:
-    """Sync a folder to disk so that its names survive a power failure, where the system supports it."""
+    """Sync a folder so that names survive power failures.
+
+    Not every system supports it.
+    """
     with suppress(OSError):  # the file is in its place; folders may be unreadable, and are no files on some systems
         number = os.open(folder, os.O_RDONLY)
         try:

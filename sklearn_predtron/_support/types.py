@@ -1,4 +1,7 @@
-"""Types where scikit-learn has none: what `fit` returns, and the names that parameters take, which editors then complete."""
+"""Types for results of `fit` and names of parameters.
+
+Editors complete the names.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class HoldsArray(Protocol):
-    """A data frame, or what else NumPy makes an array of."""
+    """A data frame, or any object convertible to an array."""
 
     def __array__(self) -> Any:
         """Return the array."""
@@ -114,5 +117,5 @@ LossCurveName = Literal["cumulative", "mean", "rolling"]
 
 
 def keeping_type(decorator: Any) -> Callable[[Method], Method]:
-    """Return a decorator as one whose methods have the type that they had without it."""
+    """Return a decorator that keeps its methods' types."""
     return decorator

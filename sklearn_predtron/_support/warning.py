@@ -5,12 +5,15 @@ from __future__ import annotations
 import sys
 import warnings
 
-# Whose code stands between a call and what it warns of.
+# The packages whose code stands between the user's call and the warning.
 WITHIN = ("sklearn_predtron", "sklearn", "joblib")
 
 
 def warn(message: str) -> None:
-    """Warn at the line of the call, also where it came through scikit-learn: a pipeline, a search, a decorator."""
+    """Warn at the user's line.
+
+    The call may have come through scikit-learn: a pipeline, a search, a decorator.
+    """
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in WITHIN:
         level, frame = level + 1, frame.f_back

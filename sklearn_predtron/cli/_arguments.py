@@ -14,7 +14,7 @@ import numpy as np
 from sklearn_predtron._support.one_line import one_line
 from sklearn_predtron._support.parts import kinds
 from sklearn_predtron._support.version import __version__
-from sklearn_predtron.cli._growing import MOST_CLASSES
+from sklearn_predtron.cli._growing import MAX_CLASSES
 from sklearn_predtron.cli._layouts import LAYOUTS
 from sklearn_predtron.cli._learner import RANKING_UPDATES
 from sklearn_predtron.cli._lines import is_line, typed_label
@@ -40,7 +40,7 @@ EPILOG = (
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that says in one line what is wrong."""
+    """Parser whose error messages are one line."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: error: {one_line(message)} (--help shows the options)\n")
@@ -76,7 +76,7 @@ def costs(text: str) -> Any:
 
 
 def integer(least: int, most: int | None = None) -> Callable[[str], int]:
-    """Return a parser of integers from `least` to `most` for the command line."""
+    """Return a parser of integers from `least` to `most`."""
     accepted = f"of at least {least}" if most is None else f"from {least} to {most}"
 
     def parsed(text: str) -> int:
@@ -89,7 +89,7 @@ def integer(least: int, most: int | None = None) -> Callable[[str], int]:
 
 
 def width_or_map(text: str) -> int | str:
-    """Return the width of the data from the command line, or the name of a map of its columns."""
+    """Parse the width of the data, or a feature map."""
     names = names_of_maps()
     if text in names:
         return text
@@ -100,7 +100,7 @@ def width_or_map(text: str) -> int | str:
 
 
 def label(text: str) -> str:
-    """Return a label from the command line: a finite number, or what predictions can have in a line."""
+    """Parse a label: a finite number or one line of text."""
     value = typed_label(text, None)
     if not (text.strip() and is_line(text) if isinstance(value, str) else np.isfinite(value)):
         raise argparse.ArgumentTypeError(f"{text!r} must be a finite number, or a word")
@@ -108,7 +108,7 @@ def label(text: str) -> str:
 
 
 def encoding(text: str) -> str:
-    """Return the encoding of text from the command line, in which ends of lines are those of ASCII."""
+    """Parse the encoding, in which line ends must be ASCII."""
     try:
         if "\n,0a".encode(text) == b"\n,0a":
             return text
@@ -118,7 +118,7 @@ def encoding(text: str) -> str:
 
 
 def separator(text: str) -> str:
-    """Return the text between columns from the command line."""
+    """Parse the text between columns."""
     found = "\t" if text in ("tab", "\\t") else text
     if not found.strip("\r\n"):
         raise argparse.ArgumentTypeError(f"{text!r} must be a text, as between two columns, or tab")
@@ -126,12 +126,12 @@ def separator(text: str) -> str:
 
 
 def program() -> str:
-    """Return the command that the user has typed: the script, or Python with the module."""
+    """Return the command as the user has typed it."""
     return "predtron" if Path(sys.argv[0]).stem == "predtron" else "python -m sklearn_predtron"
 
 
 def add_formats(parser: Parser) -> None:
-    """Add the options of other formats than svmlight."""
+    """Add the options of formats other than svmlight."""
     formats = parser.add_argument_group("other formats")
     formats.add_argument(
         "--format",
@@ -184,7 +184,7 @@ def add_formats(parser: Parser) -> None:
 
 
 def build_parser() -> Parser:
-    """Return all options; None is "not given"."""
+    """Return the parser; None is "not given"."""
     parser = Parser(prog=program(), description="Mistake-driven online learning.", epilog=EPILOG)
     switch = argparse.BooleanOptionalAction
     parser.add_argument(
@@ -310,7 +310,7 @@ def build_parser() -> Parser:
         "--max-classes",
         type=integer(2),
         metavar="N",
-        help=f"distinct labels that --grow, or a first pass, may find in TRAIN (default {MOST_CLASSES}): ids and measurements "
+        help=f"distinct labels that --grow, or a first pass, may find in TRAIN (default {MAX_CLASSES}): ids and measurements "
         "that are read as labels end the job, before they fill the memory",
     )
     add_formats(parser)

@@ -1,4 +1,4 @@
-"""scikit-learn's learners beside this package's, under the same loss."""
+"""Baselines of scikit-learn under the same loss."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sklearn.multioutput import MultiOutputClassifier
 from sklearn.utils.class_weight import compute_sample_weight
 
 from sklearn_predtron._support.encoding import encode
-from sklearn_predtron.cli._compare import BEFORE, HELD_OUT, ByQuery, ResultRow, codes_or_other, losses_of_sequences
+from sklearn_predtron.cli._compare import BEFORE, HELD_OUT, GroupedValues, ResultRow, codes_or_wrong, losses_of_sequences
 from sklearn_predtron.cli._weighted import split_weights
 from sklearn_predtron.families._ranked_lists import losses_of_lists
 from sklearn_predtron.families.input.batches import full_batches, losses_of_batches
@@ -25,7 +25,7 @@ from sklearn_predtron.representations import LogRank, SignVector
 
 
 def blocks(n: int, rounds: int) -> Iterator[slice]:
-    """Yield n rounds in blocks of at most a tenth of the rounds before them."""
+    """Yield n rounds in blocks, each a tenth of those before."""
     start = 0
     while start < n:
         stop = min(n, start + max(1, (rounds + start) // 10))
@@ -41,7 +41,7 @@ def linear(name: str, **params: Any) -> Any:
 
 
 class Baseline(ABC):
-    """Base of scikit-learn's learners, which run beside this package's under the same loss."""
+    """Base of the scikit-learn baselines."""
 
     name = "Perceptron"
     estimator: Any
@@ -53,12 +53,12 @@ class Baseline(ABC):
         self.rounds = 0
 
     @classmethod
-    def beside(cls, estimator: Any, classes: Any, result: ResultRow) -> Baseline:
-        """Return the learner beside an estimator of this package's."""
+    def for_estimator(cls, estimator: Any, classes: Any, result: ResultRow) -> Baseline:
+        """Return the baseline of an estimator."""
         return cls(classes, estimator.loss, result)
 
     def learn(self, X: Any, y: Any, *, progressive: bool) -> None:
-        """Learn from rows in their order."""
+        """Train on rows in their order."""
         result, n = self.result, X.shape[0]
         y = self._rows_of_labels(y)
         if progressive:
@@ -72,7 +72,7 @@ class Baseline(ABC):
         self.rounds += n
 
     def _predictions_ahead(self, X: Any, y: Any) -> Iterator[tuple[NDArray, Any]]:
-        """Return the predictions of each block before it is learned, and the labels."""
+        """Return the predictions of each block before training on it."""
         # A copy goes ahead block by block, so that the calls that are timed are as long as the other learner's.
         ahead = self.estimator
         for block in blocks(len(y), self.rounds):
@@ -83,7 +83,7 @@ class Baseline(ABC):
                 self._fit(ahead, X[block], y[block])
 
     def _score_progressively(self, predicted: NDArray, y: Any) -> None:
-        """Count the loss of predictions made before their rows are learned."""
+        """Count the loss of predictions made before training."""
         self.result.loss += self._losses(predicted, y).sum()
 
     def test(self, X: Any, y: Any) -> None:
@@ -105,7 +105,7 @@ class Baseline(ABC):
 
     @abstractmethod
     def _predict(self, estimator: Any, X: Any) -> NDArray:
-        """Return the predictions of the estimator, or None if it has not learned yet."""
+        """Return the predictions; None before training."""
 
     @abstractmethod
     def _losses(self, predicted: NDArray, y: Any) -> NDArray:
@@ -113,7 +113,7 @@ class Baseline(ABC):
 
     @abstractmethod
     def _scores(self, predicted: NDArray, y: Any) -> NDArray:
-        """Return the score of each row (document, token) that is scored."""
+        """Return the score of each scored row, document or token."""
 
 
 class PerceptronBaseline(Baseline):
@@ -139,16 +139,19 @@ class PerceptronBaseline(Baseline):
         return predicted == y
 
 
-class RanksPerceptronBaseline(PerceptronBaseline):
-    """scikit-learn's Perceptron, scored by how far its ranks are off, as the ordinal classifier is."""
+class OrdinalPerceptronBaseline(PerceptronBaseline):
+    """scikit-learn's Perceptron, scored by the distance of ranks."""
 
     def _scores(self, predicted: NDArray, y: NDArray) -> NDArray:
-        off = np.abs(codes_or_other(y, predicted, self.classes) - encode(predicted, self.classes)) / (len(self.classes) - 1)
+        off = np.abs(codes_or_wrong(y, predicted, self.classes) - encode(predicted, self.classes)) / (len(self.classes) - 1)
         return np.where(np.isin(y, self.classes), 1 - off, 0.0)
 
 
-class TokensPerceptronBaseline(Baseline):
-    """scikit-learn's Perceptron of tokens, which knows of no sequences; X and y are `ByQuery`."""
+class TaggerBaseline(Baseline):
+    """scikit-learn's Perceptron of single tokens.
+
+    X and y are `GroupedValues`.
+    """
 
     def __init__(self, classes: NDArray, loss: Any, result: ResultRow):
         super().__init__(classes, loss, result)
@@ -172,8 +175,11 @@ class TokensPerceptronBaseline(Baseline):
         self.result.count_sequences(self._losses(predicted, y))
 
 
-class PerceptronsBaseline(Baseline):
-    """scikit-learn's Perceptron for each label; its scores make a set of labels as this package's do."""
+class MultilabelPerceptronBaseline(Baseline):
+    """scikit-learn's Perceptron for each label.
+
+    Its scores become a set of labels as this package's do.
+    """
 
     name = "Perceptron per label"
 
@@ -203,8 +209,11 @@ class PerceptronsBaseline(Baseline):
         return (predicted == y).mean(axis=1)
 
 
-class RelevanceBaseline(Baseline):
-    """scikit-learn's passive-aggressive regression of relevances, averaged; X and y are `ByQuery`."""
+class RankerBaseline(Baseline):
+    """scikit-learn's averaged passive-aggressive regression of relevances.
+
+    X and y are `GroupedValues`.
+    """
 
     name = "SGDRegressor"
 
@@ -212,7 +221,7 @@ class RelevanceBaseline(Baseline):
         super().__init__(classes, loss, result)
         how: dict[str, Any] = {"loss": "epsilon_insensitive", "penalty": None, "learning_rate": "pa1", "eta0": 1.0}
         self.estimator = linear("SGDRegressor", average=True, shuffle=False, **how)
-        # What a ranking loses does not depend on its representation.
+        # The loss of a ranking does not depend on its representation.
         self.problem = ranking_loss(loss).build(LogRank(), 0)
 
     def _fit(self, estimator: Any, X: Any, y: Any) -> None:
@@ -223,7 +232,7 @@ class RelevanceBaseline(Baseline):
 
     def _score_progressively(self, predicted: NDArray, y: Any) -> None:
         # The estimator beside it counts ties at their worst while it learns, as the theorems do.
-        super()._score_progressively(y.ranked_at_worst(predicted), y)
+        super()._score_progressively(y.break_ties_at_worst(predicted), y)
         self.result.count_top(BEFORE, predicted, y)
 
     def _score(self, predicted: NDArray, y: Any) -> None:
@@ -237,8 +246,11 @@ class RelevanceBaseline(Baseline):
         return ndcg(y.values, predicted, y.query)
 
 
-class BatchesBaseline(Baseline):
-    """scikit-learn's averaged logistic regression, in which the classes weigh the same; a round is a batch of rows."""
+class BatchClassifierBaseline(Baseline):
+    """scikit-learn's averaged logistic regression with balanced classes.
+
+    A round is a batch of rows.
+    """
 
     name = "SGDClassifier"
 
@@ -250,16 +262,16 @@ class BatchesBaseline(Baseline):
         self.estimator = linear("SGDClassifier", average=True, shuffle=False, **how)
 
     @classmethod
-    def beside(cls, estimator: Any, classes: Any, result: ResultRow) -> Baseline:
+    def for_estimator(cls, estimator: Any, classes: Any, result: ResultRow) -> Baseline:
         return cls(classes, estimator.loss, result, estimator.batch_size)
 
     def learn(self, X: Any, y: Any, *, progressive: bool) -> None:
         start = full_batches(len(y), self.batch_size)
-        super().learn(ByQuery(X, start), ByQuery(y, start), progressive=progressive)
+        super().learn(GroupedValues(X, start), GroupedValues(y, start), progressive=progressive)
 
     def test(self, X: Any, y: Any) -> None:
         start = np.array([0, len(y)])
-        super().test(ByQuery(X, start), ByQuery(y, start))
+        super().test(GroupedValues(X, start), GroupedValues(y, start))
 
     def _fit(self, estimator: Any, X: Any, y: Any) -> None:
         rows, weights = split_weights(X.values)
@@ -277,4 +289,4 @@ class BatchesBaseline(Baseline):
         return predicted == y.values
 
     def _score(self, predicted: NDArray, y: Any) -> None:
-        self.result.count_batch(self.loss, encode(predicted, self.classes), codes_or_other(y.values, predicted, self.classes))
+        self.result.count_batch(self.loss, encode(predicted, self.classes), codes_or_wrong(y.values, predicted, self.classes))

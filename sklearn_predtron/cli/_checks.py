@@ -1,4 +1,4 @@
-"""Checks of the job: what cannot work is found out before hours of learning."""
+"""Checks of the job before training begins."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DEMO_OPTIONS = ["update", "norm", "average", "seed", "compare", "json", "quiet",
 
 
 def check_job(job: Job) -> None:
-    """Find out before hours of learning what cannot work."""
+    """Raise UsageError for impossible jobs, before training."""
     given = job.given
     needs = [
         ("predictions", ["test", "load"]),
@@ -53,7 +53,7 @@ def check_job(job: Job) -> None:
 
 
 def check_files(job: Job) -> None:
-    """Refuse files that cannot be read or written, and one file for two things."""
+    """Validate that files can be used, each for one purpose."""
     paths = {
         name: [getattr(job, name)] if getattr(job, name) else []
         for name in ("test", "costs", "test_costs", "load", "save", "predictions", "plot", "checkpoint")

@@ -1,4 +1,4 @@
-"""Learners side by side on one stream, and what the table shows of each: this package's."""
+"""Models of this package, compared on one stream."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._support.encoding import encode
-from sklearn_predtron.cli._paid import Paid
+from sklearn_predtron.cli._realised_costs import RealisedCosts
 from sklearn_predtron.cli._weighted import split_weights
 from sklearn_predtron.families.bipartite import batch_loss
 from sklearn_predtron.families.input.batches import counts_of_batches
@@ -30,14 +30,14 @@ BEFORE, HELD_OUT = "progressive", "held-out"
 
 @dataclass
 class ResultRow:
-    """A line of the table."""
+    """A row of the table of results."""
 
     data: str
     learner: str
     rounds: int = 0
     seconds: float = 0.0
     progressive_rounds: int = 0
-    loss: float = 0.0  # of what predicted, in these rounds; nan where it is not known
+    loss: float = 0.0  # of the model that predicted, in these rounds; nan if unknown
     last_loss: float | None = None  # of the last iterate, if there is one
     tested: int = 0
     score: float = 0.0
@@ -48,42 +48,44 @@ class ResultRow:
     counts: Any = 0  # of held-out rows that are scored as one batch, by their true and predicted classes
     # Sums of NDCG@1, @5 and @10, if they are wanted: before the update, and on held-out queries.
     top: dict[str, NDArray] | None = None
-    paid: dict[str, Paid] | None = None  # if rows have costs of their own: before the update, and on held-out rows
+    realised_costs: dict[str, RealisedCosts] | None = (
+        None  # if rows have costs of their own: before the update, and on held-out rows
+    )
 
-    def count_top(self, when: str, scores: NDArray, y: ByQuery) -> None:
-        """Add the NDCG@k of queries, if wanted."""
+    def count_top(self, when: str, scores: NDArray, y: GroupedValues) -> None:
+        """Add the NDCG@k of queries, if requested."""
         if self.top is not None:
             self.top[when] += [ndcg(y.values, scores, y.query, k=k).sum() for k in CUTS]
 
     def count(self, scores: NDArray) -> None:
-        """Add the scores of what was held out."""
+        """Add the scores of held-out rows."""
         self.tested += len(scores)
         self.score += scores.sum()
 
     def count_sequences(self, losses: NDArray) -> None:
-        """Add the losses of held-out sequences, if wanted."""
+        """Add the losses of held-out sequences, if requested."""
         self.tested_sequences += len(losses)
         if self.held_out_loss is not None:
             self.held_out_loss += losses.sum()
 
-    def count_chunks(self, predicted: NDArray, y: ByQuery) -> None:
-        """Add the chunks of held-out tokens, if labels are of chunks."""
+    def count_chunks(self, predicted: NDArray, y: GroupedValues) -> None:
+        """Add the chunks of held-out tokens, if labels are chunks."""
         if self.chunks is not None:
             self.chunks += [counts.sum() for counts in count_found(y.values, predicted, y.query, None)[1:]]
 
     @property
     def chunk_f1(self) -> float | None:
-        """Return the F1 score of the chunks of held-out tokens, if it is known."""
+        """Return the chunk F1 of held-out tokens, if known."""
         return None if self.chunks is None or not self.tested else f1_of(*self.chunks.tolist())
 
     def count_batch(self, loss: Any, predicted: NDArray, y: NDArray) -> None:
-        """Add held-out rows of the classes 0 and 1 to those before, which all together are scored as one batch."""
+        """Add held-out rows, all scored as one batch."""
         self.tested += len(y)
         self.counts = self.counts + counts_of_batches(predicted, y, np.array([0, len(y)]))
         self.score = self.tested * (1 - loss.evaluate(*self.counts)[0])
 
     def cells(self) -> list[str]:
-        """Return the cells of a line of the table."""
+        """Return the cells of a row of the table."""
         return [
             self.data,
             self.learner,
@@ -91,15 +93,15 @@ class ResultRow:
             f"{self.rounds / self.seconds:,.0f}" if self.seconds else "-",
             self.mean_loss(self.loss),
             self.mean_loss(self.last_loss),
-            shown_mean(self.score, self.tested),
-            shown_mean(self.held_out_loss, self.tested_sequences),
+            format_mean(self.score, self.tested),
+            format_mean(self.held_out_loss, self.tested_sequences),
             "-" if self.chunk_f1 is None else f"{self.chunk_f1:.4f}",
             f"{self.rejected / self.tested:.1%}" if self.tested and self.rejected is not None else "-",
-            shown_mean(self.score, self.accepted),
+            format_mean(self.score, self.accepted),
         ]
 
     def figures(self) -> dict[str, Any]:
-        """Return the numbers that `--json` writes, not rounded; None stands for an unknown number."""
+        """Return the unrounded figures for `--json`; None is unknown."""
         found: dict[str, Any] = {"data": self.data, "learner": self.learner, "rounds": self.rounds, "seconds": self.seconds}
         found["rounds_per_second"] = self.rounds / self.seconds if self.seconds else None
         found["progressive_rounds"] = self.progressive_rounds
@@ -111,36 +113,36 @@ class ResultRow:
         if self.chunks is not None:
             found["held_out_chunk_f1"] = self.chunk_f1
         found["rejected"] = self.rejected if self.tested else None
-        found["right_of_the_rest"] = mean_of(self.score, self.accepted)
+        found["accuracy_on_accepted"] = mean_of(self.score, self.accepted)
         counts = {BEFORE: self.progressive_rounds, HELD_OUT: self.tested}
         for when, sums in (self.top or {}).items():
             name = when.replace("-", "_")
             found |= {f"{name}_ndcg_at_{k}": mean_of(total, counts[when]) for k, total in zip(CUTS, sums.tolist(), strict=True)}
-        for when, paid in (self.paid or {}).items():
-            found |= paid.figures(when.replace("-", "_"))
+        for when, realised_costs in (self.realised_costs or {}).items():
+            found |= realised_costs.figures(when.replace("-", "_"))
         return found
 
     def mean_loss(self, total: float | None) -> str:
-        """Return the mean of a loss of the progressive rounds, as the table shows it."""
-        return shown_mean(total, self.progressive_rounds)
+        """Return the mean progressive loss as the table shows it."""
+        return format_mean(total, self.progressive_rounds)
 
     @property
     def accepted(self) -> int:
-        """Rows that were tested and not rejected; 0 if no row may be."""
+        """Number of tested rows without abstention."""
         return 0 if self.rejected is None else self.tested - self.rejected
 
     def top_cells(self) -> list[list[str]]:
-        """Return the lines of the table of NDCG at the first positions, if any."""
+        """Return the table's NDCG at the first positions, if any."""
         counts = {BEFORE: self.progressive_rounds, HELD_OUT: self.tested}
         return [
             ["" if i else self.learner, when, *(f"{value / counts[when]:.4f}" if counts[when] else "-" for value in sums)]
             for i, (when, sums) in enumerate((self.top or {}).items())
         ]
 
-    def paid_cells(self) -> list[list[str]]:
-        """Return the lines of the table of costs, if any."""
-        paid = (self.paid or {}).items()
-        return [["" if i else self.learner, when, *sums.cells()] for i, (when, sums) in enumerate(paid)]
+    def cost_cells(self) -> list[list[str]]:
+        """Return the rows of the table of costs, if any."""
+        realised_costs = (self.realised_costs or {}).items()
+        return [["" if i else self.learner, when, *sums.cells()] for i, (when, sums) in enumerate(realised_costs)]
 
 
 def mean_of(total: float | None, n: int) -> float | None:
@@ -148,22 +150,22 @@ def mean_of(total: float | None, n: int) -> float | None:
     return None if not n or total is None or isnan(total) else float(total / n)
 
 
-def shown_mean(total: float | None, n: int) -> str:
-    """Return a mean as the table shows it, if it is known."""
+def format_mean(total: float | None, n: int) -> str:
+    """Return a mean as the table shows it."""
     mean = mean_of(total, n)
     return "-" if mean is None else f"{mean:.4f}"
 
 
-class ByQuery:
-    """Values of documents (tokens), query by query (by sequence); a slice or a permutation of it is of queries."""
+class GroupedValues:
+    """Values of documents (tokens), grouped by query (sequence)."""
 
     def __init__(self, values: Any, start: NDArray):
         self.values = values
         self.start = start
 
     @classmethod
-    def of(cls, values: Any, qid: NDArray) -> ByQuery:
-        """Return the values of documents; an id that returns after another one is another query's."""
+    def of(cls, values: Any, qid: NDArray) -> GroupedValues:
+        """Group values by id; an id that returns starts a new group."""
         edges = np.flatnonzero(qid[1:] != qid[:-1]) + 1
         return cls(values, np.concatenate([[0], edges, [len(qid)]]).astype(np.intp))
 
@@ -173,10 +175,10 @@ class ByQuery:
     def __iter__(self) -> Iterator[Any]:
         return (self.values[first:end] for first, end in zip(self.start[:-1], self.start[1:], strict=True))
 
-    def __getitem__(self, queries: slice | NDArray) -> ByQuery:
+    def __getitem__(self, queries: slice | NDArray) -> GroupedValues:
         first, length = self.start[:-1][queries], np.diff(self.start)[queries]
         start = np.concatenate([[0], np.cumsum(length)])
-        return ByQuery(self.values[np.arange(start[-1]) + np.repeat(first - start[:-1], length)], start)
+        return GroupedValues(self.values[np.arange(start[-1]) + np.repeat(first - start[:-1], length)], start)
 
     @property
     def shape(self) -> tuple[int]:
@@ -188,22 +190,22 @@ class ByQuery:
         """Return the number of each document's query."""
         return np.repeat(np.arange(len(self)), np.diff(self.start))
 
-    def ranked_at_worst(self, scores: NDArray) -> NDArray:
-        """Return scores without ties that rank as these do, the less relevant of two documents of equal scores first."""
+    def break_ties_at_worst(self, scores: NDArray) -> NDArray:
+        """Return scores that break ties at the worst."""
         ranked = np.empty(len(scores))
         ranked[np.lexsort((self.values, -scores))] = -np.arange(len(scores))
         return ranked
 
 
 def losses_of(estimator: Any) -> tuple[float, float]:
-    """Return the cumulative losses so far: the progressive one (nan if not known) and that of the last iterate."""
+    """Return the cumulative losses: progressive and of the last iterate."""
     if not hasattr(estimator, "t_"):
         return 0.0, 0.0
     return getattr(estimator, "progressive_loss_", nan) * estimator.t_, estimator.cumulative_loss_
 
 
-class PredtronContestant:
-    """One of this package's estimators."""
+class EvaluatedModel:
+    """An estimator of this package, evaluated while it trains."""
 
     def __init__(self, estimator: Any, classes: NDArray | None, result: ResultRow):
         self.estimator = estimator
@@ -213,7 +215,7 @@ class PredtronContestant:
             result.rejected = 0
 
     def learn(self, X: Any, y: Any, *, progressive: bool) -> None:
-        """Learn from rows in their order."""
+        """Train on rows in their order."""
         estimator, result = self.estimator, self.result
         rounds, losses = getattr(estimator, "t_", 0), losses_of(estimator)
         start = perf_counter()
@@ -226,8 +228,8 @@ class PredtronContestant:
             result.loss += loss
             result.last_loss = (result.last_loss or 0.0) + last_loss
 
-    def why_refused(self, X: Any) -> str | None:
-        """Return the reason why the first invalid row cannot be trained on; None if all rows are valid."""
+    def rejection_reason(self, X: Any) -> str | None:
+        """Return why the first invalid row is rejected, if any."""
         if self.estimator.features is not None:  # its rows are made, of numbers of any size
             return None
         rows = as_rows(X)
@@ -236,17 +238,17 @@ class PredtronContestant:
         return None if row < 0 else why_length_refused(rows, row, self.estimator.norm if model is None else model.norm)
 
     def _fit(self, X: Any, y: Any, *, first: bool) -> None:
-        """Update the estimator on rows, with their weights if they have any."""
+        """Update the estimator on rows, weighted if they have weights."""
         rows, weights = split_weights(X)
         given = {} if weights is None else {"sample_weight": weights}
         self.estimator.partial_fit(rows, y, **given, **({"classes": self.classes} if first else {}))
 
     def predict(self, X: Any) -> NDArray:
-        """Return the predictions of rows that nothing is known of."""
+        """Return the predictions of unseen rows."""
         return self.estimator.predict(X)
 
     def scores(self, X: Any) -> NDArray:
-        """Return the scores that predictions come from."""
+        """Return the scores behind predictions."""
         return self.estimator.decision_function(X)
 
     def probabilities(self, X: Any) -> NDArray:
@@ -265,19 +267,22 @@ class PredtronContestant:
         return predicted
 
 
-class RankerContestant(PredtronContestant):
-    """This package's ranker of documents; X and y are `ByQuery`."""
+class EvaluatedRanker(EvaluatedModel):
+    """This package's ranker of documents.
+
+    X and y are `GroupedValues`.
+    """
 
     def learn(self, X: Any, y: Any, *, progressive: bool) -> None:
         if progressive and self.result.top is not None:
             self.result.count_top(BEFORE, self._scores_ahead(X, y), y)
         super().learn(X, y, progressive=progressive)
 
-    def why_refused(self, X: Any) -> str | None:
-        return super().why_refused(X.values)
+    def rejection_reason(self, X: Any) -> str | None:
+        return super().rejection_reason(X.values)
 
-    def _scores_ahead(self, X: ByQuery, y: ByQuery) -> NDArray:
-        """Return scores by the last iterate, of each query before its update."""
+    def _scores_ahead(self, X: GroupedValues, y: GroupedValues) -> NDArray:
+        """Return the last iterate's scores, query by query before updates."""
         # A copy goes ahead query by query, so that the calls that are timed are as long as the other learner's.
         ahead, scores = deepcopy(self.estimator), np.zeros((X.start[-1], 1))
         with warnings.catch_warnings():
@@ -304,11 +309,14 @@ class RankerContestant(PredtronContestant):
         return scores
 
 
-class TaggerContestant(PredtronContestant):
-    """This package's tagger of sequences; X and y are `ByQuery`."""
+class EvaluatedTagger(EvaluatedModel):
+    """This package's tagger of sequences.
 
-    def why_refused(self, X: Any) -> str | None:
-        return super().why_refused(X.values)
+    X and y are `GroupedValues`.
+    """
+
+    def rejection_reason(self, X: Any) -> str | None:
+        return super().rejection_reason(X.values)
 
     def _fit(self, X: Any, y: Any, *, first: bool) -> None:
         self.estimator.partial_fit(X.values, y.values, sid=y.query, classes=self.classes if first else None)
@@ -327,8 +335,11 @@ class TaggerContestant(PredtronContestant):
         return predicted
 
 
-class BatchesContestant(PredtronContestant):
-    """This package's classifier by a measure of a batch; a round is a batch of rows."""
+class EvaluatedBatchClassifier(EvaluatedModel):
+    """This package's classifier by a measure of batches.
+
+    A round is a batch of rows.
+    """
 
     def __init__(self, estimator: Any, classes: NDArray | None, result: ResultRow):
         super().__init__(estimator, classes, result)
@@ -338,12 +349,12 @@ class BatchesContestant(PredtronContestant):
 
     def test(self, X: Any, y: Any) -> NDArray:
         predicted, classes = self.estimator.predict(X), self.estimator.classes_
-        self.result.count_batch(self.loss, encode(predicted, classes), codes_or_other(y, predicted, classes))
+        self.result.count_batch(self.loss, encode(predicted, classes), codes_or_wrong(y, predicted, classes))
         return predicted
 
 
-def codes_or_other(y: NDArray, predicted: NDArray, classes: NDArray) -> NDArray:
-    """Return the numbers of labels among classes; in the place of one that is none of them another than the predicted one."""
+def codes_or_wrong(y: NDArray, predicted: NDArray, classes: NDArray) -> NDArray:
+    """Return the numbers of labels; of unseen ones a wrong number."""
     known = np.isin(y, classes)
     if known.all():
         return encode(y, classes)
@@ -352,39 +363,39 @@ def codes_or_other(y: NDArray, predicted: NDArray, classes: NDArray) -> NDArray:
     return codes
 
 
-def losses_of_sequences(loss: Any, classes: NDArray, predicted: NDArray, y: ByQuery) -> NDArray:
-    """Return the loss of each sequence; "auto" is what streams are learned by."""
+def losses_of_sequences(loss: Any, classes: NDArray, predicted: NDArray, y: GroupedValues) -> NDArray:
+    """Return the loss of each sequence under `loss`."""
     return sequence_loss(USUAL[LOSS] if isinstance(loss, str) and loss == AUTO else loss).evaluate(
-        codes_or_other(y.values, predicted, classes), encode(predicted, classes), y.start, classes
+        codes_or_wrong(y.values, predicted, classes), encode(predicted, classes), y.start, classes
     )
 
 
 class Comparison:
-    """Learners side by side on the same rows; the first is this package's."""
+    """Models compared on the same rows; the first is ours."""
 
-    def __init__(self, contestants: Sequence[Any]):
-        self.contestants = contestants
+    def __init__(self, models: Sequence[Any]):
+        self.models = models
 
     @property
     def rounds(self) -> int:
-        """Return the number of rounds that the first contestant has trained on."""
-        return self.contestants[0].result.rounds
+        """Return the number of rounds of the first model."""
+        return self.models[0].result.rounds
 
     @property
     def tested(self) -> int:
-        """Return the number of rows that the first contestant was scored on."""
-        return self.contestants[0].result.tested
+        """Return the number of test rows of the first model."""
+        return self.models[0].result.tested
 
-    def why_refused(self, X: Any) -> str | None:
-        """Return why the first cannot learn from the rows, if it cannot because of their lengths."""
-        return self.contestants[0].why_refused(X)
+    def rejection_reason(self, X: Any) -> str | None:
+        """Return why the first model rejects the rows, if it does."""
+        return self.models[0].rejection_reason(X)
 
     def learn(self, X: Any, y: Any, *, progressive: bool = True) -> None:
-        """Update all contestants on the rows in their order."""
-        for contestant in self.contestants:
-            contestant.learn(X, y, progressive=progressive)
+        """Update all models on the rows in their order."""
+        for evaluated in self.models:
+            evaluated.learn(X, y, progressive=progressive)
 
     def test(self, X: Any, y: Any) -> NDArray:
-        """Score all on held-out rows and return the predictions of the first."""
-        predictions = [contestant.test(X, y) for contestant in self.contestants]
+        """Score all models; return the predictions of the first."""
+        predictions = [evaluated.test(X, y) for evaluated in self.models]
         return predictions[0]

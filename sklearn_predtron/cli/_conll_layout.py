@@ -1,4 +1,4 @@
-"""Files of tokens in columns, sequences with empty lines between them; the last column is the label."""
+"""Files of tokens in columns, with empty lines between sequences."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._growing import counted
-from sklearn_predtron.cli._layout import Layout, Record
+from sklearn_predtron.cli._layout import Record, TextLayout
 from sklearn_predtron.cli._template import Template
-from sklearn_predtron.cli._text_lines import Lines
+from sklearn_predtron.cli._text_lines import TextLines
 from sklearn_predtron.datasets import token_features
 from sklearn_predtron.datasets._conll import AUTO, LineForm, sequences_of_lines
 
 WIDTH = 2**20  # features, unless another number is asked for
 
 
-class ConllLayout(Layout):
+class ConllLayout(TextLayout):
     """Tokens in columns.
 
     Parameters
@@ -55,17 +55,17 @@ class ConllLayout(Layout):
     @property
     def label_column(self) -> int:
         """Return the column of the label."""
-        return int(str(self.label)) - 1 if is_place(self.label) else 0 if self.label == "first" else -1
+        return int(str(self.label)) - 1 if is_column_number(self.label) else 0 if self.label == "first" else -1
 
     @classmethod
     def loaded(cls, loaded: Any, state: dict[str, Any]) -> ConllLayout:
-        """Return the layout of files like those that a saved model has learned."""
+        """Return the layout that a saved model stores."""
         template, columns = state["template"], int(state["columns"])
-        token_features([[""] * columns], template=template, n_features=1)  # refuses what makes no features
+        token_features([[""] * columns], template=template, n_features=1)  # rejects columns that make no features
         form = {name: state.get(name) for name in ("label", "comment", "sep")}
         return cls(loaded.n_features_in_, template, columns, **form)
 
-    def look(self, lines: Lines) -> bool | None:
+    def first_row(self, lines: TextLines) -> bool | None:
         for first, tokens in sequences_of_lines(bounded(lines), self.form):
             n = len(tokens[0])
             if self.columns is None:
@@ -73,9 +73,9 @@ class ConllLayout(Layout):
             return self._has_label(n, lines, first)
         return None
 
-    def _take_columns(self, n: int, lines: Lines, first: int) -> None:
-        """Have so many columns beside the label, of which the template makes features."""
-        if is_place(self.label) and not 1 <= int(str(self.label)) <= n + 1:
+    def _take_columns(self, n: int, lines: TextLines, first: int) -> None:
+        """Set the number of columns, from which features are made."""
+        if is_column_number(self.label) and not 1 <= int(str(self.label)) <= n + 1:
             raise UsageError(f"--label={self.label!r} is no column of {lines.path}; accepted are 1 to {n + 1}, first and last")
         if n < 1:
             raise lines.broken("there is one column; the last one is the label, and others are needed", first)
@@ -85,15 +85,15 @@ class ConllLayout(Layout):
             raise UsageError(f"--{error}") from None
         self.columns = n
 
-    def _has_label(self, n: int, lines: Lines, line: int) -> bool:
-        """Return whether a token with so many columns has a label."""
+    def _has_label(self, n: int, lines: TextLines, line: int) -> bool:
+        """Return whether a token with these columns has a label."""
         wanted = self.columns or 0
         if n not in (wanted, wanted + 1):
             said = f"accepted are {wanted + 1}, of which the last is the label, or {wanted} without labels"
             raise lines.broken(f"the token has {counted(n, 'column')}; {said}", line)
         return n > wanted
 
-    def records(self, lines: Lines) -> Iterator[Record]:
+    def records(self, lines: TextLines) -> Iterator[Record]:
         labelled = None
         for first, tokens in sequences_of_lines(bounded(lines), self.form):
             if labelled is None:
@@ -117,13 +117,13 @@ class ConllLayout(Layout):
         return {"format": self.name, "template": self.template, "columns": self.columns, **known}
 
 
-def is_place(label: str | None) -> bool:
-    """Return whether the column of the labels is given by its number."""
+def is_column_number(label: str | None) -> bool:
+    """Return whether the label column is given by number."""
     return label is not None and label.isdecimal()
 
 
-def bounded(lines: Lines) -> Iterator[str]:
-    """Yield the lines; a sequence that would fill the memory is refused."""
+def bounded(lines: TextLines) -> Iterator[str]:
+    """Yield the lines; raise an error for sequences too large for memory."""
     first = begun = 0
     for line in lines:
         if line.isspace():

@@ -1,4 +1,4 @@
-"""Output of the main job, whether or not somebody listens."""
+"""Output of the main job, with or without a reader."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from typing import Any, NoReturn, TextIO
 
 from sklearn_predtron._support.one_line import one_line
 
-INTERRUPTED, NOBODY_READS, TERMINATED = 128 + 2, 128 + 13, 128 + 15  # what a shell says of a program that a signal ended
+INTERRUPTED, NOBODY_READS, TERMINATED = 128 + 2, 128 + 13, 128 + 15  # a shell's exit code for a program that a signal ended
 
 
 class UsageError(ValueError):
-    """The arguments ask for what cannot be done."""
+    """Error in the arguments of the command line."""
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM came, as from a service manager."""
+    """SIGTERM was received, for example from a service manager."""
 
 
 @contextmanager
 def terminable() -> Iterator[None]:
-    """Make SIGTERM end the job as Ctrl-C does, which keeps the trained model."""
+    """Make SIGTERM end the job as Ctrl-C does."""
 
     def stop(*_: Any) -> NoReturn:
         raise Terminated("terminated")
@@ -41,24 +41,27 @@ def terminable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-class NobodyReadsError(Exception):
-    """The reader of the predictions has stopped."""
+class OutputClosedError(Exception):
+    """The reader of the predictions has closed the pipe."""
 
 
-def report(text: str, *, beside: bool = False) -> int:
-    """Write to standard output, or beside it to standard error, all of it at once, and return the exit code."""
+def report(text: str, *, to_stderr: bool = False) -> int:
+    """Write a report to standard output; return the exit code.
+
+    If predictions use standard output, the report goes to standard error.
+    """
     try:
-        emit(text, sys.stderr if beside else sys.stdout)
+        emit(text, sys.stderr if to_stderr else sys.stdout)
     except BrokenPipeError:
         return NOBODY_READS
     except OSError as error:
-        return complain(f"standard {'error' if beside else 'output'}: {error.strerror}")
+        return complain(f"standard {'error' if to_stderr else 'output'}: {error.strerror}")
     return 0
 
 
 def complain(error: BaseException | str, rest: str = "") -> int:
-    """Say on standard error what went wrong and what is left, and return the exit code."""
-    if isinstance(error, NobodyReadsError):
+    """Write an error to standard error; return the exit code."""
+    if isinstance(error, OutputClosedError):
         return NOBODY_READS
     stopped = isinstance(error, KeyboardInterrupt)
     message = str(error) or ("stopped from the keyboard" if stopped else "")
@@ -74,7 +77,7 @@ def say(kind: str, message: str) -> None:
 
 @contextmanager
 def warnings_in_a_line(clear: Callable[[], None]) -> Iterator[None]:
-    """Show warnings in the form of other messages, after clearing the progress bar."""
+    """Show warnings on one line, after clearing the progress bar."""
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
         with suppress(OSError):
@@ -88,7 +91,10 @@ def warnings_in_a_line(clear: Callable[[], None]) -> Iterator[None]:
 
 
 def emit(text: str, stream: TextIO | None) -> None:
-    """Write to a stream, if it is open; after an error it takes whatever is left, so that the end of the program is quiet."""
+    """Write to a stream, if it is open.
+
+    After an error the stream is replaced, so that the program ends quietly.
+    """
     if stream is None:
         return
     encoding = stream.encoding or "utf-8"

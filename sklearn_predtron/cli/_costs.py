@@ -1,4 +1,4 @@
-"""Costs beside the rows of the job: which file is of which rows, whether it fits them, and how both are read side by side."""
+"""Costs of the rows of the job, read together with them."""
 
 from __future__ import annotations
 
@@ -8,47 +8,50 @@ from dataclasses import dataclass
 from typing import Any
 
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.cli._answers import Answers, WithCosts, answers_of
+from sklearn_predtron.cli._action_spaces import ActionSpace, RowsWithCosts, action_space_of
 from sklearn_predtron.cli._compare import Comparison
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._costs_file import CostsError, CostsFile, CostsReader
 from sklearn_predtron.cli._data_files import DataFile
-from sklearn_predtron.cli._format import AnyFormat, Files
+from sklearn_predtron.cli._file_format import AnyFormat, JobFiles
 from sklearn_predtron.cli._growing import counted
 from sklearn_predtron.cli._job import Job, option
 from sklearn_predtron.cli._labels import shortened_labels
-from sklearn_predtron.cli._progress import Bar
+from sklearn_predtron.cli._progress import ProgressBar
 
 
-class CostsOfRows:
-    """Costs of the rows of some files, one after the other.
+class RowCostsReader:
+    """Costs of the rows of files, one after the other.
 
     Parameters
     ----------
     reader : CostsReader
         A pass over the file of costs.
-    answers : Answers
-        What can be answered.
+    action_space : ActionSpace
+        The action space.
     """
 
-    def __init__(self, reader: CostsReader, answers: Answers):
-        self._reader, self._pairs = reader, pairs_of(reader, answers)
+    def __init__(self, reader: CostsReader, action_space: ActionSpace):
+        self._reader, self._pairs = reader, pairs_of(reader, action_space)
 
-    def beside(self, X: Any) -> WithCosts:
+    def with_costs(self, X: Any) -> RowsWithCosts:
         """Return the next rows with their costs."""
-        return WithCosts(X, self._pairs, self._reader.take(X.shape[0]))
+        return RowsWithCosts(X, self._pairs, self._reader.take(X.shape[0]))
 
 
 @dataclass(frozen=True)
-class Costs:
-    """The files of costs of the job, of rows that are learned and of rows that are scored or predicted."""
+class CostFiles:
+    """The cost files of the job, for training and scoring."""
 
     learned: CostsFile | None
     tested: CostsFile | None
 
     @classmethod
-    def of(cls, job: Job, files: Files, stack: ExitStack) -> Costs:
-        """Return the files of the arguments, which the stack closes; those of TRAIN without labels are of predictions."""
+    def of(cls, job: Job, files: JobFiles, stack: ExitStack) -> CostFiles:
+        """Return the cost files of the arguments.
+
+        The stack closes them. Those of TRAIN without labels are for predictions.
+        """
         learned, tested = (
             CostsFile(option(name), stack.enter_context(DataFile(path)), job.chunk_bytes) if path else None
             for name, path in (("costs", job.costs), ("test_costs", job.test_costs))
@@ -57,52 +60,57 @@ class Costs:
 
     @property
     def given(self) -> list[CostsFile]:
-        """Return the files that there are."""
+        """Return the given cost files."""
         return [file for file in (self.learned, self.tested) if file is not None]
 
 
 @contextmanager
-def open_costs(file: CostsFile | None, comparison: Comparison, file_format: AnyFormat) -> Iterator[CostsOfRows | None]:
-    """Yield what reads the costs of rows side by side with them, if there is a file, which ends where the rows do."""
+def open_costs(file: CostsFile | None, comparison: Comparison, file_format: AnyFormat) -> Iterator[RowCostsReader | None]:
+    """Yield a reader of costs beside the rows, if any.
+
+    It checks that both end at the same row.
+    """
     if file is None:
         yield None
         return
     with file.open() as reader:
-        yield CostsOfRows(reader, answers_of(comparison.contestants[0].estimator, file_format.classes))
+        yield RowCostsReader(reader, action_space_of(comparison.models[0].estimator, file_format.classes))
         reader.finish()
 
 
-def pairs_of(reader: CostsReader, answers: Answers) -> list[tuple[Any, Any]]:
-    """Return the pairs of the header as the estimators name them."""
-    what, labels = answers.accepted
+def pairs_of(reader: CostsReader, action_space: ActionSpace) -> list[tuple[Any, Any]]:
+    """Return the pairs that the header's columns name."""
+    what, labels = action_space.accepted_pairs
     known = shortened_labels(labels)
     found = []
     for text in reader.pairs:
-        pair = answers.pair(text)
-        if pair is None:
+        parse_pair = action_space.parse_pair(text)
+        if parse_pair is None:
             raise CostsError(f"{reader.said}, line 1: unknown pair {shortened(text)}; accepted are {what} {known}")
-        if pair in found:
+        if parse_pair in found:
             raise CostsError(f"{reader.said}, line 1: the pair {text} is there twice")
-        found.append(pair)
-    missing = answers.missing(found)
-    if missing is not None:
-        raise CostsError(f"{reader.said}, line 1: the pair {missing} is not there, and the loss is no sum of costs of labels")
+        found.append(parse_pair)
+    missing_pair = action_space.missing_pair(found)
+    if missing_pair is not None:
+        raise CostsError(
+            f"{reader.said}, line 1: the pair {missing_pair} is not there, and the loss is no sum of costs of labels"
+        )
     return found
 
 
-def check_costs(job: Job, costs: Costs, model: Any, file_format: AnyFormat, bar: Bar) -> None:
-    """Find out before hours of learning which costs cannot be used."""
+def check_costs(job: Job, costs: CostFiles, model: Any, file_format: AnyFormat, bar: ProgressBar) -> None:
+    """Validate cost files before training begins."""
     for file in costs.given:
         check_model(file, model)
         if job.written != "predictions" and file.option == "--costs" and file is costs.tested:
             raise UsageError("--costs changes predictions alone: --scores and --proba are what they are without it")
-    answers = answers_of(model, file_format.classes)
+    action_space = action_space_of(model, file_format.classes)
     try:
         for file in costs.given:
-            # What writes several pipes may write one after the other.
+            # The program that writes several pipes may write one after the other.
             if not file.file.is_pipe:
                 with file.open() as reader:
-                    pairs_of(reader, answers)
+                    pairs_of(reader, action_space)
         if costs.learned is not None and (job.epochs > 1 or file_format.n_rows is not None):
             costs.learned.file.keep(bar)
         if costs.learned is not None and file_format.n_rows is not None:
@@ -112,7 +120,7 @@ def check_costs(job: Job, costs: Costs, model: Any, file_format: AnyFormat, bar:
 
 
 def check_model(file: CostsFile, model: Any) -> None:
-    """Refuse a model that cannot predict by costs."""
+    """Raise UsageError if the model cannot predict by costs."""
     if model.__sklearn_is_fitted__() and not hasattr(model, "predict_proba"):
         raise UsageError(f"{file.option} needs probabilities, and the model of --load has none")
     risk = getattr(getattr(model, "reject", None), "risk", None)
@@ -123,7 +131,7 @@ def check_model(file: CostsFile, model: Any) -> None:
 
 
 def check_rows(file: CostsFile, n: int) -> None:
-    """Refuse a file that does not have a line of costs for each row of TRAIN."""
+    """Raise an error unless each row of TRAIN has costs."""
     with file.open() as reader:
         found = reader.count()
     if found != n:

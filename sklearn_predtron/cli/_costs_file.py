@@ -1,4 +1,4 @@
-"""A file of what answers cost in each row, beside the data: a header of pairs, then a line of numbers for each row."""
+"""Cost files: a header of pairs, then a line per row."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ LONGEST_NUMBER = 40  # of a message
 
 
 class CostsError(ValueError):
-    """A file of costs is not what it must be."""
+    """A cost file is invalid."""
 
 
 class CostsFile:
-    """A file of costs, which can be read several times unless it is a pipe that is not kept.
+    """A cost file, read several times unless it is a pipe.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class CostsFile:
 
     @contextmanager
     def open(self) -> Iterator[CostsReader]:
-        """Yield a reader of the rows, which has read the header."""
+        """Yield a reader of the rows, after reading the header."""
         with closing(self.file.open()) as raw:
             yield CostsReader(decompressed(raw, self.file.path), self.said, self.longest)
 
@@ -64,7 +64,7 @@ class CostsReader:
     lines : file
         The text, at its start.
     said : str
-        What messages call the file.
+        The name of the file in messages.
     longest : int
         How many bytes a line has at most.
     """
@@ -81,32 +81,32 @@ class CostsReader:
             raise CostsError(f"{said} {what}; accepted is a first line of pairs, and a line of costs for each row")
 
     def take(self, n: int) -> NDArray:
-        """Return the costs of the next n rows, a column for each pair."""
+        """Return the costs of the next n rows."""
         found = self._rows(n)
         if len(found) < n:
             raise CostsError(f"{self.said} has {counted(self.rows, 'line')} of costs, and the data have more rows")
         return found
 
     def count(self) -> int:
-        """Read the file to its end, and return how many rows it has."""
+        """Count the remaining rows of the file."""
         while len(self._rows(AT_ONCE)):
             pass
         return self.rows
 
     def finish(self) -> None:
-        """Refuse more lines than were taken."""
+        """Raise CostsError if rows are left."""
         taken = self.rows
         if len(self._rows(1)):
             raise CostsError(f"{self.said} has more than {counted(taken, 'line')} of costs, and the data have {taken:,} rows")
 
     def _rows(self, most: int) -> NDArray:
-        """Return the costs of the next rows, as many as there are up to a number."""
+        """Return the costs of the next rows, up to a number."""
         first, fields = self._number + 1, list[bytes]()
         width = len(self.pairs)
         while len(fields) < most * width and (line := self._line()):
             found = fields_of(line.strip())
             if not found:
-                self._refuse_after_blank()
+                self._check_no_rows_after_blank()
                 break
             if len(found) != width:
                 raise self._error(self._number, f"{counted(len(found), 'field')}; the header has {counted(width, 'pair')}")
@@ -116,7 +116,7 @@ class CostsReader:
         return self._parsed(fields, first).reshape(n, width)
 
     def _parsed(self, fields: list[bytes], first: int) -> NDArray:
-        """Return costs as numbers; refuse the first that is none."""
+        """Return costs as numbers; raise CostsError for other text."""
         found = np.array([number(field) for field in fields], dtype=np.float64)
         strange = np.flatnonzero(~((found >= 0) & (found <= LARGEST_LOSS)))
         if len(strange):
@@ -126,7 +126,10 @@ class CostsReader:
         return found
 
     def _line(self) -> bytes:
-        """Return the next line, which ends in a line feed but for the last; nothing at the end."""
+        """Return the next line, which may lack its line feed.
+
+        It is empty at the end.
+        """
         try:
             with named(self.said):
                 line = self._lines.readline(self._longest + 1)
@@ -137,8 +140,8 @@ class CostsReader:
         self._number += bool(line)
         return line
 
-    def _refuse_after_blank(self) -> None:
-        """Refuse lines after a blank one, which may be at the end alone."""
+    def _check_no_rows_after_blank(self) -> None:
+        """Raise CostsError for rows after a blank line."""
         blank = self._number
         while line := self._line():
             if line.strip():
@@ -149,12 +152,12 @@ class CostsReader:
 
 
 def fields_of(line: bytes) -> list[bytes]:
-    """Return the fields between white space and commas; a field between two commas may be empty."""
+    """Return the fields between white space and commas."""
     return SEPARATOR.split(line.strip()) if b"," in line else line.split()
 
 
 def number(field: bytes) -> float:
-    """Return a number, nan of anything else."""
+    """Return a number, nan for any other text."""
     try:
         return float("nan" if b"_" in field else field)  # Python's numbers may have underscores
     except ValueError:

@@ -1,4 +1,4 @@
-"""Tables as text: rows with commas, semicolons or tabs between their columns, which the first line may name."""
+"""Tables as text: rows of columns between delimiters."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from sklearn_predtron._support.warning import warn
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._growing import counted
 from sklearn_predtron.cli._job import Job
-from sklearn_predtron.cli._layout import Layout, Record
+from sklearn_predtron.cli._layout import Record, TextLayout
 from sklearn_predtron.cli._one_hot import OneHotBaseline
-from sklearn_predtron.cli._text_lines import Lines
+from sklearn_predtron.cli._text_lines import TextLines
 from sklearn_predtron.families.input.tables import map_of
 
 FIRST, LAST = "first", "last"
 NUMBER, CATEGORY = "number", "category"
-MOST_CATEGORIES = 1000  # of a column, for the learner beside
+MAX_CATEGORIES = 1000  # of a column, for the learner beside
 
 
-class Plan(NamedTuple):
-    """Where a file has what: the label, if it is there, the features in their order, how many columns there are, and ids."""
+class ColumnPlaces(NamedTuple):
+    """The places of label, features and ids in a file."""
 
     label: int | None
     order: list[int]
@@ -46,22 +46,22 @@ def numbers_of(cells: list[str]) -> list[float] | None:
 
 
 def value_of(cell: str) -> float | str | None:
-    """Return a cell as a number, a word, or None, which is missing."""
+    """Return a cell as a number, a word, or None (missing)."""
     number = number_in(cell)
     return cell if number is None else None if number != number else number
 
 
-class CsvLayout(Layout):
+class CsvLayout(TextLayout):
     """A table as text.
 
     Parameters
     ----------
     features : str, FeatureMap or None
-        The map that makes features of the columns, by which cells may be missing, or words.
+        The map that makes features of the columns, which decides whether cells may be missing or words.
     label : str or None
         The column of the labels, as the user says it; None is the last one, or the one that a model does not know.
     header : bool or None
-        Whether the first line has the names of the columns; None is what the first two lines show.
+        Whether the first line has the names of the columns; None decides by the first two lines.
     names : list of str or None
         The columns of the features by name, if they have names.
     kinds : list of str or None
@@ -92,7 +92,7 @@ class CsvLayout(Layout):
         self.label, self.header, self.id = label, header, id
         self.drop = list(dict.fromkeys([*drop, *([] if id is None else [id])]))
         self.with_ids = id is not None
-        self.missing, self.words = taken_by(features)  # what cells may be beside numbers
+        self.missing, self.words = accepted_cells(features)  # accepted cells besides numbers
         self.names, self.kinds, self.place = names, kinds, place
         self.width = None if kinds is None else len(kinds)
         self._seen: list[dict[str, int]] = []  # of each column, the words that the first pass has seen
@@ -102,23 +102,23 @@ class CsvLayout(Layout):
 
     @classmethod
     def new(cls, job: Job, loaded: Any) -> CsvLayout:
-        """Return the layout of files to learn from first, or those of the table that a model of Python's has learned."""
-        beside: dict[str, Any] = {"drop": job.drop, "id": job.id}
+        """Return the layout of new files."""
+        options: dict[str, Any] = {"drop": job.drop, "id": job.id}
         if loaded is None:
-            return cls(features=job.parameters.get("features"), label=job.label, header=job.header, **beside)
+            return cls(features=job.parameters.get("features"), label=job.label, header=job.header, **options)
         names = getattr(loaded, "feature_names_in_", None)
         known: dict[str, Any] = {"names": None if names is None else names.tolist(), "kinds": [NUMBER] * loaded.n_features_in_}
-        return cls(features=loaded.features, label=job.label, header=job.header, **known, **beside)
+        return cls(features=loaded.features, label=job.label, header=job.header, **known, **options)
 
     @classmethod
     def loaded(cls, job: Job, loaded: Any, state: dict[str, Any]) -> CsvLayout:
-        """Return the layout of files like those that a saved model has learned."""
+        """Return the layout that a saved model stores."""
         known = {name: state[name] for name in ("label", "names", "kinds", "place")}
         for name in ("kinds", "names"):
             if name == "kinds" or known[name] is not None:
-                check_texts(name, known[name], loaded.n_features_in_)
+                check_saved_texts(name, known[name], loaded.n_features_in_)
         drop = state.get("drop", [])
-        check_texts("drop", drop, len(drop))
+        check_saved_texts("drop", drop, len(drop))
         return cls(features=loaded.features, header=job.header, **known, drop=[*drop, *job.drop], id=job.id)
 
     def state(self) -> dict[str, Any]:
@@ -131,7 +131,7 @@ class CsvLayout(Layout):
 
     # ------------------------------------------------------------------------------------------------------------ the columns
 
-    def look(self, lines: Lines) -> bool | None:
+    def first_row(self, lines: TextLines) -> bool | None:
         begun = self._start(lines)
         if begun is None:
             return None
@@ -139,8 +139,11 @@ class CsvLayout(Layout):
         filled = (True for _, cells in begun[1] if not labelled or any(cell.strip() for cell in cells))
         return labelled if next(filled, False) else None
 
-    def _start(self, lines: Lines) -> tuple[Plan, Iterator[tuple[int, list[str]]]] | None:
-        """Return where a file has what, and its rows with the lines in which they begin; None if it is empty."""
+    def _start(self, lines: TextLines) -> tuple[ColumnPlaces, Iterator[tuple[int, list[str]]]] | None:
+        """Return the columns of a file and its numbered rows.
+
+        None if the file is empty.
+        """
         rows = rows_of(lines)
         first = next(rows, None)
         if first is None:
@@ -153,26 +156,31 @@ class CsvLayout(Layout):
                 next_ones.append(more)
             named = is_header(cells, next_ones[-1][1] if next_ones else [])
             rows = chain(next_ones, rows)
-        plan = self._plan([cell or f"column {i}" for i, cell in enumerate(cells, 1)] if named else None, len(cells), lines, line)
-        return plan, rows if named else chain([first], rows)
+        places = self._places(
+            [cell or f"column {i}" for i, cell in enumerate(cells, 1)] if named else None, len(cells), lines, line
+        )
+        return places, rows if named else chain([first], rows)
 
     def _is_known_header(self, cells: list[str]) -> bool | None:
-        """Return whether the first row has the names of the columns; None where the second row shows that."""
+        """Return whether the first row has the names of the columns.
+
+        None if only the second row can tell.
+        """
         if self.header is not None:
             return self.header
-        if self.place is not None and self.names is None:  # nor had what was learned
+        if self.place is not None and self.names is None:  # nor had the training rows
             return False
         return True if self.names is not None and set(self.names) <= set(cells) else None
 
-    def _plan(self, names: list[str] | None, n: int, lines: Lines, line: int) -> Plan:
-        """Return where a file of so many columns, with these names, has what."""
+    def _places(self, names: list[str] | None, n: int, lines: TextLines, line: int) -> ColumnPlaces:
+        """Return the places of columns with these names."""
         if names is not None and len(set(names)) < n:
             twice = next(name for name in names if names.count(name) > 1)
             raise lines.broken(f"the column {shortened(twice)} is there twice", line)
         if self.width is None:
-            return self._new_plan(names, n, lines, line)
+            return self._new_places(names, n, lines, line)
         if names is not None and self.names is not None:
-            return self._plan_by_names(names, lines, line)
+            return self._places_by_name(names, lines, line)
         least = self.width + len(self.drop)
         if n not in (least, least + 1):
             said = f"accepted are {least + 1} with the label, or {least} without it"
@@ -181,10 +189,10 @@ class CsvLayout(Layout):
         place = None if n == least else known
         left = [i - (place is None and i > known) for i in self._left_out([str(i) for i in range(1, least + 2)], lines)]
         ids = left[self.drop.index(self.id)] if self.id else None
-        return Plan(place, [i for i in range(n) if i != place and i not in left], n, ids)
+        return ColumnPlaces(place, [i for i in range(n) if i != place and i not in left], n, ids)
 
-    def _left_out(self, names: list[str], lines: Lines) -> list[int]:
-        """Return the columns that are no features, in the order of `drop`."""
+    def _left_out(self, names: list[str], lines: TextLines) -> list[int]:
+        """Return the dropped columns, in the order of `drop`."""
         for name in self.drop:
             if name not in names:
                 accepted = ", ".join(map(shortened, names[:10])) + (", ..." if len(names) > 10 else "")
@@ -192,8 +200,8 @@ class CsvLayout(Layout):
                 raise UsageError(f"{which} {name!r} is no column of {lines.path}; accepted are {accepted}")
         return [names.index(name) for name in self.drop]
 
-    def _new_plan(self, names: list[str] | None, n: int, lines: Lines, line: int) -> Plan:
-        """Return where the first file has what, and know its columns from now on."""
+    def _new_places(self, names: list[str] | None, n: int, lines: TextLines, line: int) -> ColumnPlaces:
+        """Return the places in the first file, and remember its columns."""
         if n < 2:
             raise lines.broken("there is one column; a label and a feature are needed", line)
         known = [str(i) for i in range(1, n + 1)] if names is None else names
@@ -212,10 +220,10 @@ class CsvLayout(Layout):
         self._seen, self._census = [{} for _ in order], [Census() for _ in order]
         if names is not None:
             self.label, self.names = names[place], [names[i] for i in order]
-        return Plan(place, order, n, left[self.drop.index(self.id)] if self.id else None)
+        return ColumnPlaces(place, order, n, left[self.drop.index(self.id)] if self.id else None)
 
-    def _plan_by_names(self, names: list[str], lines: Lines, line: int) -> Plan:
-        """Return where a file has what, by the names of its columns."""
+    def _places_by_name(self, names: list[str], lines: TextLines, line: int) -> ColumnPlaces:
+        """Return the places in a file by its column names."""
         wanted = self.names or []
         for name in wanted:
             if name not in names:
@@ -228,42 +236,44 @@ class CsvLayout(Layout):
             if name != label:
                 raise lines.broken(f"the column {shortened(name)} is none of those that were learned, nor the label", line)
         ids = names.index(self.id) if self.id else None
-        return Plan(names.index(label) if label in others else None, [names.index(name) for name in wanted], len(names), ids)
+        return ColumnPlaces(
+            names.index(label) if label in others else None, [names.index(name) for name in wanted], len(names), ids
+        )
 
     # --------------------------------------------------------------------------------------------------------------- the rows
 
-    def records(self, lines: Lines) -> Iterator[Record]:
+    def records(self, lines: TextLines) -> Iterator[Record]:
         begun = self._start(lines)
         if begun is None:
             return
-        plan, rows = begun
+        places, rows = begun
         words: dict[int, Counter[str]] = {}  # among the numbers of a column
         n = unlabelled = 0
         for line, given in rows:
-            blank = not given or (len(given) == 1 and plan.n > 1 and not given[0].strip())
-            if blank and plan.label is not None:
+            blank = not given or (len(given) == 1 and places.n > 1 and not given[0].strip())
+            if blank and places.label is not None:
                 continue
-            cells = [""] * plan.n if blank else given
+            cells = [""] * places.n if blank else given
             n += 1
-            if len(cells) != plan.n:
-                raise lines.broken(f"the row has {counted(len(cells), 'column')}, and the first one has {plan.n}", line)
-            labels: list[str | float] | None = None if plan.label is None else [cells[plan.label].strip()]
-            content: list[Any] = [cells[i] for i in plan.order]
+            if len(cells) != places.n:
+                raise lines.broken(f"the row has {counted(len(cells), 'column')}, and the first one has {places.n}", line)
+            labels: list[str | float] | None = None if places.label is None else [cells[places.label].strip()]
+            content: list[Any] = [cells[i] for i in places.order]
             if labels and is_missing(str(labels[0])):
                 unlabelled += 1
                 if self.skips:
                     continue
                 raise lines.broken("the label is missing", line)
             content = content if self.kinds is None else self._values(content, words, lines, line)
-            yield Record(line, labels, content, id=None if plan.id is None else cells[plan.id].strip())
+            yield Record(line, labels, content, id=None if places.id is None else cells[places.id].strip())
         self.left_out(unlabelled, lines)
         if words and lines.path not in self._warned:
             self._warned.add(lines.path)
             found = [Words(self._said(j), counts, n, 0) for j, counts in sorted(words.items())]
             warn(message_of_words(lines.path, found))
 
-    def _values(self, cells: list[str], words: dict[int, Counter[str]], lines: Lines, line: int) -> list[Any]:
-        """Return the numbers and words of a row, and count words in the place of numbers."""
+    def _values(self, cells: list[str], words: dict[int, Counter[str]], lines: TextLines, line: int) -> list[Any]:
+        """Return the values of a row; count words among numbers."""
         kinds = self.kinds or []
         if CATEGORY not in kinds:
             numbers = numbers_of(cells)
@@ -290,7 +300,7 @@ class CsvLayout(Layout):
         """Return the name of a column in messages."""
         return shortened(self.names[j]) if self.names is not None else str(j + 1 + (self.place is not None and j >= self.place))
 
-    def note(self, record: Record, lines: Lines) -> None:
+    def add_record(self, record: Record, lines: TextLines) -> None:
         if len(self._counted) == len(self._seen) and numbers_of(record.content) is not None:
             return
         for j, (given, seen, found) in enumerate(zip(record.content, self._seen, self._census, strict=True)):
@@ -301,11 +311,11 @@ class CsvLayout(Layout):
                 raise UsageError(f"{lines.path}, line {record.line} has {shortened(cell)} in the column {self._said(j)}; {hint}")
             if value is None or (j in self._counted and not isinstance(value, str)):
                 continue
-            if not isinstance(value, str) or len(found.words) < MOST_CATEGORIES:
+            if not isinstance(value, str) or len(found.words) < MAX_CATEGORIES:
                 found.add(cell)
-            if len(seen) < MOST_CATEGORIES:
+            if len(seen) < MAX_CATEGORIES:
                 seen.setdefault(cell, len(seen))
-            enough = len(found.numbers) >= max(MOST_CATEGORIES, len(found.words) / (1 - NEARLY_ALL))
+            enough = len(found.numbers) >= max(MAX_CATEGORIES, len(found.words) / (1 - NEARLY_ALL))
             (self._counted.add if enough else self._counted.discard)(j)
 
     def finish_pass(self) -> None:
@@ -324,18 +334,18 @@ class CsvLayout(Layout):
         found[:] = [record.content for record in records]
         return found
 
-    def beside(self, baseline: Any) -> Any:
+    def wrap_baseline(self, baseline: Any) -> Any:
         return OneHotBaseline(baseline, self._seen) if self.missing else baseline
 
 
-def check_texts(name: str, found: Any, n: int) -> None:
-    """Refuse what is saved of columns if it is not a text for each."""
+def check_saved_texts(name: str, found: Any, n: int) -> None:
+    """Raise ValueError unless saved columns have a text each."""
     if not isinstance(found, list) or len(found) != n or not all(isinstance(text, str) for text in found):
         raise ValueError(name)
 
 
-def taken_by(features: Any) -> tuple[bool, bool]:
-    """Return whether a map takes missing cells, and words."""
+def accepted_cells(features: Any) -> tuple[bool, bool]:
+    """Return whether a map accepts missing cells, and words."""
     made = map_of(features)
     if made is None:
         return False, False
@@ -344,14 +354,20 @@ def taken_by(features: Any) -> tuple[bool, bool]:
 
 
 def is_header(cells: list[str], second: list[str]) -> bool:
-    """Return whether the first of two rows has names: words above numbers, or no number at all."""
+    """Return whether the first of two rows is a header.
+
+    It has words above numbers, or no number at all.
+    """
     values, below = [value_of(cell) for cell in cells], [value_of(cell.strip()) for cell in second]
     above = any(isinstance(name, str) and isinstance(value, float) for name, value in zip(values, below, strict=False))
     return above or not any(isinstance(value, float) for value in values)
 
 
-def rows_of(lines: Lines) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line in which each row begins, and its cells, of which a blank line has none or one; leave first ones out."""
+def rows_of(lines: TextLines) -> Iterator[tuple[int, list[str]]]:
+    """Yield the first line and the cells of each row.
+
+    A blank line has no cell or one; `skip` rows are left out.
+    """
     head = next((line for line in lines if not line.isspace()), None)
     if head is None:
         return
@@ -369,6 +385,6 @@ def rows_of(lines: Lines) -> Iterator[tuple[int, list[str]]]:
 
 
 def delimiter_of(line: str) -> str:
-    """Return the delimiter of columns: a tab if the line has any, else the more frequent of comma and semicolon."""
-    bare = "".join(line.split('"')[::2])  # without what is quoted
+    """Return the delimiter: tab, or the more frequent of , and ;."""
+    bare = "".join(line.split('"')[::2])  # without quoted text
     return "\t" if "\t" in bare else max(",;", key=bare.count)

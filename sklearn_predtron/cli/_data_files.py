@@ -1,4 +1,4 @@
-"""The data of the job: files, pipes and standard input, and how they are read."""
+"""The data of the job: files, pipes and standard input."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from io import BufferedReader, FileIO, RawIOBase
 from tempfile import TemporaryFile
 from typing import IO, Any
 
-from sklearn_predtron.cli._labels import RewrittenText, Words, add_labels, add_labels_to_groups
-from sklearn_predtron.cli._progress import Bar
+from sklearn_predtron.cli._labels import RewrittenText, WordLabels, add_labels, add_labels_to_groups
+from sklearn_predtron.cli._progress import ProgressBar
 from sklearn_predtron.datasets import BrokenLineError, SvmlightReader
 from sklearn_predtron.datasets._rows import Chunk
 
 BLOCK = 2**20
-MOST_KEPT = 2**28  # bytes of parsed rows that are not parsed again
-STANDARD = "-"  # what the user calls standard input and output
+MAX_KEPT = 2**28  # bytes of parsed rows that are not parsed again
+STANDARD = "-"  # the user's name for standard input and output
 
 
 class FileError(OSError):
@@ -26,7 +26,7 @@ class FileError(OSError):
 
 @contextmanager
 def named(what: str) -> Iterator[None]:
-    """Say what the system's errors are about."""
+    """Name the file in errors of the system."""
     try:
         yield
     except OSError as error:
@@ -39,7 +39,10 @@ def status(path: str) -> os.stat_result:
 
 
 class PipeStream(RawIOBase):
-    """A pipe from its start on: first what was read of it ahead; what is read now is noted, if it is to be read again."""
+    """A pipe that starts with the bytes already read.
+
+    Bytes are recorded if the pipe is to be read again.
+    """
 
     def __init__(self, pipe: FileIO, ahead: bytearray, *, noted: bool):
         self._pipe = pipe
@@ -67,17 +70,20 @@ class PipeStream(RawIOBase):
 
 
 class DataFile:
-    """A file of rows of the job; a pipe can be read only once, unless it is kept."""
+    """A file of rows, which can be a pipe.
+
+    A pipe can be read only once, unless it is kept.
+    """
 
     def __init__(self, path: str):
         self.path = path
         self.name = "standard input" if path == STANDARD else path
-        self.labelled, self.looked_at = True, False
+        self.labelled, self.first_row_read = True, False
         self.encoding = "utf-8"
-        self.hint = ""  # what messages say of it, too
+        self.hint = ""  # an addition to messages about it
         self.parsed: list[Any] | None = None  # all chunks, if a pass has kept them
         self.is_pipe = not stat.S_ISREG(status(path).st_mode)
-        # Standard input from a file goes on where the shell left it.
+        # Standard input from a file continues where the shell left it.
         self._start = os.lseek(0, 0, os.SEEK_CUR) if path == STANDARD and not self.is_pipe else 0
         self._pipe: FileIO | None = None
         self._ahead = bytearray()
@@ -92,8 +98,8 @@ class DataFile:
                 with suppress(OSError):
                     file.close()
 
-    def keep(self, bar: Bar) -> None:
-        """Make sure that the file can be read again: copy a pipe to a temporary file, unless that is done."""
+    def keep(self, bar: ProgressBar) -> None:
+        """Copy a pipe to a temporary file, once."""
         if self._copy is not None or not self.is_pipe:
             return
         with self.open() as pipe, named(f"{self.name} could not be copied to a temporary file (TMPDIR names its folder)"):
@@ -103,8 +109,11 @@ class DataFile:
                 bar(f"copying {self.name}: {self._copy.tell() // BLOCK} MiB", None)
             self._copy.flush()
 
-    def open(self, *, to_look: bool = False) -> IO[bytes]:
-        """Open the file at its start; a pipe can be opened again if that was only to look at its first lines."""
+    def open(self, *, first_lines_only: bool = False) -> IO[bytes]:
+        """Open the file at its start.
+
+        A pipe can be opened again if only its first lines were read.
+        """
         if self._copy is not None:
             return reopened(self._copy.fileno(), 0)
         if not self.is_pipe:
@@ -115,8 +124,8 @@ class DataFile:
         if self._pipe is None:
             with named(self.name):
                 self._pipe = FileIO(0, closefd=False) if self.path == STANDARD else FileIO(self.path)
-        stream = PipeStream(self._pipe, self._ahead, noted=to_look)
-        self._ahead = self._ahead if to_look else bytearray()
+        stream = PipeStream(self._pipe, self._ahead, noted=first_lines_only)
+        self._ahead = self._ahead if first_lines_only else bytearray()
         return BufferedReader(stream)
 
 
@@ -128,11 +137,11 @@ def reopened(number: int, start: int) -> IO[bytes]:
 
 
 class DataFileReader(SvmlightReader):
-    """A reader of a `DataFile`, whose labels may be words; without `n_features` a chunk is as wide as it needs to be."""
+    """A reader of a `DataFile`, whose labels may be words."""
 
     weights = ids = None  # of the rows of a chunk
 
-    def __init__(self, file: DataFile, *, words: Words | None = None, **parameters: Any):
+    def __init__(self, file: DataFile, *, words: WordLabels | None = None, **parameters: Any):
         super().__init__(file.name, **parameters)
         self._file = file
         self._words = words if file.labelled else None
@@ -148,7 +157,7 @@ class DataFileReader(SvmlightReader):
         return f"{self.path}, line {found}: in the chunk that begins here"
 
     def _parsed(self) -> Iterator[Chunk] | None:
-        """Return the rows that are parsed already, if they are."""
+        """Return the rows that were already parsed, if any."""
         parsed = self._file.parsed
         return None if parsed is None else self._yield_parsed(parsed)
 
@@ -190,19 +199,22 @@ class DataFileReader(SvmlightReader):
             raise FileError((getattr(error, "strerror", None) or str(error)).removesuffix(".")) from None
 
 
-class Room:
-    """Memory for the rows of all files that a first pass keeps: how many bytes are left."""
+class MemoryBudget:
+    """Bytes left for the rows that a first pass keeps."""
 
     def __init__(self) -> None:
-        self.left = MOST_KEPT
+        self.left = MAX_KEPT
 
 
-class FirstReader(DataFileReader):
-    """A reader for the first pass over a file; it keeps the rows if there is room for all of them."""
+class FirstPassReader(DataFileReader):
+    """A reader for the first pass, which keeps the rows.
 
-    def __init__(self, file: DataFile, room: Room, **parameters: Any):
+    It drops them if there is no memory for all.
+    """
+
+    def __init__(self, file: DataFile, budget: MemoryBudget, **parameters: Any):
         super().__init__(file, **parameters)
-        self._room = room
+        self._budget = budget
 
     def _chunks(self, *arguments: Any, **options: Any) -> Iterator[Chunk]:
         kept: list[Chunk] = []
@@ -210,18 +222,18 @@ class FirstReader(DataFileReader):
         for chunk in super()._chunks(*arguments, **options):
             X = chunk.X
             taken += X.data.nbytes + X.indices.nbytes + X.indptr.nbytes + chunk.labels.values.nbytes
-            if taken <= self._room.left:
+            if taken <= self._budget.left:
                 kept.append(chunk)
             else:
                 kept.clear()
             yield chunk
-        if taken <= self._room.left:
-            self._room.left -= taken
+        if taken <= self._budget.left:
+            self._budget.left -= taken
             self._file.parsed = kept
 
 
 def count_from(parsed: list[Chunk], base: int, width: int) -> None:
-    """Subtract `base` from the indices of parsed rows, and set the width of the rows."""
+    """Subtract `base` from the indices, and set the width."""
     for chunk in parsed:
         chunk.X.indices[:] -= base
         chunk.X.resize(chunk.X.shape[0], width)

@@ -1,4 +1,4 @@
-"""The main job without files: it learns bundled and generated data beside scikit-learn's usual learners."""
+"""The job without files: benchmarks on bundled and generated data."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits  # which scikit-learn requires
 
+from sklearn_predtron.cli._benchmarks import BENCHMARKS, Benchmark, BenchmarkResult, better, warm_up
 from sklearn_predtron.cli._console import UsageError, complain, report
-from sklearn_predtron.cli._contests import CONTESTS, Contest, Result, better, warm_up
 from sklearn_predtron.cli._job import Job
-from sklearn_predtron.cli._picture import Ratios, draw
-from sklearn_predtron.cli._progress import Bar
+from sklearn_predtron.cli._picture import PeerRatios, draw
+from sklearn_predtron.cli._progress import ProgressBar
 from sklearn_predtron.cli._report import aligned
 
 HEADER = ["data", "loss", "ours", "theirs", "ours / theirs", "time", "theirs is"]
@@ -22,94 +22,96 @@ LEGEND = (
     "Lower is better everywhere.  ours / theirs below 1: we lost less; time, also ours / theirs, below 1: we learned faster.\n"
     "theirs: what lost least of scikit-learn's usual learners for the data.  " + MEANS
 )
-Results = Sequence[tuple[Contest, list[Result]]]
+Results = Sequence[tuple[Benchmark, list[BenchmarkResult]]]
 
 
-def learn_all(contests: Sequence[Contest], asked: dict[str, Any], *, seed: int, compare: bool, bar: Bar) -> Results:
-    """Return each contest with its results."""
+def run_benchmarks(
+    benchmarks: Sequence[Benchmark], requested: dict[str, Any], *, seed: int, compare: bool, bar: ProgressBar
+) -> Results:
+    """Return each benchmark with its results."""
     warm_up()
     found = []
-    for i, contest in enumerate(contests):
-        bar(contest.name, i / len(contests))
-        found.append((contest, contest.learn(asked, seed=seed, compare=compare)))
+    for i, benchmark in enumerate(benchmarks):
+        bar(benchmark.name, i / len(benchmarks))
+        found.append((benchmark, benchmark.learn(requested, seed=seed, compare=compare)))
     return found
 
 
 def ratio(ours: float, theirs: float) -> float | None:
-    """Return ours / theirs, if there is such a number."""
+    """Return our value / the baseline's, if both are known."""
     return ours / theirs if theirs else None
 
 
-def shown_ratio(value: float | None) -> str:
-    """Return two decimals, or one digit of what is less than that."""
+def format_ratio(value: float | None) -> str:
+    """Return a ratio with two decimals, or one digit if small."""
     return "-" if value is None else f"{value:.2f}" if value >= 0.095 else f"{value:.1g}"
 
 
-def cells(contest: Contest, results: list[Result]) -> list[str]:
-    """Return a line of the table."""
+def cells(benchmark: Benchmark, results: list[BenchmarkResult]) -> list[str]:
+    """Return a row of the table."""
     ours, theirs = results[0], better(results)
-    line = [contest.name, contest.loss, f"{ours.loss:.3f}"]
+    line = [benchmark.name, benchmark.loss, f"{ours.loss:.3f}"]
     if theirs is None:
         return line
     ratios = ratio(ours.loss, theirs.loss), ratio(ours.seconds, theirs.seconds)
-    return [*line, f"{theirs.loss:.3f}", *map(shown_ratio, ratios), theirs.learner]
+    return [*line, f"{theirs.loss:.3f}", *map(format_ratio, ratios), theirs.learner]
 
 
 def as_json(found: Results) -> str:
-    """Return all results, also of what lost more than the better of the usual learners, as one JSON object."""
+    """Return all results as one JSON object."""
     lines = [
         {
-            "data": contest.name,
-            "loss": contest.loss,
-            "splits": contest.splits,
+            "data": benchmark.name,
+            "loss": benchmark.loss,
+            "splits": benchmark.splits,
             "learners": [
                 {"learner": result.learner, "loss": result.loss, "losses": result.losses, "seconds": result.seconds}
                 for result in results
             ],
         }
-        for contest, results in found
+        for benchmark, results in found
     ]
     return json.dumps({"results": lines}) + "\n"
 
 
-def as_text(found: Results, asked: dict[str, Any], *, compare: bool) -> str:
-    """Return the table, what is not in it, and the legend."""
+def as_text(found: Results, requested: dict[str, Any], *, compare: bool) -> str:
+    """Return the table, its omissions and the legend."""
     header = HEADER if compare else HEADER[:3]
-    lines = [header, *(cells(contest, results) for contest, results in found)]
+    lines = [header, *(cells(benchmark, results) for benchmark, results in found)]
     left_out = [
-        f"Left out: {contest.name} (norm={asked['norm']!r} is not for {contest.described}).\n"
-        for contest in CONTESTS
-        if not contest.takes(asked)
+        f"Left out: {benchmark.name} (norm={requested['norm']!r} is not for {benchmark.described}).\n"
+        for benchmark in BENCHMARKS
+        if not benchmark.accepts_norm(requested)
     ]
     legend = LEGEND if compare else f"Lower is better everywhere.  {MEANS}"
     return f"{aligned(lines, LEFT)}\n{''.join(left_out)}{legend}\n"
 
 
-def ratios_of(found: Results) -> Iterator[Ratios]:
-    """Yield what is drawn of each data set."""
-    for contest, results in found:
+def ratios_of(found: Results) -> Iterator[PeerRatios]:
+    """Yield the drawn ratios of each data set."""
+    for benchmark, results in found:
         ours, theirs = results[0], better(results)
         assert theirs is not None
         losses, times = ratio(ours.loss, theirs.loss), ratio(ours.seconds, theirs.seconds)
-        yield Ratios(f"{contest.name}, {contest.loss}: {theirs.learner}", losses, times)
+        yield PeerRatios(f"{benchmark.name}, {benchmark.loss}: {theirs.learner}", losses, times)
 
 
-def run_demo(job: Job, bar: Bar) -> int:
-    """Learn the bundled and generated data and print the table."""
-    asked, compare = job.learner_parameters(), job.compare is not False
-    contests = [contest for contest in CONTESTS if contest.takes(asked)]
+def run_demo(job: Job, bar: ProgressBar) -> int:
+    """Train on bundled and generated data; print the table."""
+    requested, compare = job.learner_parameters(), job.compare is not False
+    benchmarks = [benchmark for benchmark in BENCHMARKS if benchmark.accepts_norm(requested)]
     try:
         with threadpool_limits(1):  # where cores are shared, threads that wait for one another take many times as long
-            found = learn_all(contests, asked, seed=job.seed, compare=compare, bar=bar)
+            found = run_benchmarks(benchmarks, requested, seed=job.seed, compare=compare, bar=bar)
     except ValueError as error:
         raise UsageError(str(error)) from None
     bar.clear()
-    code = report(as_json(found) if job.json else "" if job.quiet else as_text(found, asked, compare=compare))
+    code = report(as_json(found) if job.json else "" if job.quiet else as_text(found, requested, compare=compare))
     return max(code, write_picture(found, job.plot))
 
 
 def write_picture(found: Results, path: str | None) -> int:
-    """Write the picture, if it is asked for, and return the exit code."""
+    """Write the picture, if requested; return the exit code."""
     if path is None:
         return 0
     try:

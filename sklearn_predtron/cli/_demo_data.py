@@ -1,4 +1,4 @@
-"""The data of the main job without files: what scikit-learn bundles, and what it and this package generate."""
+"""Bundled and generated data of the job without files."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ BLOCK = 100  # rows of the stream that are predicted before they are learned
 
 
 @dataclass(frozen=True)
-class Split:
-    """Rows to learn and rows to test, and of documents and tokens the query or sequence of each."""
+class DatasetSplit:
+    """Training and test rows, with their queries or sequences."""
 
     X: NDArray
     X_test: NDArray
@@ -37,51 +37,54 @@ class Split:
     ids_test: NDArray | None = None
 
     @classmethod
-    def of_rows(cls, X: NDArray, y: NDArray, seed: int, test_size: float = 0.25) -> Split:
-        """Return rows at random, with the share of each class in both parts."""
+    def of_rows(cls, X: NDArray, y: NDArray, seed: int, test_size: float = 0.25) -> DatasetSplit:
+        """Split rows at random, stratified by class."""
         stratify = y if y.ndim == 1 else None
         X, X_test, y, y_test = train_test_split(X, y, test_size=test_size, random_state=seed, stratify=stratify)
         return cls(X, X_test, y, y_test)
 
     @classmethod
-    def of_groups(cls, X: NDArray, y: NDArray, ids: NDArray, n: int) -> Split:
-        """Return the first n queries or sequences, and the others to test."""
+    def of_groups(cls, X: NDArray, y: NDArray, ids: NDArray, n: int) -> DatasetSplit:
+        """Split into the first n groups and the others."""
         cut = np.searchsorted(ids, n)
         return cls(X[:cut], X[cut:], y[:cut], y[cut:], ids[:cut], ids[cut:])
 
 
-def breast_cancer(seed: int) -> Split:
-    """Return cells of tumours, malignant (0) or benign (1)."""
+def breast_cancer(seed: int) -> DatasetSplit:
+    """Return the breast cancer data, malignant (0) or benign (1)."""
     X, y = load_breast_cancer(return_X_y=True)
-    return Split.of_rows(X, y, seed)
+    return DatasetSplit.of_rows(X, y, seed)
 
 
-def digits(seed: int) -> Split:
+def digits(seed: int) -> DatasetSplit:
     """Return pictures of digits."""
     X, y = load_digits(return_X_y=True)
-    return Split.of_rows(X, y, seed)
+    return DatasetSplit.of_rows(X, y, seed)
 
 
-def diabetes_ranks(seed: int) -> Split:
-    """Return patients, and how far their disease has gone on, in ranks from 0 to 4, each of a fifth of the patients."""
+def diabetes_ranks(seed: int) -> DatasetSplit:
+    """Return diabetes patients with ranks of progression, 0 to 4."""
     X, target = load_diabetes(return_X_y=True)
-    return Split.of_rows(X, np.searchsorted(np.quantile(target, [0.2, 0.4, 0.6, 0.8]), target), seed)
+    return DatasetSplit.of_rows(X, np.searchsorted(np.quantile(target, [0.2, 0.4, 0.6, 0.8]), target), seed)
 
 
-def digit_attributes(seed: int) -> Split:
-    """Return pictures of digits, and which of the attributes they have, a column each."""
+def digit_attributes(seed: int) -> DatasetSplit:
+    """Return pictures of digits with their attributes as labels."""
     X, y = load_digits(return_X_y=True)
-    return Split.of_rows(X, np.column_stack([np.isin(y, having) for having in ATTRIBUTES.values()]).astype(np.int64), seed)
+    return DatasetSplit.of_rows(X, np.column_stack([np.isin(y, having) for having in ATTRIBUTES.values()]).astype(np.int64), seed)
 
 
-def generated_queries(seed: int) -> Split:
-    """Return 100 queries of the simulation of Jain et al. (2015), section 6, and 200 to test; 12 of 20 features are known."""
+def generated_queries(seed: int) -> DatasetSplit:
+    """Return the simulated queries of Jain et al. (2015), section 6.
+
+    100 are for training and 200 for testing; 12 of 20 features are known.
+    """
     X, y, qid = make_ranking_queries(300, 20, n_features=20, rows="uniform", random_state=seed)
-    return Split.of_groups(X[:, :12], y, qid, 100)
+    return DatasetSplit.of_groups(X[:, :12], y, qid, 100)
 
 
-def words_of_digits(seed: int) -> Split:
-    """Return noisy pictures of digits, each one more than the last or the same; the last quarter of words has its own."""
+def words_of_digits(seed: int) -> DatasetSplit:
+    """Return words of noisy, ascending digits; test digits are apart."""
     random, n = np.random.default_rng(seed), 400
     pictures, true = load_digits(return_X_y=True)
     word = np.repeat(np.arange(n), random.integers(3, 9, n))
@@ -92,23 +95,26 @@ def words_of_digits(seed: int) -> Split:
         there = (y == digit) & (held_out == part)
         drawn[there] = random.choice(np.flatnonzero((true == digit) & (half == part)), there.sum())
     X = (pictures[drawn] + 4 * random.standard_normal((len(y), 64))) / 16
-    return Split.of_groups(X, y, word, 3 * n // 4)
+    return DatasetSplit.of_groups(X, y, word, 3 * n // 4)
 
 
-def rare_class(seed: int) -> Split:
-    """Return rows, one in twenty of the class 1."""
+def rare_class(seed: int) -> DatasetSplit:
+    """Return rows of which 5 % have class 1."""
     X, y = make_classification(**RARE, random_state=seed)
-    return Split.of_rows(X, y, seed, test_size=0.5)
+    return DatasetSplit.of_rows(X, y, seed, test_size=0.5)
 
 
-def table_with_gaps(seed: int) -> Split:
-    """Return the table of Friedman (1991), whose target is above its median or not, without a tenth of its values."""
+def table_with_gaps(seed: int) -> DatasetSplit:
+    """Return Friedman's table (1991) with a tenth of its values missing."""
     X, target = make_friedman1(3_000, noise=1.0, random_state=seed)
     X[np.random.default_rng(seed).random(X.shape) < 0.1] = np.nan
-    return Split.of_rows(X, (target > np.median(target)).astype(np.int64), seed, test_size=0.5)
+    return DatasetSplit.of_rows(X, (target > np.median(target)).astype(np.int64), seed, test_size=0.5)
 
 
-def stream_of_digits(seed: int) -> Split:
-    """Return pictures of digits in the order of their file, by other hands at its end; all but the first block are tested."""
+def stream_of_digits(seed: int) -> DatasetSplit:
+    """Return digits in file order, which ends with other writers.
+
+    All but the first block are tested.
+    """
     X, y = load_digits(return_X_y=True)
-    return Split(X / 16, X[BLOCK:] / 16, y, y[BLOCK:])
+    return DatasetSplit(X / 16, X[BLOCK:] / 16, y, y[BLOCK:])

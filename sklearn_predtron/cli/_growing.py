@@ -1,4 +1,4 @@
-"""Width: what is learned makes the estimator wider (``--grow``), and of what is tested the rest is left out."""
+"""Growing estimators (``--grow``), and unseen features in tests."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from sklearn_predtron.cli._compare import ByQuery, Comparison
+from sklearn_predtron.cli._compare import Comparison, GroupedValues
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._labels import shortened_labels
 from sklearn_predtron.cli._tasks import Task
 
-MOST_CLASSES = 10_000  # unless another number is asked for
+MAX_CLASSES = 10_000  # unless another number is asked for
 
 
-def widest(X: Any, model: Any, n_features: int | None) -> Any:
+def widened(X: Any, model: Any, n_features: int | None) -> Any:
     """Return rows at least as wide as the estimator."""
     known = model.n_features_in_ if model.__sklearn_is_fitted__() else n_features or 1
     X.resize(X.shape[0], max(known, X.shape[1]))
@@ -24,8 +24,11 @@ def widest(X: Any, model: Any, n_features: int | None) -> Any:
 
 
 def check_number(n: int, most: int | None) -> None:
-    """Refuse more labels than there may be: who reads ids or measurements as labels would fill the memory with weights."""
-    most = MOST_CLASSES if most is None else most
+    """Raise an error for more labels than allowed.
+
+    Ids or measurements read as labels would fill the memory with weights.
+    """
+    most = MAX_CLASSES if most is None else most
     if n > most:
         raise ValueError(
             f"TRAIN has {n:,} distinct labels so far, and --max-classes is {most}; labels are classes, and a larger "
@@ -34,16 +37,16 @@ def check_number(n: int, most: int | None) -> None:
 
 
 def grow(comparison: Comparison, task: Task, X: Any, y: Any, most: int | None) -> None:
-    """Add the features and labels of a chunk to the estimator; more than `most` labels raise an error."""
-    contestant = comparison.contestants[0]
-    rows, labels = (X.values, y.values) if isinstance(X, ByQuery) else (X, y)
-    labelled, model = not (task.rank or task.multilabel), contestant.estimator
+    """Add the features and labels of a chunk to the estimator."""
+    evaluated = comparison.models[0]
+    rows, labels = (X.values, y.values) if isinstance(X, GroupedValues) else (X, y)
+    labelled, model = not (task.rank or task.multilabel), evaluated.estimator
     if not model.__sklearn_is_fitted__():
         if labelled:
-            found = np.unique(labels) if contestant.classes is None else np.union1d(contestant.classes, labels)
-            if contestant.classes is None or len(found) > len(contestant.classes):
+            found = np.unique(labels) if evaluated.classes is None else np.union1d(evaluated.classes, labels)
+            if evaluated.classes is None or len(found) > len(evaluated.classes):
                 check_number(len(found), most)
-            contestant.classes = found
+            evaluated.classes = found
         return
     new = np.setdiff1d(labels, model.classes_) if labelled else np.empty(0)
     if len(new):
@@ -52,32 +55,32 @@ def grow(comparison: Comparison, task: Task, X: Any, y: Any, most: int | None) -
 
 
 @dataclass
-class HeldBack:
-    """Rows that wait for the second label of a stream, before which there is nothing to tell apart."""
+class PendingRows:
+    """Rows that wait for the second label of a stream."""
 
     most = 100_000  # rows, for memory
     chunks: list[tuple[Any, Any]] = field(default_factory=list)
     rows: int = 0
 
     def take(self, comparison: Comparison, X: Any, y: Any) -> tuple[Any, Any] | None:
-        """Return the rows to train on now, with those held back before; None if they are held back."""
-        contestant = comparison.contestants[0]
-        labels = None if contestant.estimator.__sklearn_is_fitted__() else contestant.classes
-        if labels is not None and len(labels) < 2 and not isinstance(X, ByQuery):
+        """Return the rows to train on; None while they wait."""
+        evaluated = comparison.models[0]
+        labels = None if evaluated.estimator.__sklearn_is_fitted__() else evaluated.classes
+        if labels is not None and len(labels) < 2 and not isinstance(X, GroupedValues):
             self.chunks.append((X, y))
             self.rows += len(y)
-            self.refuse_beyond(self.most)
+            self.check_pending_count(self.most)
             return None
         return self.all_with(X, y) if self.chunks else (X, y)
 
-    def refuse_beyond(self, most: int) -> None:
-        """Refuse to hold back more rows."""
+    def check_pending_count(self, most: int) -> None:
+        """Raise an error if too many rows wait."""
         if self.rows > most:
             first = counted(self.rows, "row")
             raise UsageError(f"TRAIN has one label in its first {first}; --classes names those that are to come")
 
     def all_with(self, X: Any, y: Any) -> tuple[Any, Any]:
-        """Return the rows that have waited, and these, in their order."""
+        """Return the waiting rows followed by these."""
         matrices, labels = zip(*self.chunks, (X, y), strict=True)
         self.chunks.clear()
         self.rows, width = 0, max(matrix.shape[1] for matrix in matrices)
@@ -87,8 +90,8 @@ class HeldBack:
 
 
 @dataclass
-class LeftOut:
-    """Values of features that training did not have, and rows with labels that it did not have."""
+class UnseenFeatures:
+    """Counts of unseen features and unseen labels in test rows."""
 
     values: int = 0
     features: set[int] = field(default_factory=set)
@@ -96,8 +99,8 @@ class LeftOut:
     labels: set[Any] = field(default_factory=set)
 
     def count_labels(self, y: Any, classes: Any) -> None:
-        """Count rows, or tokens, whose labels are none of the classes."""
-        values = y.values if isinstance(y, ByQuery) else y
+        """Count rows or tokens whose labels are not classes."""
+        values = y.values if isinstance(y, GroupedValues) else y
         if classes is None or not isinstance(values, np.ndarray) or values.ndim > 1:
             return
         unknown = values[~np.isin(values, classes)]
@@ -105,7 +108,7 @@ class LeftOut:
         self.labels.update(unknown.tolist())
 
     def cut(self, X: Any, width: int) -> Any:
-        """Return rows of a width; what is left out is counted."""
+        """Return rows of a width; count the cut values."""
         if X.shape[1] == width:
             return X
         if X.shape[1] > width:

@@ -1,4 +1,4 @@
-"""Rows of features with names, which are hashed: an object of JSON a line."""
+"""Rows of named, hashed features, such as JSON objects."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import numpy as np
 from sklearn.feature_extraction import FeatureHasher
 
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.cli._layout import Layout, Record, number_of
-from sklearn_predtron.cli._text_lines import Lines
+from sklearn_predtron.cli._layout import Record, TextLayout, parse_number
+from sklearn_predtron.cli._text_lines import TextLines
 
 HASHED = 2**18  # features, unless another number is asked for
 LABEL = "label"
 
 
-class HashedLayout(Layout):
-    """Base of rows of features with names, a line each.
+class NamedFeaturesLayout(TextLayout):
+    """Base of layouts with named features, one row per line.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class HashedLayout(Layout):
     def __init__(self, width: int):
         self.width: int = width
 
-    def look(self, lines: Lines) -> bool | None:
+    def first_row(self, lines: TextLines) -> bool | None:
         first = None
         for record in self._all(lines):
             if not self.skips or record.labels is not None:
@@ -38,12 +38,12 @@ class HashedLayout(Layout):
             first = False
         return first
 
-    def _all(self, lines: Lines) -> Iterator[Record]:
+    def _all(self, lines: TextLines) -> Iterator[Record]:
         """Yield the rows of all lines that are not blank."""
         return (self._record(line, lines) for line in lines if not line.isspace())
 
-    def labelled_records(self, lines: Lines) -> Iterator[Record]:
-        """Yield the rows that have a label, and say how many have none."""
+    def labelled_records(self, lines: TextLines) -> Iterator[Record]:
+        """Yield the labelled rows; report how many have none."""
         n = 0
         for record in self._all(lines):
             if record.labels is None:
@@ -52,7 +52,7 @@ class HashedLayout(Layout):
                 yield record
         self.left_out(n, lines)
 
-    def records(self, lines: Lines) -> Iterator[Record]:
+    def records(self, lines: TextLines) -> Iterator[Record]:
         labelled, blank = None, list[int]()  # blank lines before the first row, which shows whether they are rows
         for line in lines:
             if line.isspace():
@@ -69,7 +69,7 @@ class HashedLayout(Layout):
             yield record
 
     @abstractmethod
-    def _record(self, line: str, lines: Lines) -> Record:
+    def _record(self, line: str, lines: TextLines) -> Record:
         """Return the row of a line."""
 
     def rows(self, records: Sequence[Record]) -> Any:
@@ -80,7 +80,7 @@ class HashedLayout(Layout):
         return {"format": self.name}
 
 
-class JsonLayout(HashedLayout):
+class JsonLayout(NamedFeaturesLayout):
     """An object a line.
 
     Parameters
@@ -100,7 +100,7 @@ class JsonLayout(HashedLayout):
 
     @classmethod
     def loaded(cls, loaded: Any, state: dict[str, Any]) -> JsonLayout:
-        """Return the layout of files like those that a saved model has learned."""
+        """Return the layout that a saved model stores."""
         if not isinstance(state["label"], str):
             raise ValueError("label")
         return cls(loaded.n_features_in_, state["label"])
@@ -109,27 +109,27 @@ class JsonLayout(HashedLayout):
     def without_label(self) -> str:
         return f"; the label is {self.label!r} unless --label says another name"
 
-    def _record(self, line: str, lines: Lines) -> Record:
+    def _record(self, line: str, lines: TextLines) -> Record:
         try:
-            found = json.loads(line.strip(), object_pairs_hook=Members, parse_constant=refuse_constant)
+            found = json.loads(line.strip(), object_pairs_hook=JsonMembers, parse_constant=reject_constant)
         except json.JSONDecodeError as error:
             raise lines.broken(f"the line is no JSON: {error.msg}, at place {error.pos + 1}") from None
         except (ValueError, RecursionError) as error:
             raise lines.broken(f"the line is no JSON: {error}") from None
-        if not isinstance(found, Members):
+        if not isinstance(found, JsonMembers):
             raise lines.broken(f"the line is {shortened(found)}; accepted are objects, of features by name")
         if len({name for name, _ in found}) < len(found):
             raise lines.broken("a name is there twice")
         pairs = [(name, feature_of(name, value, lines)) for name, value in found if name != self.label and value is not None]
         return Record(lines.number, self._labels(dict(found).get(self.label), lines), pairs)
 
-    def _labels(self, label: Any, lines: Lines) -> list[str | float] | None:
-        """Return the label in a list, if there is one."""
+    def _labels(self, label: Any, lines: TextLines) -> list[str | float] | None:
+        """Return the label in a list, if any."""
         if isinstance(label, list):
             raise lines.broken(f"the label {self.label!r} is a list or an object; accepted are numbers and strings")
         if isinstance(label, str):
             check_text(label, lines)
-        elif label is not None and number_of(label) is None:
+        elif label is not None and parse_number(label) is None:
             raise lines.broken(f"the label {self.label!r} is too large a number")
         return None if label is None else [str(label).lower() if isinstance(label, bool) else label]
 
@@ -137,31 +137,31 @@ class JsonLayout(HashedLayout):
         return {**super().state(), "label": self.label}
 
 
-class Members(list[tuple[str, Any]]):
+class JsonMembers(list[tuple[str, Any]]):
     """The members of an object, in their order."""
 
 
-def feature_of(name: str, value: Any, lines: Lines) -> float | str:
-    """Return the value of a feature: a number, or a string, which is hashed with the name."""
+def feature_of(name: str, value: Any, lines: TextLines) -> float | str:
+    """Return a feature's value; strings are hashed with the name."""
     if isinstance(value, list):
         raise lines.broken(f"{name!r} is a list or an object; accepted are numbers, strings, true, false and null")
     if isinstance(value, str):
         check_text(value, lines)
     check_text(name, lines)
-    number = value if isinstance(value, str) else number_of(value)
+    number = value if isinstance(value, str) else parse_number(value)
     if number is None:
         raise lines.broken(f"the number of {name!r} is too large")
     return number
 
 
-def check_text(text: str, lines: Lines) -> None:
-    """Refuse what an escape may have made of half a letter, which has no hash."""
+def check_text(text: str, lines: TextLines) -> None:
+    """Raise ValueError for lone surrogates, which have no hash."""
     try:
         text.encode()
     except UnicodeEncodeError:
         raise lines.broken(f"{text!r} is no text in Unicode") from None
 
 
-def refuse_constant(name: str) -> NoReturn:
-    """Refuse what JSON does not have, and Python reads."""
+def reject_constant(name: str) -> NoReturn:
+    """Raise ValueError for NaN and infinities, which JSON lacks."""
     raise ValueError(f"{name} is no number of JSON")

@@ -1,4 +1,4 @@
-"""The job that the command line asks for, read once."""
+"""The job that the command line specifies."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ LEARNER_OPTIONS = ["loss", "representation", "update", "norm", "average", "decis
 
 
 def option(name: str) -> str:
-    """Return the name of an argument as the user writes it."""
+    """Return the option of an argument as the user writes it."""
     return "TRAIN" if name == "train" else "--" + name.replace("_", "-")
 
 
 @dataclass(frozen=True)
 class Job:
-    """All that is asked for: what is learned, from where, to where; None is "not given", where that is no other value."""
+    """All settings of a job; None is "not given"."""
 
     given: frozenset[str]  # the names of the arguments that were
     train: tuple[str, ...]
@@ -95,21 +95,21 @@ class Job:
         )
 
     def asks_for(self, name: str) -> bool:
-        """Return whether an argument was given, and not to say no."""
+        """Return whether an argument was given and is not False."""
         return name in self.given and getattr(self, name, True) is not False
 
     @property
     def mixing(self) -> str | None:
-        """Return the option that asks for mixing, if one does."""
+        """Return the given option of mixing, if any."""
         return "--jobs" if self.jobs else "--cluster" if self.cluster else None
 
     @property
     def has_costs(self) -> bool:
-        """Return whether the loss is a cost of each error."""
+        """Return whether the loss is a table of costs."""
         return isinstance(self.parameters.get("loss"), dict)
 
     def learner_parameters(self, classes: Any = None) -> dict[str, Any]:
-        """Return the parameters of the estimator that were given, labels in them as the classes are."""
+        """Return the given parameters of the estimator."""
         parameters = dict(self.parameters)
         if self.has_costs:
             pairs = parameters["loss"].items()
@@ -121,7 +121,7 @@ class Job:
 
 
 def like(text: str, classes: Any) -> str | float:
-    """Return a label of the command line, as the classes are, if they are known."""
+    """Convert a label of the command line to the classes' type."""
     label = typed_label(text, classes)
     if isinstance(label, str) and classes is not None and not are_words(classes):
         raise UsageError(f"the label {text!r} must be a finite number; accepted are {shortened_labels(classes)} and the like")

@@ -1,4 +1,4 @@
-"""Labels that are words, and rows without labels: the text of a file is rewritten before it is parsed."""
+"""Word labels and unlabelled rows, rewritten before parsing."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 FIRST_FIELD = re.compile(rb"(\s*)([^\s#]+)")
 READABLE = "words without white space, #, : and NUL"
 LONGEST_LABEL = 40  # of several in a message
-UNKNOWN = b"label?"  # before a label that the parser is to refuse
+UNKNOWN = b"label?"  # before a label that the parser is to reject
 
 
 def decode_word(word: bytes) -> str:
-    """Return a label as text, of which `str.encode` with the same error handler gives the bytes."""
+    """Decode a label so that encoding returns its bytes."""
     return word.decode("utf-8", "surrogateescape")
 
 
 def is_number(label: bytes | str) -> bool:
-    """Return whether a label is read as a number."""
+    """Return whether a label can be read as a number."""
     try:
         float(label)
     except ValueError:
@@ -36,30 +36,33 @@ def is_number(label: bytes | str) -> bool:
 
 
 def can_be_read(label: str, *, several: bool) -> bool:
-    """Return whether a row of a file can begin with a label that is a word, alone or as one of several."""
+    """Return whether a row can begin with a word label."""
     return label != "" and not re.search(r"[\s#:\0]", label, re.ASCII) and not (several and "," in label)
 
 
 def are_words(labels: NDArray | None) -> bool:
-    """Return whether labels are known, and are text."""
+    """Return whether labels are known and text."""
     return labels is not None and labels.dtype.kind in "UO" and all(isinstance(label, str) for label in labels.tolist())
 
 
 def add_labels(lines: bytes) -> bytes:
-    """Put a label before each row; a blank line is a row without features, and a line of comment alone is none."""
+    """Put a label before each row.
+
+    A blank line is a row without features, and a comment alone is no row.
+    """
     rows = lines.split(b"\n")
-    n = len(rows) - (not rows[-1])  # what is behind the end of the last line is no line
+    n = len(rows) - (not rows[-1])  # the text behind the last line's end is no line
     return b"\n".join([row if row.lstrip().startswith(b"#") else b"0 " + row for row in rows[:n]] + rows[n:])
 
 
 def add_labels_to_groups(lines: bytes) -> bytes:
-    """Put a label before each document or token, which has an id at least."""
+    """Put a label before each document or token with an id."""
     rows = lines.split(b"\n")
     return b"\n".join([b"0 " + row if FIRST_FIELD.match(row) else row for row in rows])
 
 
-class Words:
-    """Labels that are words, and the numbers that stand for them while a file is read.
+class WordLabels:
+    """Word labels and the numbers that replace them in parsing.
 
     Parameters
     ----------
@@ -79,37 +82,40 @@ class Words:
         self._numbers = {name.encode("utf-8", "surrogateescape"): b"%d" % i for i, name in enumerate(self.names)}
 
     def restart(self) -> None:
-        """Begin a pass over a file."""
+        """Restart for a pass over a file."""
         self.unknown = None
 
     def rewrite(self, lines: bytes) -> memoryview:
-        """Put numbers in the place of words."""
+        """Replace words by numbers."""
         return replace_first_words(lines, self._numbers, self._rewrite_line)
 
     def _rewrite_line(self, line: bytes) -> bytes:
-        """Put numbers in the place of a line's words; a first field with a colon is no label."""
+        """Replace a line's words by numbers.
+
+        A first field with a colon is no label.
+        """
         match = FIRST_FIELD.match(line)
         if match is None or b":" in match[2]:
             return line
         if line[match.end() : match.end() + 1] == b"#":  # as in C#, of which a comment would leave the C
-            return self._refused(match[2] + b"#") + line[match.end() :]
+            return self._mark_rejected(match[2] + b"#") + line[match.end() :]
         parts = match[2].split(b",") if self.several else [match[2]]
         return match[1] + b",".join([self._numbers.get(part) or self._new(part) for part in parts]) + line[match.end() :]
 
     def _new(self, word: bytes) -> bytes:
-        """Return the number of a word that is not known yet, or what the parser refuses."""
+        """Return the number of a new word, or an unparsable text."""
         if self.grows and word and b"," not in word and b"\0" not in word:
             self.names.append(decode_word(word))
             return self._numbers.setdefault(word, b"%d" % len(self._numbers))
-        return self._refused(word)
+        return self._mark_rejected(word)
 
-    def _refused(self, word: bytes) -> bytes:
-        """Return a word marked so that the parser rejects it, and record the first one."""
+    def _mark_rejected(self, word: bytes) -> bytes:
+        """Mark a word as rejected, and record the first one."""
         self.unknown = decode_word(word) if self.unknown is None else self.unknown
         return UNKNOWN + word
 
     def explain(self, reason: str) -> str:
-        """Return why a line cannot be read, in the words of the file."""
+        """Explain an unreadable line with the file's own words."""
         if self.unknown is None or UNKNOWN.decode() not in reason:
             return reason
         if not self.unknown:
@@ -123,12 +129,12 @@ class Words:
         return f"at {shortened(self.unknown)}: the label is not one of the classes {shortened_labels(self.names)}"
 
     def of(self, numbers: NDArray) -> NDArray:
-        """Return the words that numbers stand for."""
+        """Return the words of numbers."""
         return np.array(self.names)[numbers.astype(np.intp)]
 
 
 def shortened_labels(labels: Iterable[str | float]) -> str:
-    """Return labels for a message, the first ten of them."""
+    """Return the first ten labels for a message."""
     found = [one_line(label, LONGEST_LABEL) if isinstance(label, str) else f"{label:g}" for label in islice(labels, 11)]
     return f"[{', '.join(found[:10])}{', ...' if len(found) > 10 else ''}]"
 
@@ -145,7 +151,7 @@ class RewrittenText:
         self._opened = False
 
     def readinto1(self, buffer: memoryview) -> int:
-        """Read some bytes of whole lines, of a line that is too long whatever there is."""
+        """Read whole lines, or a part of a very long one."""
         over = False
         while not self._ready and not over:
             read = self._file.read1(len(buffer))  # type: ignore[attr-defined]
@@ -161,6 +167,6 @@ class RewrittenText:
         return n
 
     def _without_mark(self, lines: bytes) -> bytes:
-        """Leave out the byte order mark of the first lines."""
+        """Remove the byte order mark from the first lines."""
         first, self._opened = not self._opened, True
         return lines.removeprefix(BYTE_ORDER_MARK) if first else lines

@@ -1,4 +1,4 @@
-"""Which layout the files of the job have: by the options, the saved model, or the names of the files."""
+"""The layout of the job's files: options, model or names."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from sklearn_predtron.cli._csv_layout import CsvLayout
 from sklearn_predtron.cli._hashed_layout import HASHED, LABEL, JsonLayout
 from sklearn_predtron.cli._job import Job, option
 from sklearn_predtron.cli._labels import is_number
-from sklearn_predtron.cli._layout import Layout
+from sklearn_predtron.cli._layout import TextLayout
 from sklearn_predtron.cli._tasks import TASKS
 from sklearn_predtron.cli._template import read_template_file
 from sklearn_predtron.cli._vw_layout import VwLayout
 from sklearn_predtron.datasets._conll import AUTO
 
 SVMLIGHT = "svmlight"
-LAYOUTS: dict[str, type[Layout]] = {kind.name: kind for kind in (CsvLayout, ConllLayout, JsonLayout, VwLayout)}
+LAYOUTS: dict[str, type[TextLayout]] = {kind.name: kind for kind in (CsvLayout, ConllLayout, JsonLayout, VwLayout)}
 ENDINGS = {".csv": "csv", ".tsv": "csv", ".conll": "conll", ".jsonl": "json", ".ndjson": "json", ".vw": "vw"}
 OPTIONS = {
     "label": ("csv", "json", "conll"),
@@ -38,7 +38,7 @@ PAIR = re.compile(rb"\d+:[-+.\deE]+")
 
 
 def format_like(fields: list[bytes]) -> str | None:
-    """Return the name of the other format that the fields of a first row look like, or None."""
+    """Return the format that a first row resembles, or None."""
     if fields[0].startswith(b"{"):
         return JsonLayout.name
     if any(field.startswith(b"|") for field in fields):
@@ -54,12 +54,12 @@ def format_like(fields: list[bytes]) -> str | None:
 
 
 def hint_of(fields: list[bytes]) -> str:
-    """Return the hint for messages about a file whose first row has these fields; it may be empty."""
+    """Return the hint about a file with such fields."""
     name = format_like(fields)
     return "" if name is None else f"; the file looks like {name}, which --format {name} reads"
 
 
-def layout_of(job: Job, loaded: Any) -> Layout | None:
+def layout_of(job: Job, loaded: Any) -> TextLayout | None:
     """Return the layout of the files; None is svmlight."""
     state = getattr(loaded, "file_format_", None)
     name = (job.format or format_of_names(job) or SVMLIGHT) if state is None else name_in(job, state)
@@ -82,7 +82,7 @@ def layout_of(job: Job, loaded: Any) -> Layout | None:
 
 
 def format_of_names(job: Job) -> str | None:
-    """Return the format that the names of the files end in, if any does."""
+    """Return the format by the file names' endings, if any."""
     found: dict[str, str] = {}
     for path in [*job.train, *([job.test] if job.test else [])]:
         stem = path.lower().removesuffix(".gz").removesuffix(".bz2")
@@ -96,7 +96,7 @@ def format_of_names(job: Job) -> str | None:
 
 
 def check_layout(job: Job, name: str, loaded: Any) -> None:
-    """Refuse options, and models, that are not for files of another format than svmlight."""
+    """Validate options and models against the files' format."""
     kind = LAYOUTS[name]
     for given in OF_SVMLIGHT:
         if job.asks_for(given):
@@ -112,8 +112,11 @@ def check_layout(job: Job, name: str, loaded: Any) -> None:
         raise UsageError(f"--features={job.parameters['features']} is not for {name} files; accepted is a number of features")
 
 
-def new_layout(job: Job, name: str, loaded: Any) -> Layout:
-    """Return the layout of files that no saved model knows; one that Python has fitted knows its columns."""
+def new_layout(job: Job, name: str, loaded: Any) -> TextLayout:
+    """Return the layout of files without a saved layout.
+
+    A model fitted in Python provides its columns.
+    """
     if name == ConllLayout.name and loaded is None:
         if job.label not in (None, "first", "last") and not str(job.label).isdecimal():
             raise UsageError(f"--label={job.label!r} is no column of tokens; accepted are its number from 1, first and last")
@@ -130,14 +133,14 @@ def new_layout(job: Job, name: str, loaded: Any) -> Layout:
 
 
 def name_in(job: Job, state: Any) -> str:
-    """Return the format that a saved model has learned."""
+    """Return the format that a saved model stores."""
     if not isinstance(state, dict) or state.get("format") not in LAYOUTS:
         raise unknown(job, state)
     return state["format"]
 
 
-def loaded_layout(job: Job, loaded: Any, state: dict[str, Any]) -> Layout:
-    """Return the layout of the files that a saved model has learned."""
+def loaded_layout(job: Job, loaded: Any, state: dict[str, Any]) -> TextLayout:
+    """Return the layout that a saved model stores."""
     try:
         if state["format"] == ConllLayout.name:
             return ConllLayout.loaded(loaded, state)
@@ -149,5 +152,5 @@ def loaded_layout(job: Job, loaded: Any, state: dict[str, Any]) -> Layout:
 
 
 def unknown(job: Job, state: Any) -> UsageError:
-    """Return the error of a model that has not been saved by the job."""
+    """Return the error for a model saved elsewhere."""
     return UsageError(f"--load={job.load!r} says of its files {shortened(state)}; accepted are models that --save wrote")

@@ -1,4 +1,4 @@
-"""The estimator of the main job: its parameters, where it is loaded from, and where it is saved."""
+"""The estimator of the job: parameters, loading and saving."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn_predtron._support.replacing import replacing
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._data_files import FileError, named
-from sklearn_predtron.cli._format import AnyFormat
+from sklearn_predtron.cli._file_format import AnyFormat
 from sklearn_predtron.cli._job import Job, option
 from sklearn_predtron.cli._labels import are_words, shortened_labels
 from sklearn_predtron.cli._tasks import TASKS, Task, task_of
@@ -28,7 +28,7 @@ RANKING_UPDATES = [kind.alias for kind in (Slam, MaxPair, ListNet)]
 
 
 def check_options(job: Job, task: Task) -> None:
-    """Refuse options that are not the task's."""
+    """Raise UsageError for options of other tasks."""
     name = task.estimator.__name__
     if task.rank and job.task is None and not job.load:
         name += " (the first row of TRAIN has qid:, so --task is rank)"
@@ -52,7 +52,7 @@ def check_options(job: Job, task: Task) -> None:
 
 
 def build_model(job: Job, loaded: Any, task: Task, classes: Any) -> Any:
-    """Return the estimator, new or loaded, with the parameters that were given."""
+    """Return the new or loaded estimator with its parameters."""
     parameters = job.learner_parameters(classes)
     if "loss" in parameters:
         check_loss(parameters["loss"], task, classes)
@@ -64,7 +64,7 @@ def build_model(job: Job, loaded: Any, task: Task, classes: Any) -> Any:
 
 
 def check_loss(loss: str | dict, task: Task, classes: Any) -> None:
-    """Refuse a loss that is not the task's, and costs of labels that do not occur."""
+    """Raise UsageError for invalid losses and costs."""
     labels = set() if isinstance(loss, str) else {label for pair in loss for label in pair}
     fits = task.costs if labels else loss in task.loss_names
     if not fits:
@@ -76,7 +76,7 @@ def check_loss(loss: str | dict, task: Task, classes: Any) -> None:
 
 
 def check_table(job: Job, model: Any, file_format: AnyFormat) -> None:
-    """Refuse chunks whose rows, all of their columns there, would fill the memory."""
+    """Raise an error if dense chunks would fill the memory."""
     width = file_format.n_features or 0
     size = 8 * width * job.chunk_rows
     if model.features is not None and size > LARGEST_TABLE:
@@ -87,7 +87,7 @@ def check_table(job: Job, model: Any, file_format: AnyFormat) -> None:
 
 
 def warn_of_few_rows(job: Job, model: Any, file_format: AnyFormat) -> None:
-    """Warn where TRAIN ends before features are made of its columns, as far as that is known."""
+    """Warn if TRAIN is too short to fit the feature map."""
     n = file_format.n_rows or MADE_AFTER
     if model.features is not None and not model.__sklearn_is_fitted__() and n * job.epochs < MADE_AFTER:
         often = "" if job.epochs == 1 else f" in each of {job.epochs} epochs"
@@ -97,8 +97,8 @@ def warn_of_few_rows(job: Job, model: Any, file_format: AnyFormat) -> None:
         )
 
 
-def settle_norm(model: Any, X: Any) -> None:
-    """Take "scaled" for "auto" where the first rows of a file are rows of a table, by what they store, and not of words.
+def choose_norm(model: Any, X: Any) -> None:
+    """Replace "auto" by "scaled" for rows of a table.
 
     So it is where the model has learned under it: rows of files, whose format is the file's, go on.
     """
@@ -110,7 +110,7 @@ def settle_norm(model: Any, X: Any) -> None:
 
 
 def load_model(path: str) -> Any:
-    """Return a fitted estimator of a known task."""
+    """Load a fitted estimator of a known task."""
     try:
         model = joblib.load(path)
         check_is_fitted(model)
@@ -135,7 +135,7 @@ def load_model(path: str) -> Any:
 
 
 def save_model(model: Any, file_format: AnyFormat, path: str) -> FileError | None:
-    """Write the model and how its files are read, and return why that failed, if so."""
+    """Save the model; return the reason of a failure, if any."""
     file_format.mark(model)
     try:
         with named(f"--save={path!r}"), replacing(path) as file:

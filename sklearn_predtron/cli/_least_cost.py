@@ -1,4 +1,4 @@
-"""Learners side by side that predict what costs least by the costs of the rows: this package's, and a logistic regression."""
+"""Models that minimise expected cost, compared side by side."""
 
 from __future__ import annotations
 
@@ -12,79 +12,88 @@ from scipy import sparse
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_predtron.cli._answers import Answers, WithCosts, answers_of, values_of
+from sklearn_predtron.cli._action_spaces import ActionSpace, RowsWithCosts, action_space_of, values_of
 from sklearn_predtron.cli._baselines import (
     Baseline,
+    MultilabelPerceptronBaseline,
+    OrdinalPerceptronBaseline,
     PerceptronBaseline,
-    PerceptronsBaseline,
-    RanksPerceptronBaseline,
     blocks,
     linear,
 )
-from sklearn_predtron.cli._compare import BEFORE, HELD_OUT, PredtronContestant, ResultRow
+from sklearn_predtron.cli._compare import BEFORE, HELD_OUT, EvaluatedModel, ResultRow
 from sklearn_predtron.families.input.reading import are_stored_dense
 
 
-def count_paid(result: ResultRow, when: str, answers: Answers, chosen: NDArray, X: WithCosts, y: Any) -> None:
-    """Add what is paid for rows, if wanted."""
-    if result.paid is None:
+def count_costs(result: ResultRow, when: str, action_space: ActionSpace, chosen: NDArray, X: RowsWithCosts, y: Any) -> None:
+    """Add realised costs of rows, if requested."""
+    if result.realised_costs is None:
         return
-    true = answers.codes(y)
-    for part in answers.parts(len(true)):
-        table = answers.table(X[part])
-        result.paid[when].add(answers.paid(chosen[part], true[part], table), answers.constants(true[part], table))
+    true = action_space.codes(y)
+    for part in action_space.parts(len(true)):
+        table = action_space.table(X[part])
+        result.realised_costs[when].add(
+            action_space.realised_costs(chosen[part], true[part], table), action_space.constant_costs(true[part], table)
+        )
 
 
-class LeastCostContestant(PredtronContestant):
-    """One of this package's estimators; X is `WithCosts` where the costs of the rows are known."""
+class EvaluatedCostModel(EvaluatedModel):
+    """An estimator of this package that predicts by row costs.
+
+    X is `RowsWithCosts` where the costs of the rows are known.
+    """
 
     def __init__(self, estimator: Any, classes: NDArray, result: ResultRow):
         super().__init__(estimator, classes, result)
-        self.answers = answers_of(estimator, classes)
+        self.action_space = action_space_of(estimator, classes)
 
     def learn(self, X: Any, y: Any, *, progressive: bool) -> None:
-        if progressive and isinstance(X, WithCosts) and self.result.paid is not None:
-            self._pay_ahead(X, y)
+        if progressive and isinstance(X, RowsWithCosts) and self.result.realised_costs is not None:
+            self._count_costs_ahead(X, y)
         super().learn(X, y, progressive=progressive)
 
-    def _pay_ahead(self, X: WithCosts, y: Any) -> None:
-        """Count what is paid for each block of rows before it is learned."""
+    def _count_costs_ahead(self, X: RowsWithCosts, y: Any) -> None:
+        """Count the realised costs of blocks before training on them."""
         # A copy goes ahead block by block, so that the calls that are timed are as long as the other learner's.
         ahead, n = self.estimator, X.shape[0]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the estimator itself warns
             for block in blocks(n, getattr(ahead, "t_", 0)):
-                count_paid(self.result, BEFORE, self.answers, self._chosen(ahead, X[block]), X[block], y[block])
+                count_costs(self.result, BEFORE, self.action_space, self._chosen(ahead, X[block]), X[block], y[block])
                 if block.stop < n:
                     ahead = deepcopy(ahead) if ahead is self.estimator else ahead
                     self._learn_parts(ahead, X[block], y[block])
 
     def _fit(self, X: Any, y: Any, *, first: bool) -> None:
-        if isinstance(X, WithCosts):
+        if isinstance(X, RowsWithCosts):
             self._learn_parts(self.estimator, X, y)
         else:
             super()._fit(X, y, first=first)
 
-    def _learn_parts(self, estimator: Any, X: WithCosts, y: Any) -> None:
+    def _learn_parts(self, estimator: Any, X: RowsWithCosts, y: Any) -> None:
         """Update an estimator on rows with their costs."""
-        for part in self.answers.parts(X.shape[0]):
+        for part in self.action_space.parts(X.shape[0]):
             known = {} if estimator.__sklearn_is_fitted__() else {"classes": self.classes}
             estimator.partial_fit(X.values[part], y[part], costs=X[part].costs, **known)
 
-    def _chosen(self, estimator: Any, X: WithCosts) -> NDArray:
-        """Return the answers that an estimator gives by the costs of the rows."""
+    def _chosen(self, estimator: Any, X: RowsWithCosts) -> NDArray:
+        """Return the predictions of lowest cost under the row costs."""
         found, learned = [], getattr(estimator, "t_", 0) > 0  # rows whose mistakes cost nothing are not
-        for part in (X[rows] for rows in self.answers.parts(X.shape[0])):
+        for part in (X[rows] for rows in self.action_space.parts(X.shape[0])):
             if learned:
-                found.append(self.answers.codes(estimator.predict(part.values, costs=part.costs)))
+                found.append(self.action_space.codes(estimator.predict(part.values, costs=part.costs)))
             else:
-                found.append(self.answers.of_least_cost(self.answers.unknown(part.shape[0]), self.answers.table(part)))
+                found.append(
+                    self.action_space.least_cost_actions(
+                        self.action_space.prior_probabilities(part.shape[0]), self.action_space.table(part)
+                    )
+                )
         return np.concatenate(found)
 
     def predict(self, X: Any) -> NDArray:
-        if not isinstance(X, WithCosts):
+        if not isinstance(X, RowsWithCosts):
             return super().predict(X)
-        return self.answers.labels(self._chosen(self.estimator, X))
+        return self.action_space.labels(self._chosen(self.estimator, X))
 
     def scores(self, X: Any) -> NDArray:
         return super().scores(values_of(X))
@@ -93,23 +102,23 @@ class LeastCostContestant(PredtronContestant):
         return super().probabilities(values_of(X))
 
     def test(self, X: Any, y: Any) -> NDArray:
-        if not isinstance(X, WithCosts):
+        if not isinstance(X, RowsWithCosts):
             return super().test(X, y)
-        chosen, answers = self._chosen(self.estimator, X), self.answers
-        count_held_out(self.result, answers, chosen, X, y)
-        return answers.labels(chosen)
+        chosen, action_space = self._chosen(self.estimator, X), self.action_space
+        count_held_out(self.result, action_space, chosen, X, y)
+        return action_space.labels(chosen)
 
 
-def count_held_out(result: ResultRow, answers: Answers, chosen: NDArray, X: WithCosts, y: Any) -> None:
-    """Add the scores of held-out rows, what is paid for them, and how many are rejected."""
-    result.count(answers.scores(chosen, answers.codes(y)))
-    count_paid(result, HELD_OUT, answers, chosen, X, y)
+def count_held_out(result: ResultRow, action_space: ActionSpace, chosen: NDArray, X: RowsWithCosts, y: Any) -> None:
+    """Add scores, realised costs and abstentions of held-out rows."""
+    result.count(action_space.scores(chosen, action_space.codes(y)))
+    count_costs(result, HELD_OUT, action_space, chosen, X, y)
     if result.rejected is not None:
-        result.rejected += answers.rejected(chosen)
+        result.rejected += action_space.rejected(chosen)
 
 
 class ScaledLearner:
-    """A learner of scikit-learn's that is given a constant feature and, of rows of a table, features in units of their deviation.
+    """A scikit-learn learner with an intercept column and scaled inputs.
 
     Parameters
     ----------
@@ -121,7 +130,7 @@ class ScaledLearner:
         self.learner, self.scaler = learner, None
 
     def start(self, X: Any) -> None:
-        """Take notice of rows that are to be learned."""
+        """Prepare for rows of training."""
         first = not hasattr(self.learner, "classes_")
         if first and (isinstance(X, np.ndarray) or are_stored_dense(X)):
             self.scaler = StandardScaler()
@@ -129,7 +138,7 @@ class ScaledLearner:
             self.scaler.partial_fit(as_table(X))
 
     def rows(self, X: Any) -> Any:
-        """Return rows as the learner takes them."""
+        """Return rows as the learner expects them."""
         constant = np.ones((X.shape[0], 1))
         if self.scaler is None:
             return sparse.hstack([X, sparse.csr_matrix(constant)], "csr")
@@ -142,34 +151,34 @@ def as_table(X: Any) -> NDArray:
 
 
 class Prediction(NamedTuple):
-    """What the baseline predicts, by the loss and, where the rows have costs, by these."""
+    """Predictions of the baseline by the loss and by row costs."""
 
     by_loss: NDArray
     by_costs: NDArray | None
     X: Any
 
 
-class LeastCost(Baseline):
-    """scikit-learn's averaged logistic regression, which predicts what costs least by its probabilities; X as above."""
+class LeastCostBaseline(Baseline):
+    """scikit-learn's averaged logistic regression with minimum expected cost."""
 
     name = "SGDClassifier"
     kind: type[Baseline] = PerceptronBaseline  # whose loss and score it has
 
-    def __init__(self, classes: NDArray, loss: Any, result: ResultRow, answers: Answers):
+    def __init__(self, classes: NDArray, loss: Any, result: ResultRow, action_space: ActionSpace):
         super().__init__(classes, loss, result)
-        self.answers, self.inner = answers, self.kind(classes, loss, result)
+        self.action_space, self.inner = action_space, self.kind(classes, loss, result)
         # The steps are those of the baseline of batches.
         how: dict[str, Any] = {"average": True, "learning_rate": "constant", "eta0": 0.01, "shuffle": False}
         self.estimator = ScaledLearner(self._of(linear("SGDClassifier", loss="log_loss", fit_intercept=False, **how)))
 
     @classmethod
-    def beside(cls, estimator: Any, classes: Any, result: ResultRow) -> Baseline:
+    def for_estimator(cls, estimator: Any, classes: Any, result: ResultRow) -> Baseline:
         if getattr(estimator, "reject", None) is not None:
             result.rejected = 0
-        return cls(classes, estimator.loss, result, answers_of(estimator, classes))
+        return cls(classes, estimator.loss, result, action_space_of(estimator, classes))
 
     def _of(self, logistic: Any) -> Any:
-        """Return the estimator of the labels, built from a classifier of two or more classes."""
+        """Build the estimator of two or more classes."""
         return logistic
 
     def _probabilities(self, estimator: Any, X: Any) -> NDArray:
@@ -186,27 +195,31 @@ class LeastCost(Baseline):
     def _predict(self, estimator: Any, X: Any) -> Any:
         learner, rows = (None, X) if estimator is None else (estimator.learner, estimator.rows(values_of(X)))
         by_loss = self.inner._predict(learner, rows)
-        if not isinstance(X, WithCosts):
+        if not isinstance(X, RowsWithCosts):
             return Prediction(by_loss, None, X)
-        probabilities = self.answers.unknown(X.shape[0]) if learner is None else self._probabilities(learner, rows)
+        probabilities = (
+            self.action_space.prior_probabilities(X.shape[0]) if learner is None else self._probabilities(learner, rows)
+        )
         return Prediction(by_loss, self._chosen(probabilities, X), X)
 
-    def _chosen(self, probabilities: NDArray, X: WithCosts) -> NDArray:
-        """Return the answers of least expected cost."""
-        n, answers = X.shape[0], self.answers
-        parts = [answers.of_least_cost(probabilities[part], answers.table(X[part])) for part in answers.parts(n)]
+    def _chosen(self, probabilities: NDArray, X: RowsWithCosts) -> NDArray:
+        """Return the actions of least expected cost."""
+        n, action_space = X.shape[0], self.action_space
+        parts = [
+            action_space.least_cost_actions(probabilities[part], action_space.table(X[part])) for part in action_space.parts(n)
+        ]
         return np.concatenate(parts)
 
     def _score_progressively(self, predicted: Any, y: Any) -> None:
         super()._score_progressively(predicted, y)
         if predicted.by_costs is not None:
-            count_paid(self.result, BEFORE, self.answers, predicted.by_costs, predicted.X, y)
+            count_costs(self.result, BEFORE, self.action_space, predicted.by_costs, predicted.X, y)
 
     def _score(self, predicted: Any, y: Any) -> None:
         if predicted.by_costs is None:
             super()._score(predicted, y)
         else:
-            count_held_out(self.result, self.answers, predicted.by_costs, predicted.X, y)
+            count_held_out(self.result, self.action_space, predicted.by_costs, predicted.X, y)
 
     def _losses(self, predicted: Any, y: Any) -> NDArray:
         return self.inner._losses(predicted.by_loss, y)
@@ -215,17 +228,17 @@ class LeastCost(Baseline):
         return self.inner._scores(predicted.by_loss, y)
 
 
-class LeastCostOfRanks(LeastCost):
-    """scikit-learn's averaged logistic regression, which predicts ranks that cost least."""
+class OrdinalLeastCostBaseline(LeastCostBaseline):
+    """Minimum expected cost of ranks by averaged logistic regression."""
 
-    kind = RanksPerceptronBaseline
+    kind = OrdinalPerceptronBaseline
 
 
-class LeastCostOfSets(LeastCost):
-    """scikit-learn's averaged logistic regression for each label, which predicts sets that cost least."""
+class MultilabelLeastCostBaseline(LeastCostBaseline):
+    """Minimum expected cost of label sets by averaged logistic regression."""
 
     name = "SGDClassifier per label"
-    kind = PerceptronsBaseline
+    kind = MultilabelPerceptronBaseline
 
     def _of(self, logistic: Any) -> Any:
         return MultiOutputClassifier(logistic)

@@ -1,4 +1,4 @@
-"""Lines that the job writes of rows: predictions or scores, a line each."""
+"""Output lines of the job: predictions or scores."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ Write = Callable[[Iterable[str]], bool]
 
 @contextmanager
 def lines_to(path: str | None) -> Iterator[Write]:
-    """Yield what writes lines to a file or to standard output, if they are wanted, and returns whether somebody reads them."""
+    """Yield a function that writes lines to a file or stdout.
+
+    It returns whether somebody reads them.
+    """
     if path is None:
         yield lambda lines: True
     elif path == STANDARD:
@@ -41,7 +44,7 @@ def write_out(lines: Iterable[str]) -> bool:
 
 @contextmanager
 def lines_to_file(path: str) -> Iterator[Write]:
-    """Yield what writes lines to a file, be it a pipe that nobody reads any more."""
+    """Yield a function that writes lines to a file or pipe."""
     what = f"--predictions={path!r}"
     with named(what):
         file = open(path, "w", encoding="utf-8", errors="surrogateescape")  # noqa: SIM115
@@ -62,7 +65,7 @@ def lines_to_file(path: str) -> Iterator[Write]:
 
 
 def format_predictions(predicted: Any, labels: NDArray | None) -> Iterator[str]:
-    """Yield the predictions as lines: a label, or if `labels` are those of columns, the labels that are on."""
+    """Yield the predictions as lines of labels."""
     if labels is None:
         yield from (f"{format_label(label)}\n" for label in predicted)
         return
@@ -77,8 +80,8 @@ def format_scores(scores: NDArray) -> Iterator[str]:
         yield " ".join(f"{score:.17g}" for score in row) + "\n"
 
 
-def spaced(lines: Iterable[str], start: NDArray) -> Iterator[str]:
-    """Yield lines of tokens, and an empty line after each sequence."""
+def with_empty_lines(lines: Iterable[str], start: NDArray) -> Iterator[str]:
+    """Yield lines of tokens, with empty lines after sequences."""
     ends = set(start[1:].tolist())
     for i, line in enumerate(lines, 1):
         yield line
@@ -87,17 +90,17 @@ def spaced(lines: Iterable[str], start: NDArray) -> Iterator[str]:
 
 
 def format_label(label: str | float) -> str:
-    """Return a label as files have it."""
+    """Return a label as in the files."""
     return label if isinstance(label, str) else f"{label:.17g}"
 
 
 def is_line(label: str) -> bool:
-    """Return whether a line can show a label that is text."""
+    """Return whether a text label fits in a line."""
     return "\n" not in label and "\r" not in label
 
 
 def typed_label(text: str, like: NDArray | None) -> str | float:
-    """Return a label of the command line, of the type of the labels that are known; words are tried last otherwise."""
+    """Convert a label of the command line to the known labels' type."""
     if like is not None and like.dtype.kind in "UO":
         return text
     try:
@@ -107,6 +110,6 @@ def typed_label(text: str, like: NDArray | None) -> str | float:
 
 
 def typed_labels(texts: list[str]) -> NDArray:
-    """Return labels of the command line, in their order: numbers if all of them are, else words."""
+    """Convert labels of the command line, to numbers if possible."""
     labels = [typed_label(text, None) for text in texts]
     return np.array(texts if any(isinstance(label, str) for label in labels) else labels)

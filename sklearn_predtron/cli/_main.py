@@ -8,9 +8,9 @@ from sklearn_predtron._support.quiet_start import raise_interrupts
 from sklearn_predtron.cli._arguments import build_parser
 from sklearn_predtron.cli._checks import check_job
 from sklearn_predtron.cli._console import UsageError, complain, report, terminable, warnings_in_a_line
-from sklearn_predtron.cli._files import run_files
+from sklearn_predtron.cli._file_job import run_files
 from sklearn_predtron.cli._job import Job
-from sklearn_predtron.cli._progress import Bar
+from sklearn_predtron.cli._progress import ProgressBar
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -19,7 +19,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = build_parser()
     try:
         args = parser.parse_args(argv)
-        bar = Bar(quiet=bool(args.quiet))
+        bar = ProgressBar(quiet=bool(args.quiet))
     except SystemExit as stop:  # --help has been written, if somebody reads it
         raise SystemExit(report("") or stop.code) from None
     try:

@@ -1,4 +1,4 @@
-"""Files as shards, which learn side by side and are mixed (``--jobs``, ``--cluster``)."""
+"""Parallel training on files as shards (``--jobs``, ``--cluster``)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn_predtron._support.warning import warn
 from sklearn_predtron.cli._compare import Comparison
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._data_files import STANDARD, FileError
-from sklearn_predtron.cli._format import FileFormat, Files
+from sklearn_predtron.cli._file_format import FileFormat, JobFiles
 from sklearn_predtron.cli._job import Job, option
 from sklearn_predtron.cli._labels import shortened_labels
 from sklearn_predtron.cli._tasks import task_of
@@ -24,7 +24,7 @@ NOT_TO_MIX = ["load", "grow", "compare", "chunk", "chunk_bytes"]
 
 
 def check_mixing(job: Job) -> None:
-    """Refuse options that are not for shards."""
+    """Raise UsageError for options that shards do not support."""
     for name in [*NOT_TO_MIX, *(["cache"] if job.cluster else [])] if job.mixing else []:
         if job.asks_for(name):
             raise UsageError(f"{option(name)} is not for {job.mixing}")
@@ -39,8 +39,8 @@ def check_mixing(job: Job) -> None:
             raise UsageError(f"--{error}".replace("=", "").removesuffix(".")) from None
 
 
-def check_names(job: Job, files: Files) -> None:
-    """Refuse what shards cannot open."""
+def check_names(job: Job, files: JobFiles) -> None:
+    """Raise UsageError for names that shards cannot open."""
     path = next((file.path for file in files.train if file.is_pipe or file.path == STANDARD), None)
     if path is not None:
         raise UsageError(
@@ -49,7 +49,7 @@ def check_names(job: Job, files: Files) -> None:
 
 
 def check_shards(job: Job, file_format: FileFormat) -> None:
-    """Refuse files that workers, which read them themselves, cannot read."""
+    """Raise UsageError for files that workers cannot read."""
     if job.cluster and file_format.words is not None:
         raise UsageError("--cluster is not for labels that are words; accepted are numbers")
     if job.cluster and not are_columns(file_format):
@@ -58,27 +58,27 @@ def check_shards(job: Job, file_format: FileFormat) -> None:
 
 
 def are_columns(file_format: FileFormat) -> bool:
-    """Return whether labels of sets are the numbers of their columns."""
+    """Return whether label sets are given by column numbers."""
     return not file_format.multilabel or np.array_equal(file_format.parsed_classes, np.arange(len(file_format.classes)))
 
 
-def shards_of(files: Files, file_format: FileFormat) -> list[Any]:
-    """Return the files, and readers of those that are not read as others are."""
+def shards_of(files: JobFiles, file_format: FileFormat) -> list[Any]:
+    """Return the shards of the files."""
     readers = file_format.words is not None or file_format.cache or not are_columns(file_format)
     return [file_format.shard(file) if readers else file.path for file in files.train]
 
 
-def learn_mixture(comparison: Comparison, job: Job, files: Files, file_format: FileFormat) -> BaseException | None:
-    """Train on the files in parallel, round by round, and return the exception that ended it early, if any.
+def train_mixture(comparison: Comparison, job: Job, files: JobFiles, file_format: FileFormat) -> BaseException | None:
+    """Train on the files in parallel; return an early end's cause.
 
     After Ctrl-C the model of the last complete round is kept; after any other exception nothing is learned.
     """
-    contestant = comparison.contestants[0]
-    task, result = task_of(contestant.estimator), contestant.result
+    evaluated = comparison.models[0]
+    task, result = task_of(evaluated.estimator), evaluated.result
     if not job.shuffle:
-        contestant.estimator.set_params(shuffle=False)
+        evaluated.estimator.set_params(shuffle=False)
     mixing = ParameterMixing(
-        contestant.estimator,
+        evaluated.estimator,
         rounds=job.epochs,
         n_jobs=job.jobs,
         cluster=job.cluster,
@@ -86,12 +86,12 @@ def learn_mixture(comparison: Comparison, job: Job, files: Files, file_format: F
         random_state=job.seed,
     )
     start, stopped = perf_counter(), None
-    known = {"classes": None if task.rank else contestant.classes, "n_features": file_format.n_features}
+    known = {"classes": None if task.rank else evaluated.classes, "n_features": file_format.n_features}
     if task.batch:
         warn(f"{job.mixing} leaves the cut of --task bipartite at 0: it is chosen on rows in memory")
     try:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "decision=None cuts where rows in memory")  # which is said above
+            warnings.filterwarnings("ignore", "decision=None fits the cut to rows in memory")  # which is said above
             mixing.fit(shards_of(files, file_format), **known, zero_based=bool(file_format.zero_based))
     except OSError as error:
         return FileError(f"{job.mixing}: {error}")
@@ -103,7 +103,7 @@ def learn_mixture(comparison: Comparison, job: Job, files: Files, file_format: F
         if not mixing.__sklearn_is_fitted__():
             return error
         stopped = error
-    model = contestant.estimator = mixing.estimator_
+    model = evaluated.estimator = mixing.estimator_
     result.learner, result.seconds = f"{result.learner}, {mixing.n_shards_} mixed", perf_counter() - start
     result.rounds, result.progressive_rounds = model.t_, model.t_ // len(mixing.loss_curve_)
     result.loss, result.last_loss = nan, mixing.loss_curve_[0] * result.progressive_rounds

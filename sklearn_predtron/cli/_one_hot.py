@@ -1,4 +1,4 @@
-"""A learner of scikit-learn's beside those that make features of columns: categories are columns of their own."""
+"""A scikit-learn baseline for tables, with one-hot categories."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from sklearn_predtron.cli._answers import WithCosts
+from sklearn_predtron.cli._action_spaces import RowsWithCosts
 from sklearn_predtron.cli._compare import ResultRow
 
 
@@ -28,11 +28,11 @@ class OneHotBaseline:
 
     @property
     def result(self) -> ResultRow:
-        """Return the line of the table."""
+        """Return the row of the table of results."""
         return self._baseline.result
 
     def learn(self, X: Any, y: Any, *, progressive: bool) -> None:
-        """Learn from rows in their order."""
+        """Train on rows in their order."""
         self._baseline.learn(self._encoded(X), y, progressive=progressive)
 
     def test(self, X: Any, y: Any) -> None:
@@ -41,14 +41,14 @@ class OneHotBaseline:
 
     def _encoded(self, X: Any) -> Any:
         """Return the rows as numbers."""
-        if isinstance(X, WithCosts):
-            return WithCosts(self._encoded(X.values), X.pairs, X.columns)
+        if isinstance(X, RowsWithCosts):
+            return RowsWithCosts(self._encoded(X.values), X.pairs, X.columns)
         if X.dtype != object:
             return np.nan_to_num(X, nan=0.0)
         return sparse.hstack([self._column(X[:, j], words) for j, words in enumerate(self._words)], format="csr")
 
     def _column(self, values: Any, words: dict[str, int]) -> Any:
-        """Return a column as a sparse matrix: strings one-hot encoded, numbers as they are, nan as 0."""
+        """Return a column as a sparse matrix, strings one-hot encoded."""
         if not words:
             return sparse.csr_matrix(np.nan_to_num(values.astype(np.float64), nan=0.0)[:, None])
         codes = np.array([words.get(value, -1) for value in values])

@@ -1,4 +1,4 @@
-"""Checks of the paths that the job reads and writes."""
+"""Checks of the paths that the job uses."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from sklearn_predtron.cli._data_files import STANDARD, status
 
 
 def can_be_read(path: str, *, standard: bool) -> bool:
-    """Return whether a file can be read, or standard input, if that may be it."""
+    """Return whether a file, or standard input, can be read."""
     if standard and path == STANDARD:
         return sys.stdin is not None
     return os.access(path, os.R_OK) and not os.path.isdir(path)
 
 
 def can_be_written(path: str, *, replaced: bool) -> bool:
-    """Return whether a file can be made, or written over; one that is replaced must be regular, in an open folder."""
+    """Return whether a file can be created or replaced."""
     target = os.path.realpath(path)
     folder = os.access(os.path.dirname(target), os.W_OK)
     if not os.path.exists(path):
@@ -26,7 +26,7 @@ def can_be_written(path: str, *, replaced: bool) -> bool:
 
 
 def same_pipe(path: str, other: str) -> bool:
-    """Return whether two names are of one file that can be read once; that standard input is two things is refused, too."""
+    """Return whether two names are one pipe, or both standard input."""
     if STANDARD in (path, other) and path == other:
         return True
     found = status(path), status(other)

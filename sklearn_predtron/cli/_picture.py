@@ -1,4 +1,4 @@
-"""The picture of the main job without files: losses and times, ours / theirs."""
+"""Picture of losses and times relative to the baselines."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ COLORS = "#D55E00", "#0072B2"
 FORMATS = (".pdf", ".png", ".svg")
 
 
-class Ratios(NamedTuple):
-    """What is ours / theirs on a data set, None where there is no such number."""
+class PeerRatios(NamedTuple):
+    """Ratios to the baseline on a data set; None is unknown."""
 
     name: str
     loss: float | None
@@ -25,7 +25,7 @@ class Ratios(NamedTuple):
 
 
 def check_picture(job: Job) -> None:
-    """Refuse a picture of what is not compared, in a format that is not known, or without matplotlib."""
+    """Raise UsageError if the picture cannot be drawn."""
     if job.plot is None:
         return
     if job.train or job.load:
@@ -38,8 +38,8 @@ def check_picture(job: Job) -> None:
         raise UsageError("--plot needs matplotlib: pip install 'sklearn_predtron[plot]'")
 
 
-def draw(lines: Sequence[Ratios], path: str) -> None:
-    """Draw the ratios of losses and of times beside each other, on logarithmic axes, and write the picture."""
+def draw(lines: Sequence[PeerRatios], path: str) -> None:
+    """Draw loss and time ratios on log axes; write the picture."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9.5, 1.2 + 0.42 * len(lines)), layout="constrained")
@@ -57,7 +57,7 @@ def draw(lines: Sequence[Ratios], path: str) -> None:
 
 
 def draw_side(ax: Any, ratios: Sequence[float | None], color: str) -> None:
-    """Draw a bar from the line of equality to each ratio that is above 0."""
+    """Draw a bar from 1 to each positive ratio."""
     ax.axvline(1, color="gray")
     ax.set_xscale("log")
     for place, ratio in enumerate(ratios):

@@ -12,8 +12,8 @@ from sklearn_predtron.cli._compare import ResultRow
 LONGEST_NAME = 60  # of a file, in a line with other things
 
 
-class Bar:
-    """A progress bar of one line, on a terminal only."""
+class ProgressBar:
+    """A progress bar of one line, only on terminals."""
 
     def __init__(self, stream: TextIO | None = None, *, quiet: bool = False):
         self.stream = sys.stderr if stream is None else stream
@@ -30,7 +30,7 @@ class Bar:
         self.stream.flush()
 
     def clear(self) -> None:
-        """Leave an empty line."""
+        """Clear the line."""
         if self.drawn >= 0:
             self.stream.write("\r\x1b[K")
             self.stream.flush()

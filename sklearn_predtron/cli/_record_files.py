@@ -1,4 +1,4 @@
-"""Files of other layouts than svmlight: what a first pass finds, and chunks of rows for the learners."""
+"""Files of layouts other than svmlight: formats and readers."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from scipy import sparse
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.cli._console import UsageError
-from sklearn_predtron.cli._data_files import DataFile, Room
-from sklearn_predtron.cli._growing import MOST_CLASSES, check_number
+from sklearn_predtron.cli._data_files import DataFile, MemoryBudget
+from sklearn_predtron.cli._growing import MAX_CLASSES, check_number
 from sklearn_predtron.cli._job import Job
 from sklearn_predtron.cli._labels import are_words, shortened_labels
-from sklearn_predtron.cli._layout import Layout, Record, number_of
+from sklearn_predtron.cli._layout import Record, TextLayout, parse_number
 from sklearn_predtron.cli._lines import is_line
-from sklearn_predtron.cli._progress import Bar
-from sklearn_predtron.cli._text_lines import Lines
+from sklearn_predtron.cli._progress import ProgressBar
+from sklearn_predtron.cli._text_lines import TextLines
 from sklearn_predtron.datasets import BrokenLineError
 from sklearn_predtron.datasets._compressed import decompressed
 
@@ -33,14 +33,14 @@ BETWEEN = 1000  # records from one look at the progress to the next
 
 @dataclass
 class RecordFormat:
-    """How files of a layout are read, in the place of `FileFormat`."""
+    """The format of files with a layout, like `FileFormat`."""
 
-    layout: Layout
+    layout: TextLayout
     classes: Any  # numbers, or words in the order of their ranks
     chunk_rows: int
     chunk_bytes: int
     n_rows: int | None = None  # of TRAIN, if a first pass has come to its end
-    room: Room | None = None  # for what is learned again
+    budget: MemoryBudget | None = None  # for rows of several epochs
     multilabel, query_id = False, False
     _known: dict[str | float, Any] = field(default_factory=dict)  # labels that files have had, as the classes are
 
@@ -51,46 +51,46 @@ class RecordFormat:
 
     def reader(self, file: DataFile, *, learned: bool) -> RecordReader:
         """Return a reader of a file."""
-        return RecordReader(file, self, self.room if learned else None, learned=learned)
+        return RecordReader(file, self, self.budget if learned else None, learned=learned)
 
     def label_of(self, label: str | float) -> Any:
-        """Return a label as the classes are; None if it is none of them."""
+        """Convert a label to the classes' type; None if unknown."""
         if label not in self._known:
             words = are_words(self.classes)
-            found = label if words and isinstance(label, str) else None if words else number_of(label)
+            found = label if words and isinstance(label, str) else None if words else parse_number(label)
             if found not in self.classes.tolist():
                 return None
             self._known[label] = found
         return self._known[label]
 
     def unknown_label(self, label: str | float) -> Any:
-        """Return a label that is none of the classes, of their type: a word among numbers is infinite."""
+        """Return a label of the classes' type that is no class."""
         if are_words(self.classes):
             return label if isinstance(label, str) else f"{label:g}"
-        number = number_of(label)
+        number = parse_number(label)
         return np.inf if number is None else number
 
     def mark(self, model: Any) -> None:
-        """Set the attribute of a model that records how its files are read."""
+        """Store in a model how its files are read."""
         model.file_format_ = self.layout.state()
 
-    def beside(self, baseline: Any) -> Any:
-        """Return the learner of scikit-learn's that takes the rows."""
-        return self.layout.beside(baseline)
+    def wrap_baseline(self, baseline: Any) -> Any:
+        """Return the scikit-learn baseline for the rows."""
+        return self.layout.wrap_baseline(baseline)
 
     @property
-    def spaced(self) -> bool:
-        """Return whether empty lines are between the predictions of sequences, as between the sequences."""
+    def with_empty_lines(self) -> bool:
+        """Return whether empty lines separate predicted sequences."""
         return self.layout.sequences
 
 
 class RecordReader:
-    """A pass over a file: chunks of rows, with their labels, and the line in which each begins, or each of its sequences."""
+    """A pass over a file: chunks of rows and their lines."""
 
     query_id = False
 
-    def __init__(self, file: DataFile, form: RecordFormat, room: Room | None, *, learned: bool):
-        self._file, self._form, self._room, self._learned = file, form, room, learned
+    def __init__(self, file: DataFile, form: RecordFormat, budget: MemoryBudget | None, *, learned: bool):
+        self._file, self._form, self._budget, self._learned = file, form, budget, learned
         self.path, self.sequence_id = file.name, form.layout.sequences
         self.fraction_read: float | None = None
         self.ids: list[str] | None = None  # of the rows of the present chunk, if they have some
@@ -103,20 +103,20 @@ class RecordReader:
                 yield chunk
             return
         kept: list[Any] = []
-        room, taken = 0 if self._room is None else self._room.left, 0
+        budget, taken = 0 if self._budget is None else self._budget.left, 0
         for chunk in self._parsed():
             taken += size_of(chunk[0])
-            if taken <= room:
+            if taken <= budget:
                 kept.append((chunk, self.weights))
             else:
                 kept.clear()
             yield chunk
-        if self._room is not None and taken <= room:
-            self._room.left -= taken
+        if self._budget is not None and taken <= budget:
+            self._budget.left -= taken
             self._file.parsed = kept
 
     def _parsed(self) -> Iterator[tuple[Any, Any, Any]]:
-        """Yield the chunks as they are read."""
+        """Yield the chunks."""
         for records in self._chunks():
             y = np.array([label for _, labels in records for label in labels or []]) if self._file.labelled else None
             lines = np.array([record.line for record, _ in records])
@@ -132,7 +132,7 @@ class RecordReader:
         return f"{self.path}, line {found[0] if self.sequence_id else found}: in the chunk that begins here"
 
     def _chunks(self) -> Iterator[list[tuple[Record, list[Any] | None]]]:
-        """Yield the records of each chunk with their labels, up to the first that cannot be read, and raise what is wrong."""
+        """Yield records and labels by chunk, until one is unreadable."""
         found: list[tuple[Record, list[Any] | None]] = []
         n = begun = 0
         with opened(self._file, self._form.chunk_bytes) as (lines, fraction):
@@ -152,8 +152,8 @@ class RecordReader:
                 self.fraction_read = fraction()
                 yield found
 
-    def _labels(self, record: Record, lines: Lines) -> list[Any] | None:
-        """Return the labels of a record as the classes are."""
+    def _labels(self, record: Record, lines: TextLines) -> list[Any] | None:
+        """Convert the labels of a record to the classes' type."""
         if record.labels is None:
             if self._file.labelled:
                 raise lines.broken("the row has no label", record.line)
@@ -171,31 +171,35 @@ class RecordReader:
 
 
 def size_of(X: Any) -> int:
-    """Return about how many bytes rows take."""
+    """Estimate the bytes of rows."""
     if sparse.issparse(X):
         return X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
     return X.nbytes * (OBJECT if X.dtype == object else 1)
 
 
-def records_of(layout: Layout, lines: Lines, file: DataFile) -> Iterator[Record]:
-    """Yield the records of a file, without those that have no label if these are to be left out."""
+def records_of(layout: TextLayout, lines: TextLines, file: DataFile) -> Iterator[Record]:
+    """Yield the records of a file, or only the labelled ones."""
     return layout.labelled_records(lines) if layout.skips and file.labelled else layout.records(lines)
 
 
 @contextmanager
-def opened(file: DataFile, longest: int, *, to_look: bool = False) -> Iterator[tuple[Lines, Callable[[], float | None]]]:
-    """Yield the lines of a file, and what tells how much of it is read."""
-    with file.open(to_look=to_look) as raw, decompressed(raw, file.path) as text:
+def opened(
+    file: DataFile, longest: int, *, first_lines_only: bool = False
+) -> Iterator[tuple[TextLines, Callable[[], float | None]]]:
+    """Yield the lines of a file, and its progress."""
+    with file.open(first_lines_only=first_lines_only) as raw, decompressed(raw, file.path) as text:
         size = 0 if file.is_pipe else os.fstat(raw.fileno()).st_size
-        yield Lines(text, file.name, longest, file.encoding), lambda: min(1.0, raw.tell() / size) if size else None
+        yield TextLines(text, file.name, longest, file.encoding), lambda: min(1.0, raw.tell() / size) if size else None
 
 
 # --------------------------------------------------------------------------------------------------------------- first pass
 
 
-def find_records(job: Job, layout: Layout, train: list[DataFile], classes: Any, *, ranks: bool, bar: Bar) -> RecordFormat:
-    """Return the format of the job's files; a first pass over TRAIN finds what is not known."""
-    form = RecordFormat(layout, classes, job.chunk_rows, job.chunk_bytes, room=Room() if job.epochs > 1 else None)
+def find_records(
+    job: Job, layout: TextLayout, train: list[DataFile], classes: Any, *, ranks: bool, bar: ProgressBar
+) -> RecordFormat:
+    """Return the format of the job's files, scanning if needed."""
+    form = RecordFormat(layout, classes, job.chunk_rows, job.chunk_bytes, budget=MemoryBudget() if job.epochs > 1 else None)
     if classes is not None and layout.is_known:
         return form
     labels: dict[str | float, None] = {}
@@ -206,10 +210,10 @@ def find_records(job: Job, layout: Layout, train: list[DataFile], classes: Any, 
             try:
                 for record in records_of(layout, lines, file):
                     rows += 1
-                    layout.note(record, lines)
+                    layout.add_record(record, lines)
                     labels.update(dict.fromkeys(record.labels or []))
-                    if classes is None and len(labels) > (job.max_classes or MOST_CLASSES):
-                        refuse_too_many(len(labels), job.max_classes)
+                    if classes is None and len(labels) > (job.max_classes or MAX_CLASSES):
+                        check_label_count(len(labels), job.max_classes)
                     if rows % BETWEEN == 0:
                         bar("first pass", fraction())
             except BrokenLineError as broken:
@@ -231,7 +235,7 @@ def find_records(job: Job, layout: Layout, train: list[DataFile], classes: Any, 
 
 
 def check_classes(classes: NDArray, rows: int, name: str, hint: str) -> None:
-    """Refuse labels that are measurements, and warn of numbers that seem to be."""
+    """Raise an error for labels that are measurements."""
     if are_words(classes):
         return
     if (classes != np.floor(classes)).any():
@@ -241,8 +245,8 @@ def check_classes(classes: NDArray, rows: int, name: str, hint: str) -> None:
         warn(f"{name} has {len(classes)} distinct labels in {rows} rows, as measurements have, and each is a class{hint}")
 
 
-def refuse_too_many(n: int, most: int | None) -> None:
-    """Refuse more labels than there may be."""
+def check_label_count(n: int, most: int | None) -> None:
+    """Raise an error for more labels than allowed."""
     try:
         check_number(n, most)
     except ValueError as error:
@@ -250,12 +254,12 @@ def refuse_too_many(n: int, most: int | None) -> None:
 
 
 def classes_of(labels: list[str | float], *, ranks: bool, name: str) -> NDArray:
-    """Return the labels of a first pass, sorted: numbers if all of them are."""
-    numbers = [number_of(label) for label in labels]
+    """Return the sorted labels: numbers if all of them are."""
+    numbers = [parse_number(label) for label in labels]
     if None not in numbers:
         return np.unique(np.array(numbers, dtype=np.float64))
     words = [label for label in labels if isinstance(label, str)]
-    word = next(label for label in words if number_of(label) is None)
+    word = next(label for label in words if parse_number(label) is None)
     if ranks:
         raise UsageError(
             f"{name} has the label {shortened(word)}; ranks that are words need --classes, which gives them in their order"

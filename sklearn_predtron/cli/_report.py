@@ -1,4 +1,4 @@
-"""Reports of a job that is done: tables, or JSON."""
+"""Reports of a finished job: tables or JSON."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn_predtron._support.one_line import one_line
 from sklearn_predtron.cli._compare import CUTS, ResultRow
 from sklearn_predtron.cli._console import complain, report
 from sklearn_predtron.cli._data_files import STANDARD
-from sklearn_predtron.cli._growing import LeftOut
+from sklearn_predtron.cli._growing import UnseenFeatures
 from sklearn_predtron.cli._job import Job
 from sklearn_predtron.cli._progress import LONGEST_NAME
 from sklearn_predtron.cli._tasks import Task
@@ -32,7 +32,7 @@ HEADER = [
 
 
 def table(results: Sequence[ResultRow]) -> str:
-    """Return the table as text, without the columns that nobody asked for."""
+    """Format the table without empty columns."""
     hidden = {"held-out loss"} if all(result.held_out_loss is None for result in results) else set()
     hidden |= {"F1 of chunks"} if all(result.chunks is None for result in results) else set()
     hidden |= {"rejected", "right of the rest"} if all(result.rejected is None for result in results) else set()
@@ -41,19 +41,19 @@ def table(results: Sequence[ResultRow]) -> str:
 
 
 def top_table(results: Sequence[ResultRow]) -> str:
-    """Return NDCG@k as a table after an empty line, or nothing if it is not wanted."""
+    """Format NDCG@k as a table, if requested."""
     lines = [line for result in results for line in result.top_cells()]
     return "\n" + aligned([["learner", "queries", *(f"NDCG@{k}" for k in CUTS)], *lines]) + "\n\n" if lines else ""
 
 
-def paid_table(results: Sequence[ResultRow]) -> str:
-    """Return the table of costs as text after an empty line; it is empty if rows have no costs of their own."""
-    lines = [line for result in results for line in result.paid_cells()]
+def cost_table(results: Sequence[ResultRow]) -> str:
+    """Format the table of costs, if rows have costs."""
+    lines = [line for result in results for line in result.cost_cells()]
     return "\n" + aligned([["learner", "rows", "mean cost", "best constant", "savings"], *lines]) + "\n\n" if lines else ""
 
 
 def aligned(lines: list[list[str]], left: Sequence[int] = (0, 1)) -> str:
-    """Return cells as text, those of some columns to the left; the first line is the header."""
+    """Align cells as text below a header."""
     lines = [[one_line(cell, LONGEST_NAME) for cell in line] for line in lines]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     lines = [lines[0], ["-" * width for width in widths], *lines[1:]]
@@ -66,7 +66,7 @@ def aligned(lines: list[list[str]], left: Sequence[int] = (0, 1)) -> str:
 
 
 def legend(tasks: Sequence[Task]) -> str:
-    """Return in a line what the table's columns are; the user guide says more."""
+    """Return a one-line legend of the table's columns."""
     scores = {task.score for task in tasks}
     score = scores.pop() if len(scores) == 1 else "accuracy, or the task's own"
     return f"rounds/s: of learning alone; progressive loss: the mean, each before its update; held-out score: {score}."
@@ -74,30 +74,30 @@ def legend(tasks: Sequence[Task]) -> str:
 
 @dataclass
 class Outcome:
-    """The outcome of the job, and what ended parts of it early, with what is left."""
+    """The outcome of the job, and errors that ended it early."""
 
     results: Sequence[ResultRow]
-    left_out: LeftOut
+    left_out: UnseenFeatures
     errors: list[tuple[BaseException, str]]
     predictions_to: str | None
     only_predicted: bool
 
 
 def report_outcome(outcome: Outcome, job: Job, task: Task) -> int:
-    """Say what came of the job, beside predictions that take the output, and return the exit code."""
-    beside = outcome.predictions_to == STANDARD
+    """Report the outcome; return the exit code."""
+    to_stderr = outcome.predictions_to == STANDARD
     text = "" if job.quiet else str(outcome.left_out)
     if job.json:
-        code = report(as_json(outcome.results, outcome.left_out), beside=beside)
+        code = report(as_json(outcome.results, outcome.left_out), to_stderr=to_stderr)
     elif job.quiet or outcome.only_predicted:
-        code = report(text, beside=True)
+        code = report(text, to_stderr=True)
     else:
-        text = f"{table(outcome.results)}\n{top_table(outcome.results)}{paid_table(outcome.results)}{text}{legend([task])}\n"
-        code = report(text, beside=beside)
+        text = f"{table(outcome.results)}\n{top_table(outcome.results)}{cost_table(outcome.results)}{text}{legend([task])}\n"
+        code = report(text, to_stderr=to_stderr)
     return max([code, *(complain(error, rest) for error, rest in outcome.errors)])
 
 
-def as_json(results: Sequence[ResultRow], left_out: LeftOut) -> str:
+def as_json(results: Sequence[ResultRow], left_out: UnseenFeatures) -> str:
     """Return the results as one JSON object."""
     missing = {"values": left_out.values, "features": len(left_out.features)}
     found: dict[str, Any] = {"results": [result.figures() for result in results], "left_out_of_test": missing}

@@ -1,4 +1,4 @@
-"""Templates of tokens' features: files of macros as CRF++ has them."""
+"""Feature templates of tokens in the format of CRF++."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Template = list[tuple[tuple[str, int], ...]]
 
 
 def read_template_file(path: str | None) -> Template | None:
-    """Return the items of a template, as `token_features` takes them; None is the usual one."""
+    """Read the items of a template; None is the default one."""
     if path is None or path == USUAL:
         return None
     with named(f"--template={path!r}"), open(path, encoding="utf-8-sig", errors="replace") as lines:
@@ -28,7 +28,7 @@ def read_template_file(path: str | None) -> Template | None:
 
 
 def read_item(path: str, number: int, line: str) -> tuple[tuple[str, int], ...]:
-    """Return the item of a line: of comments, and of "B", as which labels that follow each other are learned anyway, nothing."""
+    """Return the item of a line; comments and "B" have none."""
     text = line.strip()
     if not text or text.startswith("#") or text == "B":
         return ()

@@ -1,4 +1,4 @@
-"""Lines of text, with their numbers; what is no text is refused."""
+"""Numbered lines of text, which must be decodable."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from sklearn_predtron.datasets import BrokenLineError
 UTF_8 = "utf-8"
 
 
-class Lines:
+class TextLines:
     """The lines of a file, as text with their ends.
 
     Parameters
     ----------
     file : binary file
-        What is read.
+        The file.
     path : str
         Its name in errors.
     longest : int
@@ -31,7 +31,7 @@ class Lines:
         self.number = 0  # of the last line
         self.n_bytes = 0  # up to its end
 
-    def __iter__(self) -> Lines:
+    def __iter__(self) -> TextLines:
         return self
 
     def __next__(self) -> str:
@@ -46,10 +46,10 @@ class Lines:
         if len(line) > self.longest:
             raise self.broken(f"the line is longer than chunk_bytes={self.longest}")
         self.n_bytes += len(line)
-        return self._as_text(line)
+        return self._decode_line(line)
 
-    def _as_text(self, line: bytes) -> str:
-        """Return a line as text."""
+    def _decode_line(self, line: bytes) -> str:
+        """Decode a line."""
         if b"\0" in line:
             raise self.broken("the line has a NUL byte, which text has not")
         try:
@@ -60,5 +60,5 @@ class Lines:
             raise self.broken(f"the line is no text in {self.encoding.upper()}: {place}{hint}") from None
 
     def broken(self, reason: str, number: int | None = None) -> BrokenLineError:
-        """Return the error of a line, the last one unless its number is given."""
+        """Return the error of a line, by default the last."""
         return BrokenLineError(self.path, self.number if number is None else number, reason)

@@ -1,4 +1,4 @@
-"""One file is one thing: what is written is written over nothing else that the job uses."""
+"""Check that output files overwrite no other file in use."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from sklearn_predtron.cli._job import Job, option
 ALLOWED = {("save", "load"), ("cache", "cache")}  # a model that learns on takes its own place; a file may be used twice
 
 
-class Use(NamedTuple):
-    """A file that the job reads or writes: as what, how messages call that, and its name, or number if it is open."""
+class FileUse(NamedTuple):
+    """A file of the job: its purpose, description and name."""
 
     name: str
     said: str
@@ -26,7 +26,7 @@ class Use(NamedTuple):
 
 
 def check_uses(job: Job) -> None:
-    """Refuse a file that is written and used as something else, too, by whatever names."""
+    """Raise UsageError if an output file is used twice."""
     same = defaultdict(list)
     for use in uses_of(job):
         same[identity(use.path)].append(use)
@@ -37,27 +37,30 @@ def check_uses(job: Job) -> None:
                 raise UsageError(f"{one.said} and {other.said} are the same file {path!r}")
 
 
-def uses_of(job: Job) -> Iterator[Use]:
-    """Yield what is written, then what is read."""
-    yield Use("output", "standard output", 1, True)
+def uses_of(job: Job) -> Iterator[FileUse]:
+    """Yield the files that are written, then those read."""
+    yield FileUse("output", "standard output", 1, True)
     for name in ("checkpoint", "predictions", "plot", "save"):
         if getattr(job, name) and getattr(job, name) != STANDARD:
-            yield Use(name, f"--{name}", getattr(job, name), True)
+            yield FileUse(name, f"--{name}", getattr(job, name), True)
     data = [("TRAIN", path) for path in job.train] + [("--test", path) for path in [job.test] if path]
     for said, path in data:
         if job.cache and path != STANDARD:
-            yield Use("cache", f"the cache of {said}={path!r}", f"{path}.cache", True)
+            yield FileUse("cache", f"the cache of {said}={path!r}", f"{path}.cache", True)
     data += [(option(name), path) for name in ("costs", "test_costs") if (path := getattr(job, name))]
     if job.template:
         data.append(("--template", job.template))
     for said, path in data:
-        yield Use("data", said, 0 if path == STANDARD else path, False)
+        yield FileUse("data", said, 0 if path == STANDARD else path, False)
     if job.load:
-        yield Use("load", "--load", job.load, False)
+        yield FileUse("load", "--load", job.load, False)
 
 
 def identity(path: str | int) -> Any:
-    """Return a key that all names of one regular file share, even before it exists; None for anything else."""
+    """Return a key shared by all names of one file.
+
+    It works before the file exists; None stands for anything but regular files.
+    """
     try:
         found = os.stat(path)
     except OSError:

@@ -8,28 +8,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class Weighted:
-    """Rows, and their weights; a slice or a permutation of it is of rows.
+class WeightedRows:
+    """Rows and their weights, sliced together.
 
     Parameters
     ----------
     values : matrix of shape (n, p)
         The rows.
     weights : ndarray of shape (n,)
-        What each weighs.
+        The weight of each row.
     """
 
     def __init__(self, values: Any, weights: NDArray):
         self.values, self.weights = values, weights
 
     @classmethod
-    def of(cls, X: Any, y: Any, weights: NDArray) -> tuple[Weighted, Any]:
-        """Return the rows that weigh something, and their labels."""
+    def of(cls, X: Any, y: Any, weights: NDArray) -> tuple[WeightedRows, Any]:
+        """Return the rows of positive weight, and their labels."""
         there = np.flatnonzero(weights)
         return cls(X, weights)[there], y[there]
 
-    def __getitem__(self, rows: slice | NDArray) -> Weighted:
-        return Weighted(self.values[rows], self.weights[rows])
+    def __getitem__(self, rows: slice | NDArray) -> WeightedRows:
+        return WeightedRows(self.values[rows], self.weights[rows])
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -38,5 +38,5 @@ class Weighted:
 
 
 def split_weights(X: Any) -> tuple[Any, NDArray | None]:
-    """Return the rows, and their weights if they have any."""
-    return (X.values, X.weights) if isinstance(X, Weighted) else (X, None)
+    """Return the rows and their weights, if any."""
+    return (X.values, X.weights) if isinstance(X, WeightedRows) else (X, None)

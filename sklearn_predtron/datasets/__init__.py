@@ -1,4 +1,4 @@
-"""Readers of data that need not fit in memory, sequences as rows of tokens, and simulated queries and sequences."""
+"""Readers of large data, token sequences, and simulated data."""
 
 from sklearn_predtron.datasets._broken_lines import BrokenLineError
 from sklearn_predtron.datasets._chunk_labels import chunk_labels

@@ -1,4 +1,4 @@
-"""Parquet and Arrow files: their columns in batches, and columns as arrays."""
+"""Parquet and Arrow files in batches and arrays."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BUFFER = 2**16  # bytes that are read of a column at once; without a buffer it i
 
 
 def import_arrow() -> Any:
-    """Return pyarrow, which is imported where it is used."""
+    """Import pyarrow on first use."""
     try:
         import pyarrow.ipc
         import pyarrow.parquet
@@ -28,13 +28,13 @@ def import_arrow() -> Any:
 
 
 def unreadable(path: str, error: Exception | str, column: str | None = None) -> ValueError:
-    """Return the ValueError to raise for any error that a damaged file has caused."""
+    """Return the ValueError for a damaged file."""
     about = "" if column is None else f"column {column!r}: "
     return ValueError(f"path={path!r} cannot be read: {about}{one_line(str(error) or repr(error), LONGEST_REASON)}")
 
 
 class ArrowFile:
-    """A Parquet file or an Arrow file, told by its first bytes.
+    """A Parquet or Arrow file, identified by its first bytes.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class ArrowFile:
             raise unreadable(path, error) from None
 
     def batches(self, columns: list[str], most: int) -> Iterator[Any]:
-        """Yield batches of some columns, of at most so many rows, of which nothing lies outside of the file."""
+        """Yield validated batches of some columns."""
         read, batches = 0, self._batches(columns, most)
         while (batch := self._next(batches)) is not None:
             read += batch.num_rows
@@ -84,18 +84,21 @@ class ArrowFile:
             raise unreadable(self.path, f"it should have {self.n_rows:,} rows, and its columns have more or fewer")
 
     def _next(self, batches: Iterator[Any]) -> Any:
-        """Return the next batch, or None; pyarrow does not look where offsets and indices of a file lead before it goes there."""
+        """Return the next batch, or None.
+
+        pyarrow follows offsets and indices of a file without bounds checks.
+        """
         batch = None
         try:
             batch = next(batches, None)
             if batch is not None:
                 batch.validate(full=True)
         except Exception as error:
-            raise unreadable(self.path, *(error, None) if batch is None else blamed(batch, error)) from None
+            raise unreadable(self.path, *(error, None) if batch is None else first_bad_column(batch, error)) from None
         return batch
 
     def _batches(self, columns: list[str], most: int) -> Iterator[Any]:
-        """Yield batches as they are in the file, those of an Arrow file whole."""
+        """Yield the file's batches; those of Arrow files are whole."""
         if self._parquet is not None:
             several = import_arrow().cpu_count() > 1  # one thread of its own is slower than none
             at_once = most * self._at_once(columns, most)
@@ -105,7 +108,7 @@ class ArrowFile:
                 yield self._arrow.get_batch(i).select(columns)
 
     def _at_once(self, columns: list[str], most: int) -> int:
-        """Return the number of batches to decode at once: 1 unless all columns are numbers.
+        """Return the number of batches to decode at once.
 
         Decoding a few short rows at a time takes twice as long.
         """
@@ -113,8 +116,8 @@ class ArrowFile:
         return max(1, AT_ONCE // (8 * len(columns) * most)) if of_numbers else 1
 
 
-def blamed(batch: Any, error: Exception) -> tuple[Exception, str | None]:
-    """Return the error of the first column that has one of its own, and its name, or what is known without."""
+def first_bad_column(batch: Any, error: Exception) -> tuple[Exception, str | None]:
+    """Return the error and name of the first bad column."""
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         try:
             column.validate(full=True)
@@ -136,19 +139,19 @@ def is_text(kind: Any) -> bool:
 
 
 def is_of_table(kind: Any) -> bool:
-    """Return whether the values of a type are numbers or categories."""
+    """Return whether a type is of numbers or categories."""
     kind = kind.value_type if import_arrow().types.is_dictionary(kind) else kind
     return is_number(kind) or is_text(kind)
 
 
 def is_list(kind: Any, holds: Callable[[Any], bool]) -> bool:
-    """Return whether the values of a type are lists, of values of a type that `holds`."""
+    """Return whether a type is of lists of accepted values."""
     types = import_arrow().types
     return (types.is_list(kind) or types.is_large_list(kind)) and holds(kind.value_type)
 
 
 def is_word(kind: Any) -> bool:
-    """Return whether the values of a type are strings, be it in a dictionary."""
+    """Return whether a type is of strings or their dictionaries."""
     return is_text(kind.value_type if import_arrow().types.is_dictionary(kind) else kind)
 
 
@@ -167,21 +170,21 @@ def is_index(kind: Any) -> bool:
     return import_arrow().types.is_integer(kind)
 
 
-class Batch(NamedTuple):
-    """A batch of a file, the number of its first row in the file, counted from 1, and how much of all rows is read with it."""
+class ArrowBatch(NamedTuple):
+    """A batch of a file, its first row and the progress."""
 
     columns: Any
     path: str
     first: int
     fraction: float
 
-    def refuse(self, wrong: Any, reason: str) -> None:
-        """Raise an error that names the first row that is wrong, if any is."""
+    def raise_for(self, wrong: Any, reason: str) -> None:
+        """Raise an error that names the first wrong row, if any."""
         if wrong.any():
             raise ValueError(f"{self.path}, row {self.first + int(np.argmax(wrong))}: {reason}")
 
     def column(self, name: str) -> Any:
-        """Return a column, which must have all its values."""
+        """Return a column without missing values."""
         column = self.columns.column(name)
         if import_arrow().types.is_dictionary(column.type):
             try:
@@ -189,7 +192,7 @@ class Batch(NamedTuple):
             except Exception as error:
                 raise unreadable(self.path, error, name) from None
         if column.null_count:
-            self.refuse(column.is_null().to_numpy(zero_copy_only=False), f"{name!r} is null")
+            self.raise_for(column.is_null().to_numpy(zero_copy_only=False), f"{name!r} is null")
         return column
 
     def _array(self, name: str, values: Any) -> NDArray:
@@ -209,7 +212,7 @@ class Batch(NamedTuple):
         """Return the labels."""
         labels = self.values(name)
         if labels.dtype.kind == "f":
-            self.refuse(~np.isfinite(labels), f"{name!r} is not finite")
+            self.raise_for(~np.isfinite(labels), f"{name!r} is not finite")
         return labels
 
     def table(self, names: list[str]) -> Any:
@@ -225,18 +228,21 @@ class Batch(NamedTuple):
         if not np.isfinite(X).all():
             wrong = ~np.isfinite(X)
             name = names[int(np.argmax(wrong.ravel())) % len(names)]
-            self.refuse(wrong.any(axis=1), f"{name!r} is not a finite {dtype}")
+            self.raise_for(wrong.any(axis=1), f"{name!r} is not a finite {dtype}")
         return X
 
     def lists(self, name: str) -> tuple[NDArray, NDArray]:
-        """Return the values of a column of lists, one list after the other, and where each begins; no copy is made."""
+        """Return the flat values of a list column, and the starts.
+
+        No copy is made.
+        """
         column = self.column(name)
         starts = self._array(name, column.offsets)
         values = column.values.slice(starts[0], starts[-1] - starts[0])
         starts = starts - starts[0]
         if values.null_count:
             at = int(np.argmax(values.is_null().to_numpy(zero_copy_only=False)))
-            self.refuse(starts[1:] > at, f"{name!r} holds a null")
+            self.raise_for(starts[1:] > at, f"{name!r} holds a null")
         return self._array(name, values), starts
 
     def indices(self, name: str, width: int) -> tuple[NDArray[np.int32], NDArray]:
@@ -245,7 +251,7 @@ class Batch(NamedTuple):
         if indices.min(initial=0) < 0 or indices.max(initial=0) >= width:
             wrong = (indices < 0) | (indices >= width)
             at = int(np.argmax(wrong))
-            self.refuse(starts[1:] > at, f"{name!r} holds {indices[at]}; indices lie in 0..{width - 1}")
+            self.raise_for(starts[1:] > at, f"{name!r} holds {indices[at]}; indices lie in 0..{width - 1}")
         return indices.astype(np.int32, copy=False), starts
 
     def rows(self, indices: str, values: str, width: int, dtype: np.dtype) -> sparse.csr_matrix:
@@ -254,10 +260,10 @@ class Batch(NamedTuple):
         with np.errstate(over="ignore"):
             data, ends = self.lists(values)
             data = data.astype(dtype, copy=False)
-        self.refuse(np.diff(starts) != np.diff(ends), f"{indices!r} and {values!r} differ in length")
+        self.raise_for(np.diff(starts) != np.diff(ends), f"{indices!r} and {values!r} differ in length")
         if not np.isfinite(data).all():
             at = int(np.argmin(np.isfinite(data)))
-            self.refuse(starts[1:] > at, f"{values!r} holds {data[at]}, which is not a finite {dtype}")
+            self.raise_for(starts[1:] > at, f"{values!r} holds {data[at]}, which is not a finite {dtype}")
         if starts[-1] <= MOST_FEATURES:
             starts = starts.astype(np.int32, copy=False)
         return sparse.csr_matrix((data, index, starts), shape=(len(starts) - 1, width))

@@ -1,4 +1,4 @@
-"""Blocks of text that are parsed together: whole lines, or whole queries (sequences)."""
+"""Blocks of text: whole lines, or whole queries (sequences)."""
 from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_GET_SIZE, PyByteArray_Resize
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport int64_t
@@ -24,14 +24,17 @@ cdef inline bint is_space(char byte) noexcept:
 
 
 def query_id(field):
-    """Return the id that a row's second field gives; None if it gives none of 64 bits."""
+    """Return the id in a row's second field, or None."""
     digits = re.fullmatch(rb"qid:([+-]?\d{1,20})", field)
     number = 2**63 if digits is None else int(digits[1])
     return number if -(2**63) <= number < 2**63 else None
 
 
 def rows_of(file, size):
-    """Yield the lines with a row, as fields without the comment; no field of a line that cannot be read, the last."""
+    """Yield the fields of lines with a row.
+
+    A line that cannot be read yields no field and is the last.
+    """
     for block in BlockCutter(file, 1, size, longest=size):
         fields = block.text[:-PADDING].partition(b"#")[0].split()
         if fields or block.error is not None:
@@ -54,16 +57,16 @@ cdef class Block:
 
 
 cdef class BlockCutter:
-    """Cuts a file into blocks: each ends with the line that makes it `most` lines or `size` bytes long, or longer.
+    """Cuts a file into blocks of whole lines.
 
-    With a `group`, which is what messages call queries, each ends with the query that does so, and no id returns within a block:
-    two queries of one id would be taken for one.  A line, or the rows of a query, may be `longest` bytes long.  Iterating yields
-    `Block`; the last one is empty, unless a line is broken.  A file that is at some line is told how many are `before` it.
+    With a `group` (the word for queries in messages), each block ends with a whole query.  No id returns within a block, because
+    two queries with the same id would be read as one.  A line, or the rows of a query, may be `longest` bytes long.  Iterating
+    yields `Block`; the last one is empty, unless a line is broken.  `before` is the number of lines before the file's position.
     """
     cdef object file, group
     cdef Py_ssize_t most, size, longest, at_once
     cdef bytearray buffer
-    # In the buffer: the block begins, the block ends, the present line begins, it ends, what is read ends.
+    # In the buffer: the start and end of the block, the start and end of the present line, the end of the data.
     cdef Py_ssize_t start, kept, line, next, filled
     cdef Py_ssize_t searched        # up to where no line ends
     cdef int64_t number             # of the present line
@@ -89,7 +92,7 @@ cdef class BlockCutter:
         return self.cut_lines() if self.group is None else self.cut_queries()
 
     cdef skip_mark(self):
-        """Leave out the mark that the file may begin with."""
+        """Skip the byte order mark."""
         self.opened = True
         while self.filled < 3 and BYTE_ORDER_MARK.startswith(self.buffer[:self.filled]) and self.read_more():
             pass
@@ -97,7 +100,7 @@ cdef class BlockCutter:
             self.start = self.kept = self.line = self.next = self.searched = 3
 
     cdef bint read_more(self) except -1:
-        """Read some more bytes; false if there are none, or if they cannot be read, for a reason that is kept."""
+        """Read more bytes; return whether that was possible."""
         cdef Py_ssize_t n = 0
         self.make_room()
         try:
@@ -109,7 +112,7 @@ cdef class BlockCutter:
         return n > 0
 
     cdef make_room(self):
-        """Close the gaps in the buffer, and make it longer if that is not enough."""
+        """Compact the buffer, or enlarge it."""
         cdef char* bytes_ = PyByteArray_AS_STRING(self.buffer)
         cdef Py_ssize_t length = self.kept - self.start, gap = self.line - length, unread = self.filled - self.line
         if self.filled + self.at_once <= PyByteArray_GET_SIZE(self.buffer):
@@ -122,7 +125,7 @@ cdef class BlockCutter:
             PyByteArray_Resize(self.buffer, (self.filled + self.at_once) * 3 // 2)
 
     cdef bint find_line(self) except -1:
-        """Find the end of the line that begins at `next`; false at the end of the file, and if it cannot be read."""
+        """Find the line's end; false at end or error."""
         cdef const char* bytes_
         cdef const void* newline
         self.line = self.next
@@ -143,7 +146,7 @@ cdef class BlockCutter:
         return self.reason is None and self.next > self.line
 
     cdef Block take(self, int64_t first, Py_ssize_t whole):
-        """Return the kept lines as a block, and begin a new one."""
+        """Return the kept lines as a block, and restart."""
         cdef Block block = Block.__new__(Block)
         cdef Py_ssize_t n = self.kept - self.start
         block.text = PyBytes_FromStringAndSize(NULL, n + <Py_ssize_t> PADDING)
@@ -203,14 +206,20 @@ cdef class BlockCutter:
         self.line = self.next
 
     cdef bint find_row(self) except -1:
-        """Find the next line with a row, and its query; false at the end of the file, and if the line cannot be read."""
+        """Find the next row and its query.
+
+        False at the end of the file, and if the line cannot be read.
+        """
         while self.find_line():
             if self.find_id():
                 return self.reason is None
         return False
 
     cdef bint find_id(self) except -1:
-        """Find the id of the present line's query, or the reason why it has none; false if the line has no row."""
+        """Find the query id of the line, or its error.
+
+        False if the line has no row.
+        """
         cdef const char* text = PyByteArray_AS_STRING(self.buffer)
         cdef Py_ssize_t begin[2]
         cdef Py_ssize_t end[2]
@@ -231,7 +240,7 @@ cdef class BlockCutter:
         return True
 
     cdef bint read_id(self, const char* field, Py_ssize_t n) except -1:
-        """Read qid:ID, and return whether it is that."""
+        """Read qid:ID; return whether that succeeded."""
         cdef Py_ssize_t i
         cdef int64_t qid = 0
         if 4 < n <= 22 and memcmp(field, b"qid:", 4) == 0:

@@ -25,7 +25,7 @@ class BrokenLineError(ValueError):
     line_number : int
         The line, counted from 1.
     reason : str
-        What is wrong with it.
+        The reason of the error.
 
     See Also
     --------
@@ -51,7 +51,7 @@ class BrokenLineError(ValueError):
 
 @dataclass(frozen=True)
 class LineRules:
-    """The form of a line; by it scikit-learn's parser explains a line that ours refuses, the first field that is wrong."""
+    """The form of a line, which explains errors by field."""
 
     n_features: int | None
     zero_based: bool
@@ -80,7 +80,7 @@ class LineRules:
             raise ValueError(f"the label is not one of the classes {shortened(self.classes)}")
 
     def error(self, line: bytes) -> str | None:
-        """Return why the line cannot be read, if so."""
+        """Return why the line is unreadable, if it is."""
         try:
             self.check(line)
         except (ValueError, OverflowError) as error:
@@ -102,7 +102,10 @@ class LineRules:
 
 
 def first_true(n: int, holds: Callable[[int], bool]) -> int:
-    """Return the least i for which holds(i + 1); it must hold for some i < n, and from there on."""
+    """Return the least i for which holds(i + 1).
+
+    It must hold for some i < n, and from there on.
+    """
     low, high = 0, n
     while high - low > 1:
         middle = (low + high) // 2
@@ -114,7 +117,7 @@ def first_true(n: int, holds: Callable[[int], bool]) -> int:
 
 
 def shortened(labels: NDArray) -> str:
-    """Return the labels for a message, the first ten of them."""
+    """Return the first ten labels for a message."""
     return "[" + ", ".join(f"{label:g}" for label in labels[:10]) + (", ...]" if len(labels) > 10 else "]")
 
 

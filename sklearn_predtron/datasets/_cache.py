@@ -1,4 +1,4 @@
-"""A binary cache of what is parsed of an svmlight file, mapped into memory when it is read.
+"""A memory-mapped binary cache of a parsed svmlight file.
 
 A start of 64 bytes; of each chunk its values, indices, row starts, labels, and if there are any the starts of the label sets and
 the ids, each on a multiple of 64 bytes; at the end the index: a line of JSON, and a table that says where the chunks are.
@@ -41,8 +41,8 @@ MOST_CLASSES = 100_000  # that a cache remembers
 Parsed = Generator[tuple[Chunk, "float | None"], None, None]
 
 
-class Place(NamedTuple):
-    """Where a chunk is, and what it holds; `lowest` and `largest` are indices of the text, which counts from `base` in it.
+class ChunkPlace(NamedTuple):
+    """The place, size and index range of a cached chunk.
 
     Its arrays are `length` bytes with the sum `check`.
     """
@@ -61,7 +61,7 @@ class Place(NamedTuple):
 
 
 class ChunkCache:
-    """The cache of a file that is read in one way.
+    """The cache of a file under fixed reading options.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class ChunkCache:
     source : str
         The file.
     settings : dict
-        How the file is read; a cache of another way is written anew.
+        How the file is read; a cache of another way is written again.
     """
 
     def __init__(self, path: str, source: str, settings: dict[str, Any]):
@@ -79,12 +79,15 @@ class ChunkCache:
         self.settings = settings
 
     def summary(self) -> RunningSummary | None:
-        """Return the summary of a complete pass, or None if there is no cache."""
+        """Return the summary of a complete cache, or None."""
         with self._opened() as found:
             return None if found is None else found.summary
 
     def chunks(self, rules: LineRules, parsed: Parsed) -> Parsed:
-        """Yield each chunk, and how much is read with it: from the cache, or as it is parsed, and written to the cache."""
+        """Yield each chunk and the progress.
+
+        Chunks come from the cache, or are parsed and written to it.
+        """
         with closing(parsed), self._opened() as found:
             if found is None:
                 yield from self._write(rules, parsed)
@@ -92,15 +95,15 @@ class ChunkCache:
             for i, place in enumerate(found.places):
                 try:
                     chunk = found.chunk(place, rules)
-                except DamageError as error:
+                except DamagedCacheError as error:
                     raise self._damaged(str(error)) from None
-                if chunk is None:  # These rules refuse a line, which only the text can show.
+                if chunk is None:  # These rules reject a line, which only the text can show.
                     yield from islice(parsed, i, None)
                     return
                 yield chunk, (i + 1) / len(found.places)
 
     def _write(self, rules: LineRules, parsed: Parsed) -> Iterator[tuple[Chunk, float | None]]:
-        """Yield the chunks as they are parsed, and put the cache in its place after the last one."""
+        """Yield the parsed chunks, and install the cache after the last."""
         about = self._about()
         with CacheWriter(self.path, self.source, about) as writer:
             for chunk, fraction in parsed:
@@ -110,7 +113,7 @@ class ChunkCache:
                 writer.complete()
 
     def _about(self) -> dict[str, Any]:
-        """Return the properties of the file and the settings that a cache must match."""
+        """Return the file properties and settings that must match."""
         if os.path.exists(self.source) and not os.path.isfile(self.source):
             raise ValueError(f"cache={self.path!r} is not accepted with path={self.source!r}, which can be read only once.")
         stat = os.stat(self.source)
@@ -121,7 +124,7 @@ class ChunkCache:
 
     @contextmanager
     def _opened(self) -> Iterator[MappedChunks | None]:
-        """Open the cache; None if there is none, or one of another file or another way of reading it."""
+        """Open the cache; None if missing or stale."""
         about = self._about()
         if not os.path.exists(self.path):
             yield None
@@ -133,8 +136,8 @@ class ChunkCache:
             try:
                 found = json.loads(line)
                 if found.get("about") == about:
-                    rows = np.frombuffer(table, dtype=np.int64).reshape(-1, len(Place._fields)).tolist()
-                    mapped = MappedChunks(file, [Place(*row) for row in rows], RunningSummary.of(found["summary"]), about)
+                    rows = np.frombuffer(table, dtype=np.int64).reshape(-1, len(ChunkPlace._fields)).tolist()
+                    mapped = MappedChunks(file, [ChunkPlace(*row) for row in rows], RunningSummary.of(found["summary"]), about)
                 else:
                     mapped = None
             except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):  # somebody's own index
@@ -142,7 +145,7 @@ class ChunkCache:
             yield mapped
 
     def _index(self, file: IO[bytes]) -> bytes:
-        """Return the index, or one that is about nothing if the cache is of another format."""
+        """Return the index, empty if the format is another."""
         size, start = os.fstat(file.fileno()).st_size, file.read(ALIGNMENT)
         if start[: len(MAGIC)] != MAGIC[: len(start)]:
             raise ValueError(
@@ -165,16 +168,16 @@ class ChunkCache:
         return index
 
     def _damaged(self, reason: str) -> ValueError:
-        """Return an error that says what to do."""
-        return ValueError(f"cache={self.path!r} is damaged: {reason}.  Delete it, and it is written anew.")
+        """Return an error with advice."""
+        return ValueError(f"cache={self.path!r} is damaged: {reason}.  Delete it, and it is written again.")
 
 
 class CacheWriter:
-    """Writes a cache, which takes its place when it is complete; else nothing is left of it."""
+    """Writes a cache, which is installed only when complete."""
 
     def __init__(self, path: str, source: str, about: dict[str, Any]):
         self._given, self._path, self._about = path, os.path.realpath(path), about
-        self._summary, self._places = RunningSummary(MOST_CLASSES), list[Place]()
+        self._summary, self._places = RunningSummary(MOST_CLASSES), list[ChunkPlace]()
         with self._named():
             folder, name = os.path.split(self._path)
             handle, self._part = tempfile.mkstemp(prefix=f"{name[:LONGEST]}.", suffix=".part", dir=folder)
@@ -193,7 +196,7 @@ class CacheWriter:
         self._discard()
 
     def _discard(self) -> None:
-        """Remove what is not in its place."""
+        """Remove an incomplete cache."""
         with suppress(OSError):
             self._file.close()
         with suppress(FileNotFoundError):
@@ -201,7 +204,7 @@ class CacheWriter:
 
     @contextmanager
     def _named(self) -> Iterator[None]:
-        """Say what the system's errors are about."""
+        """Name the file in errors of the system."""
         try:
             yield
         except OSError as error:
@@ -213,7 +216,7 @@ class CacheWriter:
             self._file.write(data)
 
     def add(self, chunk: Chunk, base: int) -> None:
-        """Write a chunk, whose indices count from `base` in the text."""
+        """Write a chunk, with indices counted from `base`."""
         X, labels = chunk.X, chunk.labels
         lowest, largest = int(X.indices.min(initial=1)) + base, int(X.indices.max(initial=-1 - base)) + base
         kept = int(lowest >= 1)  # then indices need no change for a text that counts from 1
@@ -227,10 +230,10 @@ class CacheWriter:
         where = self._file.tell(), len(data), check_sum(data)
         self._write(data)
         self._summary.add(chunk, base)
-        self._places.append(Place(*where, chunk.first, *sizes, lowest, largest, kept, values.itemsize))
+        self._places.append(ChunkPlace(*where, chunk.first, *sizes, lowest, largest, kept, values.itemsize))
 
     def complete(self) -> None:
-        """Write the index and the start, and put the file in its place."""
+        """Write index and header, and install the file."""
         line = json.dumps({"about": self._about, "summary": self._summary.state()}).encode() + b"\n"
         index = line + np.array(self._places, dtype=np.int64).tobytes()
         with self._named():
@@ -244,22 +247,22 @@ class CacheWriter:
             os.replace(self._part, self._path)
 
 
-class DamageError(Exception):
-    """There is no chunk where one should be."""
+class DamagedCacheError(Exception):
+    """A chunk is missing in the cache."""
 
 
 class MappedChunks:
-    """The chunks of a cache that is open."""
+    """The chunks of an open cache."""
 
-    def __init__(self, file: IO[bytes], places: list[Place], summary: RunningSummary, about: dict[str, Any]):
+    def __init__(self, file: IO[bytes], places: list[ChunkPlace], summary: RunningSummary, about: dict[str, Any]):
         self.places = places
         self.summary = summary
         self._file, self._size, self._about = file, os.fstat(file.fileno()).st_size, about
         self._map: mmap | None = None
         self._begin = self._end = 0
 
-    def chunk(self, place: Place, rules: LineRules) -> Chunk | None:
-        """Return a chunk; None if the rules refuse one of its lines."""
+    def chunk(self, place: ChunkPlace, rules: LineRules) -> Chunk | None:
+        """Return a chunk; None if the rules reject a line."""
         values, indices, starts, labels, label_starts, ids = self._arrays(place)
         base = 1 - rules.zero_based
         width = max(1, place.largest + 1 - base)
@@ -274,8 +277,8 @@ class MappedChunks:
         sound = are_starts(starts, place.entries) and (not rules.multilabel or are_starts(label_starts, place.labels))
         sound = sound and indices.view(np.uint32).max(initial=0) < width  # as which a negative index is huge
         if not sound or not np.isfinite(values_of_labels).all():
-            # Though the check sum is right: what has written them is not this package.
-            raise DamageError(f"the rows from line {place.first} on are none")
+            # The check sum is right, so another program has written them.
+            raise DamagedCacheError(f"the rows from line {place.first} on are none")
         X = sparse.csr_matrix(
             (values.astype(rules.dtype, copy=False), indices, starts), shape=(place.rows, rules.n_features or width)
         )
@@ -291,26 +294,26 @@ class MappedChunks:
     def _has_ids(self) -> bool:
         return self._about["query_id"] or self._about["sequence_id"]
 
-    def _arrays(self, place: Place) -> list[NDArray]:
-        """Return the arrays of a chunk: their pages are read when they are touched, and a write to them changes a copy."""
+    def _arrays(self, place: ChunkPlace) -> list[NDArray]:
+        """Return the arrays of a chunk, mapped copy-on-write."""
         sizes, at, parts = (place.rows, place.labels, place.entries), place.offset, []
         numbers = place.base in (0, 1) and place.value_bytes in (4, np.dtype(self._about["dtype"]).itemsize)
         if not numbers or min(sizes) < 0 or at < ALIGNMENT or at % ALIGNMENT:
-            raise DamageError(f"the rows from line {place.first} on have no place")
+            raise DamagedCacheError(f"the rows from line {place.first} on have no place")
         for dtype, n in self._layout(place):
             parts.append((dtype, n, at))
             at += n * np.dtype(dtype).itemsize
             at += -at % ALIGNMENT
         labelled = self._about["multilabel"] or place.labels == place.rows
         if at != place.offset + place.length or at > self._size or not labelled:
-            raise DamageError(f"the rows from line {place.first} on have no place")
+            raise DamagedCacheError(f"the rows from line {place.first} on have no place")
         window = self._window(place.offset, at)
         begin = place.offset - self._begin
         if check_sum(memoryview(window)[begin : begin + place.length]) != place.check:
-            raise DamageError(f"the check sum of the rows from line {place.first} on differs")
+            raise DamagedCacheError(f"the check sum of the rows from line {place.first} on differs")
         return [np.frombuffer(window, dtype, n, at - self._begin) if n else np.empty(0, dtype) for dtype, n, at in parts]
 
-    def _layout(self, place: Place) -> list[tuple[Any, int]]:
+    def _layout(self, place: ChunkPlace) -> list[tuple[Any, int]]:
         """Return the types and lengths of a chunk's arrays."""
         return [
             (np.float32 if place.value_bytes == 4 else np.float64, place.entries),
@@ -322,7 +325,7 @@ class MappedChunks:
         ]
 
     def _window(self, begin: int, end: int) -> mmap:
-        """Return a map of a part of the file."""
+        """Map a part of the file."""
         if self._map is None or begin < self._begin or end > self._end:
             self._begin = begin // ALLOCATIONGRANULARITY * ALLOCATIONGRANULARITY
             self._end = min(self._size, max(end, self._begin + WINDOW))
@@ -331,17 +334,20 @@ class MappedChunks:
 
 
 def are_starts(starts: NDArray, end: int) -> bool:
-    """Return whether parts may begin there that lie one after the other, the first at 0, and of which the last ends at `end`."""
+    """Return whether parts with these starts are contiguous.
+
+    The first starts at 0 and the last ends at `end`.
+    """
     return bool(starts[0] == 0 and starts[-1] == end and (starts[1:] >= starts[:-1]).all())
 
 
 def padded(data: bytes) -> bytes:
-    """Return bytes, and zeros up to where the next array begins."""
+    """Return bytes padded to the next array's start."""
     return data + bytes(-len(data) % ALIGNMENT)
 
 
 def narrowed(values: NDArray) -> NDArray:
-    """Return values as float32 if each is one, to the last bit."""
+    """Return values as float32 if that is exact."""
     if values.dtype == np.float32:
         return values
     with np.errstate(over="ignore"):

@@ -1,4 +1,4 @@
-"""A check sum that depends on the order of the words, taken about as fast as memory is read."""
+"""A fast check sum that depends on the order of words."""
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy, memset
 
@@ -12,13 +12,16 @@ cdef enum:
 
 
 cdef inline uint64_t mixed(uint64_t lane, uint64_t word) noexcept nogil:
-    """Two values of either argument never give the same, so that a single word that changes always shows."""
+    """Mix two values so that any changed word shows."""
     lane += word
     return (lane << 27 | lane >> 37) * <uint64_t> 0x9e3779b185ebca87
 
 
 cdef inline uint64_t scattered(uint64_t word) noexcept nogil:
-    """The end of MurmurHash3: as `mixed` is almost linear, what two lanes differ by might else add up to nothing."""
+    """Apply the end of MurmurHash3.
+
+    `mixed` is almost linear: without it, differences of two lanes could cancel.
+    """
     word = (word ^ word >> 33) * <uint64_t> 0xff51afd7ed558ccd
     word = (word ^ word >> 33) * <uint64_t> 0xc4ceb9fe1a85ec53
     return word ^ word >> 33
@@ -54,7 +57,7 @@ cdef uint64_t sum_of(const unsigned char* data, Py_ssize_t n) noexcept nogil:
 
 
 def check_sum(const unsigned char[::1] data):
-    """Return 64 bits, with a sign, of bytes."""
+    """Return a signed 64-bit check sum of bytes."""
     cdef uint64_t whole
     with nogil:
         whole = sum_of(&data[0] if data.shape[0] > 0 else NULL, data.shape[0])

@@ -1,4 +1,4 @@
-"""Labels of chunks in one scheme or another."""
+"""Chunk labels in different schemes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SCHEMES = {"bio": "BIES", "iob": "BIES", "bioes": "BIES", "bilou": "BILU", "bmes
 
 
 def chunk_labels(y: ArrayLike, sid: ArrayLike | None = None, *, scheme: types.SchemeName = "bio") -> NDArray:
-    """Convert chunk labels of any scheme to a given scheme.
+    """Convert chunk labels to a given scheme.
 
     Chunks are read as in CoNLL's evaluation (Tjong Kim Sang and Buchholz 2000): I-x begins a chunk after O and after a chunk of
     another type.  IOB1, BIO (also with an I-x that begins a chunk), BIOES, BILOU and BMES are accepted.  The result in the
@@ -69,7 +69,7 @@ def chunk_labels(y: ArrayLike, sid: ArrayLike | None = None, *, scheme: types.Sc
 
 
 def kinds_of_tokens(kind: NDArray, end: NDArray) -> NDArray:
-    """Return the type of the chunk that each token is in."""
+    """Return the chunk type of each token."""
     found = np.full(len(kind), OUTSIDE)
     starts = np.flatnonzero(kind != OUTSIDE)
     sizes = end[starts] - starts + 1
@@ -78,7 +78,7 @@ def kinds_of_tokens(kind: NDArray, end: NDArray) -> NDArray:
 
 
 def tags_of(kind: NDArray, end: NDArray, start: NDArray, scheme: Any) -> NDArray:
-    """Return the letters of tokens, given where chunks begin and end, and where sequences begin."""
+    """Return the tags of tokens, given chunk and sequence starts."""
     starts = np.flatnonzero(kind != OUTSIDE)
     ends = end[starts]
     tags = np.where(kinds_of_tokens(kind, end) == OUTSIDE, "O", "I")

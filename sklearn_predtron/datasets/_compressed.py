@@ -9,14 +9,17 @@ from typing import IO, Any
 
 
 def decompressed(raw: IO[bytes], path: str) -> IO[bytes]:
-    """Return the file itself, or its contents if its name says that it is compressed."""
+    """Return the file, decompressed if its name says so."""
     if path.endswith(".gz"):
         return BufferedReader(gzip.GzipFile(fileobj=raw))
     return BufferedReader(Bz2Stream(raw)) if path.endswith(".bz2") else raw
 
 
 class Bz2Stream(RawIOBase):
-    """The contents of a bz2 file, stream after stream; `bz2.BZ2File` drops all from a stream on that does not begin as one."""
+    """The contents of a bz2 file, stream by stream.
+
+    `bz2.BZ2File` drops all from the first trailing non-stream on.
+    """
 
     def __init__(self, raw: IO[bytes]):
         self._raw = raw

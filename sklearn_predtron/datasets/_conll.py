@@ -1,4 +1,4 @@
-"""Files of tokens in columns, as CoNLL's shared tasks have them."""
+"""Files of tokens in columns, as in CoNLL's shared tasks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def read_conll(
     comment: str | None = "auto",
     sep: str | None = None,
 ) -> tuple[NDArray, NDArray | None, NDArray]:
-    """Read sequences in CoNLL's format: one token a line, in columns, and empty lines between sequences.
+    """Read sequences of tokens in CoNLL's format.
 
     Lines that begin with "-DOCSTART-" separate sequences, too.
 
@@ -97,7 +97,7 @@ def read_conll(
 
 
 def read_lines(lines: Iterable[str], form: LineForm) -> tuple[list[list[str]], NDArray]:
-    """Return the columns of each token, and the number of its sequence."""
+    """Return the columns and sequence number of each token."""
     rows: list[list[str]] = []
     sizes: list[int] = []
     for first, tokens in sequences_of_lines(lines, form):
@@ -114,7 +114,7 @@ def read_lines(lines: Iterable[str], form: LineForm) -> tuple[list[list[str]], N
 
 
 class LineForm:
-    """How lines are read: what is a comment, and what is between columns.
+    """The form of lines: comments and delimiters.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ class LineForm:
 
     @property
     def prefix(self) -> str | None:
-        """How lines begin that may be comments."""
+        """Prefix of lines that can be comments."""
         return USUAL if self.comment == AUTO else self.comment
 
     def columns(self, line: str) -> list[str]:
@@ -143,7 +143,7 @@ class LineForm:
         return line.rstrip("\r\n").split(self.sep)
 
     def are_comments(self, first: int, head: list[list[str]], tokens: list[list[str]]) -> bool:
-        """Whether lines before the other tokens of a sequence are comments."""
+        """Whether the lines before a sequence's tokens are comments."""
         if self.comment != AUTO:
             return self.comment is not None
         labels = {columns[-1] for columns in tokens}
@@ -158,7 +158,7 @@ class LineForm:
 
 
 def sequences_of_lines(lines: Iterable[str], form: LineForm) -> Iterator[tuple[int, list[list[str]]]]:
-    """Yield each sequence as the number of its first line, from 1, and the columns of its tokens."""
+    """Yield each sequence's first line number and token columns."""
     waiting: list[tuple[int, list[list[str]]]] = []  # sequences of lines that are comments or tokens
     for first, head, tokens in runs_of_lines(lines, form):
         if not tokens and form.comment == AUTO:
@@ -174,7 +174,7 @@ def sequences_of_lines(lines: Iterable[str], form: LineForm) -> Iterator[tuple[i
 
 
 def runs_of_lines(lines: Iterable[str], form: LineForm) -> Iterator[tuple[int, list[list[str]], list[list[str]]]]:
-    """Yield the number of the first line of each sequence, its first lines that may be comments, and its other lines."""
+    """Yield each sequence's first line number, comments and lines."""
     head: list[list[str]] = []
     tokens: list[list[str]] = []
     number = 0
@@ -192,5 +192,8 @@ def runs_of_lines(lines: Iterable[str], form: LineForm) -> Iterator[tuple[int, l
 
 
 def columns_of(line: str) -> list[str]:
-    """Return the columns of a line; a space that is not ASCII, such as one that does not break, is a part of a column."""
+    """Return the columns of a line.
+
+    Spaces that are not ASCII, such as no-break spaces, belong to columns.
+    """
     return line.split() if line.isascii() or line.isspace() else COLUMN.findall(line)

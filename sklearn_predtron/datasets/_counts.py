@@ -1,4 +1,4 @@
-"""Parameters that count something."""
+"""Validation of counts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from numbers import Integral
 
 
 def check_counts(**counts: int) -> None:
-    """Refuse what is not a positive integer."""
+    """Raise ValueError unless values are positive integers."""
     for name, value in counts.items():
         if not (isinstance(value, Integral) and value >= 1):
             raise ValueError(f"{name}={value!r} must be an integer of at least 1.")

@@ -1,4 +1,4 @@
-"""Parts of a file: ranges of bytes that begin with a line, or with a query (sequence)."""
+"""Parts of a file: byte ranges of whole lines or queries."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LINES_AT_ONCE = 2**20  # bytes in which lines are counted
 
 
 def check_part(part: Any, path: str, cache: Any) -> None:
-    """Refuse what is no part, and a file that has none."""
+    """Raise ValueError for invalid parts, and files without parts."""
     if part is None:
         return
     is_part = isinstance(part, tuple) and len(part) == 2 and all(isinstance(number, Integral) for number in part)
@@ -26,19 +26,19 @@ def check_part(part: Any, path: str, cache: Any) -> None:
 
 
 def can_be_cut(path: str) -> bool:
-    """Return whether a file can be read from its middle, or is not there."""
+    """Return whether a file is seekable, or missing."""
     return not path.endswith((".gz", ".bz2")) and (os.path.isfile(path) or not os.path.exists(path))
 
 
 def find_range(file: IO[bytes], part: tuple[int, int], group: str | None, longest: int) -> tuple[int, int]:
-    """Return where a part begins and ends: where the one before it ends, and the next one begins."""
+    """Return the start and the end of a part."""
     (i, n), size = part, os.fstat(file.fileno()).st_size
     begin, end = (cut_at(file, size * place // n, size, group, longest) for place in (i, i + 1))
     return begin, end
 
 
 def cut_at(file: IO[bytes], place: int, size: int, group: str | None, longest: int) -> int:
-    """Return where the first line from a place on begins; with a group, where the first query after that line's begins."""
+    """Return the first line or query after a place."""
     if place in (0, size):
         return place
     file.seek(place - 1)
@@ -53,7 +53,7 @@ def skip_line(file: IO[bytes]) -> None:
 
 
 def next_query(file: IO[bytes], longest: int) -> int:
-    """Return where a row begins that has another id than the row before it, or where the file ends.
+    """Return the start of the next query, or the end.
 
     Both rows must have an id that can be read: only then a reader of the whole file knows that a query ends there.
     """

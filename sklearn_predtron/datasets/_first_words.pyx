@@ -1,11 +1,11 @@
-"""The words that lines begin with, replaced without an object for each line."""
+"""Replacement of first words without an object per line."""
 from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_GET_SIZE, PyByteArray_Resize
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from libc.string cimport memchr, memcpy
 
 
 cdef class _Text:
-    """Bytes that are put one after the other."""
+    """A growing buffer of bytes."""
     cdef bytearray buffer
     cdef Py_ssize_t n
 
@@ -21,7 +21,10 @@ cdef class _Text:
 
 
 def replace_first_words(bytes lines not None, dict numbers not None, rewrite):
-    """Return lines, with its number in the place of a word that a space follows; `rewrite` is given all other lines."""
+    """Replace the first words of lines by numbers.
+
+    `rewrite` is called for all other lines.
+    """
     cdef const char* line = PyBytes_AS_STRING(lines)
     cdef const char* last = line + PyBytes_GET_SIZE(lines)
     cdef const char* end

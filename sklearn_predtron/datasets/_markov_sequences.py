@@ -1,4 +1,4 @@
-"""Sequences whose labels are a Markov chain."""
+"""Sequences whose labels form a Markov chain."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def make_sequences(
     outside: float | None = None,
     random_state: Any = None,
 ) -> tuple[Any, NDArray, NDArray]:
-    """Draw sequences whose labels are a Markov chain and whose tokens depend on their own label only.
+    """Draw sequences with Markov labels and independent tokens.
 
     The rows of the transition matrix are drawn from a Dirichlet distribution and scaled so that all labels, or all but "O", are
     about equally frequent, also as the first label.  Where a token is ambiguous, its neighbours give evidence of its label.
@@ -118,7 +118,7 @@ def make_sequences(
 
 
 def read_lengths(n_tokens: Any) -> tuple[int, int]:
-    """Return the least and the largest length."""
+    """Return the smallest and the largest length."""
     pair = (n_tokens, n_tokens) if isinstance(n_tokens, Integral) else n_tokens
     if not (isinstance(pair, tuple | list) and len(pair) == 2 and all(isinstance(length, Integral) for length in pair)):
         raise ValueError(f"n_tokens={n_tokens!r} must be an integer of at least 1 or two of them, the least and the largest.")
@@ -129,7 +129,7 @@ def read_lengths(n_tokens: Any) -> tuple[int, int]:
 
 
 def read_noise(noise: Any, n_active: Any, n_features: int) -> float:
-    """Return the noise of dense or of sparse rows."""
+    """Return the noise of dense or sparse rows."""
     if n_active is not None and not (isinstance(n_active, Integral) and int(n_active) in range(1, n_features + 1)):
         raise ValueError(f"n_active={n_active!r} must be None or an integer from 1 to n_features={n_features}.")
     if noise is None:
@@ -159,7 +159,7 @@ def bio_labels(n_labels: int) -> NDArray:
 
 
 def bio_transitions(n_labels: int) -> NDArray:
-    """Return whether a label may follow each label and, in the last row, whether it may be the first."""
+    """Return which labels can follow each label or come first."""
     allowed = np.ones((n_labels + 1, n_labels), dtype=bool)
     for inside in range(2, n_labels, 2):
         allowed[:, inside] = False
@@ -168,7 +168,10 @@ def bio_transitions(n_labels: int) -> NDArray:
 
 
 def draw_transitions(random: Any, concentration: float, allowed: NDArray, share: NDArray) -> NDArray:
-    """Draw the probabilities of what follows each label, for their shares; the last row is of the first label."""
+    """Draw the transition probabilities for given label shares.
+
+    The last row is of the first label.
+    """
     shape = allowed[:-1].shape
     # Logarithms of gamma variates, of which a small concentration would make zeros.
     log = np.log(random.standard_gamma(concentration + 1, shape)) + np.log(random.uniform(size=shape)) / concentration
@@ -193,7 +196,7 @@ def draw_chains(random: Any, transitions: NDArray, n: int, length: int) -> NDArr
 
 
 def draw_dense(random: Any, codes: NDArray, k: int, p: int, noise: float) -> NDArray:
-    """Draw Gaussian rows about the means of their labels."""
+    """Draw Gaussian rows around their label's mean."""
     means = random.standard_normal((k, p)) / math.sqrt(p)
     X = random.standard_normal((len(codes), p))
     X *= noise
@@ -202,7 +205,10 @@ def draw_dense(random: Any, codes: NDArray, k: int, p: int, noise: float) -> NDA
 
 
 def draw_sparse(random: Any, codes: NDArray, k: int, p: int, n_active: int, noise: float) -> Any:
-    """Draw rows of zeros and ones with frequencies by Zipf's law, in an order of the label's or in the common one."""
+    """Draw sparse binary rows with Zipf frequencies.
+
+    Features are in the label's order or in the common one.
+    """
     shape = (len(codes), n_active)
     rank = (
         np.minimum((p + 1.0) ** random.uniform(size=shape), p).astype(np.intp) - 1

@@ -1,4 +1,4 @@
-"""A reader of Parquet and Arrow files that need not fit in memory."""
+"""A reader of large Parquet and Arrow files."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sklearn_predtron.datasets._arrow import (
+    ArrowBatch,
     ArrowFile,
-    Batch,
     import_arrow,
     is_id,
     is_index,
@@ -67,7 +67,7 @@ class ParquetSummary:
 
 
 class ParquetReader:
-    """Parquet or Arrow files, read in chunks: memory is bounded by the chunk, not by the files.
+    """Parquet or Arrow files, read in chunks of bounded memory.
 
     Iterating yields ``(X, y, first_row)``: the features, the labels, and the number (from 1, over all files) of the chunk's first
     row.  With `qid` it yields ``(X, y, qid)`` in chunks of whole queries or sequences, for ``partial_fit(X, y, qid=qid)`` of the
@@ -223,7 +223,7 @@ class ParquetReader:
             first += len(y)
 
     def scan(self, *, max_classes: int = 100_000, callback: Callable[[], Any] | None = None) -> ParquetSummary:
-        """Read the labels, the ids and the indices of all files, regardless of `n_features`.
+        """Read the labels, ids and indices of all files.
 
         Parameters
         ----------
@@ -264,7 +264,7 @@ class ParquetReader:
         return self._summary
 
     def _open(self) -> list[ArrowFile]:
-        """Open all files, and check that they have the columns."""
+        """Open all files and check their columns."""
         files = [ArrowFile(path) for path in self.paths]
         for file in files:
             check_column(file, "label", self.label, is_label, "numbers or strings")
@@ -285,7 +285,7 @@ class ParquetReader:
         return files
 
     def _names(self, file: ArrowFile) -> list[str]:
-        """Return the columns that hold features."""
+        """Return the feature columns."""
         if self.indices is not None and self.values is not None:
             return [self.indices, self.values]
         names = self.features
@@ -295,8 +295,8 @@ class ParquetReader:
             raise ValueError(f"features={self.features!r} of {file.path!r} holds no column; at least one is needed.")
         return names
 
-    def _batches(self, files: list[ArrowFile], columns: list[str]) -> Iterator[Batch]:
-        """Yield the batches of all files that have rows."""
+    def _batches(self, files: list[ArrowFile], columns: list[str]) -> Iterator[ArrowBatch]:
+        """Yield the non-empty batches of all files."""
         total, read = sum(file.n_rows for file in files), 0
         for file in files:
             first = 1
@@ -304,7 +304,7 @@ class ParquetReader:
                 n = columns_of_rows.num_rows
                 if n:
                     read += n
-                    yield Batch(columns_of_rows, file.path, first, read / total)
+                    yield ArrowBatch(columns_of_rows, file.path, first, read / total)
                 first += n
 
     def _pieces(self, files: list[ArrowFile], names: list[str], width: int | None) -> Iterator[Rows]:
@@ -316,7 +316,7 @@ class ParquetReader:
             for rows, self.fraction_read in pieces:
                 yield rows
 
-    def _rows_of(self, batch: Batch, names: list[str], width: int | None) -> Rows:
+    def _rows_of(self, batch: ArrowBatch, names: list[str], width: int | None) -> Rows:
         """Return the rows of a batch."""
         ids = np.empty(0) if self.qid is None else batch.values(self.qid).astype(np.int64, copy=False)
         if self.dtype is None:
@@ -329,7 +329,7 @@ class ParquetReader:
 
 
 def files_in(path: str) -> list[str]:
-    """Return a file, or the files of a folder and those within, in the order of their names; hidden ones are left out."""
+    """Return a file, or a folder's visible files by name."""
     if not os.path.isdir(path):
         return [path]
     found = []
@@ -343,7 +343,7 @@ def files_in(path: str) -> list[str]:
 
 
 def is_known(dtype: Any) -> bool:
-    """Return whether X may be of a type."""
+    """Return whether X can have a type."""
     try:
         return dtype is None or np.dtype(dtype) in (np.dtype(np.float64), np.dtype(np.float32))
     except TypeError:
@@ -351,12 +351,12 @@ def is_known(dtype: Any) -> bool:
 
 
 def repeats(names: list[str] | None) -> bool:
-    """Return whether a name stands twice."""
+    """Return whether a name occurs twice."""
     return names is not None and len(set(names)) < len(names)
 
 
 def check_no_more(file: ArrowFile, first: ArrowFile) -> None:
-    """Refuse columns that the first file has not, which would be left out."""
+    """Raise ValueError for columns that the first file lacks."""
     more = [name for name in file.names if name not in first.names]
     if more:
         raise ValueError(
@@ -366,7 +366,7 @@ def check_no_more(file: ArrowFile, first: ArrowFile) -> None:
 
 
 def check_labels_alike(name: str, file: ArrowFile, first: ArrowFile) -> None:
-    """Refuse labels that are strings in one file and numbers in another."""
+    """Raise ValueError if label types differ between files."""
     kind, before = (found.types[name] for found in (file, first))
     if is_word(kind) != is_word(before):
         raise ValueError(
@@ -376,7 +376,7 @@ def check_labels_alike(name: str, file: ArrowFile, first: ArrowFile) -> None:
 
 
 def check_column(file: ArrowFile, parameter: str, name: Any, holds: Callable[[Any], bool], accepted: str) -> None:
-    """Refuse a column that is not there, or of another type."""
+    """Raise ValueError for missing columns and wrong types."""
     found = file.names.count(name)
     if found != 1:
         names = ", ".join(map(repr, file.names[:20])) + (", ..." if len(file.names) > 20 else "")
@@ -388,7 +388,7 @@ def check_column(file: ArrowFile, parameter: str, name: Any, holds: Callable[[An
 
 
 def whole_queries(pieces: Iterable[Rows]) -> Iterator[Rows]:
-    """Yield the rows of the pieces in chunks of whole queries, none with two queries of one id."""
+    """Yield chunks of whole queries, with distinct ids each."""
     held: list[Rows] = []  # of the last query, which may go on
     for piece in pieces:
         ids = piece[2]
@@ -423,7 +423,7 @@ def cut(rows: Rows, begin: int, end: int) -> Rows:
 
 
 def joined(parts: list[Rows]) -> Rows:
-    """Return rows one after the other."""
+    """Concatenate rows."""
     parts = [part for part in parts if len(part[1])]
     if len(parts) == 1:
         return parts[0]
@@ -432,7 +432,7 @@ def joined(parts: list[Rows]) -> Rows:
 
 
 def stacked(parts: tuple[Any, ...]) -> Any:
-    """Return the X of several chunks as one."""
+    """Stack the X of several chunks."""
     if sparse.issparse(parts[0]):
         return sparse.vstack(parts, format="csr")
     return np.concatenate(parts) if isinstance(parts[0], np.ndarray) else import_arrow().concat_tables(parts)

@@ -28,7 +28,9 @@ def make_ranking_queries(
     return_coef: bool = False,
     random_state: Any = None,
 ) -> tuple[NDArray, ...]:
-    """Draw queries whose relevances are a linear score cut at 1/2, 1/3, ..., 1/m.
+    """Draw queries with relevances from linear scores.
+
+    Scores are cut at 1/2, 1/3, ..., 1/m.
 
     The simulation of [1]_, section 6: document i of every query is ~ N(mu_i, std^2 I), and with thresholds zeta_1 = +inf,
     zeta_j = 1/j for j = 2..m, zeta_(m+1) = -inf its relevance is
@@ -136,7 +138,7 @@ def make_separable_queries(
     shuffle: bool = False,
     random_state: Any = None,
 ) -> tuple[NDArray, NDArray, NDArray]:
-    """Draw queries that one direction ranks perfectly, with a margin.
+    """Draw linearly separable queries with a margin.
 
     The simulation of the authors of [1]_, with u = (1, ..., 1): documents of grade g are ~ N((2 g - 1) u, I), given that
 

@@ -118,7 +118,7 @@ def stack_labels(chunks: list[Chunk]) -> RowLabels:
 
 
 def stack_rows(rows: list[sparse.csr_matrix], width: int, dtype: np.dtype, base: int) -> sparse.csr_matrix:
-    """Return all rows in one matrix, with indices that counted from `base`."""
+    """Return all rows in one matrix."""
     start = stack_starts([X.indptr for X in rows])
     indices = np.concatenate([np.empty(0, dtype=np.int32), *(X.indices for X in rows)])
     indices -= base
@@ -129,6 +129,6 @@ def stack_rows(rows: list[sparse.csr_matrix], width: int, dtype: np.dtype, base:
 
 
 def stack_starts(starts: list[NDArray]) -> NDArray[np.intp]:
-    """Return where rows begin in all chunks, from where they begin in each."""
+    """Return the row starts of all chunks."""
     counts = [np.diff(start) for start in starts]
     return np.concatenate([[0], np.cumsum(np.concatenate([np.empty(0, dtype=np.intp), *counts]))]).astype(np.intp)

@@ -1,4 +1,4 @@
-"""Work ahead on threads."""
+"""Prefetching on threads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ Result = TypeVar("Result")
 
 
 def count_threads(n_jobs: int | None) -> int:
-    """Return the number of threads for `n_jobs`: 0 for None; negative numbers count back from the number of processors."""
+    """Return the number of threads for `n_jobs`.
+
+    None is 0; negative numbers count back from the number of processors.
+    """
     if n_jobs is None:
         return 0
     if not isinstance(n_jobs, Integral) or n_jobs == 0:
@@ -26,7 +29,7 @@ def count_threads(n_jobs: int | None) -> int:
 
 
 def map_ahead(function: Callable[[Item], Result], items: Iterable[Item], n_threads: int) -> Generator[Result, None, None]:
-    """Yield what the function returns of each item, in order; threads are up to `n_threads` items ahead of what is yielded."""
+    """Yield a function's results in order, computed ahead in threads."""
     if n_threads == 0:
         yield from map(function, items)
         return
@@ -45,7 +48,7 @@ def map_ahead(function: Callable[[Item], Result], items: Iterable[Item], n_threa
 
 
 def make_ahead(items: Iterable[Item], n_threads: int) -> Generator[Item, None, None]:
-    """Yield items, none of which is None; if any thread is asked for, one is up to two items ahead of what is yielded."""
+    """Yield items, prepared ahead by a thread if requested."""
     source = iter(items)
     with closing(map_ahead(lambda _: next(source, None), repeat(None), min(n_threads, 1))) as made:
         for item in made:

@@ -1,4 +1,4 @@
-"""A reader of svmlight files that need not fit in memory."""
+"""A reader of large svmlight files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from sklearn_predtron.datasets._svmlight import MOST_FEATURES
 
 
 def read_classes(classes: ArrayLike) -> NDArray[np.float64]:
-    """Return the labels that may occur, sorted."""
+    """Return the labels that can occur, sorted."""
     try:
         found = np.unique(np.asarray(classes, dtype=np.float64))
     except (TypeError, ValueError):
@@ -39,7 +39,7 @@ def read_classes(classes: ArrayLike) -> NDArray[np.float64]:
 
 
 class SvmlightReader:
-    """An svmlight file, read in chunks: memory is bounded by the chunk, not by the file.
+    """An svmlight file, read in chunks of bounded memory.
 
     Iterating yields ``(X, y, first_line)``: a CSR matrix, the labels, and the number (from 1) of the chunk's first line.  With
     `multilabel` a line begins with any number of comma-separated labels, as in "1,3 5:0.2", and y is a CSR indicator matrix of
@@ -248,13 +248,13 @@ class SvmlightReader:
             yield chunk.X, y, chunk.first if chunk.qid is None else chunk.qid
 
     def _first_pass(self, unknown: list[str]) -> SvmlightSummary:
-        """Find what is not known, unless the rows would then be gone."""
+        """Scan for unknown properties, if the file can be reread."""
         if os.path.exists(self.path) and not os.path.isfile(self.path):
             raise ValueError(f"path={self.path!r} can be read only once, so {', '.join(unknown)} must be given.")
         return self.scan()
 
     def scan(self, *, max_classes: int = 100_000, callback: Callable[[], Any] | None = None) -> SvmlightSummary:
-        """Read the file once for its width, labels and number of rows, regardless of `n_features` and `classes`.
+        """Scan the file for its width, labels and rows.
 
         Parameters
         ----------
@@ -278,7 +278,7 @@ class SvmlightReader:
         return self._summary
 
     def _summary_of_cache(self, max_classes: int) -> RunningSummary | None:
-        """Return the summary in the cache; None without a cache, or if labels or indices exceed the limits."""
+        """Return the cached summary, if within the limits."""
         summary, zero_based = None if self._cache is None else self._cache.summary(), bool(self.zero_based)
         if summary is None or len(summary.classes) > min(max_classes, summary.most_classes):
             return None
@@ -290,7 +290,7 @@ class SvmlightReader:
     def _summary_of_rows(
         self, max_classes: int, callback: Callable[[], Any] | None
     ) -> tuple[RunningSummary, BrokenLineError | None]:
-        """Return the summary of the rows before the first unreadable line, and the error of that line."""
+        """Return the summary before the first error, and that error."""
         summary, zero_based = RunningSummary(max_classes), bool(self.zero_based)
         try:
             for chunk in self._chunks(None, zero_based, None):
@@ -307,7 +307,7 @@ class SvmlightReader:
         return summary, None
 
     def _find_cache(self) -> ChunkCache | None:
-        """Return the cache that is asked for."""
+        """Return the requested cache."""
         if not self.cache:
             return None
         path = f"{self.path}.cache" if self.cache is True else os.fspath(self.cache)
@@ -319,19 +319,19 @@ class SvmlightReader:
 
     @property
     def _group(self) -> str | None:
-        """The name of rows of one id."""
+        """The name for a group of rows with one id."""
         return "query" if self.query_id else "sequence" if self.sequence_id else None
 
     def _open(self) -> IO[bytes]:
-        """Open the file, at its start."""
+        """Open the file at its start."""
         return open(self.path, "rb")
 
     def _text(self, file: IO[bytes]) -> Any:
-        """Return the decompressed file, from which lines are read by `readinto1`."""
+        """Return the decompressed file, read by `readinto1`."""
         return file
 
     def _blocks(self, raw: IO[bytes], longest: int, before: int = 0) -> Iterator[tuple[Block, float | None]]:
-        """Yield the text of each chunk, and how much of the file, or its part, is read with it."""
+        """Yield the text of each chunk, and the progress."""
         begin, end = self._range(raw)
         with decompressed(raw, self.path) as file:
             plain = file is raw
@@ -343,7 +343,7 @@ class SvmlightReader:
                 yield block, (raw.tell() - plain * block.unread - begin) / (end - begin) if end > begin else None
 
     def _range(self, raw: IO[bytes]) -> tuple[int, int]:
-        """Return where what is read begins and ends; go to its beginning."""
+        """Return the byte range to read, after seeking its start."""
         if self.part is None:
             return 0, os.fstat(raw.fileno()).st_size
         begin, end = find_range(raw, self.part, self._group, self.chunk_bytes)
@@ -353,7 +353,7 @@ class SvmlightReader:
     def _chunks(
         self, n_features: int | None, zero_based: bool, classes: NDArray | None, longest: int | None = None
     ) -> Iterator[Chunk]:
-        """Yield the chunks up to the first line that cannot be read, and raise what is wrong with it."""
+        """Yield the chunks; raise an error at an unreadable line."""
         rules = LineRules(n_features, zero_based, classes, self.multilabel, self.query_id, self.dtype)
         parsed = self._parse(rules, longest or self.chunk_bytes)
         with closing(parsed if self._cache is None else self._cache.chunks(rules, parsed)) as chunks:
@@ -362,7 +362,7 @@ class SvmlightReader:
                     yield chunk
 
     def _parse(self, rules: LineRules, longest: int, before: int = 0) -> Generator[tuple[Chunk, float | None], None, None]:
-        """Yield the chunks, and how much of the file is read with each; lines are counted from some number on."""
+        """Yield the parsed chunks with the progress."""
         parse = RowParser(rules).parse
         with self._open() as raw:
             blocks = self._blocks(raw, longest, before)
@@ -373,7 +373,7 @@ class SvmlightReader:
                         raise self._broken(rules, longest, before, chunk.error)
 
     def _broken(self, rules: LineRules, longest: int, before: int, error: tuple[int, str]) -> BrokenLineError:
-        """Return the error of a line, which in a part is found again with the numbers that lines have in the file."""
+        """Return the error of a line, numbered by the whole file."""
         if self.part is not None and before == 0:
             with self._open() as raw:
                 before = count_lines(raw, self._range(raw)[0])

@@ -1,4 +1,4 @@
-"""Chunks: what the lines of a block say."""
+"""Chunks of parsed rows."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from sklearn_predtron.datasets._svmlight import MOST_FEATURES, PADDING, LinePars
 
 @dataclass(frozen=True)
 class RowLabels:
-    """The labels of rows, one after the other, and where each row's begin and end; one a row without `start`."""
+    """The labels of rows; without `start` one per row."""
 
     values: NDArray[np.float64]
     start: NDArray[np.intp] | None = None
 
     def indicators(self, classes: NDArray) -> sparse.csr_matrix:
-        """Return zeros and ones, a column for each of the sorted classes."""
+        """Return indicators with a column per sorted class."""
         start = np.arange(len(self.values) + 1) if self.start is None else self.start
         ones, shape = np.ones(len(self.values), dtype=np.int64), (len(start) - 1, len(classes))
         matrix = sparse.csr_matrix((ones, np.searchsorted(classes, self.values), start), shape=shape)
@@ -33,7 +33,7 @@ class RowLabels:
 
 @dataclass(frozen=True)
 class Chunk:
-    """Rows, their labels and ids, the number of the first line, and the line after them that cannot be read, with the reason."""
+    """Rows with labels and ids, and the next unreadable line."""
 
     X: sparse.csr_matrix
     labels: RowLabels
@@ -43,13 +43,13 @@ class Chunk:
 
 
 def whole_before(qid: NDArray, good: int) -> int:
-    """Return the number of rows in whole queries if only the first `good` rows can be read."""
+    """Return the rows in whole queries before an error."""
     others = np.flatnonzero(qid[:good] != qid[good])
     return int(others[-1]) + 1 if len(others) else 0
 
 
 class RowParser:
-    """Parses blocks; what is the same for all blocks of a pass."""
+    """Parser of blocks, with the settings of a pass."""
 
     def __init__(self, rules: LineRules):
         self._rules = rules
@@ -63,7 +63,10 @@ class RowParser:
         )
 
     def parse(self, block: Block) -> Chunk:
-        """Return the rows before the first line that cannot be read, with ids those of whole queries."""
+        """Return the rows before the first unreadable line.
+
+        With ids, only whole queries are returned.
+        """
         data, indices, indptr, width, labels, label_end, good, done = self._parser.parse(block.text)
         error = block.error
         if done < len(block.text) - PADDING:

@@ -1,4 +1,4 @@
-"""Sequences as rows of tokens: stacked from lists and arrays, taken apart again, and each token beside its neighbours."""
+"""Sequences as stacked tokens, and windows of neighbours."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sklearn_predtron._support.queries import SID, Queries, sequences_of, shorte
 
 
 def stack_sequences(sequences: Iterable[Any], labels: Iterable[Any] | None = None) -> tuple[Any, NDArray | None, NDArray]:
-    """Stack sequences into one list or matrix of tokens, with the sequence number of each token.
+    """Stack sequences; return tokens and sequence numbers.
 
     It converts lists of lists of dicts, the input of sklearn-crfsuite, to rows for scikit-learn: `DictVectorizer` or
     `FeatureHasher` turns the tokens into X.
@@ -94,7 +94,7 @@ def read_sequence(item: Any, i: int) -> Any:
 
 
 def stack_items(items: list[Any]) -> Any:
-    """Return the tokens of sequences that are all lists, all arrays or all sparse."""
+    """Stack sequences of one type: lists, arrays or sparse."""
     for i, item in enumerate(items):
         if type(item) is not type(items[0]):
             raise ValueError(
@@ -226,7 +226,10 @@ def window(X: Any, sid: ArrayLike | None, before: int = 2, after: int = 2) -> An
 
 
 def neighbours(queries: Queries, n: int, d: int) -> NDArray:
-    """Return the row of the token d places later in the sequence, for each token; n outside the sequence."""
+    """Return each token's neighbour at distance d.
+
+    It is n outside the sequence.
+    """
     first, last = (np.repeat(edge, np.diff(queries.start)) for edge in (queries.start[:-1], queries.start[1:]))
     there = np.arange(n) + d
     rows = np.arange(n) if queries.order is None else queries.order
@@ -235,7 +238,7 @@ def neighbours(queries: Queries, n: int, d: int) -> NDArray:
 
 
 def dense_window(X: NDArray, blocks: list[NDArray]) -> NDArray:
-    """Return the rows of each block beside one another; those numbered n are 0."""
+    """Return the rows of blocks side by side; n means 0."""
     n, p = X.shape
     out = np.zeros((n, len(blocks), p), dtype=X.dtype)
     for i, rows in enumerate(blocks):
@@ -245,6 +248,6 @@ def dense_window(X: NDArray, blocks: list[NDArray]) -> NDArray:
 
 
 def sparse_window(X: Any, blocks: list[NDArray]) -> Any:
-    """Return the rows of each block beside one another; those numbered n are empty."""
+    """Return sparse rows of blocks side by side; n means empty."""
     longer = type(X)((X.data, X.indices, np.append(X.indptr, X.indptr[-1])), shape=(X.shape[0] + 1, X.shape[1]))
     return type(X)(sparse.hstack([longer[rows] for rows in blocks], format="csr", dtype=X.dtype))

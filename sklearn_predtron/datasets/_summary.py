@@ -57,7 +57,7 @@ class SvmlightSummary:
 
 
 class RunningSummary:
-    """Counts of what the rows so far hold; the indices are those of the text.
+    """Running counts of rows, labels and indices.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class RunningSummary:
         self.classes: NDArray[np.float64] = np.empty(0)
 
     def add(self, chunk: Chunk, base: int) -> None:
-        """Add a chunk, whose indices count from `base` in the text."""
+        """Add a chunk, with indices counted from `base`."""
         self.n_rows += chunk.X.shape[0]
         self.n_groups += 0 if chunk.qid is None else int(np.count_nonzero(np.diff(chunk.qid))) + (len(chunk.qid) > 0)
         self.lowest = min(self.lowest, int(chunk.X.indices.min(initial=1)) + base)
@@ -83,7 +83,7 @@ class RunningSummary:
             self.classes = np.union1d(self.classes, chunk.labels.values)
 
     def width(self, *, zero_based: bool) -> int:
-        """Return the number of features if the indices of the text count from 0, or else from 1."""
+        """Return the number of features for either index base."""
         return max(1, self.largest + bool(zero_based))
 
     def state(self) -> dict[str, Any]:
@@ -92,7 +92,7 @@ class RunningSummary:
 
     @classmethod
     def of(cls, state: dict[str, Any]) -> RunningSummary:
-        """Return the summary of a state; a ValueError, KeyError or TypeError if it is of none."""
+        """Return the summary of a saved state; raise if invalid."""
         summary = cls(0)
         classes, counts = np.array(state["classes"], dtype=np.float64), set(vars(summary)) - {"classes"}
         vars(summary).update({name: index(state[name]) for name in counts}, classes=classes)

@@ -34,7 +34,7 @@ PADDING = SVMLIGHT_PADDING
 
 
 cdef double odd_number(const char* text, Py_ssize_t n) noexcept with gil:
-    """Any number that Python reads, as scikit-learn does; nan if it is none."""
+    """Parse any number of Python; nan if invalid."""
     try:
         return float(PyBytes_FromStringAndSize(text, n))
     except Exception:
@@ -42,7 +42,7 @@ cdef double odd_number(const char* text, Py_ssize_t n) noexcept with gil:
 
 
 cdef int64_t odd_index(const char* text, Py_ssize_t n) noexcept with gil:
-    """Any index that Python reads, as scikit-learn does; -1 if it is none."""
+    """Parse any index of Python; -1 if invalid."""
     try:
         index = int(PyBytes_FromStringAndSize(text, n))
     except Exception:
@@ -51,7 +51,7 @@ cdef int64_t odd_index(const char* text, Py_ssize_t n) noexcept with gil:
 
 
 cdef class LineParser:
-    """How lines are read; what is the same for all texts of a pass."""
+    """Line parser with the settings of a pass."""
     cdef svmlight_format format
     cdef const double[::1] classes
     cdef bint as_float
@@ -70,7 +70,7 @@ cdef class LineParser:
         self.as_float = np.dtype(dtype) == np.float32
 
     def parse(self, bytes padded not None):
-        """Read a text that PADDING zero bytes follow.
+        """Parse a text followed by PADDING zero bytes.
 
         Return data, indices, indptr, the width, labels, where each row's end (None with one label a row), how many lines are
         read, and how many bytes: all, or those before the first line that cannot be read.

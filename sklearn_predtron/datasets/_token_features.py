@@ -1,4 +1,4 @@
-"""Tokens as sparse rows: words, affixes and shapes of theirs and of their neighbours, hashed."""
+"""Tokens as hashed sparse rows of word attributes."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from sklearn_predtron._support.queries import SID, Queries, sequences_of, shorte
 MOST_FEATURES = 2**31 - 1
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: its multiples are far from each other
 WINDOW = range(-2, 3)
-ENDS = "first", "last"  # what the ends of sequences are called among the features
+ENDS = "first", "last"  # the names of the ends of sequences in features
 FUNCTION = re.compile(r"(lower|shape|prefix[1-9]|suffix[1-9])")
 
 
-class Item(NamedTuple):
-    """An attribute of the token at an offset: a column, and what is made of it."""
+class TemplateItem(NamedTuple):
+    """A template item: column, offset and attribute."""
 
     column: Any
     function: str  # "" is the value itself
@@ -31,7 +31,9 @@ class Item(NamedTuple):
 
 
 def token_features(tokens: Any, sid: Any = None, *, template: Any = None, n_features: int = 2**20) -> sparse.csr_matrix:
-    """Make a hashed sparse row for each token, with a 1 for each item of a template.
+    """Make a hashed sparse row for each token.
+
+    It has a 1 for each item of a template.
 
     An item is an attribute of a token at an offset, or a combination of several: a word, its suffix, its shape, or the previous
     word with the word itself.  Equal items have the same feature in any call and on any machine, so that streams need no
@@ -84,7 +86,7 @@ def token_features(tokens: Any, sid: Any = None, *, template: Any = None, n_feat
     n = len(next(iter(columns.values())))
     sequences = sequences_of(sid, n, "tokens")
     items = list(read_template(usual_template(list(columns)) if template is None else template, columns))
-    read = {name: Column(columns[name]) for name in {item.column for used in items for item in used}}
+    read = {name: TextColumn(columns[name]) for name in {item.column for used in items for item in used}}
     values = {what: read[what[0]].hashes(*what) for what in {item[:2] for used in items for item in used}}
     before, after = room_around(sequences)
     found = [hash_of(name) for name in ENDS]
@@ -94,7 +96,7 @@ def token_features(tokens: Any, sid: Any = None, *, template: Any = None, n_feat
 
 
 def columns_of(tokens: Any, sid: Any) -> tuple[dict[str, list[str]], Any]:
-    """Return the columns of text by name, and the sequences of the tokens."""
+    """Return text columns by name, and the tokens' sequences."""
     found: dict[str, list[Any]]
     if hasattr(tokens, "columns") and hasattr(tokens, "__getitem__"):
         found = {str(name): list(tokens[name]) for name in tokens.columns}
@@ -121,7 +123,7 @@ def columns_of(tokens: Any, sid: Any) -> tuple[dict[str, list[str]], Any]:
 
 
 def usual_template(columns: list[str]) -> list[Any]:
-    """Return the items that are usual for these columns."""
+    """Return the default template for these columns."""
     word = columns[0]
     items: list[Any] = []
     for column in columns:
@@ -131,7 +133,7 @@ def usual_template(columns: list[str]) -> list[Any]:
     return items + [((f"{word}:{affix}{length}", 0),) for affix in ("prefix", "suffix") for length in (1, 2, 3)]
 
 
-def read_template(template: Any, columns: dict[str, list[str]]) -> Iterator[tuple[Item, ...]]:
+def read_template(template: Any, columns: dict[str, list[str]]) -> Iterator[tuple[TemplateItem, ...]]:
     """Yield the items of a template, checked."""
     if isinstance(template, str) or not isinstance(template, Iterable):
         raise ValueError(f"template={shortened(template)} is no list of items, each of pairs of an attribute and an offset.")
@@ -149,15 +151,15 @@ def read_template(template: Any, columns: dict[str, list[str]]) -> Iterator[tupl
         yield tuple(read_attribute(attribute, int(offset), columns) for attribute, offset in pairs)
 
 
-def read_attribute(attribute: str, offset: int, columns: dict[str, list[str]]) -> Item:
-    """Return a column and what is made of it."""
+def read_attribute(attribute: str, offset: int, columns: dict[str, list[str]]) -> TemplateItem:
+    """Return the column and the attribute's function."""
     column, _, function = attribute.partition(":") if attribute not in columns else (attribute, "", "")
     if column not in columns or (function and not FUNCTION.fullmatch(function)) or attribute.endswith(":"):
         raise ValueError(
             f"template has the attribute {attribute!r}; accepted are the columns {', '.join(map(repr, columns))}, and one of "
             "them with :lower, :shape, :prefixN or :suffixN for N from 1 to 9."
         )
-    return Item(column, function, offset)
+    return TemplateItem(column, function, offset)
 
 
 def made_by(function: str) -> Callable[[str], str]:
@@ -173,7 +175,7 @@ def made_by(function: str) -> Callable[[str], str]:
 
 
 def shape_of(value: str) -> str:
-    """Return the kinds of letters in their order, each run of a kind once."""
+    """Return the runs of letter kinds in a text."""
     kinds = ("X" if letter.isupper() else "x" if letter.isalpha() else "d" if letter.isdigit() else letter for letter in value)
     return "".join(kind for kind, before in with_before(kinds) if kind != before)
 
@@ -186,8 +188,8 @@ def with_before(values: Iterable[str]) -> Iterator[tuple[str, str]]:
         before = value
 
 
-class Column:
-    """A column of text: the different values, and the number of that of each token.
+class TextColumn:
+    """A text column: distinct values, and their numbers.
 
     Parameters
     ----------
@@ -201,28 +203,28 @@ class Column:
         self.different = list(number)
 
     def hashes(self, name: str, function: str) -> NDArray:
-        """Return the hash of an attribute of each value: it is made once for each different one."""
+        """Return an attribute's hash for each distinct value."""
         make = made_by(function)
         return np.array([hash_of(f"{name}:{function}={make(value)}") for value in self.different], dtype=np.uint64)[self.codes]
 
 
 def hash_of(text: str) -> np.uint64:
-    """Return 64 bits that tell texts apart."""
+    """Return a 64-bit hash of a text."""
     high, low = (murmurhash3_32(text, seed=seed, positive=True) for seed in (0, 1))
     return np.uint64((int(high) << 32) | int(low))
 
 
 def room_around(sequences: Queries) -> tuple[NDArray, NDArray]:
-    """Return the numbers of tokens before and after each token in its sequence, sequence by sequence."""
+    """Return the tokens before and after each token."""
     sizes = np.diff(sequences.start)
     before = np.arange(sequences.start[-1]) - np.repeat(sequences.start[:-1], sizes)
     return before, np.repeat(sizes, sizes) - 1 - before
 
 
 def hashed_item(
-    used: tuple[Item, ...], values: dict[Any, NDArray], sequences: Queries, before: NDArray, after: NDArray
+    used: tuple[TemplateItem, ...], values: dict[Any, NDArray], sequences: Queries, before: NDArray, after: NDArray
 ) -> tuple[NDArray, NDArray]:
-    """Return the hash of an item at each token, and where it is within the sequence, sequence by sequence."""
+    """Return the hashes of an item, where inside the sequence."""
     n = len(before)
     found, there = np.zeros(n, dtype=np.uint64), np.ones(n, dtype=bool)
     for item in used:
@@ -234,7 +236,7 @@ def hashed_item(
 
 
 def rows_of(parts: Iterable[tuple[Any, NDArray]], width: int, sequences: Queries, n: int, n_features: int) -> sparse.csr_matrix:
-    """Return the rows of tokens, in the order in which they came, of as many features as the width or fewer."""
+    """Return the sparse rows of tokens in their order."""
     columns, there = np.empty((width, n), dtype=np.int32), np.empty((width, n), dtype=bool)
     for j, (found, places) in enumerate(parts):
         mixed = (found ^ (found >> np.uint64(31))) * np.array(MULTIPLIER)

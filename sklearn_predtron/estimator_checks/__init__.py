@@ -1,4 +1,6 @@
-"""Checks of the properties that every estimator of the package has, in addition to scikit-learn's own checks.
+"""Checks of the properties that this package's estimators have.
+
+scikit-learn's own checks are assumed.
 
 Each check is a function ``check_...(name, estimator)`` that raises AssertionError if a property does not hold: streams may be
 split anywhere, failing calls change nothing, unpickled models continue training, and rows may have any format.  The checks are

@@ -1,4 +1,4 @@
-"""When two models are the same, and calls that must fail."""
+"""Comparisons of models, and calls that must fail."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STATE = ["coef_", "intercept_", "last_coef_", "last_intercept_", "t_", "n_mistak
 
 
 def frozen(model: Any, but: Iterable[str] = ()) -> bytes:
-    """Return the pickled parameters and fitted state of a model, to the last bit, without the attributes in `but`."""
+    """Return a model's pickled state, without attributes in `but`."""
     state = {name: value for name, value in model.__getstate__().items() if name not in but}
     if "_model" in state:
         *parts, whole = state["_model"]["parts"]
@@ -25,34 +25,40 @@ def frozen(model: Any, but: Iterable[str] = ()) -> bytes:
     return pickle.dumps(state)
 
 
-def how_called(model: Any) -> list[str]:
-    """Return the state that depends on how a model was called: whether a call had several blocks of rows."""
+def call_history(model: Any) -> list[str]:
+    """Return the state that depends on the form of calls."""
     return ["noted"] if model._reader().misses_ids else []
 
 
 def is_same(state: bytes, other: bytes) -> bool:
-    """Return whether two frozen states are equal; their bytes may differ, and arrays may be memory maps."""
+    """Return whether two frozen states are equal.
+
+    Their bytes may differ, and arrays may be memory maps.
+    """
     return state == other or len({joblib.hash(pickle.loads(one), coerce_mmap=True) for one in (state, other)}) == 1
 
 
 def scores_of(model: Any, X: Any) -> NDArray:
-    """Return the scores of rows: the predictions of a document ranker, or a tagger's scores of one-token sequences."""
+    """Return the scores of rows by any kind of estimator."""
     if model.__sklearn_tags__().estimator_type == "tagger":
         return model.decision_function(X, sid=np.arange(X.shape[0] if hasattr(X, "shape") else len(X)))
     return getattr(model, "decision_function", model.predict)(X)
 
 
 def assert_same_bits(model: Any, other: Any, what: str) -> None:
-    """Assert that two models have the same fitted state, to the last bit; their parameters may differ in form."""
+    """Assert that two fitted states are bit-identical."""
     for attribute in STATE:
         if hasattr(model, attribute):
             assert_array_equal(getattr(model, attribute), getattr(other, attribute), err_msg=f"{attribute}: {what}")
-    alike = is_same(frozen(model, but=how_called(model)), frozen(other, but=how_called(other)))
+    alike = is_same(frozen(model, but=call_history(model)), frozen(other, but=call_history(other)))
     assert alike, f"{what}: coef_ and counts agree, but something else in the state does not"
 
 
 def assert_same(model: Any, other: Any, what: str) -> None:
-    """Assert that two models are fitted equally: to the last bit, or with a kernel except for rounding."""
+    """Assert that two models are fitted equally.
+
+    States are bit-identical, or with a kernel equal up to rounding.
+    """
     if not hasattr(model, "dual_coef_"):
         assert_same_bits(model, other, what)
         return
@@ -65,18 +71,18 @@ def assert_same(model: Any, other: Any, what: str) -> None:
 
 
 def assert_near(found: Any, expected: Any, what: str, least: float = 1e-300) -> None:
-    """Assert that two values are equal but for rounding."""
+    """Assert that two values are equal up to rounding."""
     assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max(initial=least), err_msg=what)
 
 
 def assert_same_scores(model: Any, found: Any, expected: Any, what: str) -> None:
-    """Assert that scores are equal: to the last bit, or with a kernel (computed in blocks) except for rounding."""
+    """Assert equal scores, with a kernel up to rounding."""
     compare = assert_near if hasattr(model, "dual_coef_") else assert_array_equal
     compare(found, expected, what)
 
 
 def assert_close(model: Any, other: Any, X: Any, what: str) -> None:
-    """Assert that two models predict with the same scores, but for rounding, and have had the same rounds."""
+    """Assert near scores and equal numbers of rounds."""
     for attribute in ["t_", "n_mistakes_", "n_updates_"]:
         assert getattr(model, attribute) == getattr(other, attribute), f"{attribute}: {what}"
     assert_near(scores_of(other, X), scores_of(model, X), what)
@@ -85,7 +91,7 @@ def assert_close(model: Any, other: Any, X: Any, what: str) -> None:
 
 
 def assert_fails(what: str, pattern: str, call: Callable[..., Any], *arguments: Any, **more: Any) -> None:
-    """Assert that the call raises a ValueError whose message has the pattern."""
+    """Assert that a call raises a matching ValueError."""
     try:
         call(*arguments, **more)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Labelled rows for the estimator checks, in every form, and calls that must fail."""
+"""Labelled rows in every form, and calls that must fail."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ STEEP = [0, 2, 31]  # relevances of three grades, of a range that not every loss
 
 @dataclass(frozen=True)
 class Data:
-    """Labelled rows that no linear predictor separates.  A round is a row, and rows go to the estimator by rounds."""
+    """Labelled rows that no linear predictor separates.
+
+    A round is a row, and rows go to the estimator by rounds.
+    """
 
     X: NDArray
     y: NDArray
@@ -40,66 +43,69 @@ class Data:
         """Return the index of the rows of some rounds."""
         return rounds
 
-    def beside(self, rounds: Any = ALL) -> dict[str, Any]:
-        """Return the arguments beside X and y that any call on some rounds needs."""
+    def id_kwargs(self, rounds: Any = ALL) -> dict[str, Any]:
+        """Return the id arguments for some rounds."""
         return {}
 
-    def at_first(self) -> dict[str, Any]:
-        """Return the additional arguments of the first `partial_fit`."""
+    def first_call_kwargs(self) -> dict[str, Any]:
+        """Return the extra arguments of the first `partial_fit`."""
         return {}
 
     def map(self, change: Any) -> Any:
-        """Return the same data with every array changed that has an entry for each row."""
+        """Return the data with every row-wise array changed."""
         return replace(self, **{name: change(getattr(self, name)) for name in self.by_row})
 
     def call(self, method: Any, rounds: Any = ALL, *, X: Any = None, weight: Any = None, **more: Any) -> Any:
-        """Call a method with some rounds; X in another form, and weights, are those of all rows."""
+        """Call a method with some rounds.
+
+        X in another form, and weights, are those of all rows.
+        """
         X, y = self.X if X is None else X, self.y
         if weight is not None:
             more["sample_weight"] = weight[self.rows(rounds)]
         if rounds != ALL:
             X, y = X[self.rows(rounds)], y[self.rows(rounds)]
-        return method(X, y, **self.beside(rounds), **more)
+        return method(X, y, **self.id_kwargs(rounds), **more)
 
     def fit(self, estimator: Any, rounds: Any = ALL, *, X: Any = None, weight: Any = None) -> Any:
-        """Return a clone of the estimator with seed 0, fitted to some rounds."""
+        """Return a clone fitted to some rounds with seed 0."""
         return self.call(seeded(estimator).fit, rounds, X=X, weight=weight)
 
     def learn(self, model: Any, rounds: Any = ALL, *, X: Any = None, weight: Any = None) -> Any:
         """Update a model on some rounds and return it."""
-        first = {} if hasattr(model, "n_features_in_") else self.at_first()
+        first = {} if hasattr(model, "n_features_in_") else self.first_call_kwargs()
         return self.call(model.partial_fit, rounds, X=X, weight=weight, **first)
 
     def stream(self, estimator: Any, rounds: Any = ALL, *, X: Any = None, weight: Any = None) -> Any:
-        """Return a clone of the estimator that has learned some rounds in one call."""
+        """Return a clone trained on some rounds in one call."""
         return self.learn(seeded(estimator), rounds, X=X, weight=weight)
 
     def predict(self, model: Any, rounds: Any = ALL, *, X: Any = None) -> Any:
-        """Predict some rounds by a model."""
+        """Predict some rounds with a model."""
         X = self.X if X is None else X
         return model.predict(X if rounds == ALL else X[self.rows(rounds)])
 
-    def even(self, weight: NDArray) -> NDArray:
-        """Return weights of rows as the estimator takes them."""
+    def round_weights(self, weight: NDArray) -> NDArray:
+        """Return the weights of rows for the estimator."""
         return weight
 
     def measures(self, model: Any, *, X: Any = None, weight: Any = None) -> dict[str, Any]:
-        """Return score, losses and margin of a model on these data, as far as it has them."""
+        """Return score, losses and margin, where available."""
         names = [name for name in ["score", "sample_loss", "margin"] if hasattr(model, name)]
         return {name: self.call(getattr(model, name), X=X, weight=weight if name == "score" else None) for name in names}
 
     def bad_labels(self) -> list[BadCall]:
-        """Return calls that must fail for their labels."""
+        """Return calls with invalid labels."""
         return []
 
 
 @dataclass(frozen=True)
 class ClassData(Data):
-    """Rows of a class each."""
+    """Rows with one class each."""
 
     classes: NDArray
 
-    def at_first(self) -> dict[str, Any]:
+    def first_call_kwargs(self) -> dict[str, Any]:
         return {"classes": self.classes}
 
     def bad_labels(self) -> list[BadCall]:
@@ -107,15 +113,15 @@ class ClassData(Data):
         unknown = f"y contains labels .*{label}.*accepted are"
         return [
             BadCall("2-d y", X, np.column_stack([y, y]), "1d array"),
-            BadCall("an unknown label", X, spoiled(y, label), unknown, in_fit=False),
+            BadCall("an unknown label", X, corrupted(y, label), unknown, in_fit=False),
             BadCall("an unknown label of a single row", X[:1], [label], unknown, in_fit=False),
             BadCall("a label that is text", X[:1], ["0"], "y contains labels .*'0'.*accepted are", in_fit=False),
             BadCall("other classes", X, y, f"classes=.*{label}", {"classes": [*self.classes, label]}, in_fit=False),
         ]
 
 
-class Grouped(Data):
-    """Rows that lie together by their ids.  A round is all rows of an id."""
+class GroupedData(Data):
+    """Rows grouped by ids; a round is a group."""
 
     ids_name: ClassVar[str]
 
@@ -126,7 +132,7 @@ class Grouped(Data):
 
     @property
     def start(self) -> NDArray:
-        """Return where each round begins, and where the last one ends."""
+        """Return the start of each round, and the end."""
         return np.concatenate([[0], np.flatnonzero(np.diff(self.ids)) + 1, [len(self.ids)]])
 
     @property
@@ -137,13 +143,13 @@ class Grouped(Data):
         start, (first, end, _) = self.start, rounds.indices(self.n)
         return slice(start[first], start[end])
 
-    def beside(self, rounds: Any = ALL) -> dict[str, Any]:
-        """Return ids, unless there is one round."""
+    def id_kwargs(self, rounds: Any = ALL) -> dict[str, Any]:
+        """Return the ids, unless there is one round."""
         ids = self.ids[self.rows(rounds)]
         return {self.ids_name: ids} if (ids != ids[0]).any() else {}
 
     def bad_ids(self) -> list[BadCall]:
-        """Return calls that must fail for their ids."""
+        """Return calls with invalid ids."""
         X, y, ids, name = self.X, self.y, self.ids, self.ids_name
 
         def bad(what: str, ids: Any, says: str) -> BadCall:
@@ -154,7 +160,7 @@ class Grouped(Data):
             bad(f"{name} too short", ids[1:], f"{name} has {len(y) - 1} entries and X has {len(y)} rows"),
             bad(f"{name} too long", [*ids, 0], f"{name} has {len(y) + 1} entries and X has {len(y)} rows"),
             bad(f"an empty {name}", [], f"{name} has 0 entries and X has {len(y)} rows"),
-            bad(f"NaN in {name}", spoiled(ids.astype(float), np.nan), f"{name}.*nan.*without missing values"),
+            bad(f"NaN in {name}", corrupted(ids.astype(float), np.nan), f"{name}.*nan.*without missing values"),
             bad(f"None in {name}", [*ids[1:], None], f"{name}.*None.*without missing values"),
             bad(f"2-d {name}", np.column_stack([ids, ids]), f"{name} has shape"),
             bad(f"{name} that is a number", 3, f"{name} has shape"),
@@ -162,33 +168,33 @@ class Grouped(Data):
 
 
 @dataclass(frozen=True)
-class GroupData(Grouped, ClassData):
-    """Rows of two classes.  A round is a group, whose rows lie together."""
+class GroupData(GroupedData, ClassData):
+    """Rows of two classes; a round is a group."""
 
     groups: NDArray
     by_row: ClassVar[tuple[str, ...]] = ("X", "y", "weight", "groups")
     ids_name: ClassVar[str] = "groups"
 
-    def beside(self, rounds: Any = ALL) -> dict[str, Any]:
+    def id_kwargs(self, rounds: Any = ALL) -> dict[str, Any]:
         return {"groups": self.groups[self.rows(rounds)]}
 
     def predict(self, model: Any, rounds: Any = ALL, *, X: Any = None) -> Any:
         X = self.X if X is None else X
-        return model.predict(X if rounds == ALL else X[self.rows(rounds)], **self.beside(rounds))
+        return model.predict(X if rounds == ALL else X[self.rows(rounds)], **self.id_kwargs(rounds))
 
     def bad_labels(self) -> list[BadCall]:
         return [*super().bad_labels(), *self.bad_ids()]
 
 
 class SetData(Data):
-    """Rows of a set of labels each."""
+    """Rows with a label set each."""
 
     def bad_labels(self) -> list[BadCall]:
         X, y, label_by_label = self.X, self.y, "learning began with"
         return [
-            BadCall("a 2 in y", X, spoiled(y, 2), "zeros and ones.*2"),
-            BadCall("NaN in y", X, spoiled(y.astype(float), np.nan), "zeros and ones.*nan"),
-            BadCall("a -1 in sparse y", X, sparse.csr_array(spoiled(y, -1)), "zeros and ones.*-1"),
+            BadCall("a 2 in y", X, corrupted(y, 2), "zeros and ones.*2"),
+            BadCall("NaN in y", X, corrupted(y.astype(float), np.nan), "zeros and ones.*nan"),
+            BadCall("a -1 in sparse y", X, sparse.csr_array(corrupted(y, -1)), "zeros and ones.*-1"),
             BadCall("text in y", X, y.astype(str), "zeros and ones.*'0'"),
             BadCall("3-d y", X, y[:, :, None], "shape"),
             BadCall("too few labels", X, y[:, 1:], label_by_label, in_fit=False),
@@ -200,18 +206,21 @@ class SetData(Data):
 
 @dataclass(frozen=True)
 class RelevanceData(Data):
-    """Rows with a relevance of every label each; `refusal` is what the loss says of relevances like 0, 2 and 31, if anything."""
+    """Rows with relevances of labels.
+
+    `refusal` is the loss's error message for relevances like 0, 2 and 31, if any.
+    """
 
     refusal: str | None
 
     def bad_labels(self) -> list[BadCall]:
         X, y, numbers = self.X, self.y, self.y.astype(float)
         calls = [
-            BadCall("a negative relevance", X, spoiled(y, -1), "relevance -1"),
+            BadCall("a negative relevance", X, corrupted(y, -1), "relevance -1"),
             BadCall("a negative relevance in a single round", X[:1], -1 - y[:1], "relevance -", in_fit=False),
-            BadCall("NaN in y", X, spoiled(numbers, np.nan), "y contains NaN"),
-            BadCall("NaN in y of a single round", X[:1], spoiled(numbers[:1], np.nan), "y contains NaN", in_fit=False),
-            BadCall("infinity in y", X, spoiled(numbers, np.inf), "y contains infinity"),
+            BadCall("NaN in y", X, corrupted(numbers, np.nan), "y contains NaN"),
+            BadCall("NaN in y of a single round", X[:1], corrupted(numbers[:1], np.nan), "y contains NaN", in_fit=False),
+            BadCall("infinity in y", X, corrupted(numbers, np.inf), "y contains infinity"),
             BadCall("text in y", X, np.full(y.shape, "high"), "could not convert"),
             BadCall("complex y", X, y + 1j, "Complex data"),
             BadCall("3-d y", X, numbers.reshape(len(y), -1, 1), "shape|1d array|dim"),
@@ -242,8 +251,8 @@ class LabelListData(RelevanceData):
 
 
 @dataclass(frozen=True)
-class QueryData(Grouped, RelevanceData):
-    """Documents with a relevance each.  A round is a query, whose documents lie together."""
+class QueryData(GroupedData, RelevanceData):
+    """Documents with relevances; a round is a query."""
 
     qid: NDArray
     by_row: ClassVar[tuple[str, ...]] = ("X", "y", "weight", "qid")
@@ -251,37 +260,37 @@ class QueryData(Grouped, RelevanceData):
 
     def predict(self, model: Any, rounds: Any = ALL, *, X: Any = None) -> Any:
         X = self.X if X is None else X
-        return model.rank(X if rounds == ALL else X[self.rows(rounds)], **(self.beside(rounds) or {"qid": "one"}))
+        return model.rank(X if rounds == ALL else X[self.rows(rounds)], **(self.id_kwargs(rounds) or {"qid": "one"}))
 
     def bad_labels(self) -> list[BadCall]:
         return [*super().bad_labels(), *self.bad_ids()]
 
 
 @dataclass(frozen=True)
-class SequenceData(Grouped):
-    """Tokens with a label each.  A round is a sequence, whose tokens lie together, and weigh the same."""
+class SequenceData(GroupedData):
+    """Tokens with labels; a round is a sequence."""
 
     classes: NDArray
     sid: NDArray
     by_row: ClassVar[tuple[str, ...]] = ("X", "y", "weight", "sid")
     ids_name: ClassVar[str] = "sid"
 
-    def at_first(self) -> dict[str, Any]:
+    def first_call_kwargs(self) -> dict[str, Any]:
         return {"classes": self.classes}
 
     def predict(self, model: Any, rounds: Any = ALL, *, X: Any = None) -> Any:
         X = self.X if X is None else X
         return model.predict(X[self.rows(rounds)], sid=self.sid[self.rows(rounds)])
 
-    def even(self, weight: NDArray) -> NDArray:
+    def round_weights(self, weight: NDArray) -> NDArray:
         return np.repeat(weight[self.start[:-1]], np.diff(self.start))
 
     def bad_labels(self) -> list[BadCall]:
         X, y, label = self.X, self.y, self.classes[-1] + 7
-        unknown, uneven = f"y contains labels .*{label}.*accepted are", {"sample_weight": spoiled(self.weight, 9)}
+        unknown, uneven = f"y contains labels .*{label}.*accepted are", {"sample_weight": corrupted(self.weight, 9)}
         return [
             *self.bad_ids(),
-            BadCall("an unknown label", X, spoiled(y, label), unknown, in_fit=False),
+            BadCall("an unknown label", X, corrupted(y, label), unknown, in_fit=False),
             BadCall("an unknown label of a single row", X[:1], [label], unknown, in_fit=False),
             BadCall("a label that is text", X[:1], ["0"], "y contains labels .*'0'.*accepted are", in_fit=False),
             BadCall("other classes", X, y, f"classes=.*{label}", {"classes": [*self.classes, label]}, in_fit=False),
@@ -290,7 +299,7 @@ class SequenceData(Grouped):
 
 
 def make_data(estimator: Any, seed: int = 0) -> Data:
-    """Make rows whose labels are those of a noisy linear predictor."""
+    """Make rows labelled by a noisy linear predictor."""
     tags = estimator.__sklearn_tags__()
     if tags.estimator_type == "ranker":
         return make_relevances(estimator, seed)
@@ -318,23 +327,23 @@ def make_data(estimator: Any, seed: int = 0) -> Data:
 
 
 def make_groups(random: np.random.Generator, X: NDArray, weight: NDArray, y: NDArray) -> GroupData:
-    """Put rows of two classes into groups, of which some are single rows."""
+    """Group rows of two classes, some of them alone."""
     size = random.choice([1, 2, 3, 5], N_ROWS)
     groups = np.repeat(random.permutation(N_ROWS), size)[:N_ROWS]
     return GroupData(X, y, weight, np.arange(2), groups)
 
 
 def make_rows(random: np.random.Generator, n: int) -> tuple[NDArray, NDArray]:
-    """Make rows with zeros among their features, and weights."""
+    """Make rows with some zeros, and weights."""
     X = random.standard_normal((n, N_FEATURES)) * random.uniform(0.2, 3, N_FEATURES) + 0.3
     X[random.random(X.shape) < 0.3] = 0
     return X, random.uniform(0.1, 2, n)
 
 
 def make_relevances(estimator: Any, seed: int) -> RelevanceData:
-    """Make relevances that the loss takes: of labels, or of the documents of queries of which some cannot be wrong."""
+    """Make relevances that the loss accepts."""
     random, loss = np.random.default_rng(seed), ranking_loss(estimator.loss)
-    refusal = refusal_of(loss, STEEP)
+    refusal = rejection_of(loss, STEEP)
     grades = np.array(next(grades for grades in GRADES if loss.takes(grades)))
     of_labels = estimator.__sklearn_tags__().target_tags.multi_output
     size = np.concatenate([[3], random.choice([1, 2, 3, 5, 12], N_QUERIES - 2), [4]])
@@ -351,7 +360,7 @@ def make_relevances(estimator: Any, seed: int) -> RelevanceData:
 
 
 def make_sequences(seed: int) -> SequenceData:
-    """Make sequences of labels that often stay what they are."""
+    """Make sequences whose labels often repeat."""
     random = np.random.default_rng(seed)
     size = np.concatenate([[3], random.choice([1, 2, 3, 5, 12], N_QUERIES - 2), [4]])
     sid = np.repeat(random.permutation(N_QUERIES), size)
@@ -364,8 +373,11 @@ def make_sequences(seed: int) -> SequenceData:
     return SequenceData(X, y, weight[sid], np.arange(N_CLASSES), sid)
 
 
-def refusal_of(loss: RankingLoss, relevances: Sequence[float]) -> str | None:
-    """Return the error message of a loss for a list that it rejects, as a pattern; None if it accepts it."""
+def rejection_of(loss: RankingLoss, relevances: Sequence[float]) -> str | None:
+    """Return the pattern of a loss's error for a list.
+
+    None if the loss accepts the list.
+    """
     try:
         loss.gain_table(list_of(relevances))
     except ValueError as error:
@@ -378,7 +390,7 @@ def seeded(estimator: Any) -> Any:
 
 
 def forms_of(X: NDArray) -> dict[str, Any]:
-    """Return the same rows dense and sparse, in double and single precision (values that single precision holds)."""
+    """Return equal rows: dense and sparse, double and single precision."""
     X = X.astype(np.float32).astype(np.float64)
     forms: dict[str, Any] = {"float64": X, "float32": X.astype(np.float32)}
     for name, dense in list(forms.items()):
@@ -387,7 +399,7 @@ def forms_of(X: NDArray) -> dict[str, Any]:
 
 
 def splits(n: int) -> Iterator[list[slice]]:
-    """Yield splits: row by row, and at random."""
+    """Yield splits: single rows, and at random."""
     yield [slice(i, i + 1) for i in range(n)]
     cuts = [0, *np.flatnonzero(np.random.default_rng(0).random(n) < 0.2).tolist(), n]
     yield [slice(a, b) for a, b in pairwise(cuts) if a < b]
@@ -395,10 +407,10 @@ def splits(n: int) -> Iterator[list[slice]]:
 
 @dataclass(frozen=True)
 class BadCall:
-    """A mistake: what is wrong, arguments, and what the error must say.
+    """An invalid call: fault, arguments and expected message.
 
-    `in_predict` is whether `predict` fails on X too, `in_fit` whether `fit` does, which starts anew; `alone` says that the rows
-    are one round.
+    `in_predict` is whether `predict` fails on X too, `in_fit` whether `fit` does, which starts from scratch.  `alone` says that
+    the rows are one round.
     """
 
     what: str
@@ -411,7 +423,7 @@ class BadCall:
     alone: bool = False
 
 
-def spoiled(array: NDArray, value: float) -> NDArray:
+def corrupted(array: NDArray, value: float) -> NDArray:
     """Return a copy whose last row is the value."""
     array = array.copy()
     array[-1] = value
@@ -419,21 +431,21 @@ def spoiled(array: NDArray, value: float) -> NDArray:
 
 
 def bad_calls(data: Data) -> list[BadCall]:
-    """Return calls that must fail once the rows of `data` are learned."""
+    """Return calls that must fail after training on `data`."""
     X, y, weight = data.X, data.y, data.weight
     n = len(X)
     S = sparse.csr_array(X)
-    with_nan = sparse.csr_array((spoiled(S.data, np.nan), S.indices, S.indptr), shape=S.shape)
+    with_nan = sparse.csr_array((corrupted(S.data, np.nan), S.indices, S.indptr), shape=S.shape)
     last = data.rows(slice(data.n - 1, data.n))
     absent = {"sample_weight": np.where(np.isin(np.arange(n), np.arange(n)[last]), 0, weight)}
     calls = [
-        BadCall("NaN in X", spoiled(X, np.nan), y, "X contains NaN", in_predict=True),
-        BadCall("infinity in X", spoiled(X, np.inf), y, "X contains infinity", in_predict=True),
-        BadCall("infinity in float32 X", spoiled(X.astype(np.float32), -np.inf), y, "X contains infinity", in_predict=True),
+        BadCall("NaN in X", corrupted(X, np.nan), y, "X contains NaN", in_predict=True),
+        BadCall("infinity in X", corrupted(X, np.inf), y, "X contains infinity", in_predict=True),
+        BadCall("infinity in float32 X", corrupted(X.astype(np.float32), -np.inf), y, "X contains infinity", in_predict=True),
         BadCall("NaN in sparse X", with_nan, y, "X contains NaN", in_predict=True),
-        BadCall("NaN in a row of weight 0", spoiled(X, np.nan), y, "X contains NaN", absent),
+        BadCall("NaN in a row of weight 0", corrupted(X, np.nan), y, "X contains NaN", absent),
         BadCall("NaN in a single row", np.full((1, X.shape[1]), np.nan), y[:1], "X contains NaN", in_predict=True, in_fit=False),
-        BadCall("NaN in a single round", spoiled(X[last], np.nan), y[last], "X contains NaN", in_fit=False, alone=True),
+        BadCall("NaN in a single round", corrupted(X[last], np.nan), y[last], "X contains NaN", in_fit=False, alone=True),
         BadCall("y too long for a single round", X[last][1:], y[last], "rows|0 sample", in_fit=False, alone=True),
         BadCall("too many features", np.hstack([X, X]), y, "features", in_predict=True, in_fit=False),
         BadCall("too few features of a single row", X[:1, 1:], y[:1], "features", in_predict=True, in_fit=False),
@@ -448,18 +460,20 @@ def bad_calls(data: Data) -> list[BadCall]:
         BadCall("y too short", X, y[1:], f"{n} rows and y has {n - 1}"),
         BadCall("y too long", X[1:], y, f"{n - 1} rows and y has {n}"),
         BadCall("y too long for a single row", X[:1], y[:2], "1 rows and y has 2", in_fit=False),
-        BadCall("a negative weight", X, y, "Negative values .*sample_weight", {"sample_weight": spoiled(weight, -1)}),
-        BadCall("a weight that is NaN", X, y, "sample_weight contains NaN", {"sample_weight": spoiled(weight, np.nan)}),
+        BadCall("a negative weight", X, y, "Negative values .*sample_weight", {"sample_weight": corrupted(weight, -1)}),
+        BadCall("a weight that is NaN", X, y, "sample_weight contains NaN", {"sample_weight": corrupted(weight, np.nan)}),
         BadCall("too few weights", X, y, "sample_weight.shape == .*expected", {"sample_weight": weight[1:]}),
         BadCall("2-d weights", X, y, "Sample weights must be 1D", {"sample_weight": weight[:, None]}),
         *data.bad_labels(),
     ]
     alone = [call.alone or np.shape(call.y)[:1] == (1,) for call in calls]
-    return [call if one else replace(call, more={**data.beside(), **call.more}) for call, one in zip(calls, alone, strict=True)]
+    return [
+        call if one else replace(call, more={**data.id_kwargs(), **call.more}) for call, one in zip(calls, alone, strict=True)
+    ]
 
 
 def malformed(X: NDArray) -> dict[str, Any]:
-    """Return CSR matrices of the shape of X that are malformed."""
+    """Return malformed CSR matrices of X's shape."""
     broken = {}
     for kind in ["an index too high", "a negative index", "offsets that fall", "offsets that leap", "offsets that go too far"]:
         S = sparse.csr_array(X)
@@ -479,7 +493,7 @@ def malformed(X: NDArray) -> dict[str, Any]:
 
 
 def bad_parameters(estimator: Any) -> dict[str, Any]:
-    """Return a value that is not accepted, for each parameter the estimator has."""
+    """Return an invalid value for each parameter."""
     values = {
         "average": "median",
         "class_weight": "heavy",
@@ -503,12 +517,12 @@ def bad_parameters(estimator: Any) -> dict[str, Any]:
 
 
 def stored(X: Any) -> list[Any]:
-    """Return the arrays that X consists of."""
+    """Return the arrays behind X."""
     return [getattr(X, part) for part in ["data", "indices", "indptr", "row", "col", "rows"] if hasattr(X, part)]
 
 
-def disordered(S: Any, duplicates: bool) -> Any:
-    """Return the same CSR matrix with each row's entries backwards, and each value in two halves."""
+def reversed_and_halved(S: Any, duplicates: bool) -> Any:
+    """Return a CSR matrix with reversed entries, values halved."""
     data, indices, indptr = [], [], [0]
     for start, stop in pairwise(S.indptr):
         times = 2 if duplicates else 1

@@ -1,4 +1,4 @@
-"""Which of scikit-learn's checks an estimator may fail, and why: what it is asked for is something else."""
+"""Checks of scikit-learn that can fail, with reasons."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PARTIAL = ("check_fit_score_takes_y", "check_n_features_in_after_fitting", "chec
 
 
 def expected_failed_checks(estimator: Any) -> dict[str, str]:
-    """Return the scikit-learn checks that an estimator may fail, given its class and parameters, with the reasons.
+    """Return the scikit-learn checks that can fail, with reasons.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def expected_failed_checks(estimator: Any) -> dict[str, str]:
 
 
 def _of_predictions(estimator: Any, given: dict[str, Any]) -> dict[str, str]:
-    """Return the checks that fail if predictions are not those of the largest scores."""
+    """Return the checks that assume predictions by largest score."""
     expected: dict[str, str] = {}
     if given.get("reject") is not None:
         expected |= dict.fromkeys([*PREDICTIONS, CLASS_WEIGHT], "rows may be rejected, whose label is no class")
@@ -93,7 +93,7 @@ def _of_predictions(estimator: Any, given: dict[str, Any]) -> dict[str, str]:
 
 
 def _of_decisions(estimator: Any, given: dict[str, Any]) -> dict[str, str]:
-    """Return the checks that fail if predictions are not those of the largest scores or probabilities."""
+    """Return the checks that assume predictions by scores or probabilities."""
     rule, expected = given.get("decision"), dict[str, str]()
     at = rule.at if isinstance(rule, Cut) else rule
     bipartite, sets = (isinstance(estimator, kind) for kind in (PredtronBipartiteClassifier, PredtronMultilabelClassifier))
@@ -114,13 +114,13 @@ def _of_decisions(estimator: Any, given: dict[str, Any]) -> dict[str, str]:
 
 
 def _has_unit_costs(estimator: Any, given: dict[str, Any]) -> bool:
-    """Return whether mistakes cost the same, or as many ranks as they are off."""
+    """Return whether the costs are 0-1 or rank distances."""
     usual = inspect.signature(type(estimator)).parameters["loss"].default if "loss" in given else None
     return isinstance(given.get("loss"), str) and given["loss"] == usual
 
 
 def _of_streams(estimator: Any, given: dict[str, Any]) -> dict[str, str]:
-    """Return the checks that fail if a parameter is accepted for whole data sets only."""
+    """Return the checks that assume streams for every parameter."""
     expected: dict[str, str] = {}
     if given.get("class_weight") == "balanced":
         expected |= dict.fromkeys(PARTIAL, "class_weight='balanced' is refused by partial_fit, which sees a part of the data")
@@ -133,7 +133,7 @@ def _of_streams(estimator: Any, given: dict[str, Any]) -> dict[str, str]:
 
 
 def _takes_the_first_k(loss: Any) -> bool:
-    """Return whether a loss is of the first k."""
+    """Return whether a loss depends on the first k."""
     try:
         return isinstance(resolve(SubsetLoss, loss, "loss"), AtK)
     except (TypeError, ValueError):

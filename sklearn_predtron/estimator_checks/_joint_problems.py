@@ -1,4 +1,4 @@
-"""Checks of what a problem of joint features promises."""
+"""Checks of problems with joint features."""
 
 from __future__ import annotations
 
@@ -8,48 +8,48 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.estimator_checks._answers import CLOSE, copies_of, draws, kept
+from sklearn_predtron.estimator_checks._part_helpers import CLOSE, checked_call, copies_of, random_scores
 from sklearn_predtron.problems._joint import PythonJointProblem
 
 MOST_FOUND = 2000
 
 
 def check_joint_problem(problem: Any, pairs: list[Any]) -> None:
-    """Check a problem of joint features, as `check_problem` says, on pairs (x, y)."""
-    compiled = kept(PythonJointProblem, problem)
+    """Check a problem of joint features on pairs (x, y)."""
+    compiled = checked_call(PythonJointProblem, problem)
     for pair in pairs:
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise ValueError(f"labels holds {shortened(pair)}; accepted for joint features are pairs (x, y).")
-    asked = [AskedJoint(compiled, x, y) for x, y in pairs]
+    asked = [ProbedJointProblem(compiled, x, y) for x, y in pairs]
     for one in asked:
         one.find_predictions()
         one.check_decoders()
     for way, other in copies_of(problem):
-        twin = kept(PythonJointProblem, other)
+        twin = checked_call(PythonJointProblem, other)
         for one in asked:
-            one.check_copy(way, AskedJoint(twin, one.x, one.y))
+            one.check_copy(way, ProbedJointProblem(twin, one.x, one.y))
 
 
-class AskedJoint:
-    """A problem, an input with its label, and the predictions that have turned up for it."""
+class ProbedJointProblem:
+    """A problem, an example, and the predictions found so far."""
 
     def __init__(self, compiled: Any, x: Any, y: Any):
         self.compiled, self.problem, self.name = compiled, compiled.inner, compiled.name
         self.x, self.y = x, y
         self.found: dict[tuple[bytes, float], tuple[Any, NDArray, float]] = {}  # with their features and losses
 
-    # What the methods return, checked
+    # The checked results of the methods
 
     def features(self, prediction: Any) -> NDArray:
         """Return Phi(x, sigma)."""
-        return kept(self.compiled.dense_features, self.x, prediction)
+        return checked_call(self.compiled.dense_features, self.x, prediction)
 
     def loss(self, prediction: Any) -> float:
         """Return L(sigma, y)."""
-        return kept(self.compiled.loss_of, prediction, self.y)
+        return checked_call(self.compiled.loss_of, prediction, self.y)
 
     def decode(self, w: NDArray, *y: Any) -> Any:
-        """Return the prediction under w, or the competitor for the label."""
+        """Return the prediction under w, or a label's competitor."""
         given = w.copy()
         given.setflags(write=False)  # as the learner hands it over
         return getattr(self.problem, method_of(y))(given, self.x, *y)
@@ -77,7 +77,7 @@ class AskedJoint:
         if listed is not None:
             for prediction in listed(self.x):
                 self.add(prediction)
-        for w in draws(self.compiled.n_features, 20):
+        for w in random_scores(self.compiled.n_features, 20):
             prediction, competitor = self.decode(w), self.decode(w, self.y)
             for found in (prediction, competitor, self.correct(prediction), self.correct(competitor)):
                 self.add(found)
@@ -88,12 +88,12 @@ class AskedJoint:
         """Check both decoders against all predictions."""
         table = np.array([features for _, features, _ in self.found.values()])
         losses = np.array([loss for _, _, loss in self.found.values()])
-        for w in draws(self.compiled.n_features, 15, seed=1):
+        for w in random_scores(self.compiled.n_features, 15, seed=1):
             self.assert_best(table @ w, w)
             self.assert_best(losses + table @ w, w, self.y)
 
     def assert_best(self, values: NDArray, w: NDArray, *y: Any) -> None:
-        """Assert that what a decoder returns is as good as the best of all predictions."""
+        """Assert that a decoder's result is a maximiser."""
         prediction, best = self.decode(w, *y), int(values.argmax())
         features = self.features(prediction)
         found = features @ w + (self.loss(prediction) if y else 0)
@@ -104,9 +104,9 @@ class AskedJoint:
             f"maximiser, as {shortened(list(self.found.values())[best][0])} with {values[best]:.9g}"
         )
 
-    def check_copy(self, way: str, twin: AskedJoint) -> None:
-        """Check that a copy, or the problem itself at another time, returns the same."""
-        for w in draws(self.compiled.n_features, 4, seed=2):
+    def check_copy(self, way: str, twin: ProbedJointProblem) -> None:
+        """Check that copies and repeated calls agree."""
+        for w in random_scores(self.compiled.n_features, 4, seed=2):
             for y in ((), (self.y,)):
                 found, expected = twin.decode(w, *y), self.decode(w, *y)
                 assert np.array_equal(twin.features(found), self.features(expected)), (
@@ -126,5 +126,5 @@ class AskedJoint:
 
 
 def method_of(y: tuple[Any, ...]) -> str:
-    """Return the name of the decoder that takes a label, or of the one that takes none."""
+    """Return the name of the decoder with or without label."""
     return "augmented_decode" if y else "decode"

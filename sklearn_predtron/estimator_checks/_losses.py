@@ -1,4 +1,4 @@
-"""Checks of what a user's own loss promises."""
+"""Checks of custom losses."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from sklearn_predtron._core.problem import Codes
 from sklearn_predtron._support.parts import checked_build
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.estimator_checks._answers import (
+from sklearn_predtron.estimator_checks._part_helpers import (
     CLOSE,
     assert_answers,
     assert_constants,
     assert_same_table,
-    draws,
-    kept,
+    checked_call,
+    random_scores,
 )
 from sklearn_predtron.losses import CostTableLoss, RankingLoss, SubsetLoss, costs_of
 from sklearn_predtron.problems._inquiry import ask
@@ -32,7 +32,7 @@ MOST_LABELS, MOST_ITEMS = 10, 6
 
 
 def check_loss(loss: Any, labels: Any) -> None:
-    """Check a loss: its values, its compiled inference against all predictions, and copies.
+    """Check a custom loss and its compiled inference.
 
     - losses are numbers from 0 to 1e100, 0 for sigma_y, and consistent with c_L and C_L of the compiled problem;
     - at random scores, some of them tied, the compiled problem's prediction maximises <rep(sigma), t>, and its competitor
@@ -80,47 +80,47 @@ def check_loss(loss: Any, labels: Any) -> None:
 
 
 def check_table_loss(loss: CostTableLoss, classes: NDArray) -> None:
-    """Check the costs, and the table's answers."""
+    """Check the costs and the table's answers."""
     k = len(classes)
     if classes.ndim != 1 or k < 2:
         raise ValueError(f"labels must be a list of at least two classes, got {shortened(classes.tolist())}.")
     assert_same_table(loss, "matrix(classes)", lambda part: costs_of(part, classes))
-    costs = kept(costs_of, loss, classes)
-    problem = kept(loss.build, OneHot(), classes)
+    costs = checked_call(costs_of, loss, classes)
+    problem = checked_call(loss.build, OneHot(), classes)
     costs = 1.0 - np.eye(k) if costs is None else costs
     codes = Codes(np.arange(k))
-    for t in draws(k, 20):
+    for t in random_scores(k, 20):
         for y in range(k):
             assert_answers(loss, problem, codes, y, t, np.eye(k), costs[y], f"y = {classes[y]!r}")
 
 
 def check_subset_loss(loss: SubsetLoss, Y: NDArray) -> None:
-    """Check the values of counts, and the compiled inference against all sets."""
+    """Check the values of counts and the compiled inference."""
     if Y.ndim != 2 or not np.isin(Y, (0, 1)).all() or not 0 < Y.shape[1] <= MOST_LABELS or len(Y) == 0:
         raise ValueError(
             f"labels must be an indicator matrix of at most {MOST_LABELS} labels, and of at least one row, got shape {Y.shape}."
         )
     Y, m = np.unique(Y.astype(np.uint8), axis=0), Y.shape[1]
-    problem = kept(checked_build, loss, kept(loss.build, SignVector(), m), LabelSets, d=m)
+    problem = checked_call(checked_build, loss, checked_call(loss.build, SignVector(), m), LabelSets, d=m)
     signs = 2.0 * ((np.arange(2**m)[:, None] >> np.arange(m)) & 1) - 1
     sets = np.unique(problem.predict(signs), axis=0).astype(int)  # all, or all of k labels
     reps = (2 * sets - 1) / np.sqrt(m)
     counts = [part.ravel() for part in np.broadcast_arrays(*counts_of(sets[None], Y[:, None].astype(int)))]
     assert_same_table(loss, "of_counts(a, b, c, d)", lambda part: part.evaluate(*counts))
-    table = kept(loss.evaluate, *counts).reshape(len(Y), len(sets))
+    table = checked_call(loss.evaluate, *counts).reshape(len(Y), len(sets))
     labels = Indicators(Y)
     for i, y in enumerate(Y):
         what = f"y = {y.tolist()}"
         assert_constants(loss, problem, table[i], what)
         for j, sigma in enumerate(sets):
-            loss_found, least = kept(ask, problem, labels, i, 2.0 * sigma - 1, False)[:2]
+            loss_found, least = checked_call(ask, problem, labels, i, 2.0 * sigma - 1, False)[:2]
             assert abs(loss_found + least - table[i, j]) <= CLOSE * table.max(initial=1e-300), (
                 f"{loss!r}: the compiled loss of the set {sigma.tolist()} for {what}: found {loss_found + least:.9g}, expected "
                 f"{table[i, j]:.9g}, which of_counts says"
             )
-        for t in draws(m, 10, seed=i):
+        for t in random_scores(m, 10, seed=i):
             assert_answers(loss, problem, labels, i, t, reps, table[i], what)
-        assert_right(loss, table[i], (sets == y).all(axis=1), f"sigma_y = y = {y.tolist()}")
+        assert_correct_is_free(loss, table[i], (sets == y).all(axis=1), f"sigma_y = y = {y.tolist()}")
 
 
 def counts_of(sets: NDArray, Y: NDArray) -> tuple[NDArray, ...]:
@@ -133,7 +133,7 @@ def counts_of(sets: NDArray, Y: NDArray) -> tuple[NDArray, ...]:
     )
 
 
-def assert_right(part: Any, costs: NDArray, right: NDArray, what: str) -> None:
+def assert_correct_is_free(part: Any, costs: NDArray, right: NDArray, what: str) -> None:
     """Assert that correct predictions have no loss."""
     lost = costs[right & (costs != 0)]
     assert not len(lost), f"{part!r}: the loss of {what}: found {lost[0]:.9g}, expected 0"
@@ -152,16 +152,23 @@ def check_ranking_loss(loss: RankingLoss, lists: list[NDArray]) -> None:
         for y in lists:
             m, what = len(y), f"y = {y.tolist()}"
             labels = Relevances(y, np.array([0, m], dtype=np.intp))
-            problem = kept(checked_build, loss, kept(copy.copy(loss).build, representation, 0), RankingProblem, d=1, n_labels=0)
+            problem = checked_call(
+                checked_build,
+                loss,
+                checked_call(copy.copy(loss).build, representation, 0),
+                RankingProblem,
+                d=1,
+                n_labels=0,
+            )
             places = np.array(list(permutations(range(m))))
             assert_same_table(loss, f"losses of the rankings for {what}", partial(losses_of_rankings, y=y))
-            costs = kept(losses_of_rankings, loss, y)
+            costs = checked_call(losses_of_rankings, loss, y)
             strange = costs[~((costs >= 0) & (costs <= 1 + CLOSE))]
             assert not len(strange), f"{loss!r}: a loss for {what}: found {strange[0]}, expected a number from 0 to 1"
             in_order = np.array([(np.diff(y[np.argsort(place)]) <= 0).all() for place in places])
-            assert_right(loss, costs, in_order, f"a ranking in the order of relevance for {what}")
+            assert_correct_is_free(loss, costs, in_order, f"a ranking in the order of relevance for {what}")
             positive = costs[costs > 0].min(initial=np.inf)
-            least = float(kept(problem.least_losses, labels)[0])
+            least = float(checked_call(problem.least_losses, labels)[0])
             assert least <= positive * (1 + CLOSE), (
                 f"{loss!r}: the least positive loss for {what}: found {least:.9g}, expected at most {positive:.9g}"
             )
@@ -174,7 +181,7 @@ def check_ranking_loss(loss: RankingLoss, lists: list[NDArray]) -> None:
                 )
             f = representation.table(m)
             reps = f[places] / np.linalg.norm(f)
-            for t in draws(m, 8):
+            for t in random_scores(m, 8):
                 assert_answers(loss, problem, labels, 0, t, reps, costs, f"{what} and {representation!r}")
 
 

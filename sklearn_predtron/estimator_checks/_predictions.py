@@ -13,7 +13,7 @@ from sklearn_predtron.estimator_checks._data import forms_of, make_data
 
 
 def check_one_row_predicts_as_in_a_batch(name: str, estimator: Any) -> None:
-    """Check that other rows change no bit of a row's scores, and that other rounds change no prediction of a round."""
+    """Check that predictions of a row ignore other rows."""
     data = make_data(estimator)
     for form, X in forms_of(data.X).items():
         model = data.fit(estimator, X=X)
@@ -28,11 +28,11 @@ def check_one_row_predicts_as_in_a_batch(name: str, estimator: Any) -> None:
 
 
 def check_unfitted(name: str, estimator: Any) -> None:
-    """Check that predictions of an unfitted model raise an error that says so."""
+    """Check that unfitted models raise NotFittedError."""
     data = make_data(estimator)
     unlabelled = ["predict", "decision_function", "rank"]
     for method in [*unlabelled, "score", "sample_loss", "margin"]:
         if hasattr(estimator, method):
             call, labels = getattr(clone(estimator), method), [] if method in unlabelled else [data.y]
-            beside = {key: value for key, value in data.beside().items() if key in signature(call).parameters}
-            assert_fails(f"{name}: {method}", "not fitted", call, data.X, *labels, **beside)
+            id_kwargs = {key: value for key, value in data.id_kwargs().items() if key in signature(call).parameters}
+            assert_fails(f"{name}: {method}", "not fitted", call, data.X, *labels, **id_kwargs)

@@ -1,4 +1,4 @@
-"""Checks of what a problem written in Python promises."""
+"""Checks of problems written in Python."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from sklearn_predtron._support.names import refuse_class
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.estimator_checks._answers import CLOSE, copies_of, draws, kept
 from sklearn_predtron.estimator_checks._joint_problems import check_joint_problem
+from sklearn_predtron.estimator_checks._part_helpers import CLOSE, checked_call, copies_of, random_scores
 from sklearn_predtron.families._joint import is_joint
 from sklearn_predtron.problems._user import PythonProblem
 
@@ -19,7 +19,7 @@ MOST_FOUND = 2000
 
 
 def check_problem(problem: Any, labels: Iterable[Any]) -> None:
-    """Check a problem written in Python: both decoders, the loss, the representation or features, and copies.
+    """Check a problem written in Python.
 
     Decoders are compared with all predictions, which the problem's own `predictions` lists.  Without it, they are those found as
     sigma_y of a label or decoded at many random scores, some of them tied.
@@ -46,8 +46,8 @@ def check_problem(problem: Any, labels: Iterable[Any]) -> None:
 
     See Also
     --------
-    sklearn_predtron.Problem : What to define.
-    sklearn_predtron.JointProblem : What to define where features depend on the prediction as well.
+    sklearn_predtron.Problem : The methods to define.
+    sklearn_predtron.JointProblem : The methods if features depend on the prediction as well.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def check_problem(problem: Any, labels: Iterable[Any]) -> None:
     if is_joint(problem):
         check_joint_problem(problem, labels)
         return
-    asked = Asked(problem, labels)
+    asked = ProbedProblem(problem, labels)
     asked.find_predictions()
     asked.check_losses()
     asked.check_decoders()
@@ -89,27 +89,27 @@ def check_problem(problem: Any, labels: Iterable[Any]) -> None:
         asked.check_copy(way, other)
 
 
-class Asked:
-    """A problem, some labels, and the predictions that have turned up."""
+class ProbedProblem:
+    """A problem, labels, and the predictions found so far."""
 
     def __init__(self, problem: Any, labels: list[Any]):
         self.problem, self.labels = problem, labels
         self.name = type(problem).__name__
-        self.compiled = kept(PythonProblem, problem)
+        self.compiled = checked_call(PythonProblem, problem)
         self.found: dict[bytes, tuple[Any, NDArray]] = {}  # predictions with their representations
 
-    # What the methods return, checked
+    # The checked results of the methods
 
     def rep(self, prediction: Any) -> NDArray:
         """Return rep(sigma)."""
-        return np.array(kept(self.compiled.representation_of, prediction))
+        return np.array(checked_call(self.compiled.representation_of, prediction))
 
     def loss(self, prediction: Any, y: Any) -> float:
         """Return L(sigma, y)."""
-        return kept(self.compiled.loss_of, prediction, y)
+        return checked_call(self.compiled.loss_of, prediction, y)
 
     def decode(self, t: NDArray, *y: Any) -> Any:
-        """Return the prediction at the scores, or the competitor for a label."""
+        """Return the prediction at scores, or a label's competitor."""
         method = "augmented_decode" if y else "decode"
         given = t.copy()
         prediction = getattr(self.problem, method)(given, *y)
@@ -151,7 +151,7 @@ class Asked:
         if listed is not None:
             for prediction in listed() if callable(listed) else listed:
                 self.add(prediction)
-        for t in draws(self.compiled.d, 40):
+        for t in random_scores(self.compiled.d, 40):
             prediction = self.decode(t)
             self.add(prediction)
             for y in self.labels:
@@ -163,13 +163,13 @@ class Asked:
 
     @property
     def reps(self) -> NDArray:
-        """Return the representations of all predictions that were found."""
+        """Return the representations of the found predictions."""
         return np.array([rep for _, rep in self.found.values()])
 
     # The checks
 
     def check_losses(self) -> None:
-        """Check that losses of all predictions on all labels, and what `decode` makes of their representations."""
+        """Check the losses and decodings of all predictions."""
         for prediction, rep in self.found.values():
             for y in self.labels:
                 self.loss(prediction, y)
@@ -183,14 +183,14 @@ class Asked:
         """Check both decoders against all predictions."""
         reps, predictions = self.reps, [prediction for prediction, _ in self.found.values()]
         costs = [np.array([self.loss(prediction, y) for prediction in predictions]) for y in self.labels]
-        for t in draws(self.compiled.d, 15, seed=1):
+        for t in random_scores(self.compiled.d, 15, seed=1):
             scores = reps @ t
             self.assert_best(scores, predictions, t)
             for y, cost in zip(self.labels, costs, strict=True):
                 self.assert_best(cost + scores, predictions, t, y)
 
     def assert_best(self, values: NDArray, predictions: list[Any], t: NDArray, *y: Any) -> None:
-        """Assert that what a decoder returns is as good as the best of all predictions."""
+        """Assert that a decoder's result is a maximiser."""
         prediction, best = self.decode(t, *y), int(values.argmax())
         found = self.rep(prediction) @ t + (self.loss(prediction, *y) if y else 0)
         method, what = ("augmented_decode", "loss + <rep, t>") if y else ("decode", "<rep, t>")
@@ -201,9 +201,9 @@ class Asked:
         )
 
     def check_copy(self, way: str, other: Any) -> None:
-        """Check that a copy, or the problem itself at another time, returns the same."""
-        twin = Asked(other, self.labels)
-        for t in draws(self.compiled.d, 4, seed=2):
+        """Check that copies and repeated calls agree."""
+        twin = ProbedProblem(other, self.labels)
+        for t in random_scores(self.compiled.d, 4, seed=2):
             calls: list[tuple] = [(t,), *((t, y) for y in self.labels)]
             for call in calls:
                 found, expected = twin.decode(*call), self.decode(*call)

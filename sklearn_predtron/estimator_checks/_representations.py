@@ -1,4 +1,4 @@
-"""Checks of what a user's own representation promises."""
+"""Checks of custom representations."""
 
 from __future__ import annotations
 
@@ -10,14 +10,22 @@ import numpy as np
 from sklearn_predtron._core.problem import Codes
 from sklearn_predtron._support.parts import checked_build
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.estimator_checks._answers import CLOSE, assert_answers, assert_same_table, draws, kept
+from sklearn_predtron.estimator_checks._part_helpers import (
+    CLOSE,
+    assert_answers,
+    assert_same_table,
+    checked_call,
+    random_scores,
+)
 from sklearn_predtron.losses import CostMatrix, KendallTau, ZeroOne, costs_of
 from sklearn_predtron.problems._finite import FiniteProblem
 from sklearn_predtron.representations import CodeRepresentation, Pairwise, RankingRepresentation, SubsetRepresentation
 
 
 def check_representation(representation: Any, size: int) -> None:
-    """Check a representation: unit vectors, all different, that decode to the predictions they stand for.
+    """Check a custom representation.
+
+    Its vectors are different unit vectors that decode to their predictions.
 
     - the vectors are finite, of length 1 and all different, and the prediction from rep(sigma) is sigma;
     - for a `CodeRepresentation`, the compiled table has these vectors and predictions, and its competitors at random scores,
@@ -66,7 +74,7 @@ def check_representation(representation: Any, size: int) -> None:
         check_votes(representation, size)
     elif isinstance(representation, RankingRepresentation):
         assert_same_table(representation, f"values({size})", lambda part: part.table(size))
-        f = kept(representation.table, size)
+        f = checked_call(representation.table, size)
         unit = f / np.linalg.norm(f) if size > 1 else np.ones(1)
         level = np.flatnonzero(np.diff(unit) >= 0)
         assert not len(level), (
@@ -74,7 +82,7 @@ def check_representation(representation: Any, size: int) -> None:
             "expected a fall"
         )
         for shorter in range(1, size):
-            assert np.allclose(kept(representation.table, shorter), f[:shorter], rtol=CLOSE, atol=CLOSE * np.ptp(f)), (
+            assert np.allclose(checked_call(representation.table, shorter), f[:shorter], rtol=CLOSE, atol=CLOSE * np.ptp(f)), (
                 f"{representation!r}: values({shorter}) are not the first of values({size}), {shortened(f[:shorter].tolist())}"
             )
     elif isinstance(representation, SubsetRepresentation):
@@ -87,9 +95,9 @@ def check_representation(representation: Any, size: int) -> None:
 
 
 def check_votes(representation: Pairwise, m: int) -> None:
-    """Check that the signs of the pairs of a ranking are decoded as that ranking."""
+    """Check that pairwise signs decode to their ranking."""
     assert_same_table(representation, "parameters", lambda part: np.array(repr(part)))
-    problem = kept(KendallTau().build, representation, m)
+    problem = checked_call(KendallTau().build, representation, m)
     first, second = np.triu_indices(m, 1)
     random = np.random.default_rng(0)
     for place in [random.permutation(m) for _ in range(8)]:
@@ -99,14 +107,14 @@ def check_votes(representation: Pairwise, m: int) -> None:
 
 
 def check_code(representation: CodeRepresentation, k: int) -> None:
-    """Check the code, and the compiled table's answers."""
+    """Check the code and the compiled table's answers."""
     assert_same_table(representation, f"code({k})", lambda part: type(part).table(part, k))
-    code = kept(type(representation).table, representation, k)
+    code = checked_call(type(representation).table, representation, k)
     d, zero_one = code.shape[1], 1.0 - np.eye(k)
     random = np.random.default_rng(0)
     for loss in [ZeroOne(), CostMatrix(random.integers(1, 9, (k, k)) * zero_one)]:
-        problem = kept(loss.build, representation, np.arange(k))
-        kept(checked_build, representation, problem, FiniteProblem, "compiled", k=k, d=d)
+        problem = checked_call(loss.build, representation, np.arange(k))
+        checked_call(checked_build, representation, problem, FiniteProblem, "compiled", k=k, d=d)
         rows = problem.decision(np.eye(d)).T
         assert np.abs(rows - code).max() <= CLOSE, (
             f"{representation!r}: the rows of the compiled table: found {shortened(rows.tolist())}, expected "
@@ -119,6 +127,6 @@ def check_code(representation: CodeRepresentation, k: int) -> None:
         )
         cost, codes = costs_of(loss, np.arange(k)), Codes(np.arange(k))
         costs = zero_one if cost is None else cost
-        for t in draws(d, 8):
+        for t in random_scores(d, 8):
             for y in range(k):
                 assert_answers(representation, problem, codes, y, t, code, costs[y], f"y = {y} of {k}")

@@ -1,4 +1,4 @@
-"""Checks of streams: split anywhere, in any form, pickled or changed on the way."""
+"""Checks of streams: splits, forms, pickles and parameters."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sklearn_predtron.updates import PerceptronUpdate
 
 
 def check_partial_fit_in_any_split(name: str, estimator: Any) -> None:
-    """Check that a batch gives the same model as its rounds one by one, or as any other split, to the last bit."""
+    """Check that any split of a stream gives the same bits."""
     data = make_data(estimator)
     for form, X in forms_of(data.X).items():
         weight = data.weight if form in ["float32", "CSR float64"] else None
@@ -35,7 +35,7 @@ def check_partial_fit_in_any_split(name: str, estimator: Any) -> None:
 
 
 def check_single_rounds_by_any_way(name: str, estimator: Any) -> None:
-    """Check that a row on the fast path (a C-contiguous array or a CSR matrix, labelled by a list or array) has the same effect.
+    """Check that fast single rows train like any others.
 
     So do the rows of any single round.
     """
@@ -63,7 +63,7 @@ def check_single_rounds_by_any_way(name: str, estimator: Any) -> None:
 
 
 def check_single_sparse_rounds(name: str, estimator: Any) -> None:
-    """Check that rows of CSR matrices and arrays give the same model as rows of a format that is converted."""
+    """Check that single sparse rows train alike in all formats."""
     data = make_data(estimator)
     half, kinds = data.n // 2, [sparse.csr_matrix, sparse.csr_array, sparse.csc_matrix]
     start = data.stream(estimator, slice(0, half), X=sparse.csr_matrix(data.X))
@@ -78,7 +78,7 @@ def check_single_sparse_rounds(name: str, estimator: Any) -> None:
 
 
 def check_dense_and_sparse_may_alternate(name: str, estimator: Any) -> None:
-    """Check that dense and CSR rows give the same model except for rounding, also when they alternate.
+    """Check that dense and sparse rows can alternate.
 
     With norm="scaled" this holds if no entry is 0.  norm="auto" uses one norm for dense rows and another for CSR rows, and is
     checked with each of them.
@@ -106,7 +106,7 @@ def check_dense_and_sparse_may_alternate(name: str, estimator: Any) -> None:
 
 
 def check_pickled_in_mid_stream(name: str, estimator: Any) -> None:
-    """Check that a pickled or deeply copied model continues as the model itself does, to the last bit."""
+    """Check that pickled or copied models continue bit-identically."""
     data = make_data(estimator)
     half = data.n // 2
     ways = [data.stream, data.fit, data.fit, data.stream]
@@ -128,7 +128,7 @@ def check_pickled_in_mid_stream(name: str, estimator: Any) -> None:
 
 
 def check_set_params_in_mid_stream(name: str, estimator: Any) -> None:
-    """Check that a changed parameter changes nothing until the next call, and then acts, for single rows too."""
+    """Check that new parameters act from the next call."""
     data = make_data(estimator)
     half, rest = slice(0, data.n // 2), slice(data.n // 2, data.n)
     model = data.stream(estimator, half)

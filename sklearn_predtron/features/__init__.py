@@ -15,10 +15,10 @@ from sklearn_predtron._support import types
 from sklearn_predtron._support.cells import Words
 from sklearn_predtron._support.compat import Interval
 from sklearn_predtron._support.parts import Part
-from sklearn_predtron.features._columns import Columns, categories_in, chosen_categories, has_names, is_auto, opened
+from sklearn_predtron.features._columns import ColumnSource, categories_in, chosen_categories, has_names, is_auto, opened
 from sklearn_predtron.features._knots import MOST_ROWS as ROWS_OF_KNOTS
 from sklearn_predtron.features._knots import described, evenly
-from sklearn_predtron.features._layout import CATEGORIES, MOST_FACTORS, MOST_KNOTS, NUMBERS, Description, Layout
+from sklearn_predtron.features._layout import CATEGORIES, MOST_FACTORS, MOST_KNOTS, NUMBERS, Description, FeatureLayout
 from sklearn_predtron.features._made_rows import MadeRows
 from sklearn_predtron.features._names import feature_names, unique
 from sklearn_predtron.features._pairs import chosen_pairs, targets_of
@@ -84,7 +84,7 @@ class FeatureMap(TransformerMixin, Part):
         return self
 
     def _fit(self, X: Any, y: Any) -> NDArray:
-        """Choose the map, and return the table as `read` returns it."""
+        """Fit, and return the table as `read` does."""
         self._check_parameters()
         table = X if isinstance(X, Gathered) else opened(X)
         made, matrix = self._made_of(table, y)
@@ -95,11 +95,13 @@ class FeatureMap(TransformerMixin, Part):
         else:
             validate_data(self, X=X, reset=True, skip_check_array=True)
         self._gathered = None
-        self._take(made)
+        self._adopt(made)
         return matrix
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Gather the first 500 rows of a stream, then fit the map to them; it is the map that `fit` returns for these rows.
+        """Fit the map to the first 500 rows of a stream.
+
+        It is the map that `fit` returns for these rows.
 
         Later rows change nothing.  With fewer rows the map is fitted when it is first used.
 
@@ -133,15 +135,15 @@ class FeatureMap(TransformerMixin, Part):
         self._gathered, self._row_map = gathered.state, None
         if made is not None:
             self._gathered = None
-            self._take(made)
+            self._adopt(made)
         return self
 
     def _check_parameters(self) -> None:
-        """Raise ValueError where a parameter is not one of those accepted."""
+        """Raise ValueError for invalid parameters."""
         self._validate_params()
 
-    def _made_of(self, table: Columns, y: Any) -> tuple[dict[str, Any], NDArray]:
-        """Return the fitted map's attributes (numbers, names and arrays), and the table as numbers."""
+    def _made_of(self, table: ColumnSource, y: Any) -> tuple[dict[str, Any], NDArray]:
+        """Return the fitted attributes, and the table as numbers."""
         matrix, categories, hashed, words = self._first_read(table)
         sizes = np.array([0 if known is None else len(known) + places for known, places in zip(categories, hashed, strict=True)])
         state = self._state_of(matrix, sizes, targets_of(y, table.n))
@@ -149,8 +151,8 @@ class FeatureMap(TransformerMixin, Part):
         warn_of_cells(table, words, named)
         return {"_categories": categories, "_hashed": hashed, "_state": state}, matrix
 
-    def _first_read(self, table: Columns) -> tuple[NDArray, list[NDArray | None], list[int], list[Words]]:
-        """Return a table as numbers, the categories of its columns, and words among its numbers, if it can be learned from."""
+    def _first_read(self, table: ColumnSource) -> tuple[NDArray, list[NDArray | None], list[int], list[Words]]:
+        """Return a table as numbers, its categories and stray words."""
         chosen = chosen_categories(table, self.categories)
         found = [categories_in(table, j) if j in chosen else (None, 0) for j in range(table.p)]
         categories, hashed = [known for known, _ in found], [places for _, places in found]
@@ -170,8 +172,8 @@ class FeatureMap(TransformerMixin, Part):
         targets = gathered.state["y"]
         return self._made_of(gathered, None if targets is None else np.asarray(targets))[0]
 
-    def _take(self, made: dict[str, Any]) -> None:
-        """Be the map that was made."""
+    def _adopt(self, made: dict[str, Any]) -> None:
+        """Adopt the fitted attributes."""
         row_map = self._built(made["_state"])
         for name, value in made.items():
             setattr(self, name, value)
@@ -179,11 +181,11 @@ class FeatureMap(TransformerMixin, Part):
         self._of_numbers = all(known is None for known in self._categories)
 
     def _fitted(self) -> RowMap:
-        """Return the compiled map, of the rows so far."""
+        """Return the map compiled from the rows so far."""
         if not hasattr(self, "_row_map"):
             check_is_fitted(self)
         if self._row_map is None:
-            self._take(self._made_of_gathered(Gathered(self._gathered or {})))
+            self._adopt(self._made_of_gathered(Gathered(self._gathered or {})))
         return self._row_map  # type: ignore[return-value]
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -191,7 +193,7 @@ class FeatureMap(TransformerMixin, Part):
 
     @property
     def complete_(self) -> bool:
-        """Whether the map stays as it is."""
+        """Whether the map is final."""
         return hasattr(self, "_row_map") and self._gathered is None
 
     @property
@@ -202,13 +204,13 @@ class FeatureMap(TransformerMixin, Part):
 
     @property
     def n_features_out_(self) -> int:
-        """How many features a row has."""
+        """Number of output features."""
         return self._fitted().width
 
     # ------------------------------------------------------------------------------------------------------------- reading
 
     def read(self, X: Any) -> NDArray:
-        """Read a table as the map takes it: a matrix of numbers.
+        """Read a table as a matrix of numbers.
 
         Parameters
         ----------
@@ -232,7 +234,7 @@ class FeatureMap(TransformerMixin, Part):
         return matrix
 
     def rows(self, matrix: NDArray) -> MadeRows:
-        """Make the compiled rows of what `read` has returned.
+        """Make the compiled rows of a table from `read`.
 
         Parameters
         ----------
@@ -247,7 +249,7 @@ class FeatureMap(TransformerMixin, Part):
         return MadeRows(self._fitted(), matrix)
 
     def choices(self) -> list[FeatureMap | None]:
-        """Return the candidates among which `fit` chooses, itself first; None is the columns as they are.
+        """Return the candidates of `fit`; None is no map.
 
         Returns
         -------
@@ -257,7 +259,7 @@ class FeatureMap(TransformerMixin, Part):
         return [self]
 
     def under(self, rows: Any) -> Any:
-        """Make the rows of this map from the table behind the rows of another map.
+        """Make rows of this map from another map's table.
 
         Parameters
         ----------
@@ -272,7 +274,7 @@ class FeatureMap(TransformerMixin, Part):
         return rows.under(self._fitted())
 
     def plain_rows(self, X: Any) -> MadeRows | None:
-        """Make the rows of an array that can be used without `read`, such as those of a stream.
+        """Make the rows of an array that needs no `read`.
 
         Parameters
         ----------
@@ -282,7 +284,7 @@ class FeatureMap(TransformerMixin, Part):
         Returns
         -------
         MadeRows or None
-            None if they need `read`, which also reports what is wrong with them.
+            None if they need `read`, which also reports errors in them.
         """
         row_map = getattr(self, "_row_map", None)
         if row_map is None or type(X) is not np.ndarray or X.ndim != 2 or X.size == 0 or X.shape[1] != row_map.p:
@@ -337,7 +339,7 @@ class FeatureMap(TransformerMixin, Part):
             self._row_map = self._restored(state) if "_state" in state else None
 
     def _restored(self, state: dict[str, Any]) -> RowMap:
-        """Return the compiled map of a saved state, in which categories are those of the map's columns."""
+        """Return the compiled map of a saved state."""
         known, hashed, saved = (state.get(name) for name in ("_categories", "_hashed", "_state"))
         if all(isinstance(part, (tuple, list)) for part in (known, hashed, saved)) and len(known or ()) == len(hashed or ()):
             row_map = self._built(tuple(saved or ()))
@@ -347,7 +349,7 @@ class FeatureMap(TransformerMixin, Part):
         raise ValueError(f"The saved state of a {type(self).__name__} is damaged: its categories are not those of its columns.")
 
     def _n_categories(self, row_map: RowMap) -> NDArray:
-        """Return the number of categories of each column of a compiled map."""
+        """Return the number of categories of each column."""
         return np.zeros(row_map.p, dtype=np.intp)
 
     def __sklearn_tags__(self) -> Any:
@@ -357,7 +359,9 @@ class FeatureMap(TransformerMixin, Part):
 
 
 class PiecewiseLinear(FeatureMap):
-    """Hat functions at the quantiles of each column, and their products for pairs of columns (alias "piecewise").
+    """Hat functions of columns and their products (alias "piecewise").
+
+    Hats have their knots at quantiles; products are of pairs of columns.
 
     A linear model of these features is a generalised additive model with interactions (Lou et al. 2013), whose functions are
     linear between knots (an encoding of numbers as in Gorishniy et al. 2022)::
@@ -444,7 +448,9 @@ class PiecewiseLinear(FeatureMap):
 
     @property
     def radius_(self) -> float:
-        """The largest possible Euclidean length of a row: sqrt(37 a + b + r) for a numeric columns, b others and r pairs.
+        """The largest Euclidean length of a row.
+
+        It is sqrt(37 a + b + r) for a numeric columns, b others and r pairs.
 
         The hats or the indicator of a column have a length of at most 1; numeric columns have one more value, clipped to 6.  The
         products of a pair have a length of at most 1.
@@ -456,13 +462,13 @@ class PiecewiseLinear(FeatureMap):
 
     @property
     def categories_(self) -> list[NDArray | None]:
-        """For each column its categories with a place of their own, the most frequent first; None for numbers."""
+        """Categories of each column by frequency; None for numbers."""
         self._fitted()
         return self._categories
 
     @property
     def knots_(self) -> list[NDArray]:
-        """For each column the knots of its hats; none where it is constant or holds categories."""
+        """Knots of each column; none if constant or categorical."""
         described = self._layout().description
         return [knots[:n] for knots, n in zip(described.hats, described.n_hats, strict=True)]
 
@@ -473,7 +479,7 @@ class PiecewiseLinear(FeatureMap):
 
     @property
     def term_of_(self) -> NDArray:
-        """The number of the term that each feature belongs to."""
+        """The term number of each feature."""
         return self._layout().terms()[1]
 
     def _check_parameters(self) -> None:
@@ -486,7 +492,7 @@ class PiecewiseLinear(FeatureMap):
             )
 
     def without_pairs(self) -> PiecewiseLinear:
-        """Return the same map without products.
+        """Return the map without products.
 
         Returns
         -------
@@ -496,11 +502,11 @@ class PiecewiseLinear(FeatureMap):
         hats = PiecewiseLinear(**self.get_params())
         hats.__setstate__({**self.__getstate__(), "n_pairs": 0})
         described = self._layout().description
-        hats._take({"_state": tuple(described._replace(pairs=described.pairs[:0]))})
+        hats._adopt({"_state": tuple(described._replace(pairs=described.pairs[:0]))})
         return hats
 
-    def _layout(self) -> Layout:
-        return Layout(self._fitted().description)  # type: ignore[attr-defined]
+    def _layout(self) -> FeatureLayout:
+        return FeatureLayout(self._fitted().description)  # type: ignore[attr-defined]
 
     def _state_of(self, matrix: NDArray, n_categories: NDArray, Y: NDArray | None) -> tuple[Any, ...]:
         p, rows = matrix.shape[1], evenly(len(matrix), ROWS_OF_KNOTS)
@@ -545,7 +551,7 @@ class PiecewiseLinear(FeatureMap):
 
 
 def filled(knots: list[NDArray], most: int) -> tuple[NDArray, NDArray]:
-    """Return the number of knots of each column, and all knots, padded with zeros."""
+    """Return the numbers of knots, and all knots zero-padded."""
     table = np.zeros((len(knots), most))
     for row, own in zip(table, knots, strict=True):
         row[: len(own)] = own
@@ -553,7 +559,9 @@ def filled(knots: list[NDArray], most: int) -> tuple[NDArray, NDArray]:
 
 
 class Auto(PiecewiseLinear):
-    """The best on held-out rows of: hats with products, hats alone, cosines, columns as they are (alias "auto").
+    """The best candidate map on held-out rows (alias "auto").
+
+    Candidates are hats with products, hats alone, cosines, and the columns as they are.
 
     An estimator chooses in `fit` on the held-out rows of its folds or its split (`cv`).  If nothing is held out, in streams, and
     as a transformer, the map is `PiecewiseLinear`.  The cosines are those of `RandomFourier`, for tables of numbers: many columns
@@ -601,7 +609,9 @@ class Auto(PiecewiseLinear):
     synonyms = ("chosen",)
 
     def choices(self) -> list[FeatureMap | None]:
-        """Return the candidates: hats with products, hats alone, and for numbers cosines and, if none is missing, the columns.
+        """Return the candidates: hats with and without products, cosines, columns.
+
+        Cosines are for numbers, and columns for numbers of which none is missing.
 
         Returns
         -------
@@ -634,7 +644,9 @@ class Auto(PiecewiseLinear):
 
 
 class RandomFourier(FeatureMap):
-    """Random Fourier features of the standardised columns, for the Gaussian kernel (alias "fourier").
+    """Random Fourier features for the Gaussian kernel (alias "fourier").
+
+    They are features of the standardised columns.
 
     Rahimi and Recht (2007): the features sqrt(2 / D) cos(w_k z + b_k), k = 1..D, of z = (x - mean) / sd have inner products near
     exp(-gamma |z - z'|^2), for w_k normal with variance 2 gamma and b_k uniform.  The columns hold numbers; a missing value is
@@ -689,7 +701,7 @@ class RandomFourier(FeatureMap):
 
     @property
     def radius_(self) -> float:
-        """The Euclidean length that no row exceeds, the square root of 2."""
+        """The largest Euclidean length of a row, sqrt(2)."""
         self._fitted()
         return float(np.sqrt(2.0))
 
@@ -699,7 +711,7 @@ class RandomFourier(FeatureMap):
         return self._state_by(np.array([numbers.mean for numbers in found]), np.array([numbers.sd for numbers in found]))
 
     def _state_by(self, mean: NDArray, sd: NDArray) -> tuple[Any, ...]:
-        """Return the state of the compiled map of columns of such means and standard deviations."""
+        """Return the compiled state for means and standard deviations."""
         p, random = len(mean), check_random_state(self.random_state)
         gamma = 1 / p if self.gamma is None else self.gamma
         turns = np.sqrt(2 * gamma) / (2 * np.pi) * random.normal(size=(p, self.n_features))

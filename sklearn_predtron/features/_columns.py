@@ -1,4 +1,4 @@
-"""Columns of arrays and data frames: numbers, or categories by their texts."""
+"""Columns of arrays and data frames: numbers or categories."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ FEW = 8  # rows
 OF_TEXTS = re.compile(r"(bool|sparse\[bool|object|str|large_string|string_view|utf8|categor|enum|dictionary)")
 
 
-class Columns(Protocol):
-    """Columns, by their numbers: what there is of data frames, of arrays, and of rows that were gathered."""
+class ColumnSource(Protocol):
+    """Access to columns of frames, arrays and gathered rows."""
 
     n: int
     p: int
@@ -49,14 +49,14 @@ class Columns(Protocol):
         """Return the type of its values, in lower case."""
 
     def objects(self, j: int) -> Iterable[Any]:
-        """Return its values, as Python has them."""
+        """Return its values as Python objects."""
 
     def floats(self, j: int) -> NDArray:
-        """Return its values as numbers, NaN where they are missing."""
+        """Return its values as floats; missing is NaN."""
 
 
 class Frame:
-    """A data frame of pandas or polars, or a table of pyarrow, column by column."""
+    """A pandas, polars or pyarrow table, column by column."""
 
     def __init__(self, X: Any):
         self.X = X
@@ -84,9 +84,9 @@ class Frame:
         return column.to_list() if hasattr(column, "to_physical") else column.astype(object).to_numpy()
 
     def known(self, j: int) -> tuple[Iterable[Any], NDArray] | None:
-        """Return the distinct values of a column of texts or categories, as its library finds them, and the number of each row's.
+        """Return a column's distinct values and the rows' numbers.
 
-        The number of what is missing is -1.  None is a column of another type, whose values may be of several.
+        The number of a missing value is -1.  Return None for a column of another type, whose values may have several types.
         """
         column, kind = self.column(j), self.dtype(j)
         if hasattr(self.X, "iloc"):
@@ -147,7 +147,10 @@ def lower(dtype: Any) -> str:
 
 
 def factorized(column: Any) -> tuple[Iterable[Any], NDArray] | None:
-    """Return the texts of a column of pandas, and the number of each row's; None if other values are among them."""
+    """Return a pandas column's texts and rows' numbers.
+
+    None if other values are among them.
+    """
     import pandas as pd
 
     if pd.api.types.infer_dtype(column, skipna=True) != "string":
@@ -157,13 +160,13 @@ def factorized(column: Any) -> tuple[Iterable[Any], NDArray] | None:
 
 
 def encoded(column: Any) -> tuple[Iterable[Any], NDArray]:
-    """Return the distinct values of a column of pyarrow, and the number of each row's."""
+    """Return a pyarrow column's distinct values and rows' numbers."""
     whole = column.dictionary_encode().unify_dictionaries().combine_chunks()
     return whole.dictionary.to_pylist(), whole.indices.fill_null(-1).to_numpy(zero_copy_only=False)
 
 
 def ranked(column: Any) -> tuple[Iterable[Any], NDArray]:
-    """Return the texts of a column of polars, and the number of each row's."""
+    """Return a polars column's texts and rows' numbers."""
     import polars as pl
 
     texts = column.cast(pl.String)
@@ -171,7 +174,7 @@ def ranked(column: Any) -> tuple[Iterable[Any], NDArray]:
 
 
 class Array:
-    """A matrix of numbers, or of objects or strings."""
+    """A matrix of numbers, objects or strings."""
 
     def __init__(self, X: NDArray):
         self.X = X
@@ -194,7 +197,7 @@ class Array:
 
 
 def opened(X: Any) -> Frame | FewRows | Array:
-    """Return the columns of what is given to an estimator as X."""
+    """Return the columns of X."""
     if (
         type(X) is np.ndarray
         and X.dtype in (np.float64, np.float32)
@@ -225,12 +228,12 @@ def opened(X: Any) -> Frame | FewRows | Array:
 
 
 def is_frame(X: Any) -> bool:
-    """Whether it is a data frame of pandas or polars, or a table of pyarrow."""
+    """Return whether X is a data frame or Arrow table."""
     return (hasattr(X, "columns") or hasattr(X, "column_names")) and hasattr(X, "shape")
 
 
 def refuse_lazy(X: Any) -> None:
-    """Refuse a frame of polars that has no rows yet."""
+    """Raise an error for a lazy polars frame."""
     if hasattr(X, "collect") and hasattr(X, "collect_schema") and not hasattr(X, "to_series"):
         raise ValueError("X is a LazyFrame; features= takes dense rows and data frames: pass X.collect().")
 
@@ -240,8 +243,8 @@ def as_floats(values: NDArray) -> NDArray:
     return np.asarray(values, dtype=np.float32 if values.dtype == np.float32 else np.float64)
 
 
-def numbers_of(table: Columns, j: int, *, known: bool) -> tuple[NDArray, Words | None]:
-    """Return the numbers of a column, NaN where they are missing, and the words among them, if any, which count as missing.
+def numbers_of(table: ColumnSource, j: int, *, known: bool) -> tuple[NDArray, Words | None]:
+    """Return a column's numbers, and its stray words.
 
     `known` says that the column holds numbers, whatever these rows have; otherwise ValueError is raised if few cells have some.
     """
@@ -275,12 +278,15 @@ def numbers_of(table: Columns, j: int, *, known: bool) -> tuple[NDArray, Words |
 
 
 def is_text(value: Any) -> bool:
-    """Whether a value is a string, or an integer beyond all floats."""
+    """Return whether a value is text or a huge integer."""
     return isinstance(value, (str, bytes, Integral))
 
 
-def cells_of(table: Columns, j: int) -> tuple[list[Any], NDArray | None]:
-    """Return the cells of a column; or its distinct values, the last of which is None, and the number of each cell's."""
+def cells_of(table: ColumnSource, j: int) -> tuple[list[Any], NDArray | None]:
+    """Return the cells of a column, possibly as distinct values.
+
+    Then the last distinct value is None, and each cell's number is returned.
+    """
     known = table.known(j) if isinstance(table, Frame) else None
     if known is None:
         return list(table.objects(j)), None
@@ -288,15 +294,18 @@ def cells_of(table: Columns, j: int) -> tuple[list[Any], NDArray | None]:
     return values, np.where(codes < 0, len(values) - 1, codes)
 
 
-def census_of(table: Columns, j: int) -> Census:
+def census_of(table: ColumnSource, j: int) -> Census:
     """Return the distinct numbers and words of a column."""
     values, codes = cells_of(table, j)
     return Census(values if codes is None else [values[code] for code in np.unique(codes)])
 
 
 def refuse_columns(X: Any) -> None:
-    """Refuse a table without features= of which a column holds no numbers, by its name; pass what is no table, and all others."""
-    refuse_texts(X)
+    """Raise an error for non-numeric columns without features=.
+
+    It names the column; X that is no table passes.
+    """
+    check_no_texts(X)
     of_objects = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUST"
     if not of_objects and not is_frame(X):
         return
@@ -322,8 +331,11 @@ def refuse_columns(X: Any) -> None:
             ) from None
 
 
-def refuse_texts(X: Any) -> None:
-    """Refuse texts, and lists of as many tokens as there happen to be, in the place of rows; pass what else it may be."""
+def check_no_texts(X: Any) -> None:
+    """Raise an error for texts in the place of rows.
+
+    Lists with as many tokens as they happen to have are texts, too.
+    """
     if not (isinstance(X, (list, tuple)) or (isinstance(X, np.ndarray) and X.ndim == 1)) or len(X) == 0:
         return
     if isinstance(X[0], str):
@@ -337,8 +349,8 @@ def refuse_texts(X: Any) -> None:
         )
 
 
-def distinct(table: Columns, j: int) -> tuple[list[str | None], NDArray]:
-    """Return the texts of a column's distinct values, and the number of each row's."""
+def distinct(table: ColumnSource, j: int) -> tuple[list[str | None], NDArray]:
+    """Return a column's distinct texts and rows' numbers."""
     if isinstance(table, Array) and table.of_numbers:
         values, inverse = np.unique(table.X[:, j], return_inverse=True)
         return [text_of(value) for value in values], inverse.reshape(-1)
@@ -360,8 +372,8 @@ def distinct(table: Columns, j: int) -> tuple[list[str | None], NDArray]:
     return texts, inverse
 
 
-def categories_in(table: Columns, j: int) -> tuple[NDArray, int]:
-    """Return a column's categories, the most frequent first, and how many places those have that have none of their own."""
+def categories_in(table: ColumnSource, j: int) -> tuple[NDArray, int]:
+    """Return frequent categories, and the number of shared places."""
     texts, inverse = distinct(table, j)
     counts: Counter[str] = Counter()
     for text, count in zip(texts, np.bincount(inverse, minlength=len(texts)), strict=True):
@@ -371,8 +383,8 @@ def categories_in(table: Columns, j: int) -> tuple[NDArray, int]:
     return np.array(order[:MOST_CATEGORIES], dtype=str), HASHED if len(order) > MOST_CATEGORIES else 0
 
 
-def codes_of(table: Columns, j: int, categories: NDArray, hashed: int) -> NDArray:
-    """Return the numbers of a column's categories; NaN is missing, -1 a category that has no place."""
+def codes_of(table: ColumnSource, j: int, categories: NDArray, hashed: int) -> NDArray:
+    """Return category numbers; missing is NaN, unknown -1."""
     texts, inverse = distinct(table, j)
     known = {text: code for code, text in enumerate(categories.tolist())}
     codes = [known.get(text, math.nan if text is None else other_code(text, len(known), hashed)) for text in texts]
@@ -380,17 +392,20 @@ def codes_of(table: Columns, j: int, categories: NDArray, hashed: int) -> NDArra
 
 
 def other_code(text: str, n_known: int, hashed: int) -> float:
-    """Return the number of a text that is no known category."""
+    """Return the number of an unknown category's text."""
     return math.nan if is_missing(text) else hashed_code(text, n_known, hashed)
 
 
 def hashed_code(text: str, n_known: int, hashed: int) -> int:
-    """Return the number of a category that has no place of its own."""
+    """Return the number of a category by hashing."""
     return n_known + crc32(text.encode("utf-8", "surrogatepass")) % hashed if hashed else -1
 
 
-def check_type(table: Columns, j: int) -> None:
-    """Refuse a column of what is neither numbers nor categories, dates for one."""
+def check_type(table: ColumnSource, j: int) -> None:
+    """Raise an error for a column of unsupported type.
+
+    Dates are an example.
+    """
     kind = table.dtype(j)
     if not (OF_NUMBERS.match(kind) or OF_TEXTS.match(kind)):
         raise ValueError(
@@ -399,35 +414,35 @@ def check_type(table: Columns, j: int) -> None:
         )
 
 
-def is_declared(table: Columns, j: int) -> bool:
-    """Whether a column holds categories by its type."""
+def is_declared(table: ColumnSource, j: int) -> bool:
+    """Return whether a column is categorical by its type."""
     check_type(table, j)
     kind = table.dtype(j)
     return not OF_NUMBERS.match(kind) and not OF_MIXED.match(kind)
 
 
-def is_category(table: Columns, j: int) -> bool:
-    """Whether a column holds categories by its type, or by its cells."""
+def is_category(table: ColumnSource, j: int) -> bool:
+    """Return whether a column is categorical by type or cells."""
     if is_declared(table, j) or OF_NUMBERS.match(table.dtype(j)):
         return is_declared(table, j)
     found = census_of(table, j)
     return not found.of_numbers if found.numbers or found.words else table.dtype(j) != "object"
 
 
-def chosen_categories(table: Columns, categories: Any) -> set[int]:
-    """Return the columns that hold categories, for the parameter `categories`."""
+def chosen_categories(table: ColumnSource, categories: Any) -> set[int]:
+    """Return the categorical columns for the parameter `categories`."""
     if is_auto(categories):
         return {j for j in range(table.p) if is_category(table, j)}
     return set() if categories is None else set(named_columns(table, categories))
 
 
 def is_auto(categories: Any) -> bool:
-    """Whether types and cells tell which columns hold categories."""
+    """Return whether types and cells determine categorical columns."""
     return isinstance(categories, str) and categories == "auto"
 
 
-def named_columns(table: Columns, categories: Any) -> Iterator[int]:
-    """Yield the numbers of columns that are given by their names or their numbers."""
+def named_columns(table: ColumnSource, categories: Any) -> Iterator[int]:
+    """Yield the numbers of columns given by name or number."""
     names = table.names
     for column in categories:
         if isinstance(column, Integral) and not isinstance(column, bool) and column not in names:

@@ -1,16 +1,22 @@
-"""How much of targets' variance pairs of columns explain: loops whose sums have one order, whatever threads there are."""
+"""Variance of targets explained by pairs of columns.
+
+Sums have one order for any number of threads.
+"""
 from libc.stdint cimport uint8_t
 from libc.string cimport memset
 
 import numpy as np
 
 cdef enum:
-    BINS = 8                    # of a column; one more is of what is missing
+    BINS = 8                    # of a column; one more is for missing values
     SIDE = BINS + 1
 
 
 def subtract_fit(double[::1] target, const double[:, ::1] columns, double ridge, Py_ssize_t sweeps):
-    """Subtract from a target its fit by least squares on columns, each a row of the matrix: coordinate descent, in place."""
+    """Subtract a target's least-squares fit, in place.
+
+    Each column is a row of the matrix; the fit is by coordinate descent.
+    """
     cdef Py_ssize_t n = target.shape[0], p = columns.shape[0], i, j, _turn
     cdef double[::1] weight = np.zeros(p), norm2 = np.zeros(p)
     cdef double change, product
@@ -32,7 +38,10 @@ def subtract_fit(double[::1] target, const double[:, ::1] columns, double ridge,
 
 
 cdef double explained(const uint8_t* a, const uint8_t* b, const double[:, ::1] targets) noexcept nogil:
-    """Sum of squares that the means of the cells explain of some targets, over rows with neither missing."""
+    """Return the sum of squares explained by cell means.
+
+    Rows with either value missing are left out.
+    """
     cdef Py_ssize_t n = targets.shape[1], i, m, at
     cdef double count[SIDE * SIDE]
     cdef double total[SIDE * SIDE]
@@ -59,7 +68,10 @@ cdef double explained(const uint8_t* a, const uint8_t* b, const double[:, ::1] t
 
 
 def drops(const uint8_t[:, ::1] bins, const double[:, ::1] targets, const Py_ssize_t[:, ::1] pairs):
-    """Return the part of the targets that each pair's grid of bins explains; bins[j] is of column j, 8 if missing."""
+    """Return the explained part for each pair of columns.
+
+    bins[j] is of column j, 8 if missing.
+    """
     cdef Py_ssize_t r
     cdef double[::1] found = np.zeros(pairs.shape[0])
     with nogil:

@@ -1,4 +1,4 @@
-"""The description of a column of numbers: mean, deviation and knots."""
+"""Statistics of a numeric column: mean, deviation and knots."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-MOST_ROWS = 100_000  # that are looked at, evenly spaced
+MOST_ROWS = 100_000  # that are used, evenly spaced
 LARGEST = 1e150  # of a value: its square and the inverse of a distance are floating-point numbers
 
 
 class Numbers(NamedTuple):
-    """Statistics of a column; without knots it is constant."""
+    """Statistics of a column; constant columns have no knots."""
 
     mean: float
     sd: float
@@ -36,32 +36,35 @@ def described(values: NDArray, n_knots: int, pair_knots: int) -> Numbers:
 
 
 def knots(values: NDArray, most: int) -> NDArray:
-    """Return rising knots of sorted values: the distinct ones if they are few, else quantiles.
+    """Return rising knots: distinct values, or quantiles.
 
-    A value that several quantiles fall on is a knot once, and the others are quantiles of what is left.
+    If several quantiles are equal, they become one knot, and the others are quantiles of the remaining values.
     """
     distinct = values[np.concatenate([[True], values[1:] > values[:-1]])]
     if len(distinct) <= most:
-        return apart(distinct)
+        return separated(distinct)
     found = quantiles(values, most)
     heavy = np.unique(found[1:][found[1:] == found[:-1]])
     if len(heavy):
         others = values[~np.isin(values, heavy)]
         found = np.unique(np.concatenate([heavy, quantiles(others, most - len(heavy))]))
-    found = apart(found)
-    return found if len(found) > 1 else apart(distinct[[0, -1]])
+    found = separated(found)
+    return found if len(found) > 1 else separated(distinct[[0, -1]])
 
 
 def quantiles(values: NDArray, n: int) -> NDArray:
-    """Return n quantiles of sorted values, from .01 to .99, on the lines between them."""
+    """Return n interpolated quantiles from .01 to .99."""
     at = (np.linspace(0.01, 0.99, n) if n > 1 else np.full(n, 0.5)) * (len(values) - 1)
     lower = np.floor(at).astype(np.intp)
     upper = np.minimum(lower + 1, len(values) - 1)
     return values[lower] + (at - lower) * (values[upper] - values[lower])
 
 
-def apart(rising: NDArray) -> NDArray:
-    """Leave out knots that are not apart from the one before, as differences and their inverses need it."""
+def separated(rising: NDArray) -> NDArray:
+    """Drop knots too near to the one before.
+
+    Their differences must have finite inverses.
+    """
     least = max(1e-290, 1e-10 * (rising[-1] - rising[0]))
     kept = [rising[0]]
     for knot in rising[1:]:
@@ -71,5 +74,5 @@ def apart(rising: NDArray) -> NDArray:
 
 
 def evenly(n: int, most: int) -> NDArray:
-    """Return the numbers of at most so many of n rows, evenly spaced."""
+    """Return evenly spaced row numbers, at most so many."""
     return np.arange(n) if n <= most else np.arange(most) * n // most

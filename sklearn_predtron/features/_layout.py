@@ -1,4 +1,4 @@
-"""The places of the features of a piecewise-linear map: column by column, then pair by pair."""
+"""The places of piecewise-linear features."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ DIRECT, HASHED_FIRST, HASHED_CELL = range(3)
 
 
 class Description(NamedTuple):
-    """The description of a map in arrays, from which everything else follows.
+    """The arrays that describe a map completely.
 
-    Columns of numbers have 2 knots or more, columns of categories have 1 or more, and what has neither is constant; the knots
+    Columns of numbers have 2 knots or more, columns of categories have 1 or more, and other columns are constant.  The knots
     behind a column's last one are 0.
     """
 
@@ -35,7 +35,7 @@ class Description(NamedTuple):
 
     @classmethod
     def checked(cls, owner: Any, state: Any) -> Description:
-        """Return a saved description, if it is one; the arrays are copies."""
+        """Return a validated copy of a saved description."""
         p, r = length_of(state, 0), length_of(state, 8)
         widths = [part.shape[1] if isinstance(part, np.ndarray) and part.ndim == 2 else 0 for part in (*state, *range(4))[1:4:2]]
         count = wholes(p, least=0, most=MOST_PLACES)
@@ -56,7 +56,7 @@ class Description(NamedTuple):
         return description
 
     def holds(self) -> bool:
-        """Whether knots rise, columns are of one kind, and pairs are of columns with parts."""
+        """Return whether knots, columns and pairs are consistent."""
         hats, factors, either = self.n_hats > 0, self.n_factors > 0, (self.n_hats > 0) | (self.n_categories > 0)
         return (
             len(self.n_hats) > 0
@@ -69,14 +69,17 @@ class Description(NamedTuple):
 
 
 def rising(knots: NDArray, counts: NDArray) -> bool:
-    """Whether the first counts[j] of row j, none or at least two, rise by distances that have an inverse."""
+    """Return whether each row's first counts[j] values rise.
+
+    Their distances must have finite inverses.
+    """
     inner = np.arange(1, knots.shape[1]) < counts[:, None]
     with np.errstate(over="ignore"):
         distance = np.diff(knots, axis=1)[inner]
     return bool((counts != 1).all() and (distance >= 1e-290).all() and (distance <= 1e290).all())
 
 
-class Layout:
+class FeatureLayout:
     """The places of the features of a described map."""
 
     def __init__(self, description: Description):
@@ -93,7 +96,10 @@ class Layout:
         self.width = int(self.pair_base[-1] + self.pair_size[-1]) if len(d.pairs) else self.n_single
 
     def _lay_pairs(self) -> None:
-        """Give each pair its places: those with categories share so many, and are hashed where that is not enough."""
+        """Assign places to each pair.
+
+        Pairs with categories share a limited number, and are hashed beyond it.
+        """
         pairs = self.description.pairs
         by_category = self.kind[pairs] == CATEGORIES
         swapped = by_category[:, 1] & ~by_category[:, 0]
@@ -111,7 +117,7 @@ class Layout:
         self.pair_base = self.n_single + np.cumsum(self.pair_size) - self.pair_size
 
     def terms(self) -> tuple[list[tuple[int, ...]], NDArray]:
-        """Return the terms, columns and pairs of them, and the number of each feature's."""
+        """Return the terms, and each feature's term number."""
         d = self.description
         of_column = np.where(self.kind == NUMBERS, d.n_hats + 1, d.n_categories) + d.missing
         sizes = np.concatenate([of_column, self.pair_size])
@@ -120,7 +126,10 @@ class Layout:
 
 
 def hashed_size(sizes: NDArray) -> int:
-    """Return the largest power of 2 that pairs may take at most, so that all of them fit; at least 64."""
+    """Return the largest power of 2 that fits all pairs.
+
+    It is at least 64.
+    """
     size = MOST_PRODUCTS
     while size > 64 and np.minimum(sizes, size).sum() > MOST_PRODUCTS:
         size //= 2

@@ -1,4 +1,7 @@
-"""Rows that are made of a table as they are asked for: nothing of the number of rows times the number of features is stored."""
+"""Rows that a feature map makes on request.
+
+Nothing of the number of rows times the number of features is stored.
+"""
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
 
@@ -24,7 +27,9 @@ cdef const RowOps* of_made = (<Rows?> sparse_rows(np.zeros(0), np.zeros(0, dtype
 
 
 cdef class MadeRows(Rows):
-    """Rows of a table of numbers, float32 or float64 and C-contiguous, under a map; views are valid in one thread.
+    """Rows of a float table under a map.
+
+    The table is float32 or float64 and C-contiguous; views are valid in one thread.
 
     A view of a row lasts while three others are asked for, or 67 of dense rows; that of a block while two others are.
     """
@@ -37,7 +42,7 @@ cdef class MadeRows(Rows):
         self.attach(map, table, max(1, min(MOST_TOGETHER, BLOCK_BYTES // (map.most * ENTRY), len(table))))
 
     cdef int attach(self, RowMap map, table, Py_ssize_t together) except -1:
-        """Read a table from here on, and have buffers for as many rows at a time."""
+        """Attach a table, with buffers for some rows."""
         cdef const float[:, ::1] floats
         cdef const double[:, ::1] doubles
         self.map, self.table, self.together = map, table, together
@@ -58,7 +63,10 @@ cdef class MadeRows(Rows):
         return 0
 
     cdef int take_room(self, Py_ssize_t values, Py_ssize_t starts, Py_ssize_t slots) except -1:
-        """Have buffers for so many values, offsets and slots; one piece of memory, as rows of streams come one by one."""
+        """Allocate buffers for some values, offsets and slots.
+
+        They are one piece of memory, as rows of streams come one by one.
+        """
         cdef Py_ssize_t i, words = values + starts + 2 * slots + self.map.scratch_size // <Py_ssize_t> sizeof(double) + 1
         self.buffers = <char*> malloc(words * sizeof(double) + (values if self.sparse else 0) * sizeof(int32_t))
         if self.buffers == NULL:
@@ -78,7 +86,7 @@ cdef class MadeRows(Rows):
         free(self.buffers)
 
     cdef MadeRows with_room(self, Py_ssize_t together):
-        """The same rows, with other buffers."""
+        """Return the same rows with other buffers."""
         cdef MadeRows rows = MadeRows.__new__(MadeRows)
         rows.attach(self.map, self.table, together)
         return rows
@@ -119,7 +127,7 @@ cdef class MadeRows(Rows):
         return end
 
     cdef void fill(self, Py_ssize_t slot, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
-        """Make some rows, one behind the other."""
+        """Make consecutive rows."""
         cdef Py_ssize_t i, before = slot if slot < self.singles else self.singles + (slot - self.singles) * self.together
         cdef double* value = &self.value[before * self.map.most]
         cdef int32_t* index = &self.index[before * self.map.most if self.sparse else 0]
@@ -129,7 +137,7 @@ cdef class MadeRows(Rows):
             start[i + 1] = start[i] + self.make(first + i, index + start[i] if self.sparse else index, value + start[i])
 
     cdef void show(self, Py_ssize_t slot, View* x) noexcept nogil:
-        """The rows of a slot."""
+        """Return the rows of a slot."""
         cdef Py_ssize_t before = slot if slot < self.singles else self.singles + (slot - self.singles) * self.together
         x.m = self.end[slot] - self.first[slot]
         x.p, x.k, x.norm2 = self.p, self.k, -1
@@ -141,7 +149,7 @@ cdef class MadeRows(Rows):
             x.first.n = x.start[1] - x.start[0]
 
     cdef Py_ssize_t make(self, Py_ssize_t i, int32_t* index, double* value) noexcept nogil:
-        """Make row i; return how many values it has."""
+        """Make row i; return its number of values."""
         return self.map.make(self.data + i * self.row_size, self.single, self.scratch, index, value)
 
     cdef Py_ssize_t n_values(self) noexcept nogil:
@@ -154,7 +162,7 @@ cdef class MadeRows(Rows):
         return True     # values are finite and at most 6, and one of each column that is there at least 1/2, if it is sparse
 
     def sizes(self, Py_ssize_t last):
-        """Return the number of values of the rows before the last one."""
+        """Return the sizes of all rows but the last."""
         cdef Py_ssize_t[::1] n = np.empty(last, dtype=np.intp)
         cdef Py_ssize_t i
         with nogil:
@@ -163,11 +171,11 @@ cdef class MadeRows(Rows):
         return np.asarray(n)
 
     def matrix(self):
-        """All rows, made for this call."""
+        """Return all rows."""
         return self.first_rows(self.n)
 
     def first_rows(self, Py_ssize_t n):
-        """Return the first rows, made for this call: a CSR matrix or an array, as the map is sparse or not."""
+        """Return the first rows, as CSR or array."""
         cdef MadeRows rows = self.apart()   # its buffers are of this call
         start = np.zeros(n + 1, dtype=np.intp)
         np.cumsum(rows.sizes(n) if self.sparse else np.full(n, self.p), out=start[1:])

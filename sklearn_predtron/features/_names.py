@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron.features._layout import CATEGORIES, DIRECT, HASHED_FIRST, NUMBERS, Layout
+from sklearn_predtron.features._layout import CATEGORIES, DIRECT, HASHED_FIRST, NUMBERS, FeatureLayout
 
 
-def feature_names(columns: Sequence[str], categories: Sequence[NDArray | None], layout: Layout) -> NDArray:
-    """Return a name for each feature of a piecewise-linear map, no two the same."""
+def feature_names(columns: Sequence[str], categories: Sequence[NDArray | None], layout: FeatureLayout) -> NDArray:
+    """Return unique names for piecewise-linear features."""
     names: list[str] = []
     described = layout.description
     for j, column in enumerate(columns):
@@ -29,7 +29,7 @@ def feature_names(columns: Sequence[str], categories: Sequence[NDArray | None], 
 
 
 def at_knots(column: str, knots: NDArray) -> list[str]:
-    """Return the names of hats, with as few digits as keep them apart."""
+    """Return the names of hats, with enough digits."""
     for digits in range(3, 18):
         texts = [f"{knot:.{digits}g}" for knot in knots]
         if len(set(texts)) == len(texts):
@@ -38,21 +38,24 @@ def at_knots(column: str, knots: NDArray) -> list[str]:
 
 
 def with_categories(column: str, categories: NDArray | None, n: int) -> list[str]:
-    """Return the names of the indicators of categories, and of those that several share."""
+    """Return the names of the indicators of categories."""
     known = [] if categories is None else [f"{column}={category}" for category in categories.tolist()]
     return known + [f"{column} other #{k}" for k in range(n - len(known))]
 
 
-def factor_names(column: str, categories: NDArray | None, layout: Layout, j: int) -> list[str]:
-    """Return the names of what a column's products are made of."""
+def factor_names(column: str, categories: NDArray | None, layout: FeatureLayout, j: int) -> list[str]:
+    """Return the names of the factors of products."""
     described = layout.description
     if layout.kind[j] == NUMBERS:
         return at_knots(column, described.factors[j, : described.n_factors[j]])
     return with_categories(column, categories, described.n_categories[j]) if layout.kind[j] == CATEGORIES else []
 
 
-def product_names(columns: Sequence[str], factors: list[list[str]], layout: Layout, r: int) -> list[str]:
-    """Return the names of the products of a pair; where it is hashed a number stands for what shares a place."""
+def product_names(columns: Sequence[str], factors: list[list[str]], layout: FeatureLayout, r: int) -> list[str]:
+    """Return the names of a pair's products.
+
+    Hashed products have a number.
+    """
     i, j = layout.first[r], layout.second[r]
     if layout.hashed[r] == DIRECT:
         return [f"{a} x {b}" for a in factors[i] for b in factors[j]]
@@ -62,7 +65,7 @@ def product_names(columns: Sequence[str], factors: list[list[str]], layout: Layo
 
 
 def unique(names: list[str]) -> NDArray:
-    """Return the names, with a number behind one that stands for another feature, too."""
+    """Return the names, numbered where they repeat."""
     if len(set(names)) < len(names):
         taken, met = set(names), Counter[str]()
         for k, name in enumerate(names):

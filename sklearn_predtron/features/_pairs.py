@@ -1,4 +1,7 @@
-"""The pairs of columns that have products: all, or those that explain most of the residuals of a linear fit of the targets."""
+"""The choice of the pairs of columns that have products.
+
+These are all pairs, or those that explain most of the residuals of a linear fit.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ SWEEPS = 20
 
 
 def targets_of(y: Any, n: int) -> NDArray | None:
-    """Return targets as columns: indicators of labels, or numbers that are standardised; None where there are none."""
+    """Return targets as columns of numbers; None without targets."""
     if y is None:
         return None
     y = y.toarray() if sparse.issparse(y) else np.asarray(y)
@@ -47,7 +50,7 @@ def targets_of(y: Any, n: int) -> NDArray | None:
 
 
 def standardised(Y: NDArray) -> NDArray:
-    """Return columns of mean 0 and variance 1, those that vary, at most so many."""
+    """Return some standardised columns that vary."""
     largest = np.abs(Y).max(axis=0, initial=0)
     Y = Y / np.where(largest > 0, largest, 1)
     Y = Y - Y.mean(axis=0)
@@ -57,7 +60,7 @@ def standardised(Y: NDArray) -> NDArray:
 
 
 def chosen_pairs(table: NDArray, columns: NDArray, of_numbers: NDArray, scaled: Any, Y: NDArray | None, most: int) -> NDArray:
-    """Return at most so many pairs of some columns of a table, in rising order.
+    """Return the best pairs of columns, in rising order.
 
     `of_numbers` says of all columns which hold numbers, the others hold the numbers of categories; `scaled` standardises the
     numbers of a column.  Without targets those pairs are taken whose columns are nearest to each other.
@@ -84,7 +87,7 @@ def chosen_pairs(table: NDArray, columns: NDArray, of_numbers: NDArray, scaled: 
 
 
 def best_columns(bins: NDArray, left: NDArray) -> list[int]:
-    """Return the columns that are tried with each other: those that explain most by themselves, where there are too many."""
+    """Return the columns that explain most by themselves."""
     if len(bins) <= MOST_COLUMNS:
         return list(range(len(bins)))
     alone = drops(bins, left, np.repeat(np.arange(len(bins)), 2).reshape(-1, 2))
@@ -92,7 +95,7 @@ def best_columns(bins: NDArray, left: NDArray) -> list[int]:
 
 
 def neighbours(columns: NDArray, most: int) -> NDArray:
-    """Return the pairs of columns that are nearest to each other, so that each column is in about as many."""
+    """Return neighbouring pairs, about equally many per column."""
     found: list[tuple[int, int]] = []
     for distance in range(1, len(columns)):
         found += zip(columns[:-distance].tolist(), columns[distance:].tolist(), strict=True)
@@ -102,7 +105,7 @@ def neighbours(columns: NDArray, most: int) -> NDArray:
 
 
 def binned(values: NDArray, of_numbers: bool) -> NDArray:
-    """Return the eighth of its column that a number is in, or one of the 7 most frequent categories, or another."""
+    """Return the bin of each number, or the frequent category."""
     there = ~np.isnan(values) & (of_numbers | (values >= 0))
     if of_numbers and there.any():
         edges = np.quantile(values[there].astype(np.float64), np.arange(1, BINS) / BINS)
@@ -113,6 +116,6 @@ def binned(values: NDArray, of_numbers: bool) -> NDArray:
 
 
 def main_effects(values: NDArray, bins: NDArray, scaled: Any, j: int, of_numbers: bool) -> list[NDArray]:
-    """Return a column's features in a linear fit: the standardised number, or indicators of its bins."""
+    """Return a column's linear features: number or indicators."""
     parts = [np.nan_to_num(scaled(values, j))] if of_numbers else [(bins == b).astype(np.float64) for b in range(BINS)]
     return [part - part.mean() for part in parts]

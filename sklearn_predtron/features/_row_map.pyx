@@ -1,4 +1,4 @@
-"""Maps of a row of a table to features: compiled, immutable, and made of arrays that are checked once."""
+"""Compiled, immutable maps of a row to features."""
 from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
@@ -6,23 +6,26 @@ import numpy as np
 from sklearn_predtron.features.row_map cimport LANES, Factors, Pair, fourier_row, piecewise_row
 
 from sklearn_predtron._core.state import between, length_of, reals, restored
-from sklearn_predtron.features._layout import MOST_PLACES, Description, Layout
+from sklearn_predtron.features._layout import MOST_PLACES, Description, FeatureLayout
 
 
 cdef class RowMap:
-    """A map of p numbers to features; the same bits for the same row, wherever and whenever it is made."""
+    """A map of p numbers to features.
+
+    The same row has the same bits, wherever and whenever it is made.
+    """
 
     cdef Py_ssize_t make(self, const void* row, bint single, char* scratch, int32_t* index, double* value) noexcept nogil:
-        """Make the features of a row, single or double precision; return how many are stored."""
+        """Make the features of a row; return their number."""
         return 0
 
 
 cdef class PiecewiseMap(RowMap):
-    """Hats, raw values, indicators and products, as a `Description` says."""
+    """The compiled map of a piecewise-linear `Description`."""
 
     def __init__(self, *state):
         self.description = described = Description.checked(self, state)
-        layout = Layout(described)
+        layout = FeatureLayout(described)
         if layout.width > MOST_PLACES:
             raise ValueError(
                 f"The map would have {layout.width} features; accepted are at most {MOST_PLACES}: lower n_knots, n_pairs and "
@@ -68,7 +71,7 @@ cdef class PiecewiseMap(RowMap):
 
 
 def knot_tables(knots, counts, room):
-    """Return the knots, a row for each k, infinite behind a column's last one, and the inverse distances to the next."""
+    """Return the padded knots and the inverse distances."""
     p, most = knots.shape
     there = np.arange(most) < counts[:, None]
     inner = there[:, 1:]
@@ -87,7 +90,7 @@ def packed(*columns):
 
 
 cdef class FourierMap(RowMap):
-    """Cosines of random directions of standardised columns, in dense rows."""
+    """Cosines of random directions, in dense rows."""
 
     def __init__(self, *state):
         p, width = length_of(state, 2), length_of(state, 1)

@@ -1,4 +1,4 @@
-"""Tables as matrices of numbers: what is read in the same way whenever it is given."""
+"""Tables as matrices of numbers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sklearn_predtron._support.warning import warn
 from sklearn_predtron.features._columns import (
     OF_NUMBERS,
     Array,
-    Columns,
+    ColumnSource,
     census_of,
     chosen_categories,
     codes_of,
@@ -29,9 +29,9 @@ OF_FLOATS = re.compile(r"(float\d*|double|halffloat|sparse\[float.*)(\[pyarrow\]
 
 
 def matrix_of(
-    table: Columns, categories: list[NDArray | None], hashed: list[int], *, missing: bool, known: bool = True
+    table: ColumnSource, categories: list[NDArray | None], hashed: list[int], *, missing: bool, known: bool = True
 ) -> tuple[NDArray, list[Words]]:
-    """Return a matrix of numbers, in single or double precision and C-contiguous, and the words among columns of numbers.
+    """Return a float matrix, and words among the numbers.
 
     NaN is missing, categories are numbered.  `known` says that the map is made, which knows the columns of numbers.
     """
@@ -58,8 +58,8 @@ def matrix_of(
     return matrix, words
 
 
-def warn_of_cells(table: Columns, words: list[Words], chosen: Iterable[int] = ()) -> None:
-    """Warn of words among numbers, and of chosen columns that seem to hold numbers, and are read as categories."""
+def warn_of_cells(table: ColumnSource, words: list[Words], chosen: Iterable[int] = ()) -> None:
+    """Warn of words among numbers, and numbers among categories."""
     if words:
         warn(f"{message_of_words('X', words)}{NAMED}")
     for j in chosen:
@@ -68,8 +68,8 @@ def warn_of_cells(table: Columns, words: list[Words], chosen: Iterable[int] = ()
             warn(f"{advice}{NAMED}")
 
 
-def check_values(table: Columns, matrix: NDArray, missing: bool) -> None:
-    """Raise ValueError where a value is infinite, or missing where it may not be."""
+def check_values(table: ColumnSource, matrix: NDArray, missing: bool) -> None:
+    """Raise ValueError for infinite and unexpected missing values."""
     if np.isfinite(matrix).all():
         return
     refused: list[tuple[Any, str, str]] = [(np.isinf, "an infinite value (inf)", "finite numbers, and NaN for what is missing")]
@@ -82,8 +82,8 @@ def check_values(table: Columns, matrix: NDArray, missing: bool) -> None:
                 raise ValueError(f"Input X has {what} in row {at[0]} of column {table.name(j)}; accepted are {accepted}.")
 
 
-def check_range(table: Columns, matrix: NDArray, of_numbers: Iterable[int]) -> None:
-    """Raise ValueError where a number to learn from is so large that its square overflows."""
+def check_range(table: ColumnSource, matrix: NDArray, of_numbers: Iterable[int]) -> None:
+    """Raise ValueError for numbers whose squares overflow."""
     if matrix.dtype == np.float32:
         return
     for j in of_numbers:
@@ -92,9 +92,11 @@ def check_range(table: Columns, matrix: NDArray, of_numbers: Iterable[int]) -> N
 
 
 class Gathered:
-    """The first rows of a stream, copied column by column, as a table; what it holds is plain, whatever held the rows.
+    """Copies of the first rows of a stream.
 
-    Columns are told by their places, and have the names of the first rows.  A column that is of several types is one of numbers,
+    They do not depend on the type of the table that held the rows.
+
+    Columns are identified by their places, and have the names of the first rows.  A column of several types is one of numbers,
     if all of these are, or one of objects.
     """
 
@@ -104,13 +106,13 @@ class Gathered:
         self.n, self.p = state["n"], len(state["dtypes"])
 
     @classmethod
-    def begun(cls, table: Columns) -> Gathered:
-        """Return one without rows, of a table's columns."""
+    def begun(cls, table: ColumnSource) -> Gathered:
+        """Return an instance without rows."""
         dtypes = [table.dtype(j) for j in range(table.p)]
         return cls({"names": list(table.names), "n": 0, "dtypes": dtypes, "columns": [[] for _ in dtypes], "y": []})
 
-    def with_rows(self, table: Columns, most: int, y: Any, categories: Any) -> Gathered:
-        """Return a table of up to so many rows, these and the first of another, in which `categories` hold categories."""
+    def with_rows(self, table: ColumnSource, most: int, y: Any, categories: Any) -> Gathered:
+        """Return a table with further rows, up to a number."""
         more, chosen = min(most - self.n, table.n), chosen_categories(table, categories)
         columns = [list(old) for old in self.state["columns"]]
         for j, column in enumerate(columns):

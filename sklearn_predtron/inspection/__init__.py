@@ -1,4 +1,4 @@
-"""Displays of fitted estimators, of predictions and of training."""
+"""Displays of fitted estimators, predictions and training."""
 
 from sklearn_predtron.families.estimator.explanation import Explanation
 from sklearn_predtron.inspection._averages import AverageDisplay

@@ -27,7 +27,7 @@ RIBBON = (1.02, 0.03)  # where it begins and how high it is, in the height of th
 
 
 class AverageDisplay(Display):
-    """The average that predicts in a stream, and the recent mean loss of each candidate.
+    """The average that predicts in a stream, with candidate losses.
 
     With ``average="auto"``, the default of streams, the candidates are the last iterate, the linear average and an average of
     half-life 100.  Each is charged for its prediction before a round; the one with the least recent loss predicts.  The curves
@@ -44,7 +44,7 @@ class AverageDisplay(Display):
     averages : list of length n_points
         Which of them predicts from there on, as `average_` names them: False, "linear" or 100.0.
     name : str, default=None
-        What the stream is called in the title.
+        Name of the stream in the title.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class AverageDisplay(Display):
         ax: Any = None,
         **kwargs: Any,
     ) -> AverageDisplay:
-        """Train on a stream, and draw which average predicted after each item of it.
+        """Train on a stream, and draw which average predicted.
 
         At the end the estimator has been trained on the whole stream, as by successive calls of `partial_fit`.
 
@@ -116,7 +116,7 @@ class AverageDisplay(Display):
             All labels that will ever occur, for the first call of `partial_fit`; a classifier that has learned nothing needs
             them.
         name : str, default=None
-            What the stream is called in the title.
+            Name of the stream in the title.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a new figure.
         **kwargs : dict
@@ -125,7 +125,7 @@ class AverageDisplay(Display):
         Returns
         -------
         AverageDisplay
-            What was drawn.
+            The display, with its axes and artists.
         """
         check_matplotlib(f"{cls.__name__}.from_stream")
         if not isinstance(estimator, BasePredtron):
@@ -149,14 +149,14 @@ class AverageDisplay(Display):
         return display.plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> AverageDisplay:
-        """Draw the losses, and the ribbon of the average that predicts.
+        """Draw the losses, and a ribbon of the predicting average.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
             Where to draw; None makes a new figure.
         name : str, default=None
-            What the stream is called in the title; None is `name` of the display.
+            Name of the stream in the title; None is `name` of the display.
         **kwargs : dict
             Passed to matplotlib's `plot`.
 
@@ -189,7 +189,7 @@ class AverageDisplay(Display):
 
 
 def check_averages(rounds: Any, losses: Any, averages: list[Any]) -> list[int]:
-    """Return the numbers of the candidates that predict; refuse what does not belong together."""
+    """Return the candidates' numbers; raise ValueError for mismatched data."""
     n = len(rounds)
     if n == 0 or losses.shape != (n, len(CANDIDATES)) or len(averages) != n:
         raise ValueError(
@@ -208,7 +208,7 @@ def same(average: Any, candidate: Any) -> bool:
 
 
 def spans_of(rounds: Any, chosen: list[int]) -> list[list[tuple[float, float]]]:
-    """Return where each candidate predicts, as beginnings and lengths: from the round where it was found on to the next."""
+    """Return each candidate's spans as starts and lengths."""
     spans: list[list[tuple[float, float]]] = [[] for _ in CANDIDATES]
     for which, (begin, end) in zip(chosen, pairwise(rounds), strict=False):
         if spans[which] and sum(spans[which][-1]) == begin:

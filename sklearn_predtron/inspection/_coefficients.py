@@ -25,7 +25,7 @@ LONGEST = 30  # letters of a name; of longer ones the beginning is shown
 
 
 class CoefficientDisplay(Display):
-    """The features with the largest coefficients, by name: evidence for a class and against it.
+    """The features with the largest coefficients, by name.
 
     Parameters
     ----------
@@ -34,9 +34,9 @@ class CoefficientDisplay(Display):
     feature_names : array-like of shape (n_features,), default=None
         The names of the features; None is x0, x1, ...
     label : str, default="coefficient"
-        What the coefficients are.
+        Label of the axis of the coefficients.
     name : str, default=None
-        What the bars are called in the title.
+        Name of the bars in the title.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ class CoefficientDisplay(Display):
         max_features : int, default=10
             The largest number of features drawn.
         name : str, default=None
-            What the bars are called in the title; None is the target.
+            Name of the bars in the title; None is the target.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a new figure.
         **kwargs : dict
@@ -122,7 +122,7 @@ class CoefficientDisplay(Display):
         Returns
         -------
         CoefficientDisplay
-            What was drawn.
+            The display, with its axes and artists.
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
         check_count("max_features", max_features, least=1)
@@ -160,7 +160,7 @@ class CoefficientDisplay(Display):
         max_features : int, default=10
             The largest number of features drawn.
         name : str, default=None
-            What the bars are called in the title; None is `name` of the display.
+            Name of the bars in the title; None is `name` of the display.
         **kwargs : dict
             Passed to matplotlib's `barh`.
 
@@ -193,7 +193,7 @@ class CoefficientDisplay(Display):
 
 
 def rows_of(model: Any) -> tuple[NDArray, list[Any]]:
-    """Return the coefficients of a linear estimator, of shape (n_targets, n_features), and what each row is of."""
+    """Return coefficients of shape (n_targets, n_features), and target names."""
     if hasattr(model, "fit"):
         check_is_fitted(model)
     try:
@@ -208,7 +208,7 @@ def rows_of(model: Any) -> tuple[NDArray, list[Any]]:
 
 
 def rows_of_classes(coef: NDArray, model: TableClassifier) -> tuple[NDArray, list[Any]]:
-    """Return the coefficients of each class, or of the thresholds between ranks; one row is of the last class."""
+    """Return the coefficients by class or by threshold."""
     problem, classes = model._model.problem, model.classes_.tolist()
     if isinstance(model, PredtronOrdinalClassifier) and isinstance(problem, ThermometerProblem):
         return coef, classes[:-1] if len(coef) == len(classes) - 1 else []
@@ -219,7 +219,7 @@ def rows_of_classes(coef: NDArray, model: TableClassifier) -> tuple[NDArray, lis
 
 
 def is_of_pairs(model: Any) -> bool:
-    """Return whether there is a row of coefficients for each pair of classes or labels; of three there are three pairs."""
+    """Return whether rows of coefficients are for pairs."""
     if isinstance(model, PredtronLabelRanker):
         return model._model.problem.of_one_score is not None
     return isinstance(model, SVC | NuSVC)
@@ -234,7 +234,7 @@ def number_of(target: Any, targets: list[Any]) -> int:
 
 
 def names_of_features(estimator: Any, model: Any) -> Any:
-    """Return the names of the features from the steps before the estimator, or its own; None without names."""
+    """Return the feature names, from earlier steps or the estimator."""
     names = None
     if isinstance(estimator, Pipeline) and len(estimator) > 1:
         with suppress(AttributeError, ValueError):  # a step knows no names
@@ -259,5 +259,5 @@ def deviations(X: Any, n: int) -> NDArray:
 
 
 def short(name: str) -> str:
-    """Return a name, or the beginning of a long one."""
+    """Return a name, shortened if it is long."""
     return name if len(name) <= LONGEST else f"{name[: LONGEST - 3]}..."

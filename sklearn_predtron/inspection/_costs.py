@@ -1,4 +1,4 @@
-"""What two classes cost, by the threshold of the probability and by the ratio of the costs."""
+"""Cost of two classes by threshold or cost ratio."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LABELS = {
 
 
 class CostDisplay(Display):
-    """The cost of predicting two classes, against the threshold of the second class or against the ratio of the costs.
+    """The cost of two classes by threshold or cost ratio.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class CostDisplay(Display):
         Mean cost of a row if the second class is predicted from the threshold on; or the normalised expected cost, if it is
         predicted from the threshold of least expected cost on.
     against : {"threshold", "ratio"}
-        What the curve is drawn against.
+        The horizontal axis of the curve.
     constant : ndarray of shape (n_points,)
         The cost of the better constant prediction.
     best : ndarray of shape (n_points,)
@@ -41,7 +41,7 @@ class CostDisplay(Display):
     threshold : float, default=None
         The threshold of least expected cost; None draws none.
     name : str, default=None
-        What the curve is called in the legend.
+        Name of the curve in the legend.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ class CostDisplay(Display):
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
         name : str, default=None
-            What the curve is called in the legend; None is the estimator's class.
+            Name of the curve in the legend; None is the estimator's class.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a new figure.
         **kwargs : dict
@@ -142,7 +142,7 @@ class CostDisplay(Display):
         Returns
         -------
         CostDisplay
-            What was drawn.
+            The display, with its axes and artists.
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
         model, X = last_step(estimator, X)
@@ -170,7 +170,7 @@ class CostDisplay(Display):
         ax: Any = None,
         **kwargs: Any,
     ) -> CostDisplay:
-        """Draw the cost of predicting the second of two classes by given probabilities.
+        """Draw the cost of given probabilities of the second class.
 
         Parameters
         ----------
@@ -185,7 +185,7 @@ class CostDisplay(Display):
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
         name : str, default=None
-            What the curve is called in the legend.
+            Name of the curve in the legend.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a new figure.
         **kwargs : dict
@@ -194,7 +194,7 @@ class CostDisplay(Display):
         Returns
         -------
         CostDisplay
-            What was drawn.
+            The display, with its axes and artists.
         """
         check_matplotlib(f"{cls.__name__}.from_predictions")
         check_choice("against", against, AGAINST)
@@ -219,14 +219,14 @@ class CostDisplay(Display):
         return found.plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> CostDisplay:
-        """Draw the curve, the better constant prediction, and the best threshold.
+        """Draw the curve, the best constant and the best threshold.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
             Where to draw; None makes a new figure.
         name : str, default=None
-            What the curve is called in the legend; None is `name` of the display.
+            Name of the curve in the legend; None is `name` of the display.
         **kwargs : dict
             Passed to matplotlib's `plot`.
 
@@ -251,7 +251,7 @@ class CostDisplay(Display):
 
 
 def read_probabilities(y_true: Any, y_prob: Any) -> tuple[NDArray, NDArray]:
-    """Return whether rows are of the second class, and its probabilities."""
+    """Return the second class's indicator and probability."""
     y = column_or_1d(y_true)
     p = check_array(y_prob, ensure_2d=False, dtype=np.float64, input_name="y_prob")
     check_rows("y_prob", p, len(y))
@@ -263,7 +263,7 @@ def read_probabilities(y_true: Any, y_prob: Any) -> tuple[NDArray, NDArray]:
 
 
 def read_costs(costs: Any) -> tuple[float, float]:
-    """Return the costs of a false answer and of a miss."""
+    """Return the costs of a false alarm and of a miss."""
     if costs is None:
         return 1.0, 1.0
     found = real_numbers(costs)
@@ -273,7 +273,7 @@ def read_costs(costs: Any) -> tuple[float, float]:
 
 
 def rates(y: NDArray, p: NDArray, weight: NDArray) -> tuple[NDArray, NDArray, NDArray]:
-    """Return thresholds, rising from 0 to beyond all, and the false positive and false negative rates from each of them on."""
+    """Return rising thresholds with their false positive and negative rates."""
     at, place = np.unique(np.append(p, 0.0), return_inverse=True)
     of_class = [np.bincount(place[:-1], weight * of, len(at)) for of in (1 - y, y)]
     if not all(weights.any() for weights in of_class):

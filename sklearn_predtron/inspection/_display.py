@@ -21,7 +21,7 @@ class Display:
     figure_: Any
 
     def _open(self, ax: Any, name: str | None = None) -> str | None:
-        """Set the axes and return the name of what is drawn."""
+        """Set the axes and return the curve's name."""
         check_matplotlib(f"{type(self).__name__}.plot")
         import matplotlib.pyplot as plt
 
@@ -30,7 +30,10 @@ class Display:
         return getattr(self, "name", None) if name is None else name
 
     def _ink(self) -> Any:
-        """Return the colour of the axes' own text, which a dark style makes light."""
+        """Return the text colour of the axes.
+
+        Dark styles make it light.
+        """
         return self.ax_.xaxis.label.get_color()
 
     def _finish(self, xlabel: str, ylabel: str) -> None:
@@ -40,7 +43,7 @@ class Display:
 
 
 def check_matplotlib(caller: str) -> None:
-    """Refuse to draw without matplotlib."""
+    """Raise ImportError without matplotlib."""
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
@@ -53,7 +56,7 @@ def best_of(estimator: Any) -> Any:
 
 
 def last_step(estimator: Any, X: Any = None) -> tuple[Any, Any]:
-    """Return the estimator at the end of a pipeline, and the inputs that it receives, if there are any."""
+    """Return a pipeline's last step and the inputs it receives."""
     estimator = best_of(estimator)
     if not isinstance(estimator, Pipeline):
         return estimator, X
@@ -66,6 +69,6 @@ def check_choice(parameter: str, value: Any, accepted: tuple[str, ...]) -> None:
 
 
 def check_share(parameter: str, value: Any) -> None:
-    """Refuse what is no number from 0 to below 1."""
+    """Raise ValueError unless 0 <= value < 1."""
     if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= float(value) < 1:
         raise ValueError(f"{parameter}={shortened(value)} must be a number of at least 0 and below 1.")

@@ -30,7 +30,7 @@ def check_rows(parameter: str, values: NDArray, n: int) -> None:
 
 
 def read_weight(sample_weight: Any, losses: NDArray) -> NDArray:
-    """Return the weight of each row, not negative and not all zero."""
+    """Return the non-negative weight of each row."""
     weight: NDArray = check_sample_weight(sample_weight, losses, dtype=np.float64, ensure_non_negative=True)
     if not weight.any():
         raise ValueError("sample_weight is zero for every row; at least one weight must be positive.")
@@ -43,7 +43,7 @@ def mean(losses: NDArray, weight: NDArray) -> float:
 
 
 def risk_at_coverages(losses: NDArray, margins: NDArray, weight: NDArray) -> tuple[NDArray, NDArray]:
-    """Return share and mean loss of the rows whose margin reaches a threshold, for each threshold that makes a difference."""
+    """Return coverage and risk for each distinct threshold."""
     order = np.argsort(-margins, kind="stable")
     order = order[weight[order] > 0]
     last = np.append(np.flatnonzero(np.diff(margins[order])), len(order) - 1)  # of the rows of equal margins
@@ -52,7 +52,7 @@ def risk_at_coverages(losses: NDArray, margins: NDArray, weight: NDArray) -> tup
 
 
 def leads(scores: NDArray, codes: NDArray) -> NDArray:
-    """Return the score of the correct class less the best of the others."""
+    """Return the correct score minus the best other one."""
     rows = np.arange(len(scores))
     others = scores.copy()
     others[rows, codes] = -np.inf
@@ -60,7 +60,7 @@ def leads(scores: NDArray, codes: NDArray) -> NDArray:
 
 
 def edges_through_zero(values: NDArray, most: int = 100) -> NDArray:
-    """Return edges of bins [a, b) of one width, at most so many, of which 0 is one if there are values on both of its sides.
+    """Return equal-width bin edges, one of them at 0.
 
     The width is that of Freedman and Diaconis (1981), or of Sturges (1926) if that is less.
     """

@@ -1,4 +1,4 @@
-"""The functions of columns that scores are made of."""
+"""The effects of columns on an additive score."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from sklearn_predtron.families.estimator.explanation import Additive
 from sklearn_predtron.inspection._coefficients import feature_list, names_of_features, short
 from sklearn_predtron.inspection._display import Display, best_of, check_matplotlib, last_step
 from sklearn_predtron.inspection._panels import draw_bars, draw_curve, draw_pair, limits
-from sklearn_predtron.inspection._terms import Effect, Probed
+from sklearn_predtron.inspection._terms import CentredScore, Effect
 
 PANELS = 3  # beside each other
 WIDTH, HEIGHT = 3.6, 3.0  # of a panel, in inches
 
 
 class EffectsDisplay(Display):
-    """The functions of columns, and of pairs of columns, whose sum is an estimator's score.
+    """The effects of columns and pairs, which sum to the score.
 
     Lines are the effects of numbers and bars those of categories, above the distribution of the column; a diamond is the effect
     of a missing value.  Pairs are heat maps, in which purple speaks for the target and orange against it.
@@ -29,13 +29,13 @@ class EffectsDisplay(Display):
     Parameters
     ----------
     effects : list of Effect
-        What is drawn, each a tuple of `name`, `columns`, `values`, `missing` and `strength`: `values` has the effect at each of
-        ``columns[0].at``, and of pairs a column for each of ``columns[1].at``; `missing` is the effect where a value is missing,
-        or None; `strength` is the mean size over the rows.
+        The drawn effects, each a tuple of `name`, `columns`, `values`, `missing` and `strength`.  `values` has the effect at each
+        of ``columns[0].at``, and of pairs a column for each of ``columns[1].at``.  `missing` is the effect where a value is
+        missing, or None.  `strength` is the mean size over the rows.
     base : float, default=0.0
         The score without effects: the mean over the rows.
     name : str, default=None
-        What the score is called in the title.
+        Name of the score in the title.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ class EffectsDisplay(Display):
         feature_names : array-like of shape (n_features,), default=None
             Names of the columns; None takes those of the pipeline's steps before the last one, or of the estimator.
         name : str, default=None
-            What the score is called in the title; None is the target.
+            Name of the score in the title; None is the target.
         ax : matplotlib Axes, default=None
             Where to draw, in the place of these axes; None makes a new figure.
         **kwargs : dict
@@ -128,7 +128,7 @@ class EffectsDisplay(Display):
         Returns
         -------
         EffectsDisplay
-            What was drawn.
+            The display, with its axes and artists.
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
         check_count("n_terms", n_terms, least=1)
@@ -144,7 +144,7 @@ class EffectsDisplay(Display):
         additive = Additive.of(model).only(target)
         names = names_of_features(estimator, model) if feature_names is None else feature_names
         columns = additive.columns if names is None else feature_list(names, len(additive.columns))
-        probed = Probed(additive, additive.read(rows), columns)
+        probed = CentredScore(additive, additive.read(rows), columns)
         if features is not None and (not isinstance(features, (list, tuple)) or len(features) == 0):
             raise ValueError(
                 f"features={features!r} has nothing to draw; accepted are None, and a list of columns and pairs of columns."
@@ -156,14 +156,14 @@ class EffectsDisplay(Display):
         return cls(effects=effects, base=probed.base, name=name).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> EffectsDisplay:
-        """Draw the effects, in panels of one scale.
+        """Draw the effects in panels with one scale.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
             Where to draw, in the place of these axes; None makes a new figure.
         name : str, default=None
-            What the score is called in the title; None is `name` of the display.
+            Name of the score in the title; None is `name` of the display.
         **kwargs : dict
             Passed to matplotlib's `plot` of the lines.
 
@@ -205,7 +205,7 @@ class EffectsDisplay(Display):
         return self
 
     def _draw_column(self, effect: Effect, ax: Any, below: Any, low_high: tuple[float, float], **kwargs: Any) -> None:
-        """Draw the effect of a column, and its distribution below."""
+        """Draw a column's effect above its distribution."""
         if effect.columns[0].of_numbers:
             drawn, mark = draw_curve(ax, below, effect, self._ink(), **kwargs)
         else:
@@ -222,7 +222,7 @@ class EffectsDisplay(Display):
         self.missing_.append(mark)
 
     def _draw_pair(self, effect: Effect, ax: Any, largest: float) -> None:
-        """Draw the effect of a pair, and a bar that explains its colours."""
+        """Draw a pair's effect, with a colour bar."""
         self.drawn_.append(draw_pair(ax, effect, largest))
         ax.set_title(" x ".join(short(column.name) for column in effect.columns), fontsize="medium", parse_math=False)
         ax.figure.colorbar(self.drawn_[-1], ax=ax)

@@ -1,4 +1,4 @@
-"""A table of numbers as a picture: cells with a colour and a text each."""
+"""Tables of numbers as heat maps with text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GREY = (0.5, 0.5, 0.5, 0.35)  # on any background
 def draw_cells(
     ax: Any, values: NDArray, texts: NDArray, *, rows: NDArray, columns: NDArray, colorbar: str | None, **kwargs: Any
 ) -> tuple[Any, NDArray | None]:
-    """Draw a heat map and return its image and the texts in its cells; None if they are too many.
+    """Draw a heat map; return its image and texts.
 
     A cell of nan, or one that is infinite, is grey.
     """
@@ -38,7 +38,7 @@ def draw_cells(
 
 
 def ink_on(image: Any, value: float, otherwise: Any) -> Any:
-    """Return black or white, whichever is legible on the colour of a value."""
+    """Return black or white, whichever contrasts with a colour."""
     if not np.isfinite(value):
         return otherwise
     red, green, blue, _ = image.cmap(image.norm(value))

@@ -17,7 +17,7 @@ from sklearn_predtron.families.sequences import PredtronSequenceTagger
 from sklearn_predtron.inspection._display import NEGATIVE, Display, check_matplotlib, last_step
 from sklearn_predtron.inspection._drawn import edges_through_zero, leads
 
-# What has a margin, and the parameter that says what belongs together.
+# The units that have a margin, and the parameter with their ids.
 BLOCKS = {
     PredtronRanker: ("queries", "qid"),
     PredtronBipartiteClassifier: ("groups", "qid"),
@@ -26,7 +26,9 @@ BLOCKS = {
 
 
 class MarginDisplay(Display):
-    """The distribution of the margins of the rows, under weights of norm 1; those below 0 are predicted wrongly.
+    """The distribution of the rows' margins, under unit weights.
+
+    Margins below 0 are wrong predictions.
 
     Parameters
     ----------
@@ -35,7 +37,7 @@ class MarginDisplay(Display):
     items : str, default="rows"
         The name of the items that have a margin each.
     name : str, default=None
-        What the bars are called in the legend.
+        Name of the bars in the legend.
 
     Attributes
     ----------
@@ -87,7 +89,9 @@ class MarginDisplay(Display):
         ax: Any = None,
         **kwargs: Any,
     ) -> MarginDisplay:
-        """Draw the margins of the rows, queries or sequences, under the weights that predict; the least is `margin(X, y)`.
+        """Draw the margins of rows, queries or sequences.
+
+        The smallest of them is `margin(X, y)`.
 
         Parameters
         ----------
@@ -102,7 +106,7 @@ class MarginDisplay(Display):
         sid : array-like of shape (n_samples,), default=None
             The sequence of each token, for `PredtronSequenceTagger` only.
         name : str, default=None
-            What the bars are called in the legend; None is the estimator's class.
+            Name of the bars in the legend; None is the estimator's class.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a new figure.
         **kwargs : dict
@@ -111,7 +115,7 @@ class MarginDisplay(Display):
         Returns
         -------
         MarginDisplay
-            What was drawn.
+            The display, with its axes and artists.
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
         model, X = last_step(estimator, X)
@@ -119,7 +123,7 @@ class MarginDisplay(Display):
             raise ValueError(f"estimator={shortened(model)} has no margins; accepted are Predtron's classifiers and rankers.")
         items, taken = next((blocks for kind, blocks in BLOCKS.items() if isinstance(model, kind)), ("rows", None))
         ids = {"qid": qid, "sid": sid}
-        check_taken(model, ids, taken)
+        check_ids_accepted(model, ids, taken)
         margins = model._margins(X, y) if taken is None else model._margins(X, y, ids[taken])
         name = type(model).__name__ if name is None else name
         return cls(margins=margins, items=items, name=name).plot(ax, **kwargs)
@@ -136,7 +140,7 @@ class MarginDisplay(Display):
         ax: Any = None,
         **kwargs: Any,
     ) -> MarginDisplay:
-        """Draw the lead of the correct class over the best other one.
+        """Draw the lead of the correct class over the best other.
 
         Parameters
         ----------
@@ -147,9 +151,9 @@ class MarginDisplay(Display):
         classes : array-like of shape (n_classes,), default=None
             The labels in the order of the scores; None is the sorted labels of `y_true`.
         length : float, default=1.0
-            The norm of the weights that gave the scores, by which they are divided.
+            The norm of the weights that gave the scores; scores are divided by it.
         name : str, default=None
-            What the bars are called in the legend.
+            Name of the bars in the legend.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a new figure.
         **kwargs : dict
@@ -158,7 +162,7 @@ class MarginDisplay(Display):
         Returns
         -------
         MarginDisplay
-            What was drawn.
+            The display, with its axes and artists.
         """
         check_matplotlib(f"{cls.__name__}.from_predictions")
         if not isinstance(length, Real) or not 0 < length < np.inf:
@@ -176,14 +180,14 @@ class MarginDisplay(Display):
         return cls(margins=leads(y_score, encode(y_true, classes)) / length, name=name).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> MarginDisplay:
-        """Draw the histogram, 0 and the least margin.
+        """Draw the histogram, 0 and the smallest margin.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
             Where to draw; None makes a new figure.
         name : str, default=None
-            What the bars are called in the legend; None is `name` of the display.
+            Name of the bars in the legend; None is `name` of the display.
         **kwargs : dict
             Passed to matplotlib's `hist`.
 
@@ -207,7 +211,7 @@ class MarginDisplay(Display):
         return self
 
     def _mark_negative(self, below: NDArray, label: str) -> None:
-        """Colour the bars below 0, and let the legend tell them from the others."""
+        """Colour the bars below 0, and label them."""
         bars = list(getattr(self.bars_, "patches", ()))  # outlines have none
         negative = [bar for bar, left in zip(bars, below, strict=False) if left and bar.get_height() > 0]
         if not negative:
@@ -223,8 +227,8 @@ class MarginDisplay(Display):
         negative[0].set_label(label if drawn or not name else f"{name}, {label}")
 
 
-def check_taken(model: Any, ids: dict[str, Any], taken: str | None) -> None:
-    """Refuse ids that are not those an estimator takes."""
+def check_ids_accepted(model: Any, ids: dict[str, Any], taken: str | None) -> None:
+    """Raise ValueError for ids that an estimator does not accept."""
     given = [name for name, values in ids.items() if values is not None and name != taken]
     if given:
         kinds = [kind.__name__ for kind, (_, name) in BLOCKS.items() if name == given[0]]

@@ -17,7 +17,7 @@ QUARTILES = np.array([0.25, 0.5, 0.75])
 
 
 class NDCGDisplay(Display):
-    """The distribution of NDCG over queries: the share of queries that are ranked no better than each value.
+    """The cumulative distribution of NDCG over queries.
 
     The further to the right and the lower a curve, the better.  Its quartiles are points on it, its mean is a vertical line.
     Documents of equal scores are in random order, as in `metrics.ndcg`.
@@ -27,7 +27,7 @@ class NDCGDisplay(Display):
     values : array-like of shape (n_queries,)
         The NDCG of each query, from 0 to 1.
     name : str, default=None
-        What the curve is called in the legend.
+        Name of the curve in the legend.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class NDCGDisplay(Display):
         ax: Any = None,
         **kwargs: Any,
     ) -> NDCGDisplay:
-        """Draw the NDCG of the rankings by an estimator's scores.
+        """Draw the NDCG of an estimator's rankings.
 
         Parameters
         ----------
@@ -107,7 +107,7 @@ class NDCGDisplay(Display):
         gain : {"exponential", "linear"}, default="exponential"
             The gain of a relevance y: 2^y - 1, or y.
         name : str, default=None
-            What the curve is called in the legend; None is the estimator's class.
+            Name of the curve in the legend; None is the estimator's class.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a new figure.
         **kwargs : dict
@@ -116,7 +116,7 @@ class NDCGDisplay(Display):
         Returns
         -------
         NDCGDisplay
-            What was drawn.
+            The display, with its axes and artists.
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
         _, qid = split_ids(X, qid)
@@ -140,7 +140,7 @@ class NDCGDisplay(Display):
         ax: Any = None,
         **kwargs: Any,
     ) -> NDCGDisplay:
-        """Draw the NDCG of the rankings by any scores.
+        """Draw the NDCG of rankings by any scores.
 
         Parameters
         ----------
@@ -155,7 +155,7 @@ class NDCGDisplay(Display):
         gain : {"exponential", "linear"}, default="exponential"
             The gain of a relevance y: 2^y - 1, or y.
         name : str, default=None
-            What the curve is called in the legend.
+            Name of the curve in the legend.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a new figure.
         **kwargs : dict
@@ -164,7 +164,7 @@ class NDCGDisplay(Display):
         Returns
         -------
         NDCGDisplay
-            What was drawn.
+            The display, with its axes and artists.
         """
         check_matplotlib(f"{cls.__name__}.from_predictions")
         if qid is None and np.ndim(y_score) == 1:
@@ -182,7 +182,7 @@ class NDCGDisplay(Display):
 
     @property
     def quartiles(self) -> NDArray:
-        """The least values that a quarter, half and three quarters of the queries do not exceed."""
+        """The quartiles of NDCG over the queries."""
         return np.quantile(np.asarray(self.values, dtype=np.float64), QUARTILES, method="inverted_cdf")
 
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> NDCGDisplay:
@@ -193,7 +193,7 @@ class NDCGDisplay(Display):
         ax : matplotlib Axes, default=None
             Where to draw; None makes a new figure.
         name : str, default=None
-            What the curve is called in the legend; None is `name` of the display.
+            Name of the curve in the legend; None is `name` of the display.
         **kwargs : dict
             Passed to matplotlib's `ecdf`.
 

@@ -25,7 +25,7 @@ WIDEST = 60  # letters of a line of the legend
 
 
 class OnlineLossDisplay(Display):
-    """The loss suffered online against rounds, and the theorem's bound on it.
+    """The online loss by round, and the theorem's bound.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class OnlineLossDisplay(Display):
     epoch : int, default=None
         Rounds of an epoch, which are marked on an axis at the top; None marks none.
     name : str, default=None
-        What the curve is called in the legend.
+        Name of the curve in the legend.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class OnlineLossDisplay(Display):
         ax: Any = None,
         **kwargs: Any,
     ) -> OnlineLossDisplay:
-        """Draw the losses that a `LossHistory` recorded of an estimator.
+        """Draw the losses that a `LossHistory` recorded.
 
         Parameters
         ----------
@@ -130,11 +130,11 @@ class OnlineLossDisplay(Display):
         c_L : float, default=None
             The least positive loss, for `loss_bound` of rankings.
         kind : {"cumulative", "mean", "rolling"}, default="cumulative"
-            What is drawn: the sum of the losses, its mean over the rounds so far, or the mean over the last `window` rounds.
+            The curve: the sum of the losses, its mean over the rounds so far, or the mean over the last `window` rounds.
         window : int, default=None
             Rounds of the mean of kind="rolling", at least; None is a twentieth of all rounds.
         name : str, default=None
-            What the curve is called in the legend; None is the estimator's class.
+            Name of the curve in the legend; None is the estimator's class.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a new figure.
         **kwargs : dict
@@ -143,7 +143,7 @@ class OnlineLossDisplay(Display):
         Returns
         -------
         OnlineLossDisplay
-            What was drawn.
+            The display, with its axes and artists.
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
         model, _ = last_step(estimator)
@@ -174,7 +174,7 @@ class OnlineLossDisplay(Display):
         ax: Any = None,
         **kwargs: Any,
     ) -> OnlineLossDisplay:
-        """Draw the loss of predictions that were made before their labels were known.
+        """Draw the loss of predictions made before their labels.
 
         Parameters
         ----------
@@ -189,11 +189,11 @@ class OnlineLossDisplay(Display):
         bound_label : str, default=None
             The theorem that proves it.
         kind : {"cumulative", "mean", "rolling"}, default="cumulative"
-            What is drawn: the sum of the losses, its mean over the rounds so far, or the mean over the last `window` rounds.
+            The curve: the sum of the losses, its mean over the rounds so far, or the mean over the last `window` rounds.
         window : int, default=None
             Rounds of the mean of kind="rolling", at least; None is a twentieth of all rounds.
         name : str, default=None
-            What the curve is called in the legend.
+            Name of the curve in the legend.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a new figure.
         **kwargs : dict
@@ -202,7 +202,7 @@ class OnlineLossDisplay(Display):
         Returns
         -------
         OnlineLossDisplay
-            What was drawn.
+            The display, with its axes and artists.
         """
         check_matplotlib(f"{cls.__name__}.from_predictions")
         y_true, y_pred = np.asarray(y_true), np.asarray(y_pred)
@@ -223,18 +223,18 @@ class OnlineLossDisplay(Display):
         name: str | None = None,
         **kwargs: Any,
     ) -> OnlineLossDisplay:
-        """Draw the curve, and the bound if there is one; a bound of all rounds says nothing of the last ones.
+        """Draw the curve, and the bound if there is one.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
             Where to draw; None makes a new figure.
         kind : {"cumulative", "mean", "rolling"}, default="cumulative"
-            What is drawn: the sum of the losses, its mean over the rounds so far, or the mean over the last `window` rounds.
+            The curve: the sum of the losses, its mean over the rounds so far, or the mean over the last `window` rounds.
         window : int, default=None
             Rounds of the mean of kind="rolling", at least; None is a twentieth of all rounds.
         name : str, default=None
-            What the curve is called in the legend; None is `name` of the display.
+            Name of the curve in the legend; None is `name` of the display.
         **kwargs : dict
             Passed to matplotlib's `plot`.
 
@@ -257,7 +257,7 @@ class OnlineLossDisplay(Display):
         return self
 
     def _draw_bound(self, bound: float, kind: str, x: NDArray, y: NDArray) -> None:
-        """Draw the bound of the sum, or of the mean, on an axis on which both are seen."""
+        """Draw the bound, on an axis that shows both."""
         label = fill(f"{self.bound_label or 'bound'}: {bound:.4g}", WIDEST)
         how = {"color": self.line_.get_color(), "linestyle": "--", "label": label}
         if kind == "mean":
@@ -268,7 +268,7 @@ class OnlineLossDisplay(Display):
             self.ax_.set_yscale("log")
 
     def _draw_epochs(self, last: int) -> None:
-        """Number the ends of the epochs at the top, if there are several, and no other display has done so."""
+        """Number the ends of epochs at the top, once."""
         self.epoch_axis_, epoch = None, self.epoch
         if epoch is None or last < 2 * epoch or self.ax_.child_axes:
             return
@@ -278,7 +278,7 @@ class OnlineLossDisplay(Display):
 
 
 def epoch_of(model: Any) -> int | None:
-    """Return the rounds of an epoch, if all that an estimator learned was learned in epochs of one `fit`."""
+    """Return the rounds per epoch of a single `fit`."""
     curve = getattr(model, "loss_curve_", [])[: getattr(model, "best_iter_", None)]
     epoch, rest = divmod(model.t_, max(len(curve), 1))
     whole = len(curve) > 0 and rest == 0 and np.isclose(epoch * np.sum(curve), model.cumulative_loss_)
@@ -286,7 +286,7 @@ def epoch_of(model: Any) -> int | None:
 
 
 def checked_window(window: int | None, kind: str, rounds: int) -> int | None:
-    """Return the rounds of a rolling mean; refuse a window that no point of the curve has behind it."""
+    """Return the rounds of a rolling mean, checked."""
     if kind != "rolling":
         if window is not None:
             raise ValueError(f"window={window!r} is for kind='rolling', and kind={kind!r} has none; accepted is None.")
@@ -301,7 +301,7 @@ def checked_window(window: int | None, kind: str, rounds: int) -> int | None:
 
 
 def curve_of(rounds: NDArray, losses: NDArray, kind: str, window: int | None) -> tuple[NDArray, NDArray]:
-    """Return the x and y values of the curve, from the sums of the losses up to some rounds."""
+    """Return x and y of the curve, from cumulative losses."""
     if kind == "cumulative":
         return rounds, losses
     if kind == "mean":

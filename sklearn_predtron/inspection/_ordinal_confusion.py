@@ -1,4 +1,4 @@
-"""Which ranks are predicted as which, and how far off."""
+"""The confusion of ordered ranks and its distances."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sklearn_predtron.inspection._heat_map import draw_cells, names_of
 
 
 class OrdinalConfusionMatrixDisplay(Display):
-    """The confusion matrix of ordered ranks, where mistakes further from the diagonal are worse.
+    """The confusion matrix of ordered ranks, shaded by distance.
 
     Each cell shows its number of rows; its colour is their share among those of the true rank.  The title gives the share of
     all rows that are right, one rank off, and further off.
@@ -36,7 +36,7 @@ class OrdinalConfusionMatrixDisplay(Display):
     distances : ndarray of shape (n_ranks,)
         The share of the rows that are 0, 1, ... ranks off.
     mean_distance : float
-        The mean number of ranks by which predictions are off.
+        The mean distance of predicted and true ranks.
     im_ : matplotlib AxesImage
         The heat map.
     text_ : ndarray of shape (n_ranks, n_ranks), dtype=matplotlib Text, or None
@@ -113,7 +113,7 @@ class OrdinalConfusionMatrixDisplay(Display):
         Returns
         -------
         OrdinalConfusionMatrixDisplay
-            What was drawn.
+            The display, with its axes and artists.
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
         model, X = last_step(estimator, X)
@@ -161,7 +161,7 @@ class OrdinalConfusionMatrixDisplay(Display):
         Returns
         -------
         OrdinalConfusionMatrixDisplay
-            What was drawn.
+            The display, with its axes and artists.
         """
         check_matplotlib(f"{cls.__name__}.from_predictions")
         labels = declared_order(y_true) if labels is None else class_list(labels)
@@ -178,14 +178,14 @@ class OrdinalConfusionMatrixDisplay(Display):
 
     @property
     def distances(self) -> NDArray:
-        """Share of the rows that are 0, 1, ... ranks off."""
+        """Share of the rows at each distance of ranks."""
         counts = np.asarray(self.confusion_matrix)
         off = np.abs(np.subtract.outer(np.arange(len(counts)), np.arange(len(counts))))
         return np.bincount(off.ravel(), counts.ravel(), len(counts)) / counts.sum()
 
     @property
     def mean_distance(self) -> float:
-        """The mean number of ranks by which predictions are off."""
+        """The mean distance of ranks."""
         return float(self.distances @ np.arange(len(self.distances)))
 
     def plot(self, ax: Any = None, *, colorbar: bool = True, **kwargs: Any) -> OrdinalConfusionMatrixDisplay:
@@ -234,14 +234,14 @@ def check_confusion(counts: Any) -> NDArray:
 
 
 def checked_ranks(labels: NDArray) -> NDArray:
-    """Refuse a list of ranks with a label twice."""
+    """Return the ranks; raise ValueError for duplicates."""
     if len(set(labels.tolist())) < len(labels):
         raise ValueError(f"labels={shortened(labels.tolist())} must list each label once, from the lowest rank to the highest.")
     return labels
 
 
 def ranks_of(true: NDArray, predicted: NDArray) -> NDArray:
-    """Return the sorted labels; refuse text, whose order is not known."""
+    """Return the sorted labels; raise ValueError for text."""
     if are_texts(true) or are_texts(predicted):
         raise ValueError(
             "labels=None is for numbers and for labels that declare their order, and y_true holds text; accepted are all labels, "

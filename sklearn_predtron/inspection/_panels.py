@@ -1,4 +1,4 @@
-"""Panels of a picture of effects: lines, bars and heat maps, with the distribution of a column below."""
+"""Panels of effects: lines, bars and heat maps."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from numpy.typing import NDArray
 
 from sklearn_predtron.inspection._coefficients import short
 from sklearn_predtron.inspection._display import NEGATIVE, POSITIVE
-from sklearn_predtron.inspection._terms import Column, Effect
+from sklearn_predtron.inspection._terms import Effect, TermColumn
 
 GREY = (0.5, 0.5, 0.5, 0.6)  # on any background
 LETTERS = 28  # of the names of categories beside each other; more of them stand upright
 TICKS = 4  # of numbers below a panel, about
-GAP = 0.15  # of the width of a panel, between the largest number and what is missing
+GAP = 0.15  # of the width of a panel, between the largest number and the missing values
 
 
 def draw_curve(ax: Any, below: Any, effect: Effect, ink: Any, **kwargs: Any) -> tuple[Any, Any]:
-    """Draw the effect of a column of numbers; return the line, and the mark of what is missing."""
+    """Draw a numeric effect; return the line and missing's mark."""
     column, mark = effect.columns[0], None
     low, high = ends(column)
     line = ax.plot(column.at, effect.values, **{"color": POSITIVE, "marker": "o" if len(column.at) == 1 else None, **kwargs})[0]
@@ -36,7 +36,7 @@ def draw_curve(ax: Any, below: Any, effect: Effect, ink: Any, **kwargs: Any) -> 
 
 
 def draw_bars(ax: Any, below: Any, effect: Effect, ink: Any) -> tuple[Any, Any]:
-    """Draw the effect of a column of categories; return the bars, and the mark of what is missing."""
+    """Draw a categorical effect; return bars and missing's mark."""
     column, mark = effect.columns[0], None
     places, names = np.arange(len(column.at)), [short(str(name)) for name in column.at]
     bars = ax.bar(places, effect.values, color=np.where(effect.values < 0, NEGATIVE, POSITIVE))
@@ -49,13 +49,13 @@ def draw_bars(ax: Any, below: Any, effect: Effect, ink: Any) -> tuple[Any, Any]:
 
 
 def draw_missing(ax: Any, below: Any, effect: Effect, place: float, width: float, ink: Any) -> Any:
-    """Draw what is missing beside a column's values; return the mark of its effect."""
+    """Draw the effect of missing values; return its mark."""
     below.bar([place], [effect.columns[0].missing], width, color=GREY, hatch="////", edgecolor=ink)
     return ax.plot([place], [effect.missing], "D", color=ink, markersize=7, zorder=3)[0]
 
 
 def draw_pair(ax: Any, effect: Effect, largest: float, **kwargs: Any) -> Any:
-    """Draw the effect of a pair of columns as a heat map; return it."""
+    """Draw the heat map of a pair's effect."""
     places = [column.at if column.of_numbers else np.arange(len(column.at)) for column in effect.columns]
     edges = [edges_of(at) for at in places]
     how = {"cmap": "PuOr", "vmin": -largest, "vmax": largest, "rasterized": True, **kwargs}
@@ -72,14 +72,14 @@ def draw_pair(ax: Any, effect: Effect, largest: float, **kwargs: Any) -> Any:
     return image
 
 
-def ends(column: Column) -> tuple[float, float]:
+def ends(column: TermColumn) -> tuple[float, float]:
     """Return the ends of an axis of numbers."""
     low, high = float(column.at[0]), float(column.at[-1])
     return (low, high) if low < high else (low - 0.5, high + 0.5)
 
 
 def edges_of(places: NDArray) -> NDArray:
-    """Return the edges of cells around places, half way between them; the ends of numbers are ends of the cells."""
+    """Return the cell edges, half way between places."""
     if len(places) == 1:
         return np.array([places[0] - 0.5, places[0] + 0.5])
     between = (places[1:] + places[:-1]) / 2
@@ -87,12 +87,12 @@ def edges_of(places: NDArray) -> NDArray:
 
 
 def upright(names: list[str]) -> int:
-    """Return by how much names are turned that have no room beside each other."""
+    """Return the rotation for names that would overlap."""
     return 90 if sum(len(name) + 1 for name in names) > LETTERS else 0
 
 
 def limits(effects: list[Effect]) -> tuple[float, float]:
-    """Return the ends of the axis of all effects of one column, with a margin."""
+    """Return the axis limits of a column's effects."""
     values = [np.append(effect.values, [0.0 if effect.missing is None else effect.missing, 0.0]) for effect in effects]
     low, high = min(map(np.min, values), default=0.0), max(map(np.max, values), default=0.0)
     margin = 0.07 * (high - low) or 1.0

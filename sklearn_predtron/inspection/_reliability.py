@@ -1,4 +1,4 @@
-"""Probabilities against what happened."""
+"""Predicted probabilities against observed frequencies."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SURE = norm.ppf(0.975)
 
 
 class ReliabilityDisplay(Display):
-    """The reliability diagram: observed frequencies against predicted probabilities.
+    """The reliability diagram: observed against predicted probabilities.
 
     The probabilities of all classes, or labels, are drawn together, in bins of equal counts.  Of two classes only those of the
     second are drawn, as in scikit-learn's `CalibrationDisplay`, which has no other case.
@@ -33,7 +33,7 @@ class ReliabilityDisplay(Display):
     interval : ndarray of shape (2, n_bins)
         The ends of 95 % confidence intervals for it (Wilson 1927), as if each probability were of a different row.
     name : str, default=None
-        What the curve is called in the legend.
+        Name of the curve in the legend.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class ReliabilityDisplay(Display):
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
         name : str, default=None
-            What the curve is called in the legend; None is the estimator's class.
+            Name of the curve in the legend; None is the estimator's class.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a new figure.
         **kwargs : dict
@@ -110,7 +110,7 @@ class ReliabilityDisplay(Display):
         Returns
         -------
         ReliabilityDisplay
-            What was drawn.
+            The display, with its axes and artists.
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
         model, X = last_step(estimator, X)
@@ -157,7 +157,7 @@ class ReliabilityDisplay(Display):
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
         name : str, default=None
-            What the curve is called in the legend.
+            Name of the curve in the legend.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a new figure.
         **kwargs : dict
@@ -166,7 +166,7 @@ class ReliabilityDisplay(Display):
         Returns
         -------
         ReliabilityDisplay
-            What was drawn.
+            The display, with its axes and artists.
         """
         check_matplotlib(f"{cls.__name__}.from_predictions")
         if not isinstance(n_bins, Integral) or isinstance(n_bins, bool) or n_bins < 1:
@@ -191,7 +191,7 @@ class ReliabilityDisplay(Display):
         ax : matplotlib Axes, default=None
             Where to draw; None makes a new figure.
         name : str, default=None
-            What the curve is called in the legend; None is `name` of the display.
+            Name of the curve in the legend; None is `name` of the display.
         **kwargs : dict
             Passed to matplotlib's `plot`.
 
@@ -209,7 +209,7 @@ class ReliabilityDisplay(Display):
 
 
 def binned(p: NDArray, true: NDArray, weight: NDArray, n_bins: int) -> tuple[NDArray, NDArray, NDArray]:
-    """Return mean probabilities of bins of as much weight, how often they were so, and intervals for that."""
+    """Return bins of equal weight: means, frequencies and intervals."""
     order = np.argsort(p, kind="stable")
     order = order[weight[order] > 0]
     p, true, weight = p[order], true[order], weight[order]

@@ -1,4 +1,4 @@
-"""The risk of the accepted rows against coverage."""
+"""Risk of the accepted rows against coverage."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ from sklearn_predtron.families._table import TableClassifier
 from sklearn_predtron.inspection._display import Display, check_matplotlib, check_share, last_step
 from sklearn_predtron.inspection._drawn import check_rows, losses_of, mean, read_weight, risk_at_coverages
 
-EDGE = 0.02  # of what is shown, to its left and right
+EDGE = 0.02  # of the visible range, to its left and right
 
 
 class RiskCoverageDisplay(Display):
-    """The mean loss of the accepted rows against their share; rows of small margin are abstained on first.
+    """The mean loss of the accepted rows against coverage.
+
+    Rows of small margin are abstained on first.
 
     Parameters
     ----------
@@ -34,7 +36,7 @@ class RiskCoverageDisplay(Display):
     reject_cost : float, default=None
         The cost of an abstained row, in the unit of the risk; None draws no line.
     name : str, default=None
-        What the curve is called in the legend.
+        Name of the curve in the legend.
 
     Attributes
     ----------
@@ -126,7 +128,7 @@ class RiskCoverageDisplay(Display):
             The coverage from which on the curve is shown, because means over few rows are unreliable.  An operating point
             further to the left is always shown.
         name : str, default=None
-            What the curve is called in the legend; None is the estimator's class.
+            Name of the curve in the legend; None is the estimator's class.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a new figure.
         **kwargs : dict
@@ -135,7 +137,7 @@ class RiskCoverageDisplay(Display):
         Returns
         -------
         RiskCoverageDisplay
-            What was drawn.
+            The display, with its axes and artists.
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
         model, X = last_step(estimator, X)
@@ -197,7 +199,7 @@ class RiskCoverageDisplay(Display):
             The coverage from which on the curve is shown, because means over few rows are unreliable.  An operating point
             further to the left is always shown.
         name : str, default=None
-            What the curve is called in the legend.
+            Name of the curve in the legend.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a new figure.
         **kwargs : dict
@@ -206,7 +208,7 @@ class RiskCoverageDisplay(Display):
         Returns
         -------
         RiskCoverageDisplay
-            What was drawn.
+            The display, with its axes and artists.
         """
         check_matplotlib(f"{cls.__name__}.from_predictions")
         y_true, y_pred = column_or_1d(y_true), column_or_1d(y_pred)
@@ -219,7 +221,7 @@ class RiskCoverageDisplay(Display):
         return display.plot(ax, min_coverage=min_coverage, **kwargs)
 
     def plot(self, ax: Any = None, *, min_coverage: float = 0.1, name: str | None = None, **kwargs: Any) -> RiskCoverageDisplay:
-        """Draw the curve, the operating point and the cost of an abstention, if there are any.
+        """Draw the curve, the operating point and the abstention's cost.
 
         Parameters
         ----------
@@ -229,7 +231,7 @@ class RiskCoverageDisplay(Display):
             The coverage from which on the curve is shown, because means over few rows are unreliable.  An operating point
             further to the left is always shown.
         name : str, default=None
-            What the curve is called in the legend; None is `name` of the display.
+            Name of the curve in the legend; None is `name` of the display.
         **kwargs : dict
             Passed to matplotlib's `plot`.
 
@@ -261,7 +263,7 @@ class RiskCoverageDisplay(Display):
         return self
 
     def _show_from(self, coverage: float) -> None:
-        """Show what is to the right of a coverage, and no higher than that."""
+        """Limit the axes to coverages above a value."""
         heights = [np.asarray(line.get_ydata())[np.asarray(line.get_xdata()) >= coverage] for line in self.ax_.lines]
         highest = np.nanmax(np.concatenate(heights))
         edge = EDGE * (1 - coverage)
@@ -270,7 +272,7 @@ class RiskCoverageDisplay(Display):
 
 
 def best_and_confidence(model: Any, X: Any) -> tuple[NDArray, NDArray]:
-    """Return the best class of each row, rejections aside, and how sure that is."""
+    """Return the best class of each row and its confidence."""
     learned, decision = model._model_and_decision()
     if not isinstance(decision, LeastCost):
         best, margins = model._two_best(X)

@@ -1,4 +1,4 @@
-"""What the terms of additive scores are as functions of their columns."""
+"""The terms of additive scores as functions of columns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TAIL = 0.005  # of the numbers of a column, below and above, that are not drawn
 MOST_CATEGORIES = 12  # that are drawn
 
 
-class Column(NamedTuple):
+class TermColumn(NamedTuple):
     """A column as it is drawn.
 
     Parameters
@@ -52,7 +52,7 @@ class Effect(NamedTuple):
     ----------
     name : str
         The name of the term.
-    columns : tuple of Column
+    columns : tuple of TermColumn
         The columns.
     values : ndarray
         The effect at the values of the column, or of both, (first, second).
@@ -63,14 +63,14 @@ class Effect(NamedTuple):
     """
 
     name: str
-    columns: tuple[Column, ...]
+    columns: tuple[TermColumn, ...]
     values: NDArray
     missing: float | None
     strength: float
 
 
-class Probed:
-    """An additive score and a table by which its effects are centred.
+class CentredScore:
+    """An additive score, centred on a table.
 
     Parameters
     ----------
@@ -90,14 +90,14 @@ class Probed:
         self.base = explanation.base + float(self.means.sum())
 
     def chosen(self, features: Iterable[Any] | None, n_terms: int) -> list[int]:
-        """Return the numbers of the terms that are asked for, or of the strongest; those without an effect are not among them."""
+        """Return the requested terms, or the strongest."""
         if features is not None:
             return [self.number_of(term) for term in features]
         strongest = np.argsort(-self.strengths, kind="stable")[:n_terms]
         return [int(t) for t in strongest if self.strengths[t] > 0]
 
     def number_of(self, term: Any) -> int:
-        """Return the number of the term of a column, or of a pair of columns, by names or numbers."""
+        """Return the term number of a column or pair."""
         wanted = tuple(term) if isinstance(term, (tuple, list)) else (term,)
         known: dict[Any, int] = {j: j for j in range(len(self.columns))}
         known.update((name, j) for j, name in enumerate(self.columns))
@@ -125,28 +125,31 @@ class Probed:
         return Effect(self.name(term), columns, values.reshape([len(at) for at in places]), missing, float(self.strengths[t]))
 
     def at(self, t: int, values: NDArray) -> NDArray:
-        """Return the effect of a term where its columns have some values, a row for each."""
+        """Return the effect of a term at some values."""
         rows = np.zeros((len(values), self.X.shape[1]))
         rows[:, list(self.additive.terms[t])] = values
         return self.additive.explain(rows).values[:, t] - self.means[t]
 
-    def column(self, j: int, *, pair: bool) -> tuple[Column, NDArray]:
-        """Return a column as it is drawn, and the numbers that stand for its values."""
+    def column(self, j: int, *, pair: bool) -> tuple[TermColumn, NDArray]:
+        """Return a drawable column, and its values as numbers."""
         values, known = self.X[:, j], getattr(self.additive.map, "categories_", [None] * len(self.columns))[j]
         there = values[~np.isnan(values)].astype(np.float64)
         missing = (len(values) - len(there)) / len(values)
         if known is not None:
             codes = np.arange(min(len(known), MOST_CATEGORIES))
             shares = np.bincount(there[there >= 0].astype(np.intp), minlength=len(known))[codes] / len(values)
-            return Column(self.columns[j], np.asarray(known[codes], dtype=object), np.zeros(0), shares, missing), codes.astype(
-                float
-            )
+            return TermColumn(
+                self.columns[j], np.asarray(known[codes], dtype=object), np.zeros(0), shares, missing
+            ), codes.astype(float)
         at = self.points(j, there, pair=pair)
         counts, edges = np.histogram(there, bins=BINS, range=(at[0], at[-1]))
-        return Column(self.columns[j], at, edges, counts / len(values), missing), at
+        return TermColumn(self.columns[j], at, edges, counts / len(values), missing), at
 
     def points(self, j: int, there: NDArray, *, pair: bool) -> NDArray:
-        """Return numbers from one end of a column's to the other: its knots and those between, or but the ends of a line."""
+        """Return numbers that span a column's range.
+
+        They are its knots and the points between, or the ends of a line.
+        """
         low, high = np.quantile(there, [TAIL, 1 - TAIL]) if len(there) else (0.0, 0.0)
         if self.additive.map is None or low == high:
             return np.unique([low, high])
@@ -156,5 +159,5 @@ class Probed:
 
 
 def is_column(name: Any) -> bool:
-    """Whether something may be the name or the number of a column."""
+    """Return whether a value can name or number a column."""
     return isinstance(name, (str, int, np.integer)) and not isinstance(name, bool)

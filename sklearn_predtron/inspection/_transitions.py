@@ -1,4 +1,4 @@
-"""Which label a tagger lets follow which."""
+"""The transition scores of a tagger."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sklearn_predtron.inspection._heat_map import draw_cells, names_of
 
 
 class TransitionDisplay(Display):
-    """The scores of a tagger's transitions: of a label after another one, of a first and of a last label.
+    """The transition scores of a tagger, from label to label.
 
     Purple cells speak for a transition, orange ones against it; grey ones with an "x" are forbidden by the constraint.
 
@@ -45,8 +45,8 @@ class TransitionDisplay(Display):
 
     Notes
     -----
-    A score of tokens that always come with a label may do the same as its transitions, so that the size of a score tells what was
-    learned, not how often a transition occurs.
+    A score of tokens that always come with a label may do the same as its transitions, so that the size of a score tells how the
+    labels were learned, not how often a transition occurs.
 
     Examples
     --------
@@ -90,7 +90,7 @@ class TransitionDisplay(Display):
         Returns
         -------
         TransitionDisplay
-            What was drawn.
+            The display, with its axes and artists.
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
         model, _ = last_step(estimator)
@@ -135,7 +135,10 @@ class TransitionDisplay(Display):
 
 
 def table_of(transitions: NDArray, start: NDArray, end: NDArray) -> NDArray:
-    """Return all scores in one table, whose last row is of first labels and whose last column is of last ones."""
+    """Return a table of all scores.
+
+    The last row is for first labels, the last column for last ones.
+    """
     k = len(transitions) if transitions.ndim == 2 else 0
     if k == 0 or transitions.shape != (k, k) or np.isnan(transitions).any():
         raise ValueError(f"transitions has shape {transitions.shape}; accepted are numbers of shape (n_classes, n_classes).")
@@ -145,5 +148,5 @@ def table_of(transitions: NDArray, start: NDArray, end: NDArray) -> NDArray:
 
 
 def text_of(score: float) -> str:
-    """Return the text of a cell: the score, x if it is forbidden, empty if there is none."""
+    """Return a cell's text: score, x (forbidden) or nothing."""
     return "" if np.isnan(score) else "x" if np.isinf(score) else f"{score:.2g}"

@@ -1,4 +1,4 @@
-"""Losses: tables over predictions, functions of counts for sets of labels, of rankings and of sequences; the reject option."""
+"""Losses of classes, label sets, rankings and sequences; rejection."""
 
 from sklearn_predtron.losses.ranking import NDCG, AveragePrecision, KendallTau, RankingLoss, RankingZeroOne, SwappedPairs
 from sklearn_predtron.losses.ranking import list_of as list_of

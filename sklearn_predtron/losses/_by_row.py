@@ -1,4 +1,4 @@
-"""Costs that differ from row to row: reading, checks and expected values."""
+"""Row-dependent costs: reading, validation and expectation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MISSING = (
 
 
 class RowCosts(NamedTuple):
-    """The costs of predictions in the rows of a training call, and the weights of the rows that follow from them.
+    """Costs by row in training, and the row weights.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class RowCosts(NamedTuple):
     power: float = STREAM_POWER
 
     def mistakes(self) -> NDArray:
-        """Return the mean cost of a mistake in each row, over all pairs of classes.
+        """Return the mean cost of a mistake in each row.
 
         It does not depend on the true class: weights that do would change P(y | x) in a way that no calibration undoes.
         """
@@ -64,14 +64,14 @@ class RowCosts(NamedTuple):
         return weight if self.apart is None else weight / self.apart
 
     def paid(self, probabilities: NDArray, rows: NDArray) -> NDArray:
-        """Return the realised cost of each given row if the prediction of lowest expected cost is made."""
+        """Return the realised cost of minimum-expected-cost predictions."""
         table = self.table[rows]
         predicted = expected_costs(probabilities, table).argmin(axis=1)
         return table[np.arange(len(rows)), self.codes[rows], predicted]
 
 
 class SetCosts(NamedTuple):
-    """The costs of labels in the rows of a training call, and the weights of the rows that follow from them.
+    """Costs by label and row in training, and the weights.
 
     Parameters
     ----------
@@ -88,17 +88,22 @@ class SetCosts(NamedTuple):
     power: float = STREAM_POWER
 
     def weights(self) -> NDArray:
-        """Return the weight of each row by its costs, which does not depend on its true labels."""
+        """Return the weight of each row by its costs.
+
+        It does not depend on its true labels.
+        """
         return self.table.mean(axis=(1, 2)) ** self.power
 
     def paid(self, probabilities: NDArray, rows: NDArray) -> NDArray:
-        """Return the realised cost of each given row if the prediction of lowest expected cost is made."""
+        """Return the realised cost of minimum-expected-cost predictions."""
         predicted = sets_of_least_cost(probabilities, self.table[rows])
         return costs_of_sets(predicted, self.on[rows], self.table[rows])
 
 
 class KnownCosts(NamedTuple):
-    """The costs of the training rows by pair of classes, or by label: decisions use their means where `predict` gets no costs.
+    """Sums of training costs by pair of classes or label.
+
+    Decisions use the means where `predict` gets no costs.
 
     Parameters
     ----------
@@ -120,14 +125,20 @@ class KnownCosts(NamedTuple):
         return cls(np.zeros(shape), np.zeros(shape), class_weight)
 
     def plus(self, table: NDArray, frequency: NDArray | None) -> KnownCosts:
-        """Return the costs with those of further rows, added one by one: the sums are the same for any split of a stream."""
+        """Add further rows one by one.
+
+        The sums are the same for any split of a stream.
+        """
         weight = np.ones((len(table), 1, 1)) if frequency is None else frequency[:, None, None]
         total = np.cumsum(np.concatenate([self.total[None], weight * table]), axis=0)[-1]
         rows = np.cumsum(np.concatenate([self.rows[None], np.broadcast_to(weight, table.shape)]), axis=0)[-1]
         return self._replace(total=total, rows=rows)
 
     def widened(self, places: list[int], k: int, *, of_sets: bool) -> KnownCosts:
-        """Return the costs for k classes or labels; the present ones get the given places, and no row had the new ones."""
+        """Return the sums for k classes or labels.
+
+        The present ones get the given places, and no row had the new ones.
+        """
         before, m = self.total.shape
         columns = list(range(m)) if of_sets else [*places, *range(k, k + m - before)]  # a rejection stays the last column
         total, rows = np.zeros((2, k, 2 if of_sets else k + m - before))
@@ -135,14 +146,17 @@ class KnownCosts(NamedTuple):
         return KnownCosts(total, rows)
 
     def means(self, otherwise: NDArray) -> NDArray:
-        """Return the mean costs; `otherwise` has those of pairs that no row had."""
+        """Return the mean costs; `otherwise` is for unseen pairs."""
         if self.total.shape != otherwise.shape:
             return otherwise
         return np.where(self.rows > 0, self.total / np.where(self.rows > 0, self.rows, 1.0), otherwise)
 
 
 def sets_of_least_cost(probabilities: NDArray, table: NDArray) -> NDArray:
-    """Return indicators of the labels that cost less in expectation if they are predicted, of shape (n, m)."""
+    """Return indicators of labels cheaper to predict than omit.
+
+    Costs are in expectation; the shape is (n, m).
+    """
     return (probabilities * table[:, :, 0] > (1 - probabilities) * table[:, :, 1]).astype(np.uint8)
 
 
@@ -153,7 +167,7 @@ def costs_of_sets(predicted: NDArray, on: NDArray, table: NDArray) -> NDArray:
 
 
 def costs_of_labels(costs: Any, labels: list[Any], otherwise: NDArray, n: int) -> NDArray:
-    """Return the costs of each missed and each false label in each row, of shape (n, m, 2).
+    """Return each label's miss and false-alarm costs, (n, m, 2).
 
     `otherwise` has the costs of pairs that are not named, of shape (m, 2); nan where they must be named.
     """
@@ -164,7 +178,7 @@ def costs_of_labels(costs: Any, labels: list[Any], otherwise: NDArray, n: int) -
             label, side = np.argwhere(np.isnan(found[0]))[0]
             raise ValueError(f"costs does not name {(labels[label], SIDES[side])!r}, and loss is no sum of costs of labels.")
         return found
-    refuse_frame(costs, FORMS_OF_SETS)
+    check_frame_columns(costs, FORMS_OF_SETS)
     table, shape = real_numbers(costs), (n, len(labels), 2)
     if table is None:
         raise ValueError(f"costs={shortened(costs)} does not hold numbers; accepted are {FORMS_OF_SETS}.")
@@ -208,7 +222,7 @@ def costs_by_row(costs: Any, classes: NDArray, answers: list[Any], otherwise: ND
     pairs = pairs_of(costs)
     if pairs is not None:
         return of_pairs(pairs, classes.tolist(), answers, otherwise, n)
-    refuse_frame(costs, FORMS)
+    check_frame_columns(costs, FORMS)
     found, shape = real_numbers(costs), (n, len(classes), len(answers))
     if found is None:
         raise ValueError(f"costs={shortened(costs)} does not hold numbers; accepted are {FORMS}.")
@@ -224,7 +238,7 @@ def costs_by_row(costs: Any, classes: NDArray, answers: list[Any], otherwise: ND
 
 
 def pairs_of(costs: Any) -> list[tuple[Any, Any]] | None:
-    """Return pairs and their costs; None of an array."""
+    """Return pairs and their costs; None for an array."""
     if isinstance(costs, Mapping):
         return list(costs.items())
     columns = getattr(costs, "columns", None)
@@ -233,8 +247,11 @@ def pairs_of(costs: Any) -> list[tuple[Any, Any]] | None:
     return [(pair, np.asarray(costs.iloc[:, place])) for place, pair in enumerate(columns)] if hasattr(costs, "iloc") else None
 
 
-def refuse_frame(costs: Any, forms: str) -> None:
-    """Raise ValueError for a data frame whose columns cannot be pairs, such as polars and Arrow, whose names are strings."""
+def check_frame_columns(costs: Any, forms: str) -> None:
+    """Raise ValueError for a frame without pairs as columns.
+
+    Columns of polars and Arrow are an example: their names are strings.
+    """
     if isinstance(getattr(costs, "columns", None), Iterable):
         kind = f"{type(costs).__module__.partition('.')[0]} {type(costs).__name__}"
         raise ValueError(f"costs is a {kind}, whose columns cannot have pairs as names; accepted are {forms}.")
@@ -243,7 +260,7 @@ def refuse_frame(costs: Any, forms: str) -> None:
 def of_pairs(
     pairs: list[tuple[Any, Any]], classes: list[Any], answers: list[Any], otherwise: NDArray, n: int, forms: str = FORMS
 ) -> NDArray:
-    """Return the costs of rows that pairs of labels name, and those that others have in each row."""
+    """Return the costs of named pairs, and of others."""
     found = np.repeat(otherwise[None], n, axis=0)
     seen = set()
     for pair, given in pairs:
@@ -272,7 +289,7 @@ def of_pairs(
 
 
 def check_column(column: NDArray, pair: tuple[Any, Any], *, right_is_free: bool) -> None:
-    """Raise ValueError if costs of a pair are not finite, are negative, or charge a right answer that must be free."""
+    """Raise ValueError for invalid costs of a pair."""
     strange = np.flatnonzero(~((column >= 0) & (column <= LARGEST_LOSS)))
     if len(strange):
         raise ValueError(
@@ -288,7 +305,7 @@ def check_column(column: NDArray, pair: tuple[Any, Any], *, right_is_free: bool)
 
 
 def advice_on_numbers(costs: NDArray, n: int, pair: tuple[Any, Any]) -> str:
-    """Return the advice for one number per row, which does not say which mistake has this cost."""
+    """Return the advice for a single number per row."""
     if costs.shape not in ((n,), (n, 1)):
         return ""
     return f".  One number for each row is the cost of one mistake: name it in a dict, as {{{pair!r}: costs}}"
@@ -300,7 +317,10 @@ def described(classes: NDArray, answers: list[Any]) -> str:
 
 
 def expected_costs(probabilities: NDArray, costs: NDArray) -> NDArray:
-    """Return the expected cost of each answer in each row, of shape (n, m); a row's bits depend on no other row."""
+    """Return the expected cost of each action in each row.
+
+    The shape is (n, m); a row's bits depend on no other row.
+    """
     found = np.zeros((costs.shape[0], costs.shape[2]))
     for i in range(costs.shape[1]):
         found += probabilities[:, i, None] * costs[:, i]

@@ -26,7 +26,9 @@ MOST_RELEVANT = 30
 
 
 class RankingLoss(Part):
-    """Base of the losses of rankings; the loss is 0 for a list whose items all have the same relevance.
+    """Base of the losses of rankings.
+
+    The loss is 0 for a list whose items all have the same relevance.
 
     See Also
     --------
@@ -47,11 +49,11 @@ class RankingLoss(Part):
     (0.5, 1.0)
     """
 
-    constants_of = "y"  # what the constants depend on
+    constants_of = "y"  # the argument on which the constants depend
     _strict = False  # whether relevances that differ must differ in their gains
 
     def gains(self, labels: Relevances) -> NDArray:
-        """Check the relevances and compute the gain of every grade of every list.
+        """Compute the gains of the relevances of all lists.
 
         Parameters
         ----------
@@ -90,7 +92,7 @@ class RankingLoss(Part):
         return gains
 
     def _check_gains(self, gains: NDArray, labels: Relevances) -> None:
-        """Raise ValueError if user-defined gains are invalid or not in the order of the relevances within a list."""
+        """Raise ValueError unless gains follow the relevances' order."""
         strange = gains[~(np.isfinite(gains) & (gains >= 0))]
         if len(strange):
             raise ValueError(f"loss={self!r} gives the gain {strange[0]}; it must give finite numbers that are not negative.")
@@ -125,7 +127,7 @@ class RankingLoss(Part):
         return True
 
     def constants(self, lists: Relevances) -> tuple[float, float]:
-        """Return the least positive loss c_L of some lists, and the largest loss C_L.
+        """Return the loss constants c_L and C_L of lists.
 
         Parameters
         ----------
@@ -164,13 +166,15 @@ class RankingLoss(Part):
 
 
 def list_of(relevances: ArrayLike) -> Relevances:
-    """A single list."""
+    """Return a single list."""
     values = np.array(relevances, dtype=np.float64)
     return Relevances(values, np.array([0, len(values)], dtype=np.intp))
 
 
 class NDCG(RankingLoss):
-    """1 - normalised discounted cumulative gain (alias "ndcg"): L = 1 - DCG(sigma, y) / max DCG.
+    """1 - normalised discounted cumulative gain (alias "ndcg").
+
+    L = 1 - DCG(sigma, y) / max DCG.
 
     DCG = sum over the items of G(y_i) D(position of i), with G(y) = 2^y - 1 and D(j) = 1 / log2(1 + j) (Jain et al. 2015, section
     4, corrected; Chaudhuri and Tewari 2015, eq. 1).
@@ -250,7 +254,7 @@ class NDCG(RankingLoss):
         return np.where(values < 0.5, np.expm1(values * np.log(2)), np.exp2(values) - 1)
 
     def discounts(self, m: int) -> NDArray:
-        """Discounts of the positions.
+        """Return the discounts of the positions.
 
         Parameters
         ----------
@@ -291,7 +295,7 @@ class NDCG(RankingLoss):
 
 
 def checked_gains(gain: Callable, values: NDArray) -> NDArray:
-    """A user's own gains of the relevances."""
+    """Return custom gains of the relevances, checked."""
     if len(values) == 0:
         return values
     distinct, place = np.unique(values, return_inverse=True)
@@ -309,7 +313,7 @@ def checked_gains(gain: Callable, values: NDArray) -> NDArray:
 
 
 def checked_discounts(discount: Any, values: Any, m: int) -> NDArray:
-    """Discounts of m positions."""
+    """Return the discounts of m positions, checked."""
     D = real_numbers(values)
     if D is None:
         raise ValueError(f"discount={discount!r} must give an array of numbers; it gives {shortened(values)}.")
@@ -323,7 +327,9 @@ def checked_discounts(discount: Any, values: Any, m: int) -> NDArray:
 
 
 class AveragePrecision(RankingLoss):
-    """1 - average precision (alias "ap"): the mean, over the relevant items, of the share of relevant ones down to each.
+    """1 - average precision (alias "ap").
+
+    Average precision is the mean, over the relevant items, of the share of relevant ones down to each.
 
     For relevances 0 and 1 (Chaudhuri and Tewari 2015, section 2).
 
@@ -355,7 +361,9 @@ class AveragePrecision(RankingLoss):
 
 
 class SwappedPairs(RankingLoss):
-    """The share of pairs of different relevance that are in the wrong order, for two grades a list: 1 - AUC.
+    """The share of wrongly ordered pairs, 1 - AUC.
+
+    Relevances have two grades.
 
     The exact loss, with the representation's own margin; use `KendallTau` for more than two grades or for hinges on pairs.
 
@@ -389,7 +397,9 @@ class SwappedPairs(RankingLoss):
 
 
 class RankingZeroOne(RankingLoss):
-    """Whether any item is below a less relevant one: a ranking is right, L = 0, or it is not, L = 1 (alias "ranking_zero_one").
+    """Zero if a ranking is right, else one.
+
+    It is wrong if any item is below a less relevant one (alias "ranking_zero_one").
 
     The competitor is the order by score.  If that order is right, it is the best other one, in which two neighbours of different
     relevance change places.
@@ -415,7 +425,9 @@ class RankingZeroOne(RankingLoss):
 
 
 class KendallTau(RankingLoss):
-    """The share of pairs of different relevance that are not in the right order, learned by hinges on pairs.
+    """The share of wrongly ordered pairs, with pairwise hinges.
+
+    Pairs have different relevance.
 
     The surrogate is the mean of max(0, 1 - (s_i - s_j)) over the pairs with y_i > y_j (UML 17.4).  The representation matters
     only if it is "pairwise": each pair of labels then has its own score and learner.  During training, items with equal scores
@@ -443,5 +455,5 @@ class KendallTau(RankingLoss):
 
 
 def ranking_loss(value: Any) -> RankingLoss:
-    """Return the loss of rankings that the parameter `loss` of an estimator denotes."""
+    """Return the ranking loss that `loss` denotes."""
     return resolve(RankingLoss, value, "loss")

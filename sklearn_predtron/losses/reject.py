@@ -16,11 +16,13 @@ from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.warning import warn
 
 RULES = ("online", "margin", "code")
-LEAST_GAIN = 1e-9  # of the largest loss: what rounding may make of none
+LEAST_GAIN = 1e-9  # of the largest loss: smaller gains are rounding errors
 
 
 class Reject(Part):
-    """Abstention of a classifier under a cost, a risk or a rate; ``reject=0.2`` is short for ``reject=Reject(cost=0.2)``.
+    """Abstention of a classifier under a cost, risk or rate.
+
+    ``reject=0.2`` is short for ``reject=Reject(cost=0.2)``.
 
     Parameters
     ----------
@@ -61,7 +63,7 @@ class Reject(Part):
     -----
     The code and its bound are from Jain et al. (2015), section 3, the test of a risk from Angelopoulos et al. (2021), the rule of
     a rate from Gibbs and Candes (2021).  A classifier checks the values during training and prediction, as they depend on its
-    classes and loss.  The ValueError then names `reject`, the given value and what is accepted.
+    classes and loss.  The ValueError then names `reject`, the given value and the accepted ones.
 
     Examples
     --------
@@ -93,7 +95,7 @@ class Reject(Part):
 
 
 def checked_reject(reject: Any) -> Reject | None:
-    """Return the `Reject` that the parameter `reject` denotes; raise ValueError if it is neither a cost nor valid."""
+    """Return the valid `Reject` that `reject` denotes."""
     refuse_class("reject", reject)
     if isinstance(reject, Real) and not isinstance(reject, (bool, np.bool_)):
         return Reject(float(reject))
@@ -109,7 +111,7 @@ def checked_reject(reject: Any) -> Reject | None:
 
 
 def check_promise(reject: Reject) -> None:
-    """Raise ValueError unless exactly one of a cost, a risk and a rate is given and is valid."""
+    """Raise ValueError unless one of cost, risk, rate is given."""
     given = [name for name in ("cost", "risk", "rate") if getattr(reject, name) is not None]
     if len(given) != 1:
         values = ", ".join(f"reject.{name}={getattr(reject, name)!r}" for name in ("cost", "risk", "rate"))
@@ -129,7 +131,10 @@ def check_promise(reject: Reject) -> None:
 
 
 def costs_by_class(reject: Reject, k: int, largest: float) -> NDArray:
-    """Return beta of each class: at most the largest loss, or half of it for thresholds of margins."""
+    """Return beta of each class.
+
+    It is at most the largest loss, or half of it for thresholds of margins.
+    """
     beta = as_numbers(reject.cost, "reject.cost", f"a number, or one for each of the {k} classes")
     most = largest / 2 if reject.rule in ("online", "margin") else largest
     if beta.shape not in ((), (k,)) or not ((beta > 0) & (beta <= most)).all():
@@ -142,7 +147,10 @@ def costs_by_class(reject: Reject, k: int, largest: float) -> NDArray:
 
 
 def warn_if_never_paid(reject: Reject, costs: NDArray) -> None:
-    """Warn if no answer's expected cost can exceed that of abstention, which is the last column of the costs."""
+    """Warn if abstention is never cheapest.
+
+    Its costs are the last column.
+    """
     gain = largest_gain(costs)
     if gain > -LEAST_GAIN * costs.max():
         return
@@ -154,7 +162,7 @@ def warn_if_never_paid(reject: Reject, costs: NDArray) -> None:
 
 
 def largest_gain(costs: NDArray) -> float:
-    """Return the largest excess of the lowest expected cost over the cost of abstention, over all class probabilities."""
+    """Return the largest possible saving by abstention."""
     gains = costs[:, :-1] - costs[:, -1:]
     k, answers = gains.shape
     even = float(gains.mean(axis=0).min())
@@ -166,7 +174,7 @@ def largest_gain(costs: NDArray) -> float:
 
 
 def label_of_reject(reject: Reject, classes: NDArray) -> Any:
-    """Return the label predicted for an abstained row; raise ValueError if it is a class or not of the classes' type."""
+    """Return the label for abstention, checked."""
     label = reject.label
     if classes.dtype.kind == "b":
         raise ValueError(
@@ -185,12 +193,12 @@ def label_of_reject(reject: Reject, classes: NDArray) -> Any:
 
 
 def kinds_like(classes: NDArray) -> str:
-    """Return the dtype kinds that a label of the classes' type can have."""
+    """Return the dtype kinds of labels like the classes."""
     return {"i": "iu", "u": "iu", "f": "iuf", "U": "OUT", "S": "OS"}.get(classes.dtype.kind, "OUST")
 
 
 def other_label(classes: NDArray) -> str:
-    """Return a description of the accepted labels: of the classes' type, but not a class."""
+    """Describe the accepted labels for abstention."""
     names = classes.tolist()
     if classes.dtype.kind in "iuf":
         example, what = min(-1, names[0] - 1), "a number" if classes.dtype.kind == "f" else "an integer"
@@ -201,5 +209,8 @@ def other_label(classes: NDArray) -> str:
 
 
 def reject_code(k: int) -> NDArray:
-    """Return the paper's code with abstention: e_1, ..., e_k, and (e_1 + ... + e_k) / sqrt(k) (Jain et al. 2015, section 3)."""
+    """Return the paper's code with abstention.
+
+    Vectors are e_1, ..., e_k, and (e_1 + ... + e_k) / sqrt(k) (Jain et al. 2015, section 3).
+    """
     return np.vstack([np.eye(k), np.full(k, k**-0.5)])

@@ -35,7 +35,7 @@ class SequenceLoss(Part):
     """
 
     constants_of = "classes"
-    additive = False  # whether it is the sum of what its tokens cost
+    additive = False  # whether it is the sum of its tokens' costs
 
     def build(self, transition_scaling: float, classes: NDArray, allowed: NDArray | None = None) -> ChainProblem:
         """Build the compiled problem.
@@ -96,7 +96,9 @@ class SequenceLoss(Part):
         return losses if self.additive else (losses > 0).astype(np.float64)
 
     def constants(self, classes: NDArray, longest: int = 1) -> tuple[float, float]:
-        """Return the least positive loss c_L and the largest loss C_L.
+        """Return the loss constants c_L and C_L.
+
+        These are the least positive loss and the largest.
 
         Parameters
         ----------
@@ -116,7 +118,7 @@ class SequenceLoss(Part):
 
 
 class SequenceHamming(SequenceLoss):
-    """The sum of the costs of the tokens; with unit costs, the number of wrong tokens.
+    """The sum of token costs; by default the wrong tokens.
 
     L(sigma, y) = sum_t cost(y_t, sigma_t).
 
@@ -181,5 +183,5 @@ class SequenceZeroOne(SequenceLoss):
 
 
 def sequence_loss(value: Any) -> SequenceLoss:
-    """Return the loss of sequences that the parameter `loss` of an estimator denotes."""
+    """Return the sequence loss that `loss` denotes."""
     return resolve(SequenceLoss, value, "loss", also="'auto'")

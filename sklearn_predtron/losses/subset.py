@@ -20,7 +20,9 @@ from sklearn_predtron.representations import SignVector, SubsetRepresentation
 
 
 class SubsetLoss(Part):
-    """Base of the losses on sets of m labels that depend on the counts of hits and misses.
+    """Base of the losses of sets by counts.
+
+    A set has m labels, and the loss depends on hits and misses.
 
     The counts are a labels both in the prediction and in y, b in the prediction only (false positives), c in y only (false
     negatives), and d in neither (Jain et al. 2015, supplement, C.2).  `c_L` and `C_L`, the least positive and the largest loss,
@@ -46,7 +48,7 @@ class SubsetLoss(Part):
     (0.25, 3.0)
     """
 
-    constants_of = "n_labels"  # what the constants depend on
+    constants_of = "n_labels"  # the argument on which the constants depend
     balance = 0.0  # how much a batch makes of its rarer class, by default
     c_L: float | None = None
     C_L: float | None = None
@@ -84,7 +86,9 @@ class SubsetLoss(Part):
         return checked_values(self, self.of_counts(*(count.copy() for count in counts)), counts)
 
     def constants(self, n_labels: int) -> tuple[float, float]:
-        """Return the least positive loss c_L and the largest loss C_L.
+        """Return the loss constants c_L and C_L.
+
+        These are the least positive loss and the largest.
 
         Parameters
         ----------
@@ -129,7 +133,7 @@ class SubsetLoss(Part):
 
 
 def separable_costs(loss: SubsetLoss, m: int) -> tuple[float, float] | None:
-    """Return the costs of a false and of a missed label if the loss of sets of m labels is their sum; None if it is not."""
+    """Return the costs of false and missed labels, if additive."""
     some = np.unique(np.linspace(0, m, min(m, 8) + 1).round().astype(int))
     a, b, c = (part.ravel() for part in np.meshgrid(some, np.append(some, 1), np.append(some, 1), indexing="ij"))
     kept = a + b + c <= m
@@ -141,7 +145,7 @@ def separable_costs(loss: SubsetLoss, m: int) -> tuple[float, float] | None:
 
 
 def checked_values(loss: SubsetLoss, found: Any, counts: list[NDArray]) -> NDArray:
-    """Return the values of a loss's `of_counts` for some counts, checked."""
+    """Return a loss's `of_counts` for some counts, checked."""
     values, shape = real_numbers(found), counts[0].shape
     accepted = f"accepted is an array of shape {shape} of numbers from 0 to {LARGEST_LOSS:g}, and 0 where b = c = 0"
     if values is None:
@@ -159,12 +163,14 @@ def checked_values(loss: SubsetLoss, found: Any, counts: list[NDArray]) -> NDArr
 
 
 def share(part: NDArray, whole: NDArray) -> NDArray:
-    """The quotient, 1 where it is 0 / 0."""
+    """Return the quotient; 0 / 0 is 1."""
     return np.divide(part, whole, out=np.ones(np.shape(whole)), where=np.asarray(whole) > 0)
 
 
 class Hamming(SubsetLoss):
-    """The share of labels that are predicted wrongly, L = (b + c) / m (Jain et al. 2015, section 3).
+    """The share of wrong labels, L = (b + c) / m.
+
+    Jain et al. 2015, section 3.
 
     See Also
     --------
@@ -189,7 +195,9 @@ class Hamming(SubsetLoss):
 
 
 class SubsetZeroOne(SubsetLoss):
-    """Whether any label is predicted wrongly, L = 1[b + c > 0] (Jain et al. 2015, section 3; printed with the sign reversed).
+    """Whether any label is wrong, L = 1[b + c > 0].
+
+    Jain et al. 2015, section 3; printed with the sign reversed.
 
     See Also
     --------
@@ -214,7 +222,9 @@ class SubsetZeroOne(SubsetLoss):
 
 
 class ErrorSetSize(SubsetLoss):
-    """The share of pairs of a label of y and another that are both wrong: L = b c / (P N) (Jain et al. 2015, section 3).
+    """The share of wrong pairs of labels, L = b c / (P N).
+
+    A pair is of a label of y and another that are both wrong (Jain et al. 2015, section 3).
 
     P labels are in y and N are not; the loss is 0 if P or N is 0.  Predicting all labels, or none, has no loss.  Updates that
     step on mistakes only learn no more than that; use an update that also steps when the margin is too small.
@@ -247,7 +257,9 @@ class ErrorSetSize(SubsetLoss):
 
 
 class FBeta(SubsetLoss):
-    """1 - F measure of a row's labels: L = 1 - (1 + beta^2) a / ((1 + beta^2) a + b + beta^2 c) (alias "f1").
+    """1 - F measure of a row's labels (alias "f1").
+
+    L = 1 - (1 + beta^2) a / ((1 + beta^2) a + b + beta^2 c).
 
     The loss is 0 if neither y nor the prediction has a label.
 
@@ -290,7 +302,9 @@ class FBeta(SubsetLoss):
 
 
 class Jaccard(SubsetLoss):
-    """1 - intersection over union of a row's labels: L = 1 - a / (a + b + c), or 0 if the union is empty.
+    """1 - intersection over union of a row's labels.
+
+    L = 1 - a / (a + b + c), or 0 if the union is empty.
 
     See Also
     --------
@@ -316,7 +330,9 @@ class Jaccard(SubsetLoss):
 
 
 class BalancedError(SubsetLoss):
-    """1 - balanced accuracy of a row's labels: L = (c / P + b / N) / 2 (alias "balanced").
+    """1 - balanced accuracy of a row's labels (alias "balanced").
+
+    L = (c / P + b / N) / 2.
 
     P labels are in y and N are not.  The loss is the mean of both error rates; if P or N is 0, it is the other rate alone.
 
@@ -346,7 +362,9 @@ class BalancedError(SubsetLoss):
 
 
 class GMean(SubsetLoss):
-    """1 - the geometric mean of sensitivity and specificity: L = 1 - sqrt(a d / (P N)) (alias "g_mean").
+    """1 - geometric mean of sensitivity and specificity (alias "g_mean").
+
+    L = 1 - sqrt(a d / (P N)).
 
     P labels are in y and N are not; if P or N is 0, its factor is 1.
 
@@ -375,7 +393,10 @@ class GMean(SubsetLoss):
 
 
 class AtK(SubsetLoss):
-    """Base of the losses whose predictions have exactly k labels, or with another `rule` at least or at most k."""
+    """Base of the losses with k predicted labels.
+
+    Another `rule` predicts at least or at most k.
+    """
 
     k: float
     rule: str
@@ -425,12 +446,14 @@ class AtK(SubsetLoss):
         return at_k.AtKProblem(m, k, self._recall, self.rule != "exactly")
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore a saved state, which may lack a rule."""
+        """Restore a saved state, with or without a rule."""
         super().__setstate__({"rule": "exactly", **state})
 
 
 class PrecisionAtK(AtK):
-    """Share of the k predicted labels that are wrong: L = b / k; predictions have exactly or at least k labels.
+    """Share of wrong labels among the k predicted: L = b / k.
+
+    Predictions have exactly or at least k labels.
 
     If y has fewer than k labels, every prediction has a loss; updates then use the excess over the least loss.
 
@@ -468,7 +491,9 @@ class PrecisionAtK(AtK):
 
 
 class RecallAtK(AtK):
-    """Share of the labels of y that are not among the k predicted: L = c / P; predictions have exactly or at most k labels.
+    """Share of the labels of y not predicted: L = c / P.
+
+    Predictions have exactly or at most k labels.
 
     The loss is 0 if y has no label.  If y has more than k, every prediction has a loss; updates use the excess over the least.
 
@@ -505,7 +530,9 @@ class RecallAtK(AtK):
 
 
 class BreakEven(AtK):
-    """Precision at the break-even point, of batches: L = c / P; as many rows are predicted as are positive.
+    """Precision at the break-even point of batches: L = c / P.
+
+    As many rows are predicted as are positive.
 
     For `PredtronBipartiteClassifier`, which predicts as positive the share of rows that were positive in training.
 
@@ -538,7 +565,9 @@ class BreakEven(AtK):
 
 
 class CountLoss(SubsetLoss):
-    """Any function of the counts: L = function(a, b, c, d), by exact search over all b and c.
+    """Any function of the counts: L = function(a, b, c, d).
+
+    The search over all b and c is exact.
 
     Parameters
     ----------
@@ -581,7 +610,7 @@ class CountLoss(SubsetLoss):
         return np.array(losses, dtype=np.float64)[place.ravel()]
 
     def _stated(self) -> tuple[float, float]:
-        """c_L and C_L, NaN where they are not stated."""
+        """Return c_L and C_L, NaN if not stated."""
         nan = float("nan")
         return nan if self.c_L is None else self.c_L, nan if self.C_L is None else self.C_L
 
@@ -599,7 +628,7 @@ OF_FUNCTIONS = "functions of the true positives, false positives, false negative
 
 
 def subset_loss(value: Any, build: Callable[[SubsetLoss], Any] | None = None) -> SubsetLoss:
-    """Return the loss on sets that the parameter `loss` of an estimator denotes; `build` checks what a message may suggest."""
+    """Return the set loss that `loss` denotes."""
     if callable(value) and not isinstance(value, (type, SubsetLoss)):
         return CountLoss(value)
     return resolve(SubsetLoss, value, "loss", build, also=OF_FUNCTIONS)

@@ -1,4 +1,4 @@
-"""Losses that are tables over a list of predictions."""
+"""Losses given by tables over predictions."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class CostTableLoss(Part):
            [ 1.,  2., 11.,  0.]])
     """
 
-    constants_of = "classes"  # what the constants depend on
+    constants_of = "classes"  # the argument on which the constants depend
     takes_new_classes: bool = False  # whether the losses of known classes stay as they are where there are more
 
     def matrix(self, classes: NDArray) -> NDArray | None:
@@ -78,7 +78,9 @@ class CostTableLoss(Part):
         return None if found is None else checked_costs(self, found, len(classes))
 
     def constants(self, classes: NDArray) -> tuple[float, float]:
-        """Return the least positive loss c_L and the largest loss C_L.
+        """Return the loss constants c_L and C_L.
+
+        These are the least positive loss and the largest.
 
         Parameters
         ----------
@@ -118,12 +120,12 @@ class CostTableLoss(Part):
 
 
 def costs_of(loss: CostTableLoss, classes: NDArray) -> NDArray | None:
-    """Return `loss.table(classes)`, also where the loss has a parameter `table` of its own."""
+    """Return `loss.table(classes)` despite a parameter `table`."""
     return type(loss).table(loss, classes)
 
 
 def checked_costs(loss: CostTableLoss, found: Any, k: int) -> NDArray:
-    """Return the costs that `matrix` of a loss gives for k classes, checked."""
+    """Return the costs of `matrix` for k classes, checked."""
     costs = real_numbers(found)
     if costs is None:
         raise bad_costs(loss, k, f"{shortened(found)}, which does not hold numbers")
@@ -141,7 +143,7 @@ def checked_costs(loss: CostTableLoss, found: Any, k: int) -> NDArray:
 
 
 def check_costs_kept(representation: CodeRepresentation, problem: FiniteProblem, cost: NDArray | None) -> None:
-    """Raise ValueError if a compiled problem was built with other costs than the given ones."""
+    """Raise ValueError if a problem was built with other costs."""
     kept = problem.cost_matrix
     if cost is None and kept is None:
         return
@@ -161,7 +163,9 @@ def bad_costs(loss: CostTableLoss, k: int, found: str) -> ValueError:
 
 
 class ZeroOne(CostTableLoss):
-    """The 0-1 loss, L(sigma, y) = 1[sigma != y] (Jain et al. 2015, section 3).
+    """The 0-1 loss, L(sigma, y) = 1[sigma != y].
+
+    Jain et al. 2015, section 3.
 
     See Also
     --------
@@ -184,7 +188,9 @@ class ZeroOne(CostTableLoss):
 
 
 class Absolute(CostTableLoss):
-    """The absolute loss of ranks, L(sigma, y) = |sigma - y| of labels numbered in order (Milidiú and Rocha 2019, section 1).
+    """The absolute loss of ranks, L(sigma, y) = |sigma - y|.
+
+    Labels are numbered in order (Milidiú and Rocha 2019, section 1).
 
     See Also
     --------
@@ -210,7 +216,9 @@ class Absolute(CostTableLoss):
 
 
 class Squared(CostTableLoss):
-    """The squared loss of ranks, L(sigma, y) = (sigma - y)^2 with the labels numbered in their order.
+    """The squared loss of ranks, L(sigma, y) = (sigma - y)^2.
+
+    Labels are numbered in order.
 
     See Also
     --------
@@ -234,7 +242,9 @@ class Squared(CostTableLoss):
 
 
 class CostMatrix(CostTableLoss):
-    """Any costs: L(sigma, y) = costs[y, sigma] (Jain et al. 2015, section 2.1).
+    """Any costs: L(sigma, y) = costs[y, sigma].
+
+    Jain et al. 2015, section 2.1.
 
     Parameters
     ----------
@@ -276,7 +286,7 @@ class CostMatrix(CostTableLoss):
         self.labels = labels
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state to save, whose keys are text."""
+        """Return the state to save, with text keys."""
         return without_pairs(super().__getstate__())
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -285,7 +295,7 @@ class CostMatrix(CostTableLoss):
 
     @property
     def takes_new_classes(self) -> bool:  # type: ignore[override]
-        """Whether new classes may come: costs by pairs of labels, or a matrix that declares all labels."""
+        """Return whether new classes can appear."""
         return isinstance(self.costs, Mapping) or self.labels is not None
 
     def matrix(self, classes: NDArray) -> NDArray:
@@ -328,14 +338,14 @@ class CostMatrix(CostTableLoss):
         return costs
 
     def _hint(self) -> str:
-        """Return the advice for the case that the labels are right and a class did not occur."""
+        """Return the advice for a class without rows."""
         if self.labels is not None:
             return ""
         return "; where a class may be missing, as from a fold, declare them all: CostMatrix(costs, labels=[...])"
 
 
 def distinct(labels: Any) -> list[Any]:
-    """Return the declared labels; raise ValueError if they are not distinct."""
+    """Return the declared labels, which must be distinct."""
     found = np.asarray(labels, dtype=object)
     try:
         good = found.ndim == 1 and len(set(found)) == len(found) >= 2
@@ -347,7 +357,10 @@ def distinct(labels: Any) -> list[Any]:
 
 
 def check_given_costs(costs: NDArray) -> None:
-    """Raise ValueError if costs are not finite, negative or too large, or if a right prediction has a cost."""
+    """Raise ValueError for invalid costs.
+
+    They are finite, not negative, not too large, and 0 for right predictions.
+    """
     bad = costs[~(np.isfinite(costs) & (costs >= 0))]
     if len(bad) > 0:
         raise ValueError(f"loss must hold finite costs that are not negative, got {bad.tolist()}.")
@@ -358,7 +371,7 @@ def check_given_costs(costs: NDArray) -> None:
 
 
 def names_label(loss: CostTableLoss, label: Any) -> bool:
-    """Return whether costs are given or declared for a label, whether or not it is a class."""
+    """Return whether costs name a label."""
     if not isinstance(loss, CostMatrix):
         return False
     pairs = loss.costs if isinstance(loss.costs, Mapping) else ()
@@ -367,7 +380,7 @@ def names_label(loss: CostTableLoss, label: Any) -> bool:
 
 
 def table_loss(value: Any) -> CostTableLoss:
-    """Return the loss that the parameter `loss` of an estimator denotes."""
+    """Return the table loss that `loss` denotes."""
     if isinstance(value, (str, CostTableLoss)):
         return resolve(CostTableLoss, value, "loss", also=OF_COSTS)
     if value is None:

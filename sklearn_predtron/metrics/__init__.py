@@ -1,4 +1,4 @@
-"""Measures of rankings and of chunks; scorers of them, of costs, abstentions, sets of labels and tokens; progressive validation.
+"""Measures of rankings and chunks, scorers, and progressive validation.
 
 Of every measure of rankings:
 
@@ -8,7 +8,7 @@ Of every measure of rankings:
 - A list is ranked by descending score.  If scores are equal, the value is the expectation over all orders of their documents
   (for `kendall_tau`: a pair of equal scores is half right).  The order of the rows changes no value.
 - If no ranking is wrong (no document is relevant, all are equally relevant, or there is one) `ndcg`, `average_precision` and
-  `kendall_tau` are 1.  `reciprocal_rank` and `precision_at_k` count what is found: without relevant documents they are 0.
+  `kendall_tau` are 1.  `reciprocal_rank` and `precision_at_k` count relevant documents: without relevant documents they are 0.
 """
 
 from sklearn_predtron.metrics._chunks import chunk_f1_score, chunk_precision_recall_fscore_support

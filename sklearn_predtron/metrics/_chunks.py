@@ -1,4 +1,4 @@
-"""Chunks of BIO labels: how many are found, by the definition of CoNLL's evaluation."""
+"""Counts of BIO chunks, by CoNLL's definition."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def chunk_precision_recall_fscore_support(
     average: Literal["micro"] | None = None,
     sample_weight: Any = None,
 ) -> tuple[Any, Any, Any, Any]:
-    """Compute precision, recall and F1 of the chunks of BIO labels, of each type or of all.
+    """Compute precision, recall and F1 of BIO chunks.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def chunk_precision_recall_fscore_support(
 
     See Also
     --------
-    chunk_f1_score : F1 of all chunks, and what a chunk is.
+    chunk_f1_score : F1 of all chunks, and the definition of a chunk.
     sklearn.metrics.precision_recall_fscore_support : The same of tokens.
 
     Examples
@@ -136,12 +136,12 @@ def chunk_precision_recall_fscore_support(
 
 
 def f1_of(found: float, predicted: float, true: float) -> float:
-    """Return the F1 score of chunks that are found, of those predicted and of the true ones."""
+    """Return the F1 score of counts of chunks."""
     return 2 * found / (predicted + true) if predicted + true else 0.0
 
 
 def count_found(y_true: Any, y_pred: Any, sid: Any, sample_weight: Any) -> tuple[dict[str, int], NDArray, NDArray, NDArray]:
-    """Return the number of each type, and by it how many chunks are found, predicted and true."""
+    """Return the types, with found, predicted and true counts."""
     true, predicted = read_labels(y_true, "y_true"), read_labels(y_pred, "y_pred")
     if len(true) != len(predicted):
         raise ValueError(f"y_pred has {len(predicted)} labels and y_true has {len(true)}; accepted are as many.")
@@ -156,7 +156,7 @@ def count_found(y_true: Any, y_pred: Any, sid: Any, sample_weight: Any) -> tuple
 
 
 def read_weights(sample_weight: Any, labels: list[Any], sequences: Queries) -> NDArray | None:
-    """Return the weights of the tokens, sequence by sequence."""
+    """Return the weights of the tokens by sequence."""
     if sample_weight is None:
         return None
     weight = check_sample_weight(sample_weight, labels)
@@ -164,11 +164,11 @@ def read_weights(sample_weight: Any, labels: list[Any], sequences: Queries) -> N
 
 
 def count_chunks(kind: Indices, n_types: int, weight: NDArray | None) -> NDArray:
-    """Return the number of chunks of each type, or their weight."""
+    """Return the number or weight of chunks per type."""
     there = np.flatnonzero(kind != OUTSIDE)
     return np.bincount(kind[there], None if weight is None else weight[there], minlength=n_types).astype(np.float64)
 
 
 def share(part: NDArray, whole: NDArray) -> NDArray:
-    """Return part / whole, and 0 of nothing."""
+    """Return part / whole, or 0 if both are 0."""
     return np.divide(part, whole, out=np.zeros(len(whole)), where=whole > 0)

@@ -1,4 +1,4 @@
-"""Relevances and scores of lists: how the measures of rankings read them, and the arithmetic over all lists at once."""
+"""Relevances and scores of lists, and their arithmetic."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Indices = NDArray[np.intp]
 
 
 class Lists(NamedTuple):
-    """The documents of all queries in the order given; starts are those of the queries once the documents are gathered."""
+    """The documents of all queries, and the queries' starts."""
 
     relevance: Floats
     scores: Floats
@@ -33,7 +33,7 @@ def read_lists(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None) -> L
 
 
 def read_arguments(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None) -> tuple[Floats, Floats, Indices]:
-    """Return relevance, scores and the number of each row's query."""
+    """Return relevance, scores and query number of each row."""
     y = read_numbers(y_true, "y_true", "relevances, finite and not negative")
     if y.ndim not in (1, 2) or y.size == 0:
         raise ValueError(f"y_true has shape {y.shape}; accepted are (n_documents,) and (n, m), with a document at least.")
@@ -79,7 +79,7 @@ def read_numbers(values: ArrayLike, parameter: str, accepted: str) -> Floats:
 
 
 class Ties(NamedTuple):
-    """The documents query by query, each by descending score; those of one query with equal scores are a tie.
+    """Documents sorted by query and score, with ties.
 
     `first` and `size` are of the tie that each rank is in: the position at which it begins, and its number of documents.
     """
@@ -91,7 +91,7 @@ class Ties(NamedTuple):
 
 
 def find_ties(lists: Lists, by: Floats) -> Ties:
-    """Return the ranks, from 1, and the ties of the documents by the values that rank them."""
+    """Return the ranks, from 1, and the ties of documents."""
     order = np.lexsort((-by, lists.query))
     query, by = lists.query[order], by[order]
     begins = np.append(True, (query[1:] != query[:-1]) | (by[1:] != by[:-1]))
@@ -102,7 +102,7 @@ def find_ties(lists: Lists, by: Floats) -> Ties:
 
 
 def expected_at_ranks(values: Floats, ties: Ties) -> Floats:
-    """Return the expected value of the document at each rank, if the documents of a tie are in random order: the tie's mean."""
+    """Return the expected value at each rank, averaging ties."""
     ranked = values[ties.order]
     if ties.size.max() == 1:
         return ranked
@@ -116,7 +116,7 @@ def expected_at_ranks(values: Floats, ties: Ties) -> Floats:
 
 
 def scaled_gains(lists: Lists, gain: str) -> Floats:
-    """Return the gains divided by what no gain of the query exceeds: NDCG does not change, and nothing overflows."""
+    """Return the gains scaled by query, to avoid overflow."""
     gathered = lists.relevance[np.argsort(lists.query, kind="stable")]
     largest = np.maximum.reduceat(gathered, lists.starts)[lists.query]
     if gain == "linear":
@@ -127,7 +127,7 @@ def scaled_gains(lists: Lists, gain: str) -> Floats:
 
 
 def dcg(lists: Lists, gains: Floats, by: Floats, k: int | None) -> Floats:
-    """Return the expected DCG of the ranking by some values, whose ties are in random order."""
+    """Return the expected DCG, with ties in random order."""
     ties = find_ties(lists, by)
     terms = expected_at_ranks(gains, ties) / np.log2(1 + ties.rank)
     if k is not None:
@@ -136,7 +136,7 @@ def dcg(lists: Lists, gains: Floats, by: Floats, k: int | None) -> Floats:
 
 
 def hits_before(lists: Lists, ties: Ties) -> Floats:
-    """Return the expected number of relevant documents before each rank, given that the document at the rank is relevant."""
+    """Return the expected hits before each relevant rank."""
     found = np.append(0.0, np.cumsum(lists.relevance[ties.order]))
     before = found[ties.first] - np.repeat(found[lists.starts], lists.sizes)
     others_relevant = np.maximum(found[ties.first + ties.size] - found[ties.first] - 1, 0)
@@ -144,9 +144,9 @@ def hits_before(lists: Lists, ties: Ties) -> Floats:
 
 
 def reciprocal_of_first(before: int, relevant: int, size: int) -> float:
-    """Return the expectation of 1 / (the first rank with a relevant document), after so many ranks of documents that are not.
+    """Return the expected reciprocal rank after some failures.
 
-    The next ranks are of a tie of so many documents in random order, so many of which are relevant.
+    The next ranks are of a tie of `size` documents in random order, of which `relevant` are relevant.
     """
     j = np.arange(size - relevant + 1)
     none_yet = np.cumprod(np.append(1.0, (size - relevant - j[:-1]) / (size - j[:-1])))  # relevant at the first j ranks
@@ -158,7 +158,7 @@ def divide(numerator: Floats, denominator: Floats, otherwise: float) -> Floats:
 
 
 def tied_pairs(query: Indices, *keys: Floats) -> Floats:
-    """Return the number of pairs in each query that agree on all keys."""
+    """Return the number of tied pairs in each query."""
     order = np.lexsort((*keys, query))
     new = np.ones(len(order), dtype=bool)
     new[1:] = np.logical_or.reduce([key[order[1:]] != key[order[:-1]] for key in (query, *keys)])
@@ -168,7 +168,7 @@ def tied_pairs(query: Indices, *keys: Floats) -> Floats:
 
 
 def inversions(values: Indices, starts: Indices, sizes: Indices) -> Floats:
-    """Return the number of pairs in each query whose first value is larger; a query's values are those of a permutation from 0.
+    """Return the number of inversions in each query.
 
     From the highest bit down: among values that agree on the bits above, each 1 before a 0 is an inversion; a stable partition by
     the bit then gathers the values that agree on it as well.  Value v is then within 2^bit of position v.

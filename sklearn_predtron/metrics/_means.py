@@ -1,4 +1,4 @@
-"""The mean of losses over rows, and of a measure over queries."""
+"""Means of losses over rows and measures over queries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Progressive validation: what a model predicts of a stream before it learns it."""
+"""Progressive validation: predict first, then train."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def progressive_val_score(
     classes: ArrayLike | None = None,
     metric: Callable[..., Any] | None = None,
 ) -> float:
-    """Predict each item of a stream before training on it, and return the mean loss of the predictions.
+    """Return the mean loss of predictions made before training.
 
     At the end the model has been trained on the whole stream, as by successive calls of `partial_fit`.
 
@@ -92,14 +92,14 @@ def progressive_val_score(
     """
     if not isinstance(delay, Integral) or isinstance(delay, bool) or delay < 0:
         raise ValueError(f"delay={delay!r} must be an integer of at least 0.")
-    judge = judge_of(model, metric)
+    accumulator = loss_accumulator(model, metric)
     known, waiting = is_fitted(model), deque[tuple[Any, Any, Any]]()
     first = {} if classes is None else {"classes": classes}
     ids, of_rows = ids_taken(model.partial_fit), takes_rows(model)
     for item in stream:
         batch = read_item(item, ids, of_rows)
         if known:
-            judge.add(*batch)
+            accumulator.add(*batch)
         waiting.append(batch)
         if len(waiting) > delay:
             learn(model, ids, *waiting.popleft(), **first)
@@ -107,12 +107,12 @@ def progressive_val_score(
     for batch in waiting:
         learn(model, ids, *batch, **first)
         first = {}
-    if judge.count() == 0:
+    if accumulator.count() == 0:
         raise ValueError(
             f"stream={shortened(stream)} had no item that was predicted, with delay={delay}; accepted are at least {delay + 2} "
             "items, or one and a fitted model."
         )
-    return judge.total / judge.n
+    return accumulator.total / accumulator.n
 
 
 def is_fitted(model: Any) -> bool:
@@ -125,7 +125,7 @@ def is_fitted(model: Any) -> bool:
 
 
 def takes_rows(model: Any) -> bool:
-    """Return whether X holds rows of features, not objects of other kinds."""
+    """Return whether X holds rows of features."""
     return not hasattr(model, "__sklearn_tags__") or model.__sklearn_tags__().input_tags.two_d_array
 
 
@@ -137,7 +137,7 @@ def learn(model: Any, ids: Ids | None, X: Any, y: Any, given: Any, **first: Any)
 
 
 def read_item(item: Any, ids: Ids | None, of_rows: bool) -> tuple[Any, Any, Any]:
-    """Return X, y and the ids of an item, a row as a batch of one."""
+    """Return X, y and ids of a batch or row."""
     try:
         X, y, *given = item
     except (TypeError, ValueError):
@@ -157,19 +157,19 @@ def read_item(item: Any, ids: Ids | None, of_rows: bool) -> tuple[Any, Any, Any]
     return X, y, given[0] if given and ids is not None else None
 
 
-class Judge:
-    """Adds up what was lost."""
+class LossAccumulator:
+    """Accumulates losses."""
 
     def __init__(self, model: Any):
         self.model = model
         self.total, self.n = 0.0, 0
 
     def add(self, X: Any, y: Any, given: Any) -> None:
-        """Predict a batch, of which ids may be given, before it is learned."""
+        """Predict a batch before training on it."""
         raise TypeError(f"{type(self).__name__} does not define add(); a judge must.")
 
     def count(self) -> int:
-        """Return the number of values so far, all of which are in the total."""
+        """Return the number of values in the total."""
         return self.n
 
     def take(self, values: Any) -> None:
@@ -178,8 +178,8 @@ class Judge:
         self.n += np.size(values)
 
 
-class ByMetric(Judge):
-    """Compares predictions with labels by a function."""
+class MetricAccumulator(LossAccumulator):
+    """Accumulates a metric of predictions and labels."""
 
     def __init__(self, model: Any, metric: Callable[..., Any]):
         super().__init__(model)
@@ -187,11 +187,11 @@ class ByMetric(Judge):
 
     def add(self, X: Any, y: Any, given: Any) -> None:
         """Predict and compare a batch."""
-        self.take(self.metric(y, self.model.predict(X, **beside(X, ids_taken(self.model.predict), given))))
+        self.take(self.metric(y, self.model.predict(X, **id_kwargs(X, ids_taken(self.model.predict), given))))
 
 
-class ByOwnLoss(Judge):
-    """Compares predictions with labels by the loss of the family."""
+class OwnLossAccumulator(LossAccumulator):
+    """Accumulates the estimator's own loss."""
 
     def __init__(self, model: Any):
         super().__init__(model)
@@ -200,10 +200,10 @@ class ByOwnLoss(Judge):
         self.labels: list[Any] = []
 
     def add(self, X: Any, y: Any, given: Any) -> None:
-        """Predict a batch; its losses may wait for those of others."""
+        """Predict a batch, possibly deferring its losses."""
         plain = type(y) in (np.ndarray, list) and (type(X) is np.ndarray or sparse.issparse(X))
         if given is not None or not plain:
-            self.take(self.model.sample_loss(X, y, **beside(X, self.ids, given)))
+            self.take(self.model.sample_loss(X, y, **id_kwargs(X, self.ids, given)))
         else:
             self.predicted.append(self.model._raw_predict(X))
             self.labels.append(y.copy())
@@ -211,35 +211,38 @@ class ByOwnLoss(Judge):
                 self.count()
 
     def count(self) -> int:
-        """Return the number of losses so far, those that have waited among them."""
+        """Return the number of losses, with deferred ones."""
         if self.labels:
             sizes = [len(part) for part in self.predicted]
             items = [np.repeat(np.arange(len(sizes)), sizes)] if self.ids is not None else []
-            self.take(self.model._loss_of(joined(self.predicted), joined(self.labels), *items))
+            self.take(self.model._loss_of(concatenated(self.predicted), concatenated(self.labels), *items))
             self.predicted, self.labels = [], []
         return self.n
 
 
-def beside(X: Any, ids: Ids | None, given: Any) -> dict[str, Any]:
-    """Return the ids of a batch's rows as a method takes them; without ids it is one query or sequence."""
+def id_kwargs(X: Any, ids: Ids | None, given: Any) -> dict[str, Any]:
+    """Return ids as arguments of a method.
+
+    Without ids the rows are one query or sequence.
+    """
     if ids is None:
         return {}
     return {ids.name: ONE if given is None and not has_ids(X, ids) else given}
 
 
-def joined(parts: list[Any]) -> Any:
-    """Return parts, arrays or lists, in one."""
+def concatenated(parts: list[Any]) -> Any:
+    """Concatenate arrays or lists."""
     return np.concatenate(parts) if all(type(part) is np.ndarray for part in parts) else list(chain.from_iterable(parts))
 
 
-def judge_of(model: Any, metric: Callable[..., Any] | None) -> Judge:
-    """Return the judge that compares predictions with labels."""
+def loss_accumulator(model: Any, metric: Callable[..., Any] | None) -> LossAccumulator:
+    """Return the accumulator of the chosen loss."""
     if metric is None:
         if not hasattr(model, "_loss_of"):
             raise ValueError(
                 f"metric=None is the estimator's own loss, which {type(model).__name__} does not have; pass a metric."
             )
-        return ByOwnLoss(model)
+        return OwnLossAccumulator(model)
     if not callable(metric):
         raise ValueError(f"metric={metric!r} must be None or a callable metric(y, predicted).")
-    return ByMetric(model, metric)
+    return MetricAccumulator(model, metric)

@@ -1,4 +1,4 @@
-"""Scorers of measures of rankings, for ``scoring=`` of searches: a mean over the queries of the test part."""
+"""Scorers of rankings for ``scoring=``: means over queries."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def make_query_scorer(
     response_method: str | Sequence[str] = ("decision_function", "predict"),
     **params: Any,
 ) -> Callable[..., float]:
-    """Make a scorer of the mean of a measure over the queries, for ``scoring=`` of searches and `cross_validate`.
+    """Make a scorer of a measure's mean over queries.
 
     It requests the query ids under the name ``groups``, which splitters such as `GroupKFold` read as well, and `sample_weight`
     (see `mean_over_queries`), both by metadata routing.  `set_score_request` of the scorer asks for others.
@@ -95,7 +95,7 @@ def make_query_scorer(
 
 
 class QueryScorer(Scorer):
-    """A scorer that reads the ids from a column of X, if there is one, or is called with them."""
+    """A scorer that finds the queries' ids in X or arguments."""
 
     def __call__(self, estimator: Any, X: Any, y_true: Any, *, sample_weight: Any = None, **ids: Any) -> float:
         with config_context(**({"enable_metadata_routing": True} if ids else {})):  # a scorer takes ids with it alone

@@ -308,7 +308,7 @@ def precision_at_k(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None =
 
 
 def check_k(k: Any, accepted_none: bool = False) -> None:
-    """Refuse what is no number of ranks."""
+    """Raise ValueError unless k is a number of ranks."""
     if k is None and accepted_none:
         return
     if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:

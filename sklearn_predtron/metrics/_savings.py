@@ -1,4 +1,4 @@
-"""How much of what the best constant answer pays is saved."""
+"""Savings relative to the best constant prediction."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def savings_score(
     reject_label: Any = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Compute the savings: 1 - realised cost / cost of the best constant prediction.
+    """Compute 1 - realised cost / best constant cost.
 
     A model without savings is no better than a constant prediction (Bahnsen et al. 2014), such as never fraud.
 
@@ -85,7 +85,7 @@ def savings_score(
     if np.ndim(reject_label) > 0 or (reject_label is not None and reject_label in y.tolist()):
         raise ValueError(f"reject_label={shortened(reject_label)} must be one label that is none of y_true, or None.")
     if labels is None and reject_label is None:
-        refuse_other_answers(y, predicted, costs)
+        check_known_predictions(y, predicted, costs)
     rejected = np.zeros(len(y), dtype=bool) if reject_label is None else predicted == reject_label
     known = np.unique(np.concatenate([y, predicted[~rejected]])) if labels is None else column_or_1d(labels)
     if len(np.unique(known)) < len(known):
@@ -102,8 +102,11 @@ def savings_score(
     return float(1 - paid / constant)
 
 
-def refuse_other_answers(y: Any, predicted: Any, costs: Any) -> None:
-    """Refuse predictions that are no true label, and of which pairs of costs say nothing: they may be rejections."""
+def check_known_predictions(y: Any, predicted: Any, costs: Any) -> None:
+    """Raise ValueError for predictions without a given cost.
+
+    They could be abstentions.
+    """
     pairs = pairs_of(costs)
     if pairs is None:
         return

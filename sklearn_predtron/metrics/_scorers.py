@@ -1,4 +1,4 @@
-"""Scorers of costs, of rejects and of sets of labels, for ``scoring=`` of searches."""
+"""Scorers of costs, abstentions and label sets for ``scoring=``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from sklearn_predtron.metrics._means import mean_loss
 
 
 class CostScorer(Scorer):
-    """A scorer that takes the labels of the costs from the estimator, unless they are given."""
+    """A scorer that takes the cost labels from the estimator."""
 
     def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **kwargs: Any) -> float:
         costs = self._kwargs["costs"]
@@ -40,7 +40,7 @@ class CostScorer(Scorer):
 
 
 class RowCostScorer(Scorer):
-    """A scorer of the answers of least expected cost, by costs that come with the rows."""
+    """A scorer of predictions by the costs of each row."""
 
     def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **kwargs: Any) -> float:
         costs, weight = kwargs.get("costs"), kwargs.get("sample_weight")
@@ -79,7 +79,10 @@ def known_labels(estimator: Any) -> NDArray:
 
 
 def ranked(labels: NDArray, y: Any, estimator: Any) -> NDArray:
-    """Return labels in the order of an ordinal estimator, or that y declares; warn of the alphabet's."""
+    """Return labels in the estimator's or declared order, else sorted.
+
+    Sorted text raises a warning.
+    """
     if hasattr(final(estimator), "categories"):
         return labels
     declared = declared_order(y)
@@ -91,7 +94,10 @@ def ranked(labels: NDArray, y: Any, estimator: Any) -> NDArray:
 
 
 def with_others(labels: NDArray, y: NDArray) -> NDArray:
-    """Return the labels, and after them those that only y has: for the 0-1 loss any wrong label costs the same."""
+    """Return the labels, then those that only y has.
+
+    Under the 0-1 loss every wrong label has the same cost.
+    """
     others = np.setdiff1d(y, labels)
     return np.concatenate([labels, others]) if len(others) else labels
 
@@ -106,7 +112,7 @@ def mean_cost(
     labels: Any = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Average the costs of predictions, of which those that are no label reject."""
+    """Average the costs of predictions and abstentions."""
     y, predicted = column_or_1d(y_true), np.asarray(y_pred)
     labels = getattr(costs, "labels", None) if labels is None else labels
     labels = np.unique(y if reject_cost is not None else np.concatenate([y, predicted])) if labels is None else np.asarray(labels)
@@ -126,14 +132,14 @@ def mean_cost(
 
 
 def of_labels(reject_cost: Any, k: int) -> NDArray:
-    """Return the cost of an abstention for each of k labels."""
+    """Return the abstention cost for each of k labels."""
     if np.shape(reject_cost) not in ((), (k,)):
         raise ValueError(f"reject_cost={reject_cost!r} must be a number, or one for each of the {k} labels.")
     return np.broadcast_to(reject_cost, (k,))
 
 
 def requesting(kind: type, scorer: Any, **requests: bool | str) -> Any:
-    """Return a scorer as one of another kind, which asks metadata routing for what is named."""
+    """Return a scorer that requests some metadata."""
     scorer = kind(scorer._score_func, scorer._sign, scorer._kwargs, scorer._response_method)
     with config_context(enable_metadata_routing=True):  # requests can be set with routing on only, and hold later
         return scorer.set_score_request(**requests)
@@ -145,7 +151,7 @@ def cost_scorer(
     labels: ArrayLike | None = None,
     reject_cost: Any = None,
 ) -> Callable[..., float]:
-    """Make a scorer of the mean cost of predictions, with its sign reversed so that larger is better.
+    """Make a scorer of the mean cost, with reversed sign.
 
     `score` of a classifier is always its accuracy; this scorer compares estimators, thresholds and parameters by the cost of
     their errors.
@@ -214,7 +220,9 @@ def cost_scorer(
 
 
 def reject_scorer(cost: Any) -> Callable[..., float]:
-    """Make a scorer of classifiers that can abstain: a mistake costs 1, an abstention `cost`.
+    """Make a scorer of classifiers that can abstain.
+
+    A mistake costs 1, an abstention `cost`.
 
     Parameters
     ----------
@@ -255,7 +263,7 @@ def reject_scorer(cost: Any) -> Callable[..., float]:
 
 
 def checked_reject_cost(cost: Any) -> NDArray | None:
-    """Return the cost of rejected rows, or one for each label, if it is one."""
+    """Return the cost of abstention, by label if given so."""
     if cost is None:
         return None
     accepted = "a number of at least 0, or one for each label"
@@ -266,7 +274,7 @@ def checked_reject_cost(cost: Any) -> NDArray | None:
 
 
 def subset_scorer(loss: types.SetLossName | types.OfCounts | SubsetLoss) -> Callable[..., float]:
-    """Make a scorer of sets of labels: 1 - the mean of a loss over the rows.
+    """Make a scorer of label sets by a loss.
 
     For ``"f1"`` it is the mean F1 of the rows, for ``"jaccard"`` their mean Jaccard index, for ``"subset_zero_one"`` the share
     of sets that are predicted without a mistake.
@@ -310,7 +318,7 @@ def subset_scorer(loss: types.SetLossName | types.OfCounts | SubsetLoss) -> Call
 
 
 def mean_of_sets(y_true: Any, y_pred: Any, /, *, loss: SubsetLoss, sample_weight: ArrayLike | None = None) -> float:
-    """Average 1 - loss over the rows, as the scorer of a loss of sets calls it."""
+    """Average 1 - loss over the rows."""
     true, predicted = indicators(y_true, "y"), indicators(y_pred, "predictions")
     if true.shape != predicted.shape:
         raise ValueError(f"y has shape {true.shape} and the predictions have shape {predicted.shape}; both must be the same.")
@@ -322,7 +330,7 @@ def mean_of_sets(y_true: Any, y_pred: Any, /, *, loss: SubsetLoss, sample_weight
 
 
 def check_sizes(loss: AtK, n_predicted: NDArray, m: int) -> None:
-    """Refuse predictions of numbers of labels that the loss is not about."""
+    """Raise ValueError for set sizes outside the loss's domain."""
     least, most = loss.sizes(m)
     if (n_predicted < least).any() or (n_predicted > most).any():
         rule = loss.rule.replace("_", " ")

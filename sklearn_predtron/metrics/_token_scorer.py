@@ -1,4 +1,4 @@
-"""Scorers of tokens, for ``scoring=`` of searches: predictions are asked for with the sequence of each token."""
+"""Scorers of tokens, which pass sequence ids to `predict`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def token_scorer(
     response_method: str = "predict",
     **params: Any,
 ) -> Callable[..., float]:
-    """Make a scorer of tokens that passes their sequence ids to `predict`, for ``scoring=`` of searches.
+    """Make a scorer of tokens that passes sequence ids.
 
     scikit-learn's own scorers call ``predict(X)``, without ids.  This one requests them under the name ``groups``, which
     splitters such as `GroupKFold` read as well, and `sample_weight` if the measure has it, both by metadata routing.
@@ -94,7 +94,7 @@ def token_scorer(
 
 
 class TokenScorer(Scorer):
-    """A scorer that passes the ids of sequences to the estimator, and to a measure that takes them."""
+    """A scorer that passes sequence ids to estimator and measure."""
 
     def __call__(self, estimator: Any, X: Any, y_true: Any, *, sample_weight: Any = None, **ids: Any) -> float:
         if sample_weight is not None:
@@ -116,12 +116,12 @@ class TokenScorer(Scorer):
 
 
 def has_parameter(function: Callable[..., Any], name: str) -> bool:
-    """Whether a function has a parameter of this name."""
+    """Return whether a function has this parameter."""
     return name in inspect.signature(function).parameters
 
 
 def respond(estimator: Any, method: str, X: Any, sid: ArrayLike | None) -> Any:
-    """Return the output of a method of an estimator or pipeline for the tokens of these sequences."""
+    """Return a method's output for the tokens of sequences."""
     estimator = getattr(estimator, "best_estimator_", estimator)  # a search hands no ids on to it
     call = getattr(estimator, method)
     if sid is None:
@@ -130,7 +130,7 @@ def respond(estimator: Any, method: str, X: Any, sid: ArrayLike | None) -> Any:
 
 
 def names_of_ids(estimator: Any, method: str) -> set[str]:
-    """Return the names under which the method takes the ids, if it does."""
+    """Return the names of ids that the method accepts."""
     if get_config()["enable_metadata_routing"] and hasattr(estimator, "get_metadata_routing"):
         routing = get_routing_for_object(estimator)
         if isinstance(routing, MetadataRouter):

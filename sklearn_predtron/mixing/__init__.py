@@ -1,4 +1,4 @@
-"""Parameter mixing: parallel training on shards, for any estimator of the package."""
+"""Parameter mixing: parallel training on shards."""
 
 from sklearn_predtron.mixing._parameter_mixing import ParameterMixing
 from sklearn_predtron.mixing._shards import ShardError

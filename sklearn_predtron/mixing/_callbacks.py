@@ -11,41 +11,44 @@ from sklearn_predtron.families.training.trainer import snapshot
 Reconstruct = Callable[[], dict[str, Any]]
 
 
-class Unwatched:
-    """The rounds of a call that no callback is told of."""
+class NoCallbacks:
+    """Rounds of a call without callbacks."""
 
     def open_fit(self, rounds: int) -> None:
-        """Begin a fit of so many rounds."""
+        """Begin a fit of some rounds."""
 
     def open_round(self) -> None:
         """Begin a round."""
 
     def close_round(self, fitted: Reconstruct) -> bool:
-        """End a round, after which the estimator has the attributes that a function returns; return whether the fit is over."""
+        """End a round; return whether the fit is over.
+
+        `fitted` returns the attributes that the estimator has then.
+        """
         return False
 
     def close_fit(self, fitted: Reconstruct) -> None:
         """End the fit."""
 
 
-class Watched(Unwatched):
-    """The rounds of a fit, each a task.
+class RoundCallbacks(NoCallbacks):
+    """Rounds of a fit, each a task of callbacks.
 
     Parameters
     ----------
     mixed : ParameterMixing
-        What is fitted.
+        The mixture that is fitted.
     X, y : object
-        What it is fitted to.
+        Its training data.
     metadata : dict
-        What else is given.
+        The other arguments of the fit.
     """
 
     def __init__(self, mixed: Any, X: Any, y: Any, metadata: dict[str, Any]):
         self.mixed, self.given = mixed, {"estimator": mixed, "X": X, "y": y, "metadata": metadata or None}
 
     def open_fit(self, rounds: int) -> None:
-        """Begin a fit of so many rounds."""
+        """Begin a fit of some rounds."""
         self.fit = self.mixed._init_callback_context(max_subtasks=rounds)
         self.fit.call_on_fit_task_begin(**self.given)
 
@@ -55,7 +58,10 @@ class Watched(Unwatched):
         self.round.call_on_fit_task_begin(**self.given)
 
     def close_round(self, fitted: Reconstruct) -> bool:
-        """End a round, after which the estimator has the attributes that a function returns; return whether the fit is over."""
+        """End a round; return whether the fit is over.
+
+        `fitted` returns the attributes that the estimator has then.
+        """
         return bool(self.round.call_on_fit_task_end(reconstruction_attributes=fitted, **self.given))
 
     def close_fit(self, fitted: Reconstruct) -> None:
@@ -64,12 +70,12 @@ class Watched(Unwatched):
 
 
 class EpochsAsRounds:
-    """A callback of the one learner of one shard: some epochs of it are a round.
+    """Callback that groups epochs of a single learner into rounds.
 
     Parameters
     ----------
-    tasks : Unwatched
-        What is told of the rounds.
+    tasks : NoCallbacks
+        The callbacks of the rounds.
     rounds, passes : int
         How many rounds there are, and of how many epochs each.
     fitted : callable
@@ -79,7 +85,7 @@ class EpochsAsRounds:
     one_candidate = True  # whose epochs it can count
     runs_without_callbacks = True  # of scikit-learn, which has them from 1.9 on
 
-    def __init__(self, tasks: Unwatched, rounds: int, passes: int, fitted: Callable[[Any], dict[str, Any]]):
+    def __init__(self, tasks: NoCallbacks, rounds: int, passes: int, fitted: Callable[[Any], dict[str, Any]]):
         self.tasks, self.rounds, self.passes, self.fitted = tasks, rounds, passes, fitted
         self.epochs = 0
 
@@ -88,17 +94,17 @@ class EpochsAsRounds:
         self.tasks.open_fit(self.rounds)
 
     def teardown(self, estimator: Any, context: Any) -> None:
-        """Do nothing: the mixture's own callbacks are torn down with its fit."""
+        """Do nothing; the mixture tears down its own callbacks."""
 
     def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
-        """Begin a round before the first of its epochs."""
+        """Begin a round before its first epoch."""
         if context.task_name == "epoch":
             if self.epochs % self.passes == 0:
                 self.tasks.open_round()
             self.epochs += 1
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
-        """End a round after the last of its epochs, and after the last of all the fit."""
+        """End a round after its last epoch, or the fit's."""
 
         def fitted() -> dict[str, Any]:
             now = copy.copy(estimator)

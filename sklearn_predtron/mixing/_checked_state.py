@@ -1,4 +1,4 @@
-"""The state of learners as arrays, and checks of arrays that say they are one."""
+"""Learner states as arrays, and checks of such arrays."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def arrays_of(state: State) -> Arrays:
 
 
 def as_array(value: Any) -> np.ndarray:
-    """Return a number or an array as an array of one of three types."""
+    """Return a value as an array of one of three types."""
     array = np.asarray(value)
     return array.astype({"b": np.bool_, "i": np.int64, "f": np.float64}[array.dtype.kind], copy=False)
 
 
 def state_of(arrays: Arrays) -> State:
-    """Return the state that arrays are the fields of."""
+    """Return the state with these fields."""
     state: State = {kind: {} for kind in KINDS}
     parts: dict[tuple[str, str], dict[str, Any]] = {}
     for name, array in arrays.items():
@@ -49,11 +49,11 @@ def state_of(arrays: Arrays) -> State:
     return state
 
 
-def adoptable(learner: Learner, arrays: Arrays) -> State:
-    """Return the state that arrays are the fields of, if a learner, of no rounds, can go on from it; raise an error if not.
+def validated_state(learner: Learner, arrays: Arrays) -> State:
+    """Validate a state; return it if a learner can continue.
 
-    The fields are those that a learner has: of no rounds, and of those that the state says, to which it gives back what it was
-    given; and they stand the checks of a saved learner, which are made as it is copied.
+    The fields are compared with those of an untrained learner and of a learner that has restored the state.  The checks of a
+    saved learner are made as it is copied.
     """
     expected = arrays_of(learner.export())
     for name in expected:
@@ -77,7 +77,7 @@ def adoptable(learner: Learner, arrays: Arrays) -> State:
 
 
 def check_form(name: str, found: np.ndarray | None, expected: np.ndarray | None) -> None:
-    """Refuse a field that is missing, or is another kind of array."""
+    """Raise ValueError if a field is missing or malformed."""
     if found is None or expected is None:
         raise ValueError(f"{name} is {'missing' if found is None else 'not expected'}")
     of_rows = name.startswith("recent/") and found.ndim > 0  # of which there are more or fewer
@@ -88,7 +88,7 @@ def check_form(name: str, found: np.ndarray | None, expected: np.ndarray | None)
 
 
 def same_but_for_rounding(found: np.ndarray, expected: np.ndarray) -> bool:
-    """Return whether the values of two arrays are the same for numbers of their size."""
+    """Return whether two arrays are equal up to rounding."""
     if found.dtype.kind != "f":
         return np.array_equal(found, expected)
     size = np.abs(expected, where=np.isfinite(expected), out=np.zeros_like(expected)).max(initial=TINY)
@@ -96,7 +96,7 @@ def same_but_for_rounding(found: np.ndarray, expected: np.ndarray) -> bool:
 
 
 def finite_numbers(values: Any) -> tuple[float, ...]:
-    """Return a list of at least one finite number."""
+    """Return a non-empty list of finite numbers."""
     numbers = tuple(map(float, values))
     if not numbers or not all(type(value) in (int, float) for value in values) or not all(map(math.isfinite, numbers)):
         raise ValueError("its losses are not finite numbers")

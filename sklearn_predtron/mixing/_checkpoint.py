@@ -1,4 +1,4 @@
-"""Checkpoints of the rounds of mixing so far: numbers and arrays, no pickle."""
+"""Checkpoints of mixing rounds: numbers and arrays, no pickles."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._support.one_line import one_line
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.warning import warn
-from sklearn_predtron.mixing._checked_state import adoptable, arrays_of, finite_numbers
+from sklearn_predtron.mixing._checked_state import arrays_of, finite_numbers, validated_state
 from sklearn_predtron.mixing._rounds import Progress
-from sklearn_predtron.mixing._state_file import NoStateError, read_state, write_state
+from sklearn_predtron.mixing._state_file import InvalidStateFileError, read_state, write_state
 from sklearn_predtron.mixing._total import MADE_BY
 
 ANEW = "delete the file to begin anew"
-LONGEST_REASON = 200  # characters: it may repeat what the file says
+LONGEST_REASON = 200  # characters: it may repeat text of the file
 
 
 def described(value: Any) -> Any:
-    """Return a description that identifies a parameter's value in any process."""
+    """Return a process-independent description of a parameter's value."""
     if isinstance(value, np.ndarray):
         return ["array", list(value.shape), hash_of(value)]
     return re.sub(r" at 0x[0-9a-f]+", "", repr(value))
 
 
 def check_path(path: Any) -> None:
-    """Refuse what no file can be written to."""
+    """Raise ValueError for a path that cannot be written."""
     text = os.fspath(path) if isinstance(path, (str, os.PathLike)) else b""
     is_name = isinstance(text, str) and "\0" not in text and os.path.basename(text)
     if not is_name or os.path.islink(os.path.realpath(text)) or (os.path.exists(text) and not os.path.isfile(text)):
@@ -45,26 +45,26 @@ def check_path(path: Any) -> None:
         raise ValueError(f"checkpoint={text!r} cannot be written: its folder may not be changed.")
 
 
-class Checkpoint:
-    """A file that is rewritten, as a whole or not at all, after each round.
+class MixingCheckpoint:
+    """A file that is rewritten atomically after each round.
 
     Parameters
     ----------
     path : str or path-like
         The file.
     about : dict
-        What the rounds are of, by name: a file about anything else is refused.
+        The properties of the fit, by name.  A file with other properties raises an error.
     """
 
     def __init__(self, path: str | os.PathLike[str], about: dict[str, Any]):
         self.path = os.fspath(path)
         self.about = json.loads(json.dumps({"made_by": MADE_BY, **about}))
         self.digests = self.about["hash of the data"] is None  # whether rows are identified as they are learned
-        self.rows: Sequence[str] = ()  # what identifies those of each shard, once it is known
+        self.rows: Sequence[str] = ()  # the digest of each shard's rows, once it is known
         self.is_warned = False
 
     def load(self, learner: Learner, most: int) -> Progress | None:
-        """Return the rounds that the file holds, for a learner of none; None if there is no file.  Refuse more than so many."""
+        """Load the rounds so far; None without a file."""
         with self._reading():
             found = read_state(self.path)
             if found is None:
@@ -75,7 +75,7 @@ class Checkpoint:
         with self._reading():
             if len(rows) != (len(self.about["shards"]) if self.digests else 0) or not all(isinstance(one, str) for one in rows):
                 raise ValueError(f"its rows are {rows}")
-            progress = Progress(adoptable(learner, arrays), losses, finite_numbers([about["mixed_loss"]])[0])
+            progress = Progress(validated_state(learner, arrays), losses, finite_numbers([about["mixed_loss"]])[0])
         if len(losses) > most:
             raise ValueError(
                 f"checkpoint={self.path!r} holds {len(losses)} rounds, and rounds={most}; accepted is the file of no more rounds."
@@ -85,12 +85,12 @@ class Checkpoint:
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        """Say of what is wrong that it is the file."""
+        """Name the file in errors."""
         try:
             yield
         except MemoryError:
             raise
-        except NoStateError:
+        except InvalidStateFileError:
             raise ValueError(
                 f"checkpoint={self.path!r} is no checkpoint that this version wrote; accepted are one that is, and a file "
                 "that is not there."
@@ -102,7 +102,7 @@ class Checkpoint:
             raise ValueError(f"checkpoint={self.path!r} is damaged: {one_line(reason, LONGEST_REASON)}; {ANEW}.") from None
 
     def _compare(self, fit: dict[str, Any]) -> None:
-        """Refuse a file about something else by the first thing that differs."""
+        """Raise ValueError for a file of another fit."""
         for name in {**self.about, **fit}:
             own, other = self.about.get(name), fit.get(name)
             if own != other:
@@ -113,7 +113,7 @@ class Checkpoint:
                 )
 
     def compare_rows(self, rows: Sequence[str]) -> None:
-        """Refuse rows that are not those of the file, by the first shard that has others."""
+        """Raise ValueError if a shard has other rows than before."""
         for (name, _), own, other in zip(self.about["shards"], rows, self.rows or rows, strict=True):
             if own != other:
                 raise ValueError(
@@ -123,7 +123,10 @@ class Checkpoint:
         self.rows = rows
 
     def keep(self, progress: Progress) -> None:
-        """Save the rounds so far, or warn once that this cannot be done: what was learned is not lost with a disk."""
+        """Save the rounds so far, or warn once about failure.
+
+        A full disk must not lose the trained model.
+        """
         try:
             self.save(progress)
         except OSError as error:
@@ -135,6 +138,6 @@ class Checkpoint:
             self.is_warned = True
 
     def save(self, progress: Progress) -> None:
-        """Put the rounds so far in the place of those before."""
+        """Replace the file by the rounds so far."""
         more = {"rows": self.rows, "losses": progress.losses, "mixed_loss": progress.mixed_loss}
         write_state(self.path, {"fit": self.about, **more}, arrays_of(progress.state))

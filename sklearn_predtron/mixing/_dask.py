@@ -1,4 +1,4 @@
-"""Rounds of mixing on a Dask cluster: shards are placed once, states go out, and sums of contributions come back."""
+"""Mixing on a Dask cluster, whose workers keep the shards."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from sklearn_predtron._core.contributions import Contribution, add
 from sklearn_predtron._core.mixable_state import State
-from sklearn_predtron.mixing._dask_blocks import Block, Lesson, is_delayed, lessons_of_parts
-from sklearn_predtron.mixing._rounds import Learners, Plan, contribute
-from sklearn_predtron.mixing._shards import Chunks, ShardError
+from sklearn_predtron.mixing._dask_blocks import DaskBlock, ShardBatch, batches_of_parts, is_delayed
+from sklearn_predtron.mixing._rounds import LearnerPool, RoundSettings, contribute
+from sklearn_predtron.mixing._shards import ChunkedShard, ShardError
 from sklearn_predtron.mixing._total import FAN_IN
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ Result = TypeVar("Result")
 
 
 def distributed() -> Any:
-    """Import dask.distributed; say how to get it if it is not there."""
+    """Import dask.distributed, or explain how to install it."""
     try:
         import distributed
     except ImportError as error:
@@ -36,7 +36,7 @@ def distributed() -> Any:
 
 
 def client_in_scope(address: str | None) -> Any:
-    """Return the client that computes Dask collections, if there is one, of the scheduler at the address if one is given."""
+    """Return the current Dask client, if it fits the address."""
     dask = sys.modules.get("distributed")
     try:
         client = None if dask is None else dask.default_client()
@@ -45,28 +45,35 @@ def client_in_scope(address: str | None) -> Any:
     return client if client is not None and address in (None, client.scheduler.address) else None
 
 
-def put_shard(model: BasePredtron, name: str, chunks: Callable[..., Iterator[Lesson]], size: int | None, *parts: Any) -> Chunks:
-    """Return a shard on a worker; rows that come from a function, or from Dask, stay in memory, a file is read in every round."""
+def put_shard(
+    model: BasePredtron, name: str, chunks: Callable[..., Iterator[ShardBatch]], size: int | None, *parts: Any
+) -> ChunkedShard:
+    """Return a shard on a worker.
+
+    Rows of functions and Dask stay in memory; files are read every round.
+    """
     if size is None:
         try:
             chunks = partial(iter, list(chunks(*parts)))
         except Exception as error:
             raise ShardError(name, str(error)) from error
-    return Chunks(name, model, chunks, size)
+    return ChunkedShard(name, model, chunks, size)
 
 
 def passed_on(model: BasePredtron) -> BasePredtron:
-    """Return an estimator, as a task that can be run anew."""
+    """Return an estimator as a task that can be repeated."""
     return model
 
 
-def learn(model: BasePredtron, shard: Chunks, plan: Plan, state: State, number: int, turn: int, fresh: bool) -> Contribution:
+def learn(
+    model: BasePredtron, shard: ChunkedShard, settings: RoundSettings, state: State, number: int, turn: int, fresh: bool
+) -> Contribution:
     """Return the contribution of a shard, computed on a worker."""
-    return contribute(Learners(model._model.learner), shard, plan, state, number, turn, fresh)
+    return contribute(LearnerPool(model._model.learner), shard, settings, state, number, turn, fresh)
 
 
 class Connection:
-    """A connection to a cluster, which is made anew after workers are lost.
+    """A connection to a cluster, renewed after workers are lost.
 
     Parameters
     ----------
@@ -85,7 +92,7 @@ class Connection:
         self.held: list[Any] = []  # futures
 
     def reach(self) -> None:
-        """Connect for the first time, or say that there is no cluster."""
+        """Connect for the first time, or raise an error."""
         try:
             self.connect()
         except Exception as error:  # whatever an address, a network or a missing certificate brings Dask to raise
@@ -97,7 +104,7 @@ class Connection:
             ) from None
 
     def connect(self) -> None:
-        """Connect anew, and wait for a worker."""
+        """Reconnect, and wait for a worker."""
         self.disconnect()
         if isinstance(self.where, str):
             self.client = self.dask.Client(self.where, set_as_default=False, timeout=PATIENCE[0])
@@ -106,7 +113,7 @@ class Connection:
         self.client.wait_for_workers(1, timeout=PATIENCE[1])
 
     def disconnect(self) -> None:
-        """Release the futures on the cluster and the connection."""
+        """Release the futures and the connection."""
         client, self.client, held, self.held = self.client, None, self.held, []
         if client is not None:
             with suppress(Exception):  # of a cluster that is gone
@@ -116,14 +123,17 @@ class Connection:
                     client.cancel(held)
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Return the future of a call, which is held on to until the connection ends or it is let go of."""
+        """Return the future of a call, held until released."""
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph")  # scattered, it would be lost with its worker
             self.held.append(self.client.submit(function, *arguments, pure=False))
         return self.held[-1]
 
     def error_of(self, future: Any) -> BaseException | None:
-        """Return the exception that ended a future, or None; raise the timeout error if no worker is left."""
+        """Return the exception of a future, or None.
+
+        Without any worker, raise the timeout error.
+        """
         while True:
             try:
                 return future.exception(timeout=PATIENCE[1])
@@ -132,12 +142,12 @@ class Connection:
                     raise
 
     def finished(self, names: list[str], start: Callable[[int], Any]) -> list[Any]:
-        """Return futures that are done, each of a shard, so that what is wrong has its shard's name."""
+        """Return finished futures; errors name the shard."""
         kept = len(self.held)
         futures = [start(i) for i in range(len(names))]
         errors = [self.error_of(future) for future in futures]
         if any(isinstance(error, self.killed) for error in errors):
-            self.client.cancel(futures)  # else the scheduler may remember a neighbour's rows as what failed
+            self.client.cancel(futures)  # else the scheduler may record a neighbour's rows as the failure
             futures, errors = [], []  # its neighbours are blamed as well: find out by one at a time
             del self.held[kept:]
             for i, name in enumerate(names):
@@ -151,7 +161,7 @@ class Connection:
         return futures
 
     def persist(self, work: Callable[[], Result]) -> Result:
-        """Return the result of `work`, retried after a pause by a new connection if workers or connections are lost."""
+        """Return the result of `work`, retried after lost connections."""
         for pause in PAUSES:
             try:
                 return work()
@@ -160,8 +170,8 @@ class Connection:
                 time.sleep(pause)
         return work()
 
-    def look(self, function: Callable[..., Result], tasks: list[tuple[Any, ...]]) -> list[Result]:
-        """Return the results of a function for each task; a task begins with its shard's name."""
+    def map_tasks(self, function: Callable[..., Result], tasks: list[tuple[Any, ...]]) -> list[Result]:
+        """Map a function over tasks; a task begins with its shard's name."""
         if self.client is None:
             self.connect()
 
@@ -180,11 +190,11 @@ class Cluster(Connection):
         The scheduler's address, or a client, which is used and not closed.
     model : BasePredtron
         An estimator whose learner has learned nothing.
-    shards : list of Chunks
-        What to place.
+    shards : list of ChunkedShard
+        The shards to place on workers.
     """
 
-    def __init__(self, where: Any, model: BasePredtron, shards: list[Chunks]):
+    def __init__(self, where: Any, model: BasePredtron, shards: list[ChunkedShard]):
         super().__init__(where)
         self.model, self.shards = model, shards
         self.placed: list[Any] = []
@@ -192,19 +202,19 @@ class Cluster(Connection):
     def put_shards(self) -> None:
         """Place the shards."""
         shared = self.submit(passed_on, self.model)
-        blocks = {i: shard.chunks for i, shard in enumerate(self.shards) if isinstance(shard.chunks, Block)}
+        blocks = {i: shard.chunks for i, shard in enumerate(self.shards) if isinstance(shard.chunks, DaskBlock)}
         parts = dict(zip(blocks, self._compute(list(blocks.values())), strict=True))
 
         def put(i: int) -> Any:
             shard = self.shards[i]
-            chunks = partial(lessons_of_parts, blocks[i].names) if i in blocks else shard.chunks
+            chunks = partial(batches_of_parts, blocks[i].names) if i in blocks else shard.chunks
             found = parts.pop(i, None) or (self._compute([blocks[i]])[0] if i in blocks else [])
             return self.submit(put_shard, shared, shard.name, chunks, shard.size, *found)
 
         self.shared, self.placed = shared, self.finished([shard.name for shard in self.shards], put)
 
-    def _compute(self, blocks: list[Block]) -> list[list[Any]]:
-        """Return the futures of what Dask computes of each block."""
+    def _compute(self, blocks: list[DaskBlock]) -> list[list[Any]]:
+        """Return the futures of computed blocks."""
         computed = iter(self.client.compute([part for block in blocks for part in block.parts]))
         return [[next(computed) for _ in block.parts] for block in blocks]
 
@@ -213,11 +223,11 @@ class Cluster(Connection):
         self.placed = []
         super().disconnect()
 
-    def round(self, plan: Plan, state: State, turn: int, fresh: bool) -> Contribution:
-        """Return the sum of all shards' contributions in a round, which is retried after workers are lost."""
-        return self.persist(partial(self._round, plan, state, turn, fresh))
+    def round(self, settings: RoundSettings, state: State, turn: int, fresh: bool) -> Contribution:
+        """Return the sum of contributions, retried after lost workers."""
+        return self.persist(partial(self._round, settings, state, turn, fresh))
 
-    def _round(self, plan: Plan, state: State, turn: int, fresh: bool) -> Contribution:
+    def _round(self, settings: RoundSettings, state: State, turn: int, fresh: bool) -> Contribution:
         if self.client is None:
             self.connect()
         if not self.placed:
@@ -225,7 +235,7 @@ class Cluster(Connection):
         (start,) = self.client.scatter([state], hash=False)  # a list, for the keys of a dict would be names of their own
         kept = len(self.held)
         self.held.append(start)
-        sums = [self.submit(learn, self.shared, shard, plan, start, i, turn, fresh) for i, shard in enumerate(self.placed)]
+        sums = [self.submit(learn, self.shared, shard, settings, start, i, turn, fresh) for i, shard in enumerate(self.placed)]
         while len(sums) > 1:
             sums = [self.submit(add, *sums[i : i + FAN_IN]) for i in range(0, len(sums), FAN_IN)]
         self.error_of(sums[0])
@@ -234,19 +244,22 @@ class Cluster(Connection):
         return learned
 
 
-def look_on_cluster(where: Any, function: Callable[..., Result], tasks: list[tuple[Any, ...]]) -> list[Result]:
-    """Return the results of a function for each task, run on a cluster; a task begins with its shard's name."""
+def map_on_cluster(where: Any, function: Callable[..., Result], tasks: list[tuple[Any, ...]]) -> list[Result]:
+    """Map a function over tasks on a cluster.
+
+    A task begins with its shard's name.
+    """
     connection = Connection(where)
     try:
         connection.reach()
-        return connection.persist(partial(connection.look, function, tasks))
+        return connection.persist(partial(connection.map_tasks, function, tasks))
     finally:
         connection.disconnect()
 
 
 @contextmanager
-def on_cluster(where: Any, model: BasePredtron, shards: list[Chunks]) -> Iterator[Engine]:
-    """Yield what takes rounds on a cluster."""
+def on_cluster(where: Any, model: BasePredtron, shards: list[ChunkedShard]) -> Iterator[Engine]:
+    """Yield a function that runs rounds on a cluster."""
     cluster = Cluster(where, model, shards)
     try:
         cluster.reach()

@@ -1,4 +1,4 @@
-"""Blocks of rows of Dask collections, as shards."""
+"""Blocks of rows of Dask collections as shards."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn_predtron._support.queries import shortened
 
 
-class Lesson(NamedTuple):
-    """Rows of a shard, as `BasePredtron._read` takes them."""
+class ShardBatch(NamedTuple):
+    """A batch of rows, as `BasePredtron._read` accepts them."""
 
     X: Any
     y: Any
@@ -23,45 +23,48 @@ class Lesson(NamedTuple):
         return self.X.shape[0] if hasattr(self.X, "shape") else len(self.X)
 
 
-def lessons_of_function(function: Callable[[], Any]) -> Iterator[Lesson]:
-    """Yield what a function returns: X, y and, if there is anything else, a dictionary."""
+def batches_of_function(function: Callable[[], Any]) -> Iterator[ShardBatch]:
+    """Yield the batches that a function returns.
+
+    It returns X, y and optionally a dictionary.
+    """
     found = function()
     if not isinstance(found, tuple) or len(found) not in (2, 3) or not isinstance(found[-1] if len(found) == 3 else {}, dict):
         raise ValueError(f"it returns {shortened(found)}; accepted are (X, y) and (X, y, dictionary of ids and weights).")
-    yield Lesson(found[0], found[1], found[2] if len(found) == 3 else {})
+    yield ShardBatch(found[0], found[1], found[2] if len(found) == 3 else {})
 
 
-class Block:
-    """Some rows that Dask computes, when they are called for or on a cluster.
+class DaskBlock:
+    """A block of rows computed by Dask on request.
 
     Parameters
     ----------
     parts : tuple of Delayed
         X, y and the like, or one that is all of them.
     names : tuple of str or None
-        What follows X and y; None if one is all of them.
+        The names of the arguments after X and y; None if one part is all of them.
     """
 
     def __init__(self, parts: tuple[Any, ...], names: tuple[str, ...] | None):
         self.parts, self.names = parts, names
 
-    def __call__(self) -> Iterator[Lesson]:
+    def __call__(self) -> Iterator[ShardBatch]:
         """Yield the rows, computed here."""
         import dask
 
-        yield from lessons_of_parts(self.names, *dask.compute(*self.parts))
+        yield from batches_of_parts(self.names, *dask.compute(*self.parts))
 
 
-def lessons_of_parts(names: tuple[str, ...] | None, *found: Any) -> Iterator[Lesson]:
-    """Yield the rows of a block whose parts are computed."""
+def batches_of_parts(names: tuple[str, ...] | None, *found: Any) -> Iterator[ShardBatch]:
+    """Yield the rows of a computed block."""
     if names is None:
-        yield from lessons_of_function(lambda: found[0])
+        yield from batches_of_function(lambda: found[0])
     else:
-        yield Lesson(found[0], found[1], dict(zip(names, found[2:], strict=True)))
+        yield ShardBatch(found[0], found[1], dict(zip(names, found[2:], strict=True)))
 
 
 def is_delayed(x: Any) -> bool:
-    """Return whether x is a result of Dask's that is not computed."""
+    """Return whether x is a lazy Dask result."""
     return hasattr(x, "__dask_graph__") and not hasattr(type(x), "to_delayed")
 
 
@@ -71,18 +74,18 @@ def is_collection(x: Any) -> bool:
 
 
 def row_chunks(collection: Any) -> tuple[float, ...]:
-    """Return the number of rows of each block; nan if it is not known."""
+    """Return the number of rows of each block, or nan."""
     return collection.chunks[0] if hasattr(collection, "chunks") else (np.nan,) * collection.npartitions
 
 
 def row_blocks(collection: Any) -> list[Any]:
-    """Return the blocks of rows, each of all columns."""
+    """Return the blocks of rows with all columns."""
     whole = collection.rechunk({1: -1}) if getattr(collection, "ndim", 1) > 1 and hasattr(collection, "rechunk") else collection
     return np.ravel(np.asarray(whole.to_delayed(), dtype=object)).tolist()
 
 
-def blocks_of(X: Any, y: Any, given: dict[str, Any]) -> list[Block]:
-    """Return the blocks of Dask collections, which must have their rows in the same chunks."""
+def blocks_of(X: Any, y: Any, given: dict[str, Any]) -> list[DaskBlock]:
+    """Return the blocks of Dask collections with equal chunks."""
     given = {name: value for name, value in given.items() if value is not None}
     expected = row_chunks(X)
     for name, value in {"y": y, **given}.items():
@@ -98,10 +101,10 @@ def blocks_of(X: Any, y: Any, given: dict[str, Any]) -> list[Block]:
                 f"{name} has the row chunks {shortened(found)}, and X has {shortened(expected)}; accepted are the same."
             )
     rows = zip(*(row_blocks(value) for value in (X, y, *given.values())), strict=True)
-    return [Block(tuple(parts), tuple(given)) for parts in rows]
+    return [DaskBlock(tuple(parts), tuple(given)) for parts in rows]
 
 
 def labels_in(name: str, y: Any) -> NDArray:
-    """Return the distinct labels of a block, or the numbers of its columns."""
+    """Return a block's distinct labels, or its column numbers."""
     found = np.asarray(y.compute() if is_delayed(y) else y)
     return np.unique(found) if found.ndim == 1 else np.arange(found.shape[1])

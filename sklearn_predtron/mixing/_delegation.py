@@ -1,4 +1,4 @@
-"""The predictions and attributes of a fitted mixture: those of its fitted estimator."""
+"""Predictions and attributes that a mixture takes from its estimator."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ ROUTED = ("fit", "partial_fit", "predict", "decision_function", "score")
 
 
 def offered(name: str) -> Callable[[Any], bool]:
-    """Return a check of whether the estimator that is mixed has a method."""
+    """Return a check that the mixed estimator has a method."""
     return lambda mixing: hasattr(getattr(mixing, "estimator_", mixing.estimator), name)
 
 
 class Delegating:
-    """Base of meta-estimators that predict as their fitted estimator does."""
+    """Base of meta-estimators that delegate predictions."""
 
     estimator: Any
     estimator_: Any
@@ -88,7 +88,7 @@ class Delegating:
 
     @keeping_type(available_if(offered("predict_proba")))
     def predict_proba(self, X: Any, **params: Any) -> NDArray:
-        """Compute the probabilities of the fitted estimator, calibrated on scores of the last rows of all shards.
+        """Compute the probabilities of the fitted estimator.
 
         Those of a tagger are available after ``estimator_.calibrate(X, y, sid=sid)``.
 
@@ -182,7 +182,7 @@ class Delegating:
 
     @keeping_type(available_if(offered("loss_bound")))
     def loss_bound(self, margin: float | None = None, radius: float | None = None, **params: Any) -> float:
-        """Bound the loss suffered online, if the theory of the parts has a bound.
+        """Bound the online loss, if a theorem applies.
 
         The bound is that of one learner.  For a mixture it bounds `mixed_loss_`, the mean of the shards' losses summed over the
         rounds; `estimator_.cumulative_loss_` is the sum over all shards, which may be as many times larger.

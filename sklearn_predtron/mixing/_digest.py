@@ -1,4 +1,4 @@
-"""Digests that identify rows: a sum over all that is learned of them."""
+"""Digests that identify rows of training."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from scipy import sparse
 
 
 class Digest:
-    """A sum over values in their order, whatever objects hold them: two that differ in a bit have not the same."""
+    """A digest of values in order, exact to the last bit."""
 
     def __init__(self) -> None:
         self._sum = hashlib.blake2b(digest_size=16)
 
     def add(self, value: Any) -> None:
-        """Take in an array, a matrix, a dictionary of them, or any other object."""
+        """Add an array, a matrix, a dictionary, or any object."""
         if isinstance(value, dict):
             for name in sorted(value):
                 self._say(name)
@@ -52,7 +52,10 @@ class Digest:
 
 
 def text_of(value: Any) -> str:
-    """Return a text that identifies a value; pickles differ for equal lists if one of them holds the same object twice."""
+    """Return text that identifies a value.
+
+    Pickles of equal lists can differ if objects are shared.
+    """
     try:
         return json.dumps(value)
     except (TypeError, ValueError):  # of other objects than numbers and texts

@@ -1,4 +1,4 @@
-"""Parameter mixing as a meta-estimator, over threads."""
+"""Parameter mixing as a meta-estimator."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from sklearn_predtron._support.warning import warn
 from sklearn_predtron.datasets._counts import check_counts
 from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.families.input.reading import Batch
-from sklearn_predtron.mixing._callbacks import EpochsAsRounds, Unwatched, Watched
-from sklearn_predtron.mixing._checkpoint import Checkpoint, check_path, described
-from sklearn_predtron.mixing._dask import client_in_scope, look_on_cluster, on_cluster
-from sklearn_predtron.mixing._dask_blocks import Block, blocks_of, is_collection, is_delayed
+from sklearn_predtron.mixing._callbacks import EpochsAsRounds, NoCallbacks, RoundCallbacks
+from sklearn_predtron.mixing._checkpoint import MixingCheckpoint, check_path, described
+from sklearn_predtron.mixing._dask import client_in_scope, map_on_cluster, on_cluster
+from sklearn_predtron.mixing._dask_blocks import DaskBlock, blocks_of, is_collection, is_delayed
 from sklearn_predtron.mixing._delegation import Delegating
-from sklearn_predtron.mixing._rounds import Course, Plan, Progress, Task, in_threads, learner_of
+from sklearn_predtron.mixing._rounds import MixingRun, Progress, RoundSettings, Task, in_threads, learner_of
 from sklearn_predtron.mixing._shards import (
     SHARDS,
-    Found,
-    Look,
-    cut_alone,
-    look_here,
-    look_through,
+    MapTasks,
+    Schema,
+    cut_single_file,
+    map_in_threads,
     open_shards,
     path_of,
+    scan_schema,
     shards_in,
     split_into_shards,
 )
@@ -47,11 +47,11 @@ if TYPE_CHECKING:
     from sklearn_predtron._support.types import Self
 
 FIXED = ("linear", "uniform")
-DEALING = 2**31  # a number that no shard has, for what deals rows to shards
+PARTITION_SEED = 2**31  # seeds the partition of rows; no shard has this number
 
 
 class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstimator):
-    """Parameter mixing: in each round every shard trains from the mixture of all shards so far.
+    """Parameter mixing: shards train in parallel and are averaged.
 
     In a round every shard makes a pass over its own rows, from the same weights.  The mixture is the mean of the shards'
     weights, weighted by the rounds they took; norms with dual weights average these (McDonald, Hall and Mann 2010; for any
@@ -79,8 +79,8 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
         Number of threads, as in joblib; the training loop does not hold Python's global lock.
     cluster : str, default=None
         The address of a Dask scheduler, such as "tcp://127.0.0.1:8786", whose workers train on lists of files and functions
-        (extra `cluster`).  Workers read the files in every round; a file must have the same path everywhere.  What functions
-        return stays in their memory.  Dask collections go to the client in scope, if there is one.  Lost workers are replaced:
+        (extra `cluster`).  Workers read the files in every round; a file must have the same path everywhere.  Results of
+        functions stay in their memory.  Dask collections go to the client in scope, if there is one.  Lost workers are replaced:
         a round is retried three times.  Dask sends pickles: only users who may run programs on its machines should reach its
         ports.
     checkpoint : str or path-like, default=None
@@ -130,6 +130,10 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
     0.93
     """
 
+    loss_curve_: list[float]
+    mixed_loss_: float
+    n_shards_: int
+    _seed: int
     _zero_based: bool | None = None  # whether the files so far counted from 0; None is that there were none
 
     def __init__(
@@ -166,7 +170,9 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
         zero_based: bool | types.AutoName = "auto",
         **params: Any,
     ) -> Self:
-        """Learn from a data set, or from shards, in rounds of mixing.
+        """Train on a data set, or on shards, in rounds.
+
+        Each round starts all shards from the mixture so far.
 
         Parameters
         ----------
@@ -200,19 +206,19 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
         """
         model, given = self._mixable(), self._routed("fit", params)
         seed = int(check_random_state(self.random_state).randint(2**31))
-        course = self._course(seed, self.rounds, None, Watched(self, X, y, given))
+        run = self._mixing_run(seed, self.rounds, None, RoundCallbacks(self, X, y, given))
         shards = self._shards_given(X, y, given)
         learn: Callable[[], Any]
         if shards is not None:
-            found = look_through(model, shards, Found(classes, n_features, zero_based), self._look(shards))
-            learn = partial(self._learn_shards, course, model, shards, found, whole=True)
+            found = scan_schema(model, shards, Schema(classes, n_features, zero_based), self._map_tasks(shards))
+            learn = partial(self._fit_shards, run, model, shards, found, whole=True)
         else:
-            self._refuse_alone(classes=classes, n_features=n_features, cluster=self.cluster)
+            self._check_in_memory_options(classes=classes, n_features=n_features, cluster=self.cluster)
             if self.shards == 1 and self.checkpoint is None:
-                return self._fit_alone(course, model, X, y, given)
+                return self._fit_single_shard(run, model, X, y, given)
             data = None if self.checkpoint is None else hash_of([X, y, given])
-            learn = partial(model._fit, X, y, partial(self._learn_dealt, course, data), **given)
-        return self._run(learn, course, model, self._where(shards))
+            learn = partial(model._fit, X, y, partial(self._fit_partitioned, run, data), **given)
+        return self._run(learn, run, model, self._cluster_target(shards))
 
     def partial_fit(
         self,
@@ -247,24 +253,26 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
             The meta-estimator.
         """
         first, given = not hasattr(self, "estimator_"), self._routed("partial_fit", params)
-        model = self._mixable() if first else self._gone_on()
+        model = self._mixable() if first else self._resumed_estimator()
         before = None if first else Progress(learner_of(model).export(), tuple(self.loss_curve_), self.mixed_loss_)
         seed = int(check_random_state(self.random_state).randint(2**31)) if first else self._seed
-        course = self._course(seed, 1, before, Unwatched())
+        run = self._mixing_run(seed, 1, before, NoCallbacks())
         shards = self._shards_given(X, y, given)
         learn: Callable[[], Any]
         if shards is None:
-            self._refuse_alone(n_features=n_features, cluster=self.cluster)
+            self._check_in_memory_options(n_features=n_features, cluster=self.cluster)
             labels = {} if classes is None else {"classes": classes}
-            learn = partial(model._partial_fit, X, y, partial(self._learn_dealt, course, None), **labels, **given)
+            learn = partial(model._partial_fit, X, y, partial(self._fit_partitioned, run, None), **labels, **given)
         else:
-            known = Found(classes, n_features, zero_based)
-            found = look_through(model, shards, known if first else self._found_before(model, known), self._look(shards))
-            learn = partial(self._learn_shards, course, model, shards, found)
-        return self._run(learn, course, model, self._where(shards))
+            known = Schema(classes, n_features, zero_based)
+            found = scan_schema(model, shards, known if first else self._checked_schema(model, known), self._map_tasks(shards))
+            learn = partial(self._fit_shards, run, model, shards, found)
+        return self._run(learn, run, model, self._cluster_target(shards))
 
     def set_callbacks(self, *callbacks: Any) -> Self:
-        """Set the callbacks of `fit`, whose tasks are its rounds; with scikit-learn 1.9 or later.
+        """Set the callbacks of `fit`, whose tasks are rounds.
+
+        Requires scikit-learn 1.9 or later.
 
         Parameters
         ----------
@@ -284,7 +292,7 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
         return super().set_callbacks(*callbacks)
 
     def _shards_given(self, X: Any, y: Any, given: dict[str, Any]) -> list[Any] | None:
-        """Return the shards that X lists, or is made of, if it does."""
+        """Return the shards that X lists, if any."""
         if is_collection(X):
             return blocks_of(X, y, given)
         shards = shards_in(X)
@@ -292,21 +300,21 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
             return None
         if y is not None or given:
             raise ValueError("y and its like are not accepted beside a list of shards, which have their own.")
-        return cut_alone([Block((x,), None) if is_delayed(x) else x for x in shards], self.shards)
+        return cut_single_file([DaskBlock((x,), None) if is_delayed(x) else x for x in shards], self.shards)
 
-    def _where(self, shards: list[Any] | None) -> Any:
-        """Return the cluster that learns: its address, or the client that computes what Dask is to compute; None is none."""
-        from_dask = any(isinstance(shard, Block) for shard in shards or [])
+    def _cluster_target(self, shards: list[Any] | None) -> Any:
+        """Return the address or client of the cluster; None for none."""
+        from_dask = any(isinstance(shard, DaskBlock) for shard in shards or [])
         client = client_in_scope(self.cluster) if from_dask else None
         return self.cluster if client is None else client
 
-    def _look(self, shards: list[Any]) -> Look:
+    def _map_tasks(self, shards: list[Any]) -> MapTasks:
         """Return the function that scans shards in parallel."""
-        where = self._where(shards)
-        return partial(look_here, self.n_jobs) if where is None else partial(look_on_cluster, where)
+        where = self._cluster_target(shards)
+        return partial(map_in_threads, self.n_jobs) if where is None else partial(map_on_cluster, where)
 
-    def _gone_on(self) -> BasePredtron:
-        """Return a copy of the fitted estimator with the present parameters, which it takes up or refuses as in a stream."""
+    def _resumed_estimator(self) -> BasePredtron:
+        """Return a copy to continue with the present parameters."""
         model, given = copy.deepcopy(self.estimator_), self._mixable()
         if type(given) is not type(model):
             raise ValueError(
@@ -314,10 +322,10 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
             )
         return model.set_params(**given.get_params(deep=False))
 
-    def _found_before(self, model: BasePredtron, given: Found) -> Found:
-        """Return the form of all rows since the first call; raise ValueError if the given form differs."""
-        known = Found(getattr(model, "classes_", None), getattr(model, "n_features_in_", None), self._zero_based)
-        for name, value, other in zip(Found._fields, given, known, strict=True):
+    def _checked_schema(self, model: BasePredtron, given: Schema) -> Schema:
+        """Return the schema of earlier calls; raise ValueError for another one."""
+        known = Schema(getattr(model, "classes_", None), getattr(model, "n_features_in_", None), self._zero_based)
+        for name, value, other in zip(Schema._fields, given, known, strict=True):
             if name == "classes" and value is not None and other is not None:
                 same = set(np.unique(value).tolist()) == set(other.tolist())
             else:
@@ -327,7 +335,7 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
         return known._replace(zero_based=given.zero_based if known.zero_based is None else known.zero_based)
 
     def _mixable(self) -> BasePredtron:
-        """Return a clone of the estimator, ready to be mixed; refuse what cannot be."""
+        """Return a validated clone of the estimator."""
         check_counts(rounds=self.rounds, passes=self.passes, shards=self.shards)
         if self.checkpoint is not None:
             check_path(self.checkpoint)
@@ -356,61 +364,61 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
             warn("callbacks of the estimator are not called: they watch the epochs of one learner, and shards have one each.")
         return model
 
-    def _refuse_alone(self, **given: Any) -> None:
-        """Refuse what is said of shards about a data set in memory."""
+    def _check_in_memory_options(self, **given: Any) -> None:
+        """Raise ValueError for shard options with data in memory."""
         for name, value in given.items():
             if value is not None:
                 raise ValueError(f"{name}={shortened(value)} is for a list of shards, and X is a data set in memory.")
 
-    def _course(self, seed: int, rounds: int, before: Progress | None, tasks: Unwatched) -> Course:
-        """Return the rounds of a call."""
-        course = Course(Plan(seed, self.passes, bool(self.estimator.shuffle)), rounds, before, tasks)
-        course.zero_based, course.fitted = self._zero_based if before else None, partial(self._fitted_attributes, course)
-        return course
+    def _mixing_run(self, seed: int, rounds: int, before: Progress | None, tasks: NoCallbacks) -> MixingRun:
+        """Return the mixing run of a call."""
+        run = MixingRun(RoundSettings(seed, self.passes, bool(self.estimator.shuffle)), rounds, before, tasks)
+        run.zero_based, run.fitted = self._zero_based if before else None, partial(self._fitted_attributes, run)
+        return run
 
-    def _fitted_attributes(self, course: Course, model: BasePredtron, progress: Progress) -> dict[str, Any]:
+    def _fitted_attributes(self, run: MixingRun, model: BasePredtron, progress: Progress) -> dict[str, Any]:
         """Return the attributes of a fitted mixture."""
         learned = {"estimator_": model, "loss_curve_": list(progress.losses), "mixed_loss_": progress.mixed_loss}
-        return {**learned, "n_shards_": course.n_shards, "_seed": course.plan.seed, "_zero_based": course.zero_based}
+        return {**learned, "n_shards_": run.n_shards, "_seed": run.settings.seed, "_zero_based": run.zero_based}
 
-    def _fit_alone(self, course: Course, model: BasePredtron, X: Any, y: Any, given: dict[str, Any]) -> Self:
-        """Fit the estimator itself on a data set in memory that is a single shard."""
+    def _fit_single_shard(self, run: MixingRun, model: BasePredtron, X: Any, y: Any, given: dict[str, Any]) -> Self:
+        """Fit the estimator itself on a single shard in memory."""
         own = {name: getattr(model, name) for name in ("max_iter", "tol", "random_state")}
         model.set_params(max_iter=self.rounds * self.passes, tol=None, random_state=self.random_state)
-        model.set_callbacks(EpochsAsRounds(course.tasks, self.rounds, self.passes, partial(self._fitted_alone, course, own)))
+        model.set_callbacks(EpochsAsRounds(run.tasks, self.rounds, self.passes, partial(self._single_shard_attributes, run, own)))
         model.fit(X, y, **given)
-        self.__dict__.update(self._fitted_alone(course, own, model))
+        self.__dict__.update(self._single_shard_attributes(run, own, model))
         return self
 
-    def _fitted_alone(self, course: Course, own: dict[str, Any], model: BasePredtron) -> dict[str, Any]:
-        """Return the attributes of a mixture of one learner, which gets back parameters of its own."""
+    def _single_shard_attributes(self, run: MixingRun, own: dict[str, Any], model: BasePredtron) -> dict[str, Any]:
+        """Return the fitted attributes for a single shard."""
         model.set_callbacks().set_params(**own)
         learned: Any = model._model
-        epochs, course.n_shards = model.loss_curve_, 1
+        epochs, run.n_shards = model.loss_curve_, 1
         losses = [float(np.mean(epochs[i : i + self.passes])) for i in range(0, len(epochs), self.passes)]
         learned.fit_record = {**learned.fit_record, "loss_curve_": losses}
-        return self._fitted_attributes(course, model, Progress({}, tuple(losses), model.cumulative_loss_))
+        return self._fitted_attributes(run, model, Progress({}, tuple(losses), model.cumulative_loss_))
 
-    def _learn_dealt(self, course: Course, data: str | None, model: BasePredtron, batch: Batch) -> None:
-        """Train on the shards of a data set in memory."""
+    def _fit_partitioned(self, run: MixingRun, data: str | None, model: BasePredtron, batch: Batch) -> None:
+        """Train on a partition of a data set in memory."""
         learned: Any = model._model
         learned.check_rows(batch.X, batch.rows)
-        before = course.before
-        random = np.random.default_rng([course.plan.seed, len(before.losses) if before else 0, DEALING])
+        before = run.before
+        random = np.random.default_rng([run.settings.seed, len(before.losses) if before else 0, PARTITION_SEED])
         shards = split_into_shards(model, batch, self.shards, random)
-        checkpoint = None if data is None else self._checkpoint_of(model, shards, course, data)
+        checkpoint = None if data is None else self._checkpoint_of(model, shards, run, data)
 
         def finish(model: BasePredtron) -> None:
             if before is None:
                 learned.fit_decision_on_rows(learned.decision_of(model._decision), batch)
 
-        course.take(model, shards, checkpoint, finish)
+        run.take(model, shards, checkpoint, finish)
 
-    def _learn_shards(self, course: Course, model: BasePredtron, given: list[Any], found: Found, *, whole: bool = False) -> None:
-        """Train on files and functions; raise ValueError if they are a whole data set without a row of positive weight."""
-        fresh = course.before is None
+    def _fit_shards(self, run: MixingRun, model: BasePredtron, given: list[Any], found: Schema, *, whole: bool = False) -> None:
+        """Train on files and functions, validating their labels."""
+        fresh = run.before is None
         if any(path_of(x) is not None for x in given):
-            course.zero_based = found.zero_based
+            run.zero_based = found.zero_based
         shards = open_shards(model, given, found, fresh=fresh)
         kept = self.checkpoint is not None and fresh
 
@@ -419,37 +427,38 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
             if isinstance(learned.call_metadata, bool):  # queries or sequences, whichever shard they are in
                 learned.call_metadata |= learned.learner.t > self.passes * len(model.loss_curve_)
 
-        course.take(model, shards, self._checkpoint_of(model, shards, course, None) if kept else None, finish)
+        run.take(model, shards, self._checkpoint_of(model, shards, run, None) if kept else None, finish)
         learned: Any = model._model
         if model._decision(learned.labels).on_rows:
+            decision = model.get_params(deep=False)["decision"]
             warn(
-                f"decision={model.decision!r} cuts where rows in memory lose least, and of shards at 0; pass a number, chosen on "
-                "some rows that are held out, say."
+                f"decision={decision!r} fits the cut to rows in memory, and uses 0 for shards; pass a number that was chosen on "
+                "held-out rows."
             )
         if whole and learned.learner.t == 0:
             raise ValueError("sample_weight is zero for every row of the shards; at least one weight must be positive.")
 
-    def _run(self, learn: Callable[[], Any], course: Course, model: BasePredtron, where: Any) -> Self:
-        """Learn, and take over the model; after an interrupt that of the last complete round."""
+    def _run(self, learn: Callable[[], Any], run: MixingRun, model: BasePredtron, where: Any) -> Self:
+        """Run, and adopt the model of the last complete round."""
         try:
             with Parallel(n_jobs=self.n_jobs, require="sharedmem") as workers:
-                course.engine = partial(in_threads, partial(self._side_by_side, workers))
+                run.engine = partial(in_threads, partial(self._run_in_parallel, workers))
                 if where is not None:
-                    course.engine = partial(on_cluster, where)
+                    run.engine = partial(on_cluster, where)
                 learn()
         except KeyboardInterrupt:
-            if course.progress is not None:
-                self.__dict__.update(self._fitted_attributes(course, model, course.progress))
+            if run.progress is not None:
+                self.__dict__.update(self._fitted_attributes(run, model, run.progress))
             raise
-        assert course.progress is not None
-        self.__dict__.update(self._fitted_attributes(course, model, course.progress))
+        assert run.progress is not None
+        self.__dict__.update(self._fitted_attributes(run, model, run.progress))
         return self
 
-    def _side_by_side(self, workers: Parallel, tasks: Iterable[Task]) -> None:
-        """Run the tasks of a round."""
+    def _run_in_parallel(self, workers: Parallel, tasks: Iterable[Task]) -> None:
+        """Run the tasks of a round in parallel."""
         workers(delayed(task)(*arguments) for task, arguments in tasks)
 
-    def _checkpoint_of(self, model: BasePredtron, shards: list[Any], course: Course, data: str | None) -> Checkpoint:
+    def _checkpoint_of(self, model: BasePredtron, shards: list[Any], run: MixingRun, data: str | None) -> MixingCheckpoint:
         """Return the checkpoint of a fit."""
         parameters = dict(sorted(model.get_params().items()))
         own = {"estimator": type(model).__name__, **{name: described(value) for name, value in parameters.items()}}
@@ -458,12 +467,12 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
         rows = {
             "n_features": getattr(model, "n_features_in_", None),
             "classes": None if classes is None else [repr(label) for label in classes.tolist()],
-            "zero_based": course.zero_based,
+            "zero_based": run.zero_based,
             "shards": [[shard.name, shard.size] for shard in shards],
             "hash of the data": data,
         }
         code = hash_of([made_of(value) for value in parameters.values()])
-        return Checkpoint(self.checkpoint, {**own, **mixing, **rows, "hash of the parameters": code})
+        return MixingCheckpoint(self.checkpoint, {**own, **mixing, **rows, "hash of the parameters": code})
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")

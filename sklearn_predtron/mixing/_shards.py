@@ -1,4 +1,4 @@
-"""Shards: rounds of rows in memory, files, and what a function returns."""
+"""Shards: rounds in memory, files, and functions."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ from sklearn_predtron.families.labels.classes import MissingClasses
 from sklearn_predtron.families.training.composition import Composition
 from sklearn_predtron.families.training.epochs import epochs_of, learn_epoch, observation_of
 from sklearn_predtron.families.training.trainer import with_model
-from sklearn_predtron.mixing._dask_blocks import Block, Lesson, labels_in, lessons_of_function
+from sklearn_predtron.mixing._dask_blocks import DaskBlock, ShardBatch, batches_of_function, labels_in
 from sklearn_predtron.mixing._digest import Digest
 
 Path = str | os.PathLike[str]
 SHARDS = 8  # unless another number is asked for
-Look = Callable[[Callable[..., Any], list[tuple[Any, ...]]], list[Any]]
+MapTasks = Callable[[Callable[..., Any], list[tuple[Any, ...]]], list[Any]]
 
 
 class ShardError(ValueError):
-    """Error that names the shard on which training failed, and the reason.
+    """Error that names the failed shard and the reason.
 
     Parameters
     ----------
     shard : str
         The shard's number and name.
     reason : str
-        What is wrong with it.
+        The reason of the failure.
 
     See Also
     --------
@@ -63,8 +63,8 @@ class ShardError(ValueError):
         return f"{self.shard}: {self.reason}"
 
 
-class Seen(NamedTuple):
-    """Records of a pass over a shard: the first id and the last of its queries or sequences, and what identifies its rows."""
+class ShardSummary(NamedTuple):
+    """Summary of a pass over a shard: ids and digest."""
 
     number: int
     shard: str
@@ -72,17 +72,17 @@ class Seen(NamedTuple):
     rows: str
 
 
-class Rounds:
-    """Some of the rounds of a data set in memory, which is read in place: a query or a sequence, being a round, is never cut.
+class InMemoryShard:
+    """A shard of rounds in memory, read in place.
 
     Parameters
     ----------
     name : str
-        What the shard is called in errors.
+        The name of the shard in errors.
     model : BasePredtron
         The estimator that has read the data.
     batch : Batch
-        What it has read.
+        The data that it has read.
     rounds : ndarray of shape (n_rounds,)
         The numbers of the rounds.
     """
@@ -92,103 +92,107 @@ class Rounds:
         self.batch, self.size = batch._replace(order=rounds, labels=batch.labels.shared()), len(rounds)
 
     def learn(self, learner: Learner, random: np.random.Generator | None, *, fresh: bool, digest: Digest | None = None) -> None:
-        """Take a pass over the rounds, of which all together are digested elsewhere."""
+        """Train for one pass; the whole data set has one digest."""
         learn_batch(self.model, learner, self.batch, random, fresh=fresh)
 
-    def look(self, digest: Digest) -> None:
-        """Take no pass."""
+    def digest_rows(self, digest: Digest) -> None:
+        """Do not scan."""
 
 
-class Chunks:
-    """Rows that come in chunks, read anew for each pass and shuffled within the chunk; one of them is in memory at a time.
+class ChunkedShard:
+    """A shard of chunks, read and shuffled for each pass.
 
     Parameters
     ----------
     name : str
-        What the shard is called in errors.
+        The name of the shard in errors.
     model : BasePredtron
         An estimator that knows the labels.
     chunks : callable
-        Returns an iterator of what is learned at once.
+        Returns an iterator of the batches.
     size : int or None
         Bytes of a file.
     """
 
-    def __init__(self, name: str, model: BasePredtron, chunks: Callable[[], Iterator[Lesson]], size: int | None):
+    def __init__(self, name: str, model: BasePredtron, chunks: Callable[[], Iterator[ShardBatch]], size: int | None):
         self.name, self.model, self.chunks, self.size = name, reader_like(model), chunks, size
 
     def learn(
         self, learner: Learner, random: np.random.Generator | None, *, fresh: bool, digest: Digest | None = None
     ) -> tuple[Any, Any] | None:
-        """Take a pass over the rows; return the first id and the last of their queries or sequences, if they have any."""
+        """Train for one pass; return the first and last id."""
         ends: tuple[Any, Any] | None = None
         ids = ids_taken(type(self.model).fit)
-        for lesson, batch in self._batches(digest):
+        for shard_batch, batch in self._batches(digest):
             self.model._model.check_rows(batch.X, batch.rows)
             if self.size is None:  # rows of files have the format of the file
                 self.model._model.warn_of_other_format(batch.rows, self.model.norm)
             learn_batch(self.model, learner, batch, random, fresh=fresh)
             if ids is not None:
-                found = ends_of(lesson, ids)
+                found = id_range(shard_batch, ids)
                 ends = found if ends is None or found is None else (ends[0], found[1])
         return ends
 
-    def look(self, digest: Digest) -> None:
-        """Take a pass over the rows without learning."""
+    def digest_rows(self, digest: Digest) -> None:
+        """Read all rows without training."""
         for _ in self._batches(digest):
             pass
 
-    def _batches(self, digest: Digest | None) -> Iterator[tuple[Lesson, Batch]]:
-        """Yield the chunks that have rows, each as it comes and as it is read."""
-        for lesson in self.chunks():
-            if len(lesson) == 0:
+    def _batches(self, digest: Digest | None) -> Iterator[tuple[ShardBatch, Batch]]:
+        """Yield the non-empty chunks, raw and as read."""
+        for shard_batch in self.chunks():
+            if len(shard_batch) == 0:
                 continue
-            lesson = ids_apart(self.model, lesson)
-            batch = read_lesson(self.model, lesson, self.model._model).batch
+            shard_batch = separate_ids(self.model, shard_batch)
+            batch = read_shard_batch(self.model, shard_batch, self.model._model).batch
             if digest is not None:
-                for part in (batch.X, lesson.y, lesson.given):
+                for part in (batch.X, shard_batch.y, shard_batch.given):
                     digest.add(part)
-            yield lesson, batch
+            yield shard_batch, batch
 
 
 def reader_like(model: BasePredtron) -> BasePredtron:
-    """Return an estimator that reads rows as another does, and may change meanwhile; what is learned stays the other's."""
+    """Return an estimator that reads rows as another does.
+
+    Changes to it do not affect the other.
+    """
     known: Any = model._model
     return with_model(model, known.but())
 
 
-def ids_apart(model: BasePredtron, lesson: Lesson) -> Lesson:
-    """Return rows without the column of ids that they may have, and the ids among what is given."""
+def separate_ids(model: BasePredtron, shard_batch: ShardBatch) -> ShardBatch:
+    """Return rows and the ids, separated from their column."""
     ids = ids_taken(type(model).fit)
     if ids is None:
-        return lesson
-    X, values = split_ids(lesson.X, lesson.given.get(ids.name), ids)
-    return Lesson(X, lesson.y, {**lesson.given, ids.name: values})
+        return shard_batch
+    X, values = split_ids(shard_batch.X, shard_batch.given.get(ids.name), ids)
+    return ShardBatch(X, shard_batch.y, {**shard_batch.given, ids.name: values})
 
 
-def read_lesson(model: BasePredtron, lesson: Lesson, known: Any, **more: Any) -> Reading:
-    """Return rows, with their ids apart, as an estimator reads them to continue a known model or to start one."""
+def read_shard_batch(model: BasePredtron, shard_batch: ShardBatch, known: Any, **more: Any) -> Reading:
+    """Read rows as the estimator does, to continue or start."""
     accepted = [name for name in inspect.signature(type(model).fit).parameters if name not in ("self", "X", "y")]
-    for name in lesson.given:
+    for name in shard_batch.given:
         if name not in accepted:
             raise ValueError(f"its dictionary has {shortened(name)}; accepted are {shortened(accepted)}.")
     reader = model._reader()
     if known is None and model.features is not None:  # all shards have the map of the first rows
-        reader.columns = columns_of(model.features, lesson.X, lesson.y, lesson.given, labels=model._has_labels)[0]
-    return reader.read(lesson.X, lesson.y, model._read_labels, known, **lesson.given, **more, partial=True)
+        given = shard_batch.given
+        reader.columns = columns_of(model.features, shard_batch.X, shard_batch.y, given, labels=model._has_labels)[0]
+    return reader.read(shard_batch.X, shard_batch.y, model._read_labels, known, **shard_batch.given, **more, partial=True)
 
 
-def ends_of(lesson: Lesson, ids: Ids) -> tuple[Any, Any] | None:
-    """Return the ids of the first row and of the last."""
-    values = lesson.given[ids.name]
+def id_range(shard_batch: ShardBatch, ids: Ids) -> tuple[Any, Any] | None:
+    """Return the first and the last id."""
+    values = shard_batch.given[ids.name]
     if values is None or is_one(values):
         return None
     first, last = np.asarray(values).ravel()[[0, -1]].tolist()
     return first, last
 
 
-def check_ends(seen: list[Seen]) -> None:
-    """Refuse shards, in their order, that share a query, or a sequence, at their border."""
+def check_distinct_groups(seen: list[ShardSummary]) -> None:
+    """Raise ValueError if neighbouring shards share a group."""
     there = [(one.shard, one.ends) for one in seen if one.ends is not None]
     for (before, (_, last)), (after, (first, _)) in itertools.pairwise(there):
         if last == first:
@@ -200,18 +204,18 @@ def check_ends(seen: list[Seen]) -> None:
 
 
 def learn_batch(model: BasePredtron, learner: Learner, batch: Batch, random: np.random.Generator | None, *, fresh: bool) -> None:
-    """Train a learner for one pass over a batch; `fresh` means that it has not seen the rows before."""
+    """Train for one pass over a batch; `fresh` marks unseen rows."""
     if batch.rows.n == 0 or (batch.order is not None and len(batch.order) == 0):
         return
     drawn = epochs_of(model._reader(), batch, random, learner).draw(observed=observation_of(learner) if fresh else None)
     learn_epoch(model._model, learner, *drawn, fresh=fresh)
 
 
-def split_into_shards(model: BasePredtron, batch: Batch, n: int, random: np.random.Generator) -> list[Rounds]:
-    """Return n shards of a data set: its rounds, permuted, are dealt to them."""
+def split_into_shards(model: BasePredtron, batch: Batch, n: int, random: np.random.Generator) -> list[InMemoryShard]:
+    """Partition the permuted rounds of a data set into shards."""
     there = np.arange(batch.rows.n) if batch.order is None else batch.order
     dealt = random.permutation(there).astype(np.intp, copy=False)
-    return [Rounds(f"shard {i}", model, batch, np.ascontiguousarray(dealt[i::n])) for i in range(n)]
+    return [InMemoryShard(f"shard {i}", model, batch, np.ascontiguousarray(dealt[i::n])) for i in range(n)]
 
 
 def is_path(x: Any) -> bool:
@@ -225,7 +229,7 @@ def is_shard(x: Any) -> bool:
 
 
 def shards_in(X: Any) -> list[Any] | None:
-    """Return the files and functions that X lists, or None if it is a data set in memory."""
+    """Return the shards that X lists; None for other data."""
     if is_path(X) or callable(X) or isinstance(X, Iterator):
         raise ValueError(f"X={shortened(X)} is no list; accepted are lists of files and functions, and data sets in memory.")
     if not isinstance(X, (list, tuple)) or not any(is_shard(x) for x in X):
@@ -236,16 +240,16 @@ def shards_in(X: Any) -> list[Any] | None:
     return list(X)
 
 
-class Found(NamedTuple):
-    """The form of the rows of all files: given, or found in a first pass."""
+class Schema(NamedTuple):
+    """The form of all rows: given, or found by scanning."""
 
     classes: Any = None
     n_features: int | None = None
-    zero_based: Any = "auto"  # which no longer is what is found
+    zero_based: Any = "auto"  # a scan replaces "auto" by its finding
 
 
-def options_of(model: BasePredtron, found: Found) -> dict[str, Any]:
-    """Return the options of `SvmlightReader` for the files of an estimator."""
+def options_of(model: BasePredtron, found: Schema) -> dict[str, Any]:
+    """Return the reader options for an estimator's files."""
     ids = ids_taken(type(model).fit)
     tags = model.__sklearn_tags__()
     multilabel = tags.classifier_tags is not None and tags.classifier_tags.multi_label
@@ -254,136 +258,148 @@ def options_of(model: BasePredtron, found: Found) -> dict[str, Any]:
     return {**options, "classes": found.classes if multilabel else None}
 
 
-class PartOfFile(NamedTuple):
-    """One of the parts into which a file that is alone is cut."""
+class FilePiece(NamedTuple):
+    """One of the parts of a single file."""
 
     path: Path
     part: tuple[int, int]
 
 
-def cut_alone(given: list[Any], n: int) -> list[Any]:
-    """Return n parts of a file that is alone, if it can be cut; else what is given."""
+def cut_single_file(given: list[Any], n: int) -> list[Any]:
+    """Split a single file into n parts, if possible."""
     if n == 1 or len(given) > 1 or not is_path(given[0]) or not can_be_cut(os.fspath(given[0])):
         return given
-    return [PartOfFile(given[0], (i, n)) for i in range(n)]
+    return [FilePiece(given[0], (i, n)) for i in range(n)]
 
 
 def path_of(shard: Any) -> Path | None:
     """Return the file of a shard, if it has one."""
-    if isinstance(shard, (PartOfFile, SvmlightReader)):
+    if isinstance(shard, (FilePiece, SvmlightReader)):
         return shard.path
     return shard if is_path(shard) else None
 
 
-def reader_of(shard: Path | PartOfFile | SvmlightReader, options: dict[str, Any]) -> SvmlightReader:
-    """Return a reader of a file, or of its part; one that is given knows how it reads."""
+def reader_of(shard: Path | FilePiece | SvmlightReader, options: dict[str, Any]) -> SvmlightReader:
+    """Return the reader of a file or of its part."""
     if isinstance(shard, SvmlightReader):
         return shard
-    if isinstance(shard, PartOfFile):
+    if isinstance(shard, FilePiece):
         return SvmlightReader(shard.path, part=shard.part, **options)
     return SvmlightReader(shard, **options)
 
 
-def lessons_of_file(shard: Path | PartOfFile | SvmlightReader, options: dict[str, Any]) -> Iterator[Lesson]:
+def batches_of_file(shard: Path | FilePiece | SvmlightReader, options: dict[str, Any]) -> Iterator[ShardBatch]:
     """Yield the chunks of an svmlight file."""
     name = "qid" if options["query_id"] else "sid" if options["sequence_id"] else None
     for X, y, ids in reader_of(shard, options):
-        yield Lesson(X, y, {} if name is None else {name: ids})
+        yield ShardBatch(X, y, {} if name is None else {name: ids})
 
 
 def name_of(number: int, shard: Any) -> str:
     """Return the name of a shard in error messages."""
-    if isinstance(shard, Block):
+    if isinstance(shard, DaskBlock):
         return f"block {number}"
-    if isinstance(shard, PartOfFile):
+    if isinstance(shard, FilePiece):
         return f"shard {number}, part {shard.part[0]} of {os.fspath(shard.path)!r}"
     path = path_of(shard)
     return f"shard {number}" if path is None else f"shard {number}, {os.fspath(path)!r}"
 
 
-def open_shards(model: BasePredtron, given: list[Any], found: Found, *, fresh: bool) -> list[Chunks]:
-    """Return the shards of files and functions; a fresh model gets a learner of no rounds, made for the first rows."""
+def open_shards(model: BasePredtron, given: list[Any], found: Schema, *, fresh: bool) -> list[ChunkedShard]:
+    """Return the shards of files and functions, and the learner.
+
+    A fresh model gets an untrained learner made for the first rows.
+    """
     names = [name_of(i, x) for i, x in enumerate(given)]
     options = options_of(model, found)
-    readers: list[Callable[[], Iterator[Lesson]]] = [lessons_of(x, options) for x in given]
+    readers: list[Callable[[], Iterator[ShardBatch]]] = [batches_of(x, options) for x in given]
     paths = [path_of(x) for x in given]
     if fresh:
         prepare_learner(model, names, readers, found, paths)
     sizes = [None if path is None else os.path.getsize(path) for path in paths]
-    return [Chunks(name, model, reader, size) for name, reader, size in zip(names, readers, sizes, strict=True)]
+    return [ChunkedShard(name, model, reader, size) for name, reader, size in zip(names, readers, sizes, strict=True)]
 
 
-def lessons_of(shard: Any, options: dict[str, Any]) -> Callable[[], Iterator[Lesson]]:
+def batches_of(shard: Any, options: dict[str, Any]) -> Callable[[], Iterator[ShardBatch]]:
     """Return a function that yields the rows of a shard."""
-    if isinstance(shard, Block):
+    if isinstance(shard, DaskBlock):
         return shard
-    return partial(lessons_of_function, shard) if path_of(shard) is None else partial(lessons_of_file, shard, options)
+    return partial(batches_of_function, shard) if path_of(shard) is None else partial(batches_of_file, shard, options)
 
 
-def look_here(n_jobs: int | None, function: Callable[..., Any], tasks: list[tuple[Any, ...]]) -> list[Any]:
-    """Return the results of a function for each task, run on threads; a task begins with its shard's name."""
+def map_in_threads(n_jobs: int | None, function: Callable[..., Any], tasks: list[tuple[Any, ...]]) -> list[Any]:
+    """Map a function over tasks in threads.
+
+    A task begins with its shard's name.
+    """
     return Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(function)(*task) for task in tasks)
 
 
-def look_through(model: BasePredtron, given: list[Any], known: Found, look: Look) -> Found:
-    """Return the form of all rows; if part of it is unknown, scan the files in a first pass, in parallel by `look`."""
+def scan_schema(model: BasePredtron, given: list[Any], known: Schema, map_tasks: MapTasks) -> Schema:
+    """Return the schema of all rows, scanning files if needed."""
     if known.n_features is not None:
         check_counts(n_features=known.n_features)
     if not (known.zero_based == "auto" or isinstance(known.zero_based, (bool, np.bool_))):
         raise ValueError(f"zero_based={known.zero_based!r} is not known; accepted are True, False and 'auto'.")
     labelled = "classes" in inspect.signature(type(model).partial_fit).parameters
-    blocks = [(name_of(number, x), x.parts[1]) for number, x in enumerate(given) if isinstance(x, Block) and x.names is not None]
+    blocks = [
+        (name_of(number, x), x.parts[1]) for number, x in enumerate(given) if isinstance(x, DaskBlock) and x.names is not None
+    ]
     if blocks and labelled and known.classes is None:
-        known = known._replace(classes=np.unique(np.concatenate(look(labels_in, blocks))))
+        known = known._replace(classes=np.unique(np.concatenate(map_tasks(labels_in, blocks))))
     files = [(name_of(number, x), x) for number, x in enumerate(given) if path_of(x) is not None]
     complete = known.n_features is not None and known.zero_based != "auto" and (known.classes is not None or not labelled)
     if not files or complete:
         return known._replace(zero_based=known.zero_based != "auto" and bool(known.zero_based))
-    options = {**options_of(model, Found(None, None)), "zero_based": known.zero_based}
-    found, (classes, n_features, _) = sum_of(look(scanned, [(*file, options) for file in files])), known
+    options = {**options_of(model, Schema(None, None)), "zero_based": known.zero_based}
+    found, (classes, n_features, _) = merge_summaries(map_tasks(scan_whole_file, [(*file, options) for file in files])), known
     if classes is None and labelled:
         classes = found.classes
-    return Found(classes, n_features or found.n_features, found.zero_based)
+    return Schema(classes, n_features or found.n_features, found.zero_based)
 
 
-def sum_of(summaries: list[SvmlightSummary]) -> Found:
-    """Return the form of the rows of all files.
+def merge_summaries(summaries: list[SvmlightSummary]) -> Schema:
+    """Merge the summaries of all files into one schema.
 
     If any file counts from 0, a file without the index 0 may do so, too: its rows are then one feature wider.
     """
     base = any(summary.zero_based for summary in summaries)
     width = max(summary.n_features + (base and not summary.zero_based) for summary in summaries)
-    return Found(np.unique(np.concatenate([summary.classes for summary in summaries])), width, base)
+    return Schema(np.unique(np.concatenate([summary.classes for summary in summaries])), width, base)
 
 
-def summarised(name: str, shard: Path | PartOfFile, options: dict[str, Any]) -> SvmlightSummary:
-    """Return the summary of a file, up to the first line that cannot be read."""
+def scan_readable_part(name: str, shard: Path | FilePiece, options: dict[str, Any]) -> SvmlightSummary:
+    """Return the summary up to the first unreadable line."""
     try:
         return reader_of(shard, options).scan()
     except (OSError, ValueError) as error:
         raise ShardError(name, str(error)) from error
 
 
-def scanned(name: str, shard: Path | PartOfFile, options: dict[str, Any]) -> SvmlightSummary:
-    """Return the summary of a file that can be read to its end."""
-    found = summarised(name, shard, options)
+def scan_whole_file(name: str, shard: Path | FilePiece, options: dict[str, Any]) -> SvmlightSummary:
+    """Return the summary of a wholly readable file."""
+    found = scan_readable_part(name, shard, options)
     if found.error is not None:
         raise ShardError(name, str(found.error)) from found.error
     return found
 
 
 def prepare_learner(
-    model: BasePredtron, names: list[str], readers: list[Callable[[], Iterator[Lesson]]], found: Found, paths: list[Path | None]
+    model: BasePredtron,
+    names: list[str],
+    readers: list[Callable[[], Iterator[ShardBatch]]],
+    found: Schema,
+    paths: list[Path | None],
 ) -> None:
-    """Get a learner of no rounds ready for rows like the first."""
+    """Prepare an untrained learner for rows like the first."""
     model._validate_params()
     known = {} if found.classes is None else {"classes": found.classes}
     for name, reader, path in zip(names, readers, paths, strict=True):
         try:
-            lesson = next((lesson for lesson in reader() if len(lesson) > 0), None)
-            if lesson is None:
+            shard_batch = next((shard_batch for shard_batch in reader() if len(shard_batch) > 0), None)
+            if shard_batch is None:
                 continue
-            reading = read_lesson(model, ids_apart(model, lesson), None, **known)
+            reading = read_shard_batch(model, separate_ids(model, shard_batch), None, **known)
             width = reading.columns.n
             if found.n_features not in (None, width):
                 raise ValueError(f"X has {width} features, and n_features={found.n_features}.")

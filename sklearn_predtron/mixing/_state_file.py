@@ -1,4 +1,4 @@
-"""A file of JSON and arrays, with a sum over all of it that is checked before any of it is believed."""
+"""Files of JSON and arrays with a verified check sum."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ KINDS = {"<f8", "<i8", "|b1"}
 Arrays = dict[str, NDArray]
 
 
-class NoStateError(Exception):
+class InvalidStateFileError(Exception):
     """A file was not written here, or by another version."""
 
 
 def write_state(path: str, about: Any, arrays: Arrays) -> None:
-    """Put a file in the place of the one that is there, or of none."""
+    """Write or replace a file atomically."""
     kept = {name: array.astype(array.dtype.newbyteorder("<"), order="C", copy=False) for name, array in arrays.items()}
     table = [[name, array.dtype.str, array.shape] for name, array in kept.items()]
     line = json.dumps({"about": about, "arrays": table}).encode() + b"\n"
@@ -38,24 +38,24 @@ def write_state(path: str, about: Any, arrays: Arrays) -> None:
 
 
 def read_state(path: str) -> tuple[Any, Arrays] | None:
-    """Return the contents of a state file, or None without the file; raise ValueError if the contents are invalid."""
+    """Return the verified contents of a file; None without one."""
     if not os.path.exists(path):
         return None
     with open(path, "rb") as file:
         start = file.read(len(MAGIC) + SUM)
         if not MAGIC.startswith(start[: len(MAGIC)]):
-            raise NoStateError
+            raise InvalidStateFileError
         content = file.read()
     if sum_of([content]) != start[len(MAGIC) :]:
         raise ValueError("its check sum is another")
     try:
         return parsed(content)
-    except Exception as error:  # what a file may say whose sum was made to be right
+    except Exception as error:  # a forged file with a correct check sum can hold anything
         raise ValueError(f"{type(error).__name__}: {error}") from None
 
 
 def sum_of(parts: Iterable[bytes | memoryview]) -> bytes:
-    """Return the sum of bytes in their order."""
+    """Return the check sum of bytes."""
     found = hashlib.blake2b(digest_size=SUM)
     for part in parts:
         found.update(part)

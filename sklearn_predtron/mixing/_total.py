@@ -1,4 +1,4 @@
-"""The sum of what shards have learned, in a fixed order, whatever engine brings it."""
+"""Sums of contributions in a fixed order on any backend."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from sklearn_predtron._core.learner import INSTRUCTIONS
 from sklearn_predtron._support.version import __version__
 
 FAN_IN = 8
-# What the last bits depend on, beside the rows.
+# The last bits depend on this, besides the rows.
 MADE_BY = f"sklearn_predtron {__version__}, {platform.machine()} {INSTRUCTIONS}"
 
 
-class Total:
-    """Adds up contributions as they come, by a tree that is fixed by their numbers, so that nothing else rounds.
+class ContributionSum:
+    """Adds contributions by a fixed tree, so rounding is reproducible.
 
-    Sums of `FAN_IN` in a row are added up in turn, and so on.  Whoever brings one adds what is next in order, while others, who
-    come meanwhile, leave theirs and go: few contributions are there at a time.
+    `FAN_IN` consecutive sums of a level are added up to one sum of the next level.  A thread that brings a contribution adds all
+    that are next in order.  Other threads leave their contributions meanwhile and return, so few contributions wait at a time.
     """
 
     def __init__(self) -> None:
@@ -26,7 +26,7 @@ class Total:
         self.sums: list[tuple[int, Contribution | None]] = []  # of each level of the tree: how many it has added, and their sum
 
     def put(self, number: int, found: Contribution) -> None:
-        """Take the contribution of a number, from 0, whose arrays become the total's."""
+        """Add a contribution by its number; the sum owns its arrays."""
         with self.lock:
             self.waiting[number] = found
             if self.adding:
@@ -36,14 +36,14 @@ class Total:
             self._carry(0, ready)
 
     def _take_next(self) -> Contribution | None:
-        """Return the next contribution to add, or None if it is not there yet."""
+        """Return the next contribution, or None if it is missing."""
         with self.lock:
             self.adding = self.next in self.waiting
             self.next += self.adding
             return self.waiting.pop(self.next - 1) if self.adding else None
 
     def _carry(self, level: int, found: Contribution) -> None:
-        """Add to the sum of a level, which goes to the next one when it is complete."""
+        """Add to a level's sum, and carry complete sums upwards."""
         if level == len(self.sums):
             self.sums.append((0, None))
         n, before = self.sums[level]

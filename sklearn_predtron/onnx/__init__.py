@@ -1,4 +1,4 @@
-"""Estimators as ONNX graphs: converters for skl2onnx, which also take the last step of a pipeline."""
+"""Estimators as ONNX graphs: converters for skl2onnx."""
 
 from sklearn_predtron.onnx._converters import register_converters
 

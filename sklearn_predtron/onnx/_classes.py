@@ -1,4 +1,4 @@
-"""Classifiers: the class of the best decoded score, or of least expected cost, or the label of a rejected row."""
+"""Classifiers: predicted classes, by scores or expected cost."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from sklearn_predtron.onnx._scores import linear_map, tensor_labels, unshifted
 
 
 def labels_of(model: Any) -> NDArray:
-    """Return the labels that can be predicted, in the order of their numbers."""
+    """Return the labels that can be predicted, by number."""
     return tensor_labels(model._named(model.classes_))
 
 
@@ -35,7 +35,7 @@ def class_outputs(model: Any, real: Any) -> dict[str, Any]:
 
 
 def draw_classes(graph: Graph, model: Any, X: str) -> list[str]:
-    """Return the label and the decoded scores of each row, and probabilities if they are known."""
+    """Add nodes for labels, decoded scores and probabilities."""
     learned, labels, k = model._model, labels_of(model), len(model.classes_)
     problem = learned.problem
     decode = problem.decision(np.eye(problem.d))
@@ -59,20 +59,20 @@ def draw_classes(graph: Graph, model: Any, X: str) -> list[str]:
 
 
 def draw_probabilities(graph: Graph, calibrated: Calibrated, decoded: str, k: int, problem: Any) -> str:
-    """Return the probabilities of the classes, given scores that nothing was taken off."""
+    """Add nodes for class probabilities, given unshifted scores."""
     if k == 2:
         return of_both(graph, of_columns(graph, calibrated, graph.as_column(second(graph, decoded, problem))))
     return of_decoded(graph, calibrated, first_classes(graph, decoded, k, problem), best(graph, decoded, problem))
 
 
 def best(graph: Graph, decoded: str, problem: Any) -> str:
-    """Return the number of the best prediction, and of those that tie as Python does."""
+    """Return the number of the best prediction, and its ties."""
     of_ties = problem.predict(np.zeros((1, problem.d)))[0]
     return graph.node("ArgMax", decoded, axis=1, keepdims=0, select_last_index=int(of_ties > 0))
 
 
 def code_or_reject(graph: Graph, decides: AbstainByMargin, decoded: str, k: int) -> str:
-    """Return the number of the best class, or of the rejection where its lead is not what `reject` asks for, or NaN."""
+    """Return the number of the best class or of abstention."""
     values, classes = graph.node("TopK", decoded, graph.constant([2], np.int64), n_outputs=2, axis=1)
     lead = graph.node("Sub", graph.column(values, 0), graph.column(values, 1))
     first, second = graph.column(classes, 0), graph.column(classes, 1)
@@ -85,11 +85,11 @@ def code_or_reject(graph: Graph, decides: AbstainByMargin, decoded: str, k: int)
 
 
 def second(graph: Graph, decoded: str, problem: Any) -> str:
-    """Return the score of the second of two classes, as `decision_function` does."""
+    """Return the second class's score, as `decision_function` does."""
     difference = graph.node("Sub", graph.column(decoded, 1), graph.column(decoded, 0))
     return graph.node("Mul", difference, graph.constant(0.5, graph.real)) if problem.d == 1 else difference
 
 
 def first_classes(graph: Graph, decoded: str, k: int, problem: Any) -> str:
-    """Return the decoded scores of the classes, without that of a code for rejections."""
+    """Return the decoded scores of classes, without abstention."""
     return decoded if problem.k == k else graph.node("Gather", decoded, graph.constant(np.arange(k), np.int64), axis=1)

@@ -1,4 +1,4 @@
-"""The converters as skl2onnx knows them, one for each estimator."""
+"""Converters of this package for skl2onnx, one per estimator."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ REFUSED = {
 
 
 def register_converters() -> None:
-    """Register the converters of this package's estimators with skl2onnx.
+    """Register this package's converters with skl2onnx.
 
     Then ``skl2onnx.to_onnx`` and ``skl2onnx.convert_sklearn`` take them, alone and as the last step of a pipeline, and the
-    feature maps of `sklearn_predtron.features` as any step.  The graph's outputs equal what the estimator's methods return.
+    feature maps of `sklearn_predtron.features` as any step.  The graph's outputs equal the results of the estimator's methods.
     For classifiers, ``label`` is `predict`, ``scores`` is `decision_function` and ``probabilities`` is `predict_proba`, left
     out where that is an error (after `fit` under ``decision="learned"`` or several epochs with ``cv=0``, and with a `rule` of
     `Reject`).  For `PredtronRanker`, ``scores`` is `predict` and ``positions`` is `rank` of the rows as one query.  For
@@ -110,7 +110,7 @@ def register_converters() -> None:
 
 
 def parse(scope: Any, model: Any, inputs: list[Any], custom_parsers: Any = None) -> list[Any]:
-    """Declare what an estimator puts out, if it can be converted."""
+    """Declare the outputs of an estimator that can be converted."""
     from skl2onnx import get_model_alias
     from skl2onnx.common.data_types import _guess_numpy_type
 
@@ -132,14 +132,14 @@ def parse(scope: Any, model: Any, inputs: list[Any], custom_parsers: Any = None)
 
 
 def check_predicts(model: Any) -> None:
-    """Raise what `predict` raises under the present parameters, some of which may have been set since it learned."""
+    """Raise the error of `predict` under the present parameters."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of names that the features have elsewhere
         model.predict(np.zeros((1, model.n_features_in_)))
 
 
 def real_type(model: Any, inputs: list[Any]) -> Any:
-    """Return the type in which a graph computes; refuse inputs that are no matrix of numbers."""
+    """Return the type in which a graph computes."""
     from skl2onnx.common.data_types import BooleanTensorType, DoubleTensorType, FloatTensorType, Int32TensorType, Int64TensorType
 
     kinds = (DoubleTensorType, FloatTensorType, Int32TensorType, Int64TensorType, BooleanTensorType)
@@ -152,27 +152,30 @@ def real_type(model: Any, inputs: list[Any]) -> Any:
 
 
 def check_width(model: Any, inputs: list[Any]) -> None:
-    """Refuse a matrix that has not the model's features."""
+    """Raise an error unless a matrix has the model's features."""
     shape = inputs[0].type.shape
     if len(shape) == 2 and shape[1] not in (None, model.n_features_in_):
         raise ValueError(f"The input has {shape[1]} features; accepted are the {model.n_features_in_} of {type(model).__name__}.")
 
 
 def has_two_columns(model: Any, declared: dict[str, Any], settings: Any) -> bool:
-    """Return whether scores of two classes get a column each, which skl2onnx asks for by an option where it calibrates them."""
+    """Return whether scores of two classes get two columns."""
     if "label" not in declared or len(declared["scores"][1]) > 1:
         return False
     return puts_out_scores(model, settings)
 
 
 def puts_out_scores(model: Any, settings: Any) -> bool:
-    """Return the option raw_scores; beside it there may be the zipmap that skl2onnx gives to classifiers in pipelines."""
+    """Return the option raw_scores.
+
+    The option zipmap, which skl2onnx gives to classifiers in pipelines, is accepted too.
+    """
     given = settings.options or {}
     return any(given.get(key, {}).get("raw_scores", False) for key in (type(model), id(model)))
 
 
 def check_shapes(operator: Any) -> None:
-    """Leave the outputs as they were declared."""
+    """Keep the declared output shapes."""
 
 
 def convert(scope: Any, operator: Any, container: Any) -> None:
@@ -192,7 +195,7 @@ def convert(scope: Any, operator: Any, container: Any) -> None:
 
 
 def parse_map(scope: Any, fitted: Any, inputs: list[Any], custom_parsers: Any = None) -> list[Any]:
-    """Declare the features that a map puts out, if it can be converted."""
+    """Declare the outputs of a feature map that can be converted."""
     from skl2onnx import get_model_alias
     from skl2onnx.common.data_types import _guess_numpy_type
 
@@ -206,7 +209,7 @@ def parse_map(scope: Any, fitted: Any, inputs: list[Any], custom_parsers: Any = 
 
 
 def convert_map(scope: Any, operator: Any, container: Any) -> None:
-    """Add the nodes of a map."""
+    """Add the nodes of a feature map."""
     fitted, X = operator.raw_operator, operator.inputs[0]
     graph = Graph(scope, container, real_type(fitted, operator.inputs))
     check_width(fitted, operator.inputs)  # not known yet as it is parsed, of some columns of a table
@@ -215,7 +218,7 @@ def convert_map(scope: Any, operator: Any, container: Any) -> None:
 
 
 def wanted(found: dict[str, str], operator: Any, settings: Any) -> list[str]:
-    """Return the outputs that are wanted: all, or the two that another estimator's converter asks for."""
+    """Return the requested outputs: all, or label and scores."""
     if len(operator.outputs) == len(found):
         return list(found.values())
     scores = puts_out_scores(operator.raw_operator, settings)

@@ -1,4 +1,4 @@
-"""The nodes of a converted model, put one after the other; a value is known by its name."""
+"""The nodes of a converted model, with named values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Graph:
     scope, container : object
         Those of skl2onnx, which find names and keep the nodes.
     real : type
-        Of what is computed, numpy.float32 or numpy.float64.
+        The type of computation, numpy.float32 or numpy.float64.
     """
 
     def __init__(self, scope: Any, container: Any, real: Any):
@@ -29,14 +29,17 @@ class Graph:
         self.real = real
 
     def node(self, kind: str, *inputs: str, n_outputs: int = 1, **attributes: Any) -> Any:
-        """Add a node, and return the name of what it puts out, or the names of several."""
+        """Add a node; return the names of its outputs."""
         outputs = [self.scope.get_unique_variable_name(kind.lower()) for _ in range(n_outputs)]
         name = self.scope.get_unique_operator_name(kind)
         self.container.add_node(kind, list(inputs), outputs, name=name, **attributes)
         return outputs[0] if n_outputs == 1 else outputs
 
     def constant(self, values: Any, dtype: Any) -> str:
-        """Add numbers or texts, and return their name; refuse numbers that the type cannot hold."""
+        """Add a constant; return its name.
+
+        Numbers that the type cannot hold raise an error.
+        """
         from onnx.helper import np_dtype_to_tensor_dtype
 
         values = np.asarray(values)
@@ -71,7 +74,10 @@ class Graph:
         return self.node("Add", value, self.constant(offset, self.real))
 
     def minus(self, value: str, offset: NDArray) -> str:
-        """Return value - offset; digits of the offset that the type does not hold count, too, where the two are near."""
+        """Return value - offset.
+
+        Digits of the offset beyond the type's precision matter where both are near.
+        """
         with np.errstate(over="ignore", invalid="ignore"):
             rest = offset - offset.astype(self.real).astype(np.float64)
         found = self.node("Sub", value, self.constant(offset, self.real))
@@ -94,7 +100,7 @@ class Graph:
         return self.node("Gather", value, self.constant(j, np.int64), axis=1)
 
     def columns(self, value: str, which: NDArray) -> str:
-        """Return some columns, in the order in which they are given."""
+        """Return some columns, in the given order."""
         return self.node("Gather", value, self.constant(which, np.int64), axis=1)
 
     def reshaped(self, value: str, *shape: int) -> str:
@@ -106,7 +112,7 @@ class Graph:
         return self.node("Reshape", value, self.constant([-1, 1], np.int64))
 
     def of_both(self, scores: str) -> str:
-        """Return the scores of both classes, given those of the second in one dimension."""
+        """Return both classes' scores, given those of the second."""
         column = self.as_column(scores)
         return self.node("Concat", self.node("Neg", column), column, axis=1)
 
@@ -115,7 +121,7 @@ class Graph:
         return self.node("Greater", scores, self.constant(0, self.real))
 
     def positions(self, scores: str, n: str, axis: int) -> str:
-        """Return the position of each of n scores from 0, the largest first, equal ones in their order."""
+        """Return the ranks of n scores from 0, stable in ties."""
         order = self.node("TopK", scores, n, n_outputs=2, axis=axis)[1]
         return self.node("TopK", order, n, n_outputs=2, axis=axis, largest=0)[1]
 

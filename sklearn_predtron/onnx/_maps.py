@@ -1,4 +1,4 @@
-"""The features that a map makes of the rows of a table: columns of a graph, of which most stand for a feature each."""
+"""Feature maps as nodes of a graph."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from numpy.typing import NDArray
 
 from sklearn_predtron.features import CLIP, FeatureMap, PiecewiseLinear, RandomFourier
 from sklearn_predtron.features._columns import text_of
-from sklearn_predtron.features._layout import DIRECT, NUMBERS, Layout
+from sklearn_predtron.features._layout import DIRECT, NUMBERS, FeatureLayout
 from sklearn_predtron.onnx._graph import Graph
 
 FAR = 1e9  # standardised numbers of cosines, as the compiled map has them
 ACCEPTED = "accepted are columns of numbers, NaN where they are missing, and categories that are numbers, up to 256 in a column"
 
 
-class Columns(Protocol):
-    """Columns that a graph makes of a table."""
+class ColumnNodes(Protocol):
+    """Columns that a graph computes from a table."""
 
     features: NDArray  # the number of the feature that each column is; -1 is none
 
     def draw(self, graph: Graph, X: str, missing: str) -> list[str]:
-        """Return the columns, in order, as matrices that are side by side."""
+        """Return the columns as adjacent matrices."""
 
 
-def columns_of(fitted: Any) -> Columns:
-    """Return the columns that a graph makes for a map; refuse a map that is not of numbers, or not known."""
+def columns_of(fitted: Any) -> ColumnNodes:
+    """Return the column nodes of a map."""
     if not isinstance(fitted, FeatureMap):
         raise ValueError(
             "The map of features is not made yet, of the first rows of a stream; accepted is what fit has made, or partial_fit "
@@ -42,7 +42,7 @@ def columns_of(fitted: Any) -> Columns:
 
 
 def values_of(fitted: PiecewiseLinear) -> list[NDArray]:
-    """Return the categories of each column, as the numbers that they are; of a column of numbers none."""
+    """Return the numeric categories of each column."""
     if any(fitted._hashed) or (fitted._layout().hashed != DIRECT).any():
         raise ValueError(f"The map finds the places of categories, or of their products, by a hash; {ACCEPTED}.")
     found = []
@@ -56,7 +56,7 @@ def values_of(fitted: PiecewiseLinear) -> list[NDArray]:
 
 
 def number(text: str) -> float:
-    """Return the number that is a category by this text; NaN if there is none."""
+    """Return the number that a category's text means, or NaN."""
     try:
         value = float(text)
     except ValueError:
@@ -65,12 +65,15 @@ def number(text: str) -> float:
 
 
 def features_of(fitted: Any) -> NDArray:
-    """Return the number of the feature that each column of `draw_columns` is; -1 is none."""
+    """Return the feature number of each drawn column, or -1."""
     return np.append(columns_of(fitted).features, -1)
 
 
 def draw_columns(graph: Graph, fitted: Any, X: str) -> str:
-    """Return the columns that are made of a table, and one of zeros, or NaN in a row that the map refuses."""
+    """Return the columns of a table, and a zero or NaN.
+
+    The last column is NaN in rows that the map rejects.
+    """
     missing = graph.node("IsNaN", X)
     taken = graph.node("Where", missing, graph.constant(0, graph.real), X) if fitted.missing else X
     zeros = graph.node("Mul", taken, graph.constant(0, graph.real))
@@ -79,13 +82,13 @@ def draw_columns(graph: Graph, fitted: Any, X: str) -> str:
 
 
 def draw_features(graph: Graph, fitted: Any, X: str) -> str:
-    """Return the features that a map makes of a table, in their order."""
+    """Return the features of a table, in order."""
     features = features_of(fitted)
     return graph.columns(draw_columns(graph, fitted, X), np.argsort(features, kind="stable")[(features < 0).sum() :])
 
 
 class FourierColumns:
-    """The columns of `RandomFourier`, each of them a feature."""
+    """The columns of `RandomFourier`, one per feature."""
 
     def __init__(self, turns: NDArray, phase: NDArray, mean: NDArray, sd: NDArray, amplitude: float):
         self.turns, self.phase, self.mean, self.sd, self.amplitude = turns, phase, mean, sd, amplitude
@@ -99,32 +102,35 @@ class FourierColumns:
 
 
 class Products(NamedTuple):
-    """Values of `left` times the vectors `right`, of which each product is a feature, or -1 none."""
+    """Products of `left` with the vectors `right`.
+
+    Each product is a feature, or none (-1).
+    """
 
     left: NDArray
     right: NDArray
     features: NDArray
 
     def draw(self, graph: Graph, values: str, vectors: str) -> str:
-        """Return the products, side by side."""
+        """Return the products in adjacent columns."""
         left = graph.reshaped(graph.columns(values, self.left), len(self.left), 1)
         return graph.reshaped(graph.node("Mul", left, graph.columns(vectors, self.right)), self.features.size)
 
 
 class PiecewiseColumns:
-    """The columns of `PiecewiseLinear`: hats, numbers, indicators of what is missing and of categories, and products.
+    """The columns of `PiecewiseLinear`.
 
     All columns of numbers have as many hats; those behind a column's last knot are 0.
 
     Parameters
     ----------
-    layout : Layout
+    layout : FeatureLayout
         Where the features stand.
     values : list of ndarray
         The categories of each column.
     """
 
-    def __init__(self, layout: Layout, values: list[NDArray]):
+    def __init__(self, layout: FeatureLayout, values: list[NDArray]):
         d = layout.description
         self.layout = layout
         self.numbers, self.marked = np.flatnonzero(layout.kind == NUMBERS), np.flatnonzero(d.missing)
@@ -140,13 +146,13 @@ class PiecewiseColumns:
         self.features = np.concatenate([part.ravel() for part in own])
 
     def _parts(self) -> NDArray:
-        """Return the place of each column's first part, of those of all numbers and behind them of all categories."""
+        """Return the places of parts by column, and their numbers."""
         found = len(self.numbers) * self.factors.most + np.searchsorted(self.of_category, np.arange(len(self.layout.kind)))
         found[self.numbers] = np.arange(len(self.numbers)) * self.factors.most
         return found
 
     def _products_with_numbers(self) -> Products:
-        """Return the products of each part of a column with all hats of another."""
+        """Return the products of a column's parts with another's hats."""
         layout, part = self.layout, self._parts()
         pairs = np.flatnonzero(layout.kind[layout.second] == NUMBERS)
         run, i = runs(layout.parts[layout.first[pairs]])
@@ -156,7 +162,7 @@ class PiecewiseColumns:
         return Products(part[layout.first[r]] + i, np.searchsorted(self.numbers, layout.second[r]), features)
 
     def _products_with_categories(self) -> Products:
-        """Return the products of each category of a column with each of another."""
+        """Return the products of two columns' categories."""
         layout, part = self.layout, self._parts()
         pairs = np.flatnonzero(layout.kind[layout.second] != NUMBERS)
         run, cell = runs(layout.pair_size[pairs])
@@ -180,7 +186,7 @@ class PiecewiseColumns:
         return [*found, *(self._draw_products(graph, x, gone, indicators) if len(self.layout.description.pairs) else [])]
 
     def _draw_products(self, graph: Graph, x: str, missing: str, indicators: str) -> list[str]:
-        """Return the products of pairs of columns, of numbers and of the indicators of categories."""
+        """Return the products of pairs of columns."""
         found, parts, factors = [], [indicators] if indicators else [], ""
         if len(self.numbers):
             factors = self.factors.draw(graph, x, missing)
@@ -199,7 +205,7 @@ class PiecewiseColumns:
 
 
 class Hats:
-    """Hats of several columns, as many of each.
+    """Hats of several columns, padded to equal numbers.
 
     Parameters
     ----------
@@ -217,11 +223,11 @@ class Hats:
         self.inverse = np.divide(1, distance, out=np.zeros(distance.shape), where=inner)
 
     def places(self, first: NDArray) -> NDArray:
-        """Return the places of the hats, given that of each column's first; -1 behind its last one."""
+        """Return the places of the hats; -1 is padding."""
         return ordered(first, self.counts, self.most)
 
     def draw(self, graph: Graph, x: str, missing: str) -> str:
-        """Return the hats, of shape (n, p, most), of numbers of shape (n, p); 0 where they are missing."""
+        """Return the hats, of shape (n, p, most), 0 where missing."""
         x, missing = (graph.reshaped(value, len(self.counts), 1) for value in (x, missing))
         zero = graph.constant(0, graph.real)
         part = graph.node("Mul", graph.minus(x, self.at), graph.constant(self.inverse, graph.real))
@@ -232,18 +238,18 @@ class Hats:
 
 
 def standardised(graph: Graph, X: str, missing: str, mean: NDArray, sd: NDArray, most: float) -> str:
-    """Return (x - mean) / sd, clipped, and 0 where it is missing."""
+    """Return (x - mean) / sd, clipped, 0 where missing."""
     z = graph.node("Mul", graph.minus(X, mean), graph.constant(1 / sd, graph.real))
     return graph.node("Where", missing, graph.constant(0, graph.real), graph.clip(z, -most, most))
 
 
 def ordered(first: NDArray, counts: NDArray, most: int) -> NDArray:
-    """Return the numbers from each first one on, `most` of them, those behind `counts` being -1."""
+    """Return consecutive numbers from each start; -1 is padding."""
     k = np.arange(most)
     return np.where(k < counts[:, None], first[:, None] + k, -1)
 
 
 def runs(sizes: Any) -> tuple[NDArray, NDArray]:
-    """Return the run that each element of several runs is in, and its place there."""
+    """Return each element's run and its place there."""
     sizes = np.asarray(sizes, dtype=np.intp)
     return np.repeat(np.arange(len(sizes)), sizes), np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)

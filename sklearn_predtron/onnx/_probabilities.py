@@ -1,4 +1,4 @@
-"""Probabilities: the map from scores that were held out, as nodes."""
+"""Calibrated probabilities as nodes of a graph."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn_predtron.onnx._graph import Graph
 
 
 def probabilities_of(model: Any) -> Calibrated | None:
-    """Return the current calibrator of the scores; None if probabilities are not known."""
+    """Return the current calibrator; None without probabilities."""
     learned = model._model
     calibration = learned.decision_of(model._decision).calibration
     found = None if calibration is None else calibration.map(learned.learner, learned.fitted_decision)
@@ -22,7 +22,7 @@ def probabilities_of(model: Any) -> Calibrated | None:
 
 
 def probability_output(model: Any, real: Any, shape: list[int | None]) -> dict[str, Any]:
-    """Return the output `probabilities`, or none where `predict_proba` is an error, though a decision may use probabilities."""
+    """Return the output `probabilities`, if `predict_proba` works."""
     known = probabilities_of(model) is not None and hasattr(model, "predict_proba")
     return {"probabilities": (real, shape)} if known else {}
 
@@ -34,7 +34,7 @@ def of_columns(graph: Graph, calibrated: Calibrated, scores: str) -> str:
 
 
 def of_decoded(graph: Graph, calibrated: Calibrated, scores: str, predicted: str) -> str:
-    """Return the probabilities of classes or ranks, given their decoded scores and the numbers of the best."""
+    """Return class probabilities, given decoded scores and the best."""
     p = by_map(graph, calibrated.map, scores)
     if not calibrated.agrees:
         return p
@@ -48,7 +48,7 @@ def of_decoded(graph: Graph, calibrated: Calibrated, scores: str, predicted: str
 
 
 def on_the_side_of(graph: Graph, scores: str, p: str) -> str:
-    """Return probabilities that are above 1/2 where scores are positive, and there alone."""
+    """Return probabilities above 1/2 exactly for positive scores."""
     half, one, unit = (graph.constant(value, graph.real) for value in (0.5, 1, LEAD))
     size = graph.node("Abs", scores)
     share = graph.node("Div", size, graph.node("Add", size, one))
@@ -58,7 +58,7 @@ def on_the_side_of(graph: Graph, scores: str, p: str) -> str:
 
 
 def by_map(graph: Graph, found: Any, scores: str) -> str:
-    """Return the probabilities of classes or ranks by a map of their decoded scores."""
+    """Return class probabilities by a map of decoded scores."""
     if isinstance(found, RankMap):
         steps = graph.times(scores, differences(len(found.scale)))
         of_curves = of_ranks(graph, graph.sigmoid(draw_curves(graph, found, steps)), len(found.scale))
@@ -76,7 +76,7 @@ def draw_curves(graph: Graph, found: CurveMap | RankMap, scores: str) -> str:
 
 
 def of_both(graph: Graph, second: str) -> str:
-    """Return the probabilities of both classes, given those of the second as a column."""
+    """Return both classes' probabilities, given the second's."""
     return graph.node("Concat", graph.node("Sub", graph.constant(1, graph.real), second), second, axis=1)
 
 
@@ -91,26 +91,32 @@ def of_classes(graph: Graph, found: ClassMap, scores: str) -> str:
 
 
 def above_floor(graph: Graph, p: str, floor: Any, k: int) -> str:
-    """Return k probabilities, none of which is below a floor."""
+    """Return k probabilities, none below a floor."""
     return graph.node(
         "Add", graph.node("Mul", p, graph.constant(1 - k * np.asarray(floor), graph.real)), graph.constant(floor, graph.real)
     )
 
 
 def of_ranks(graph: Graph, above: str, n: int) -> str:
-    """Return the probabilities of n + 1 ranks, given those of being above each but the last, which are made to fall."""
+    """Return the probabilities of ranks, given the cumulative ones.
+
+    The n cumulative probabilities, of being above each rank but the last, are made to fall.
+    """
     columns = [graph.node("Gather", above, graph.constant([j], np.int64), axis=1) for j in range(n)]
     falling = list(accumulate(columns, lambda least, column: graph.node("Min", least, column)))
     return graph.linear(graph.node("Concat", *falling, axis=1), differences(n).T, np.eye(n + 1)[0])
 
 
 def differences(n: int) -> NDArray:
-    """Return the matrix that turns n + 1 columns into the n differences of adjacent ones."""
+    """Return the matrix of differences of adjacent columns."""
     return np.eye(n + 1, n, -1) - np.eye(n + 1, n)
 
 
 def cheapest(graph: Graph, probabilities: str, costs: NDArray) -> str:
-    """Return the number of the prediction of least expected cost; where that is no number that of the rejection, if any."""
+    """Return the number of the prediction of least expected cost.
+
+    Where that is not a number, abstention is predicted, if available.
+    """
     expected = graph.times(probabilities, costs)
     best = graph.node("ArgMin", expected, axis=1, keepdims=0)
     k, n = costs.shape
@@ -119,7 +125,7 @@ def cheapest(graph: Graph, probabilities: str, costs: NDArray) -> str:
 
 
 def most_expected(graph: Graph, log_odds: str, floor: float, m: int, measure: tuple[float, float, float]) -> str:
-    """Return the masks of the sets of m labels with the greatest expected measure, as in `MostExpected`."""
+    """Return the masks of sets with the greatest expected measure."""
     hits, in_both, missed = measure
     odds, place = graph.node("TopK", log_odds, graph.constant([m], np.int64), n_outputs=2, axis=1)
     p = above_floor(graph, graph.sigmoid(odds), floor, 2)
@@ -139,7 +145,7 @@ def most_expected(graph: Graph, log_odds: str, floor: float, m: int, measure: tu
 
 
 def with_label(graph: Graph, counts: str, p: str) -> str:
-    """Return the probabilities of the number of labels that are on, with one more label, of probability p."""
+    """Update the distribution of the set size by a label."""
     on = graph.node("Mul", counts, p)
     off = graph.node("Sub", counts, on)
     zero = graph.node("Mul", p, graph.constant(0, graph.real))

@@ -16,7 +16,7 @@ def document_outputs(model: Any, real: Any) -> dict[str, Any]:
 
 
 def draw_documents(graph: Graph, model: Any, X: str) -> list[str]:
-    """Return the scores of the documents, and their positions if all rows are of one query."""
+    """Add nodes for scores, and for ranks of one query."""
     scores = graph.flat(graph.linear(X, *linear_map(model)))
     return [scores, from_one(graph, graph.positions(scores, graph.n_rows(X), axis=0))]
 
@@ -28,7 +28,7 @@ def label_outputs(model: Any, real: Any) -> dict[str, Any]:
 
 
 def draw_labels(graph: Graph, model: Any, X: str) -> list[str]:
-    """Return the positions and the scores of the labels of each row."""
+    """Add nodes for the ranks and scores of labels."""
     m, scores = model._model.labels.n_labels, graph.linear(X, *linear_map(model))
     if model._model.problem.of_one_score is not None:
         scores = votes(graph, scores, m)
@@ -37,12 +37,12 @@ def draw_labels(graph: Graph, model: Any, X: str) -> list[str]:
 
 
 def from_one(graph: Graph, positions: str) -> str:
-    """Return positions that are counted from 1."""
+    """Return positions counted from 1."""
     return graph.node("Add", positions, graph.constant(1, np.int64))
 
 
 def votes(graph: Graph, scores: str, m: int) -> str:
-    """Return the number of pairs that each label wins, and a quarter of its share in the sum of all |scores|."""
+    """Return each label's pairwise wins, and its scaled scores."""
     ahead, behind = np.triu_indices(m, 1)
     if len(ahead) == 0:  # a single label, whose score is of no pair
         return graph.node("Mul", scores, graph.constant(0, graph.real))

@@ -1,4 +1,4 @@
-"""The scores of a fitted estimator as a linear map of its features, or of those that a map makes of them."""
+"""Scores of an estimator as a linear map of features."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn_predtron.onnx._maps import columns_of, draw_columns, features_of
 
 
 def check_linear(model: Any) -> None:
-    """Refuse an estimator whose scores are sums of kernels, or linear in features of a map that is not converted."""
+    """Raise an error unless the scores are linear."""
     if model._model.learner.weights.expansion is not None:
         raise ValueError(
             f"norm={model.norm!r} predicts by a kernel and its support, which is not converted; accepted are the norms with a "
@@ -24,13 +24,16 @@ def check_linear(model: Any) -> None:
 
 
 def draw_terms(graph: Graph, model: Any, X: str) -> str:
-    """Return the columns that the scores are linear in: those of the input, or what a map makes of them."""
+    """Return the columns in which the scores are linear."""
     fitted = model._model.columns.features
     return X if fitted is None else draw_columns(graph, fitted, X)
 
 
 def linear_map(model: Any) -> tuple[NDArray, NDArray]:
-    """Return weights of shape (n, d) of the columns of `draw_terms`, and offsets of shape (d,), of the scores that predict."""
+    """Return weights and offsets of the scores that predict.
+
+    Weights have shape (n, d) for the columns of `draw_terms`, offsets (d,).
+    """
     coef = model.coef_.toarray() if issparse(model.coef_) else model.coef_
     coef, intercept = np.atleast_2d(coef), np.atleast_1d(model.intercept_)
     d, fitted = max(len(coef), len(intercept)), model._model.columns.features
@@ -41,13 +44,13 @@ def linear_map(model: Any) -> tuple[NDArray, NDArray]:
 
 
 def unshifted(model: Any) -> NDArray:
-    """Return offsets of shape (d,) of the scores before a decision takes anything off, which probabilities are made of."""
+    """Return the offsets of the scores before any decision."""
     offsets = np.atleast_1d(model._model.learner.read(lambda weights: weights.mean()[1]))
     return np.broadcast_to(offsets, model._model.problem.d)
 
 
 def tensor_labels(labels: NDArray) -> NDArray:
-    """Return labels in a type that tensors have."""
+    """Return labels in a type of tensors."""
     kind, values = labels.dtype.kind, labels.tolist()
     if kind == "b" or kind == "f":
         return labels.astype(bool if kind == "b" else np.float64)

@@ -1,4 +1,4 @@
-"""Sets of labels, and rows of a batch: what is above its cut, among the k best, or of greatest expected measure."""
+"""Label sets and batches of rows as nodes of a graph."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def set_outputs(model: Any, real: Any) -> dict[str, Any]:
 
 
 def indicator_type(model: Any) -> Any:
-    """Return the type of zeros and ones that tensors have for the one that y had."""
+    """Return the indicators' type for tensors, given that of y."""
     return tensor_labels(np.zeros(1, dtype=model._model.labels.dtype)).dtype
 
 
 def draw_sets(graph: Graph, model: Any, X: str) -> list[str]:
-    """Return the indicators and the scores of the labels of each row, and probabilities if they are known."""
+    """Add nodes for indicators, scores and probabilities of labels."""
     learned, m = model._model, model._model.labels.n_labels
     (scores, raw), decides = scores_and_raw(graph, model, X), learned.current_decision(model._decision)
     if isinstance(decides, BySets):
@@ -51,20 +51,20 @@ def draw_sets(graph: Graph, model: Any, X: str) -> list[str]:
 
 
 def scores_and_raw(graph: Graph, model: Any, X: str) -> tuple[str, str]:
-    """Return the scores that predict, and those that nothing was taken off."""
+    """Return the scores that predict, and the unshifted ones."""
     weights, offset = linear_map(model)
     product = graph.times(X, weights)
     return graph.plus(product, offset), graph.plus(product, unshifted(model))
 
 
 def draw_probabilities(graph: Graph, model: Any, raw: str) -> list[str]:
-    """Return the probability of each label, if they are known."""
+    """Add nodes for the probability of each label, if known."""
     calibrated = probabilities_of(model)
     return [] if calibrated is None else [of_columns(graph, calibrated, raw)]
 
 
 def plugged_in(graph: Graph, plug_in: Any, log_odds: str, floor: float, m: int) -> str:
-    """Return the mask of the m labels that are on by a plug-in rule; log-odds have the order of the probabilities."""
+    """Return the mask of labels by a plug-in rule."""
     if isinstance(plug_in, MostExpected):
         return most_expected(graph, log_odds, floor, m, plug_in.measure)
     return graph.node("Less", graph.positions(log_odds, graph.constant([m], np.int64), 1), graph.constant([plug_in.k], np.int64))
@@ -77,7 +77,7 @@ def batch_outputs(model: Any, real: Any) -> dict[str, Any]:
 
 
 def draw_batch(graph: Graph, model: Any, X: str) -> list[str]:
-    """Return the label and the score of each row, and probabilities if they are known; by losses at k all are one group."""
+    """Add nodes for labels, scores and probabilities of rows."""
     scores, raw = scores_and_raw(graph, model, X)
     scores = graph.flat(scores)
     if is_at_k(model._model.problem):
@@ -88,18 +88,21 @@ def draw_batch(graph: Graph, model: Any, X: str) -> list[str]:
 
 
 def class_of(graph: Graph, model: Any, on: str) -> str:
-    """Return the second class where a value is on, else the first."""
+    """Return the second class where true, else the first."""
     classes = tensor_labels(model.classes_)
     return graph.node("Gather", graph.constant(classes, classes.dtype), graph.cast(on, np.int64))
 
 
 def is_at_k(problem: Any) -> bool:
-    """Return whether a problem predicts the k largest scores, by a rule that is loose or not."""
+    """Return whether exactly, or about, k labels are predicted."""
     return hasattr(problem, "loose")
 
 
 def at_k(graph: Graph, scores: str, n: str, problem: Any, axis: int) -> str:
-    """Return the mask of the k largest of n scores; loose rules also require a score above 0, or add those above 0."""
+    """Return the mask of the k largest of n scores.
+
+    Loose rules also require a score above 0, or add those above 0.
+    """
     best = graph.node("Less", graph.positions(scores, n, axis), set_size(graph, n, problem))
     if not problem.loose:
         return best
@@ -107,7 +110,7 @@ def at_k(graph: Graph, scores: str, n: str, problem: Any, axis: int) -> str:
 
 
 def set_size(graph: Graph, n: str, problem: Any) -> str:
-    """Return k of n scores: a number, or a share, which is rounded to one at least."""
+    """Return k of n scores: a number or a share."""
     if problem.k >= 1:
         return graph.constant([int(problem.k)], np.int64)
     share = problem.k if problem.k > 0 else problem.share

@@ -1,4 +1,4 @@
-"""Estimators of this package as river's, trained on one dict at a time."""
+"""Estimators of this package for river, trained on dicts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WITHOUT = (PredtronMultilabelClassifier, PredtronRanker)
 
 
 def to_river(estimator: Any, classes: Any = None) -> Any:
-    """Make a river estimator that learns as an estimator of this package does.
+    """Make a river estimator from one of this package.
 
     A dict is a sparse row: each key is a feature; missing keys, None and NaN are zeros.  Keys never seen before widen the model
     (see `widen`); so do new labels, if loss and representation take new classes.  As for sparse rows, norm="auto" is "l2",
@@ -100,7 +100,7 @@ def to_river(estimator: Any, classes: Any = None) -> Any:
 
 
 def check(estimator: Any, classes: Any) -> None:
-    """Refuse estimators and labels that do not go with dicts."""
+    """Raise ValueError for estimators and labels unfit for dicts."""
     if not isinstance(estimator, WITH_CLASSES + WITHOUT):
         names = ", ".join(kind.__name__ for kind in WITH_CLASSES + WITHOUT)
         raise ValueError(f"estimator={estimator!r} has no river estimator; accepted are those of the classes {names}.")

@@ -1,4 +1,4 @@
-"""River's estimator around a classifier of batches."""
+"""River's wrapper of a classifier of batches."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from sklearn.base import clone
 from sklearn_predtron._support.queries import shortened_list
 from sklearn_predtron.families.bipartite import PredtronBipartiteClassifier
 from sklearn_predtron.families.classification import PredtronBinaryClassifier
-from sklearn_predtron.river._from_dicts import FromDicts
+from sklearn_predtron.river._from_dicts import DictEstimator
 from sklearn_predtron.river._labels import check_label, first_classes, no_label
 from sklearn_predtron.river._names import are_extreme, entries
 
 
-class RiverBatchClassifier(FromDicts, base.Classifier):
-    """`PredtronBipartiteClassifier` as a river classifier that collects rows into batches; `to_river` makes it.
+class RiverBatchClassifier(DictEstimator, base.Classifier):
+    """River classifier that collects rows into batches; see `to_river`.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class RiverBatchClassifier(FromDicts, base.Classifier):
         yield {"estimator": PredtronBipartiteClassifier(loss="auc", batch_size=20)}
 
     def learn_one(self, x: dict, y: Any) -> None:
-        """Add a row to the batch, and train on the batch once it is full.
+        """Add a row, and train once the batch is full.
 
         Parameters
         ----------
@@ -68,7 +68,7 @@ class RiverBatchClassifier(FromDicts, base.Classifier):
         self._known, self._waiting = known, batch
 
     def _labels_with(self, y: Any) -> tuple | None:
-        """Return both labels; None while there is a single one."""
+        """Return both labels; None while only one is known."""
         check_label(y)
         known = self._known
         if not known:
@@ -82,7 +82,7 @@ class RiverBatchClassifier(FromDicts, base.Classifier):
         return known
 
     def _check_row(self, values: NDArray) -> None:
-        """Refuse a row of a length for which a batch would be refused."""
+        """Raise ValueError for a row that batches would reject."""
         if are_extreme(values):
             PredtronBinaryClassifier(norm="l2").partial_fit(np.nan_to_num(values[None]), [True], classes=[False, True])
 
@@ -95,7 +95,7 @@ class RiverBatchClassifier(FromDicts, base.Classifier):
         with self._wider(clone(self.estimator) if begins else self.model, names, np.concatenate([v for _, v in found])) as wide:
             wide.partial_fit(self._columns.known_rows(rows), labels, **({"classes": known} if begins else {}))
         self.model = wide
-        self._columns.learned(rows)
+        self._columns.record_rows(rows)
 
     def predict_one(self, x: dict, **kwargs: Any) -> Any:
         """Predict the label of a row.

@@ -8,7 +8,7 @@ PLAIN = (float, int, np.floating, np.integer, np.bool_)
 
 
 def fill_row(dict x not None, dict numbers not None, int[::1] index, double[::1] value):
-    """Write the columns of the names and their values; return how many, or -1 at a name that has no column.
+    """Write a dict's columns and values; return their number.
 
     There is room for all names that have one.  None and NaN are left out; a value that is no number is a TypeError.
     """
@@ -21,7 +21,7 @@ def fill_row(dict x not None, dict numbers not None, int[::1] index, double[::1]
         if column is None or n == index.shape[0]:
             return -1
         if not isinstance(number, float) and not isinstance(number, PLAIN):
-            number = real_number(number)  # None of what float() takes and no feature has: complex numbers, times
+            number = real_number(number)  # None for complex numbers and times, which float() accepts
         found = number
         if found == found:
             index[n] = column

@@ -1,4 +1,4 @@
-"""What all of river's estimators around those of this package do: they learn from dicts, all of a call or nothing of it."""
+"""Bases of river's estimators, trained on dicts atomically."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.river._names import are_extreme, check_numbers, columns_for, entries
 
 
-class FromDicts(base.Estimator):
-    """Base of estimators trained on dicts; a call that fails does not change them."""
+class DictEstimator(base.Estimator):
+    """Base of estimators trained on dicts; failures change nothing."""
 
     estimator: Any
 
     def _start(self) -> None:
-        """Begin with nothing learned."""
+        """Start from scratch."""
         self.model: Any = None
         self._columns = columns_for(self.estimator)
 
     @property
     def feature_names(self) -> list[Any]:
-        """Names of the features, in the order of the columns of `model`."""
+        """Names of the features, in column order of `model`."""
         return list(self._columns.numbers)
 
     def _rows(self, x: Any) -> Any:
@@ -36,27 +36,27 @@ class FromDicts(base.Estimator):
         return self._columns.row(x)
 
     def _known_rows(self, x: Any) -> Any:
-        """Return the rows of a call without the names that have no column."""
+        """Return the rows of a call without unknown names."""
         return self._columns.known_row(x)
 
     def _entries(self, x: Any) -> tuple[list[Any], NDArray]:
-        """Return the names that want columns, and all values, checked."""
+        """Return the names that need columns, and checked values."""
         names, values = entries(x)
         return self._columns.new_names(names, values[None]), values
 
     def _target(self, y: Any) -> Any:
-        """Return the labels of a call as `partial_fit` takes them; None if some are not known."""
+        """Return the labels for `partial_fit`; None if unknown."""
         raise TypeError(f"{type(self).__name__} does not define _target(); a river estimator must.")
 
     def _model_for(self, y: Any) -> tuple[Any, Any, dict[str, Any]]:
-        """Return a model that knows labels, another than the present one if that does not, and what it is to be told of them.
+        """Return a model for labels, and its call arguments.
 
         The model is None where nothing is to be learned.
         """
         raise TypeError(f"{type(self).__name__} does not define _model_for(); a river estimator must.")
 
-    def _take_over(self, model: Any, y: Any) -> None:
-        """Go on with a model that has learned these labels."""
+    def _adopt(self, model: Any, y: Any) -> None:
+        """Continue with a model that knows these labels."""
         self.model = model
 
     def learn_one(self, x: dict, y: Any) -> None:
@@ -80,25 +80,28 @@ class FromDicts(base.Estimator):
             self._learn_new(x, y)
         else:
             self.model.partial_fit(rows, target)
-        self._columns.learned([x] if isinstance(x, dict) else x)
+        self._columns.record_rows([x] if isinstance(x, dict) else x)
 
     def _learn_new(self, x: Any, y: Any) -> None:
-        """Learn from a call with names or labels that nobody knew of."""
+        """Train on a call with new names or labels."""
         names, values = self._entries(x)
         model, target, given = self._model_for(y)
         if model is not None:
             with self._wider(model, names, values) as wide:
                 wide.partial_fit(self._known_rows(x), target, **given)
-            self._take_over(wide, y)
+            self._adopt(wide, y)
 
     def _check_labels(self, target: Any, **given: Any) -> None:
-        """Refuse labels that the estimator would, before the model grows: a fresh one learns them, of rows of zeros."""
+        """Raise ValueError for labels that the estimator rejects.
+
+        A fresh model tries them on zero rows before the real one grows.
+        """
         fresh = clone(self.estimator).set_params(norm="l2", features=None)
         fresh.partial_fit(np.zeros((len(target), 1)), target, **given)
 
     @contextmanager
     def _wider(self, model: Any, names: list[Any], values: NDArray) -> Iterator[Any]:
-        """Make room for names, in rows and in a model, which is another one if it may refuse their values."""
+        """Widen rows and model for new names."""
         columns, n_known, width = self._columns, len(self._columns.numbers), getattr(model, "n_features_in_", 1)
         try:
             n = max(columns.add(names), width)
@@ -112,10 +115,13 @@ class FromDicts(base.Estimator):
             raise
 
 
-class FromBlocks(FromDicts):
-    """Base of estimators trained on rounds of labelled dicts: the documents of a query, or the tokens of a sentence."""
+class GroupEstimator(DictEstimator):
+    """Base of estimators trained on groups of labelled dicts.
 
-    _row = "row"  # what a dict is
+    A group is the documents of a query, or the tokens of a sentence.
+    """
+
+    _row = "row"  # the word for a dict in messages
 
     def _rows(self, x: Any) -> Any:
         return self._columns.rows(x)

@@ -1,4 +1,4 @@
-"""Labels in a stream: checks of labels, and the labels with which training begins."""
+"""Labels in a stream: validation and first classes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ KINDS = "a string, an integer or a bool"
 
 
 def is_whole(value: Any) -> bool:
-    """Return whether a value is a bool or an integer of 64 bits, of any type."""
+    """Return whether a value is a bool or 64-bit integer."""
     number = real_number(value)
     return number is not None and abs(number) < 2.0**63 and number.is_integer()
 
@@ -25,13 +25,13 @@ def no_label(y: Any, accepted: str) -> ValueError:
 
 
 def check_label(y: Any) -> None:
-    """Refuse what is no label."""
+    """Raise ValueError for an invalid label."""
     if not isinstance(y, str) and not is_whole(y):
         raise no_label(y, KINDS)
 
 
 def first_classes(only: Any, labels: list[Any]) -> list[Any] | None:
-    """Return the classes with which learning begins, given the only label so far, or None, and others; None for a single one."""
+    """Return the first classes; None while there is one."""
     if only is None and isinstance(labels[0], bool | np.bool_):
         return [False, True]
     found = list(dict.fromkeys(labels if only is None else [only, *labels]))
@@ -42,7 +42,7 @@ def first_classes(only: Any, labels: list[Any]) -> list[Any] | None:
 
 
 def indicators(labels: dict[Any, int], y: dict) -> NDArray:
-    """Return zeros and ones of a set of labels, of shape (1, m)."""
+    """Return indicators of a label set, of shape (1, m)."""
     on = np.zeros((1, len(labels)))
     for name, value in y.items():
         if not isinstance(value, bool) and not (is_whole(value) and value in (0, 1)):

@@ -1,4 +1,4 @@
-"""Rows from dicts: every name has a column of its own."""
+"""Rows from dicts, with a column per name."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FLOATS = (float, np.floating)
 
 
 class DictRow:
-    """A dict as a row, and the room for its entries."""
+    """A dict as a row, with buffers for its entries."""
 
     def __init__(self) -> None:
         self.index, self.value = np.zeros(1, dtype=np.int32), np.zeros(1)
@@ -35,7 +35,7 @@ class DictRow:
         self.matrix.resize((1, width))
 
     def fill(self, x: dict, numbers: dict[Any, int]) -> csr_array | None:
-        """Return a dict as a row, in the place of the one before; None if a name has no column."""
+        """Fill the row with a dict; None for unknown names."""
         n = fill_row(x, numbers, self.index, self.value)
         if n < 0:
             return None
@@ -45,7 +45,7 @@ class DictRow:
 
 
 class NamedColumns:
-    """The columns of names, in the order in which they first appeared, and sparse rows of a width, one for each thread.
+    """Columns by first appearance of names, and sparse rows.
 
     A value that is missing is as one that is left out: the row has no entry.
     """
@@ -59,7 +59,10 @@ class NamedColumns:
         return {**self.__dict__, "_rows": {}}
 
     def row(self, x: dict) -> csr_array | None:
-        """Return a dict as a row, in the place of this thread's one before; None if a name has no column."""
+        """Return a dict as a row; None for unknown names.
+
+        Each thread reuses one row.
+        """
         thread = get_ident()
         here = self._rows.get(thread)
         if here is None:
@@ -73,12 +76,12 @@ class NamedColumns:
         return here.fill({name: value for name, value in x.items() if not is_missing(value)}, self.numbers)
 
     def known_row(self, x: dict) -> csr_array:
-        """Return a dict as a row, without the names that have no column."""
+        """Return a dict as a row without unknown names."""
         row = self.row(x)
         return self.row(self._known(x)) if row is None else row
 
     def rows(self, block: list[dict]) -> csr_array | None:
-        """Return dicts as the rows of a matrix; None if a name has no column."""
+        """Return dicts as a matrix; None for unknown names."""
         found = []
         for x in block:
             row = self.row(x)
@@ -90,12 +93,15 @@ class NamedColumns:
         return csr_array((values, columns, starts), shape=(len(block), self.width))
 
     def known_rows(self, block: list[dict]) -> csr_array:
-        """Return dicts as the rows of a matrix, without the names that have no column."""
+        """Return dicts as a matrix without unknown names."""
         rows = self.rows(block)
         return self.rows([self._known(x) for x in block]) if rows is None else rows
 
     def frame_rows(self, names: list[Any], values: NDArray) -> csr_array:
-        """Return a matrix as rows, of the names that have a column; every value but NaN is stored, as of dicts."""
+        """Return a matrix as rows of known names.
+
+        Every value but NaN is stored, as for dicts.
+        """
         values = values[:, [name in self.numbers for name in names]]
         columns = np.array([self.numbers[name] for name in names if name in self.numbers], dtype=np.int32)
         there = ~np.isnan(values)
@@ -103,7 +109,7 @@ class NamedColumns:
         return csr_array((values[there], np.broadcast_to(columns, values.shape)[there], starts), shape=(len(values), self.width))
 
     def new_names(self, names: list[Any], values: NDArray) -> list[Any]:
-        """Return names that rows of these values may want columns for, in the order in which one row after the other would."""
+        """Return the names that need columns, by first appearance."""
         there = ~np.isnan(values)
         first = np.where(there.any(axis=0), there.argmax(axis=0), len(values))
         return [names[j] for j in np.argsort(first, kind="stable").tolist() if first[j] < len(values)]
@@ -111,30 +117,33 @@ class NamedColumns:
     def _known(self, x: dict) -> dict:
         return {name: value for name, value in x.items() if name in self.numbers}
 
-    def learned(self, x: list[dict]) -> None:
-        """Take note of rows that were learned."""
+    def record_rows(self, x: list[dict]) -> None:
+        """Record rows of training."""
 
     def add(self, names: Iterable[Any]) -> int:
-        """Give columns to names that have none, and return the number of all columns."""
+        """Give columns to new names; return the number of columns."""
         for name in names:
             self.numbers.setdefault(name, len(self.numbers))
         return len(self.numbers)
 
     def keep(self, n: int) -> None:
-        """Take back the columns of all names but the first n."""
+        """Keep only the first n columns."""
         for name in list(self.numbers)[n:]:
             del self.numbers[name]
 
 
-class WatchedColumns(NamedColumns):
-    """Columns for norm="auto", which is "l2" for dicts: the first rows show whether that suits their scales."""
+class ScaleCheckedColumns(NamedColumns):
+    """Columns for norm="auto", with a check of scales.
+
+    It is "l2" for dicts: the first rows show whether that suits their scales.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.first: list[dict] | None = []
 
-    def learned(self, x: list[dict]) -> None:
-        """Keep the first rows, and warn once if their columns differ by orders of magnitude."""
+    def record_rows(self, x: list[dict]) -> None:
+        """Keep the first rows, and warn of different scales once."""
         if self.first is None:
             return
         self.first += [dict(row) for row in x[: WATCHED - len(self.first)]]
@@ -145,25 +154,31 @@ class WatchedColumns(NamedColumns):
 
 
 class CentredColumns(NamedColumns):
-    """Columns for norm="scaled": a missing value is the mean of the values of its name so far, and so adds nothing."""
+    """Columns for norm="scaled": missing values become running means.
+
+    They add nothing to the score.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.sums: dict[Any, tuple[float, int]] = {}
 
     def row(self, x: dict) -> csr_array | None:
-        """Return a dict as a row, in the place of this thread's one before; None if a name has no column."""
+        """Return a dict as a row; None for unknown names.
+
+        Each thread reuses one row.
+        """
         if isinstance(x, dict) and any(map(is_missing, x.values())):
             x = {name: self._mean(name) if is_missing(value) else value for name, value in x.items()}
         return super().row(x)
 
     def _mean(self, name: Any) -> float | None:
-        """Return the mean of the values of a name so far; None if there is none."""
+        """Return a name's mean so far, or None."""
         total, n = self.sums.get(name, (0.0, 0))
         return total / n if n else None
 
-    def learned(self, x: list[dict]) -> None:
-        """Count the values of rows that were learned."""
+    def record_rows(self, x: list[dict]) -> None:
+        """Count the values of training rows."""
         for row in x:
             for name, value in row.items():
                 if not is_missing(value):
@@ -171,16 +186,16 @@ class CentredColumns(NamedColumns):
                     self.sums[name] = total + float(value), n + 1
 
     def frame_rows(self, names: list[Any], values: NDArray) -> csr_array:
-        """Return a matrix as rows, of the names that have a column."""
+        """Return a matrix as rows of known names."""
         means = np.array([self._mean(name) for name in names], dtype=np.float64)
         return super().frame_rows(names, np.where(np.isnan(values), means, values))
 
 
 class TableColumns(NamedColumns):
-    """The columns of names, and dense rows of a table, in which a value that is missing, or left out, is NaN."""
+    """Columns and dense rows of tables, with NaN for missing."""
 
     def row(self, x: dict) -> NDArray | None:
-        """Return a dict as a row; None if a name has no column."""
+        """Return a dict as a row; None for unknown names."""
         names, values = entries(x)
         if not all(name in self.numbers for name in names):
             return None
@@ -189,12 +204,12 @@ class TableColumns(NamedColumns):
         return row
 
     def rows(self, block: list[dict]) -> NDArray | None:
-        """Return dicts as the rows of a matrix; None if a name has no column."""
+        """Return dicts as a matrix; None for unknown names."""
         found = [self.row(x) for x in block]
         return None if any(row is None for row in found) else np.concatenate(found)  # type: ignore[arg-type]
 
     def frame_rows(self, names: list[Any], values: NDArray) -> NDArray:
-        """Return a matrix as rows, of the names that have a column."""
+        """Return a matrix as rows of known names."""
         rows = np.full((len(values), self.width), np.nan)
         known = [name in self.numbers for name in names]
         rows[:, [self.numbers[name] for name in names if name in self.numbers]] = values[:, known]
@@ -206,10 +221,10 @@ class TableColumns(NamedColumns):
 
 
 def columns_for(estimator: Any) -> NamedColumns:
-    """Return columns without names, as an estimator wants them."""
+    """Return new columns for an estimator."""
     if estimator.features is not None:
         return TableColumns()
-    kinds = {"auto": WatchedColumns, "scaled": CentredColumns}
+    kinds = {"auto": ScaleCheckedColumns, "scaled": CentredColumns}
     return kinds.get(norm_by_name(estimator.norm), NamedColumns)()
 
 
@@ -219,7 +234,7 @@ def is_missing(value: Any) -> bool:
 
 
 def check_numbers(x: Any) -> None:
-    """Refuse what is no dict, and values that are neither numbers nor missing."""
+    """Raise an error for non-dicts and non-numeric values."""
     if not isinstance(x, dict):
         raise ValueError(f"x={shortened(x)} must be a dict, a number for each feature.")
     for name, value in x.items():
@@ -231,7 +246,7 @@ def check_numbers(x: Any) -> None:
 
 
 def entries(x: Any) -> tuple[list[Any], NDArray]:
-    """Return the names of a dict and their values, which are finite numbers, or NaN where they are missing."""
+    """Return a dict's names and values; missing is NaN."""
     found = real_numbers([np.nan if value is None else value for value in x.values()]) if isinstance(x, dict) else None
     if found is None or found.ndim > 1:
         check_numbers(x)
@@ -243,13 +258,16 @@ def entries(x: Any) -> tuple[list[Any], NDArray]:
 
 
 def are_extreme(values: NDArray) -> bool:
-    """Return whether some values may make rows of a length that is refused."""
+    """Return whether values could exceed the accepted row length."""
     sizes = np.abs(values[~np.isnan(values)])
     return not ((sizes == 0) | ((sizes > SMALL) & (sizes < LARGE))).all()
 
 
 def frame_values(X: Any) -> tuple[list[Any], NDArray]:
-    """Return the names of the columns of a data frame, and its values as finite numbers, NaN where they are missing."""
+    """Return a data frame's column names and finite values.
+
+    Missing values are NaN.
+    """
     names = list(X.columns)
     if len(set(names)) < len(names):
         raise ValueError(f"X has the columns {shortened(names)}; accepted are different ones.")

@@ -1,4 +1,4 @@
-"""River's estimators around rankers: of the documents of a query, and of labels."""
+"""River's wrappers of rankers of documents and labels."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from sklearn_predtron._support.parts import real_numbers
 from sklearn_predtron._support.queries import shortened, shortened_list
 from sklearn_predtron.families.label_ranking import PredtronLabelRanker
 from sklearn_predtron.families.ranking import PredtronRanker
-from sklearn_predtron.river._from_dicts import FromBlocks, FromDicts, check_block
+from sklearn_predtron.river._from_dicts import DictEstimator, GroupEstimator, check_block
 from sklearn_predtron.river._labels import no_label, relevances
 
 LEAST_LABELS = 2
 
 
-class RiverRanker(FromBlocks):
-    """`PredtronRanker` as a river estimator, trained on one query at a time; `to_river` makes it.
+class RiverRanker(GroupEstimator):
+    """`PredtronRanker` for river, one query at a time; see `to_river`.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class RiverRanker(FromBlocks):
         return clone(self.estimator) if self.model is None else self.model, target, {}
 
     def predict_one(self, x: list[dict], **kwargs: Any) -> list[float]:
-        """Score the documents of a query: a higher score is a better position.
+        """Score the documents of a query; higher is better.
 
         Parameters
         ----------
@@ -89,8 +89,10 @@ class RiverRanker(FromBlocks):
         return self.model.predict(self._known_rows(x))
 
 
-class RiverLabelRanker(FromDicts):
-    """`PredtronLabelRanker` as a river estimator, whose labels have names; `to_river` makes it.
+class RiverLabelRanker(DictEstimator):
+    """`PredtronLabelRanker` for river; see `to_river`.
+
+    The labels have names.
 
     Parameters
     ----------
@@ -112,7 +114,7 @@ class RiverLabelRanker(FromDicts):
 
     @property
     def label_names(self) -> list[Any]:
-        """Names of the labels, in the order of the columns of what `model` predicts."""
+        """Names of the labels, in column order of `model`."""
         return list(self._labels)
 
     def _target(self, y: Any) -> Any:
@@ -123,7 +125,7 @@ class RiverLabelRanker(FromDicts):
         return relevances(self._labels, self._of_known(y, self._labels))
 
     def _of_known(self, y: dict, labels: dict[Any, int]) -> dict:
-        """Return the relevances of labels; refuse labels that are not known."""
+        """Return the relevances; raise ValueError for unknown labels."""
         new = [label for label in y if label not in labels]
         if new:
             raise ValueError(
@@ -147,7 +149,7 @@ class RiverLabelRanker(FromDicts):
         self._check_labels(target)
         return clone(self.estimator) if self.model is None else self.model, target, {}
 
-    def _take_over(self, model: Any, y: Any) -> None:
+    def _adopt(self, model: Any, y: Any) -> None:
         self._labels = self._labels_with(y)
         self.model = model
 

@@ -1,4 +1,4 @@
-"""River's estimator around a tagger."""
+"""River's wrapper of a tagger."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 from sklearn.base import clone
 
 from sklearn_predtron.families.sequences import PredtronSequenceTagger
-from sklearn_predtron.river._from_dicts import FromBlocks, check_block
+from sklearn_predtron.river._from_dicts import GroupEstimator, check_block
 from sklearn_predtron.river._labels import KINDS, check_label, first_classes, no_label
 
 
-class RiverSequenceTagger(FromBlocks):
-    """`PredtronSequenceTagger` as a river estimator, trained on one sentence at a time; `to_river` makes it.
+class RiverSequenceTagger(GroupEstimator):
+    """`PredtronSequenceTagger` for river, one sentence at a time; see `to_river`.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class RiverSequenceTagger(FromBlocks):
         labels = list(y)
         try:
             return labels if self._known.issuperset(labels) else None
-        except TypeError:  # of what has no hash
+        except TypeError:  # of objects without a hash
             raise no_label(y, f"{KINDS} for each token") from None
 
     def _model_for(self, y: Any) -> tuple[Any, Any, dict[str, Any]]:
@@ -61,7 +61,7 @@ class RiverSequenceTagger(FromBlocks):
         self._check_labels(labels, classes=classes)
         return clone(self.estimator), labels, {"classes": classes}
 
-    def _take_over(self, model: Any, y: Any) -> None:
+    def _adopt(self, model: Any, y: Any) -> None:
         self.model = model
         self._known = frozenset(model.classes_.tolist())
 

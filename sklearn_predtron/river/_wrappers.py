@@ -1,4 +1,4 @@
-"""River's estimators around a classifier of this package."""
+"""River's wrappers of classifiers."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from sklearn.base import clone
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.families.classification import PredtronBinaryClassifier, PredtronClassifier
 from sklearn_predtron.families.multilabel import PredtronMultilabelClassifier
-from sklearn_predtron.river._from_dicts import FromDicts
+from sklearn_predtron.river._from_dicts import DictEstimator
 from sklearn_predtron.river._labels import KINDS, check_label, first_classes, indicators, no_label
 from sklearn_predtron.river._names import CentredColumns, frame_values
 
 
-class RiverClassifier(FromDicts, base.MiniBatchClassifier):
-    """A classifier of this package as a river classifier; `to_river` makes it.
+class RiverClassifier(DictEstimator, base.MiniBatchClassifier):
+    """River classifier around this package's; see `to_river`.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class RiverClassifier(FromDicts, base.MiniBatchClassifier):
     def _target(self, y: Any) -> Any:
         try:
             return [y] if y in self._known else None
-        except TypeError:  # of what has no hash
+        except TypeError:  # of objects without a hash
             raise no_label(y, KINDS) from None
 
     def _model_for(self, y: Any) -> tuple[Any, Any, dict[str, Any]]:
@@ -66,7 +66,7 @@ class RiverClassifier(FromDicts, base.MiniBatchClassifier):
                 return None, None, {}
         return clone(self.estimator), [y], {"classes": classes}
 
-    def _take_over(self, model: Any, y: Any) -> None:
+    def _adopt(self, model: Any, y: Any) -> None:
         self.model = model
         self._known = frozenset(model.classes_.tolist())
 
@@ -116,21 +116,21 @@ class RiverClassifier(FromDicts, base.MiniBatchClassifier):
         return dict(zip(self.model.classes_.tolist(), found[0].tolist(), strict=True))
 
     def _probabilities_of(self, rows: Any) -> NDArray:
-        """Return the probabilities of rows; raise what river's estimators raise that have none."""
+        """Return the probabilities of rows; raise river's error without them."""
         try:
             return self.model.predict_proba(rows)
         except AttributeError as error:
             raise NotImplementedError(str(error.__cause__ or error)) from None
 
     def _prior(self) -> dict[Any, float]:
-        """Return the probabilities of the labels before there is a model."""
+        """Return the label probabilities before there is a model."""
         if self._only is not None:
             return {self._only: 1.0}
         known = ([] if self._multiclass else [False, True]) if self.classes is None else list(self.classes)
         return dict.fromkeys(known, 1 / max(len(known), 1))
 
     def learn_many(self, X: Any, y: Any) -> None:
-        """Train on rows in their order, bit-identical to `learn_one` of each.
+        """Train on rows in order, bit-identical to `learn_one`.
 
         Parameters
         ----------
@@ -155,7 +155,7 @@ class RiverClassifier(FromDicts, base.MiniBatchClassifier):
 
     @contextmanager
     def _all_or_nothing(self, labels: list[Any]) -> Iterator[None]:
-        """Go back to what was learned before, if rows are learned by several calls and one of them fails."""
+        """Restore the previous model if one of several calls fails."""
         centred = isinstance(self._columns, CentredColumns)
         several = centred or any(self._target(label) is None for label in labels)
         before = copy.deepcopy(self.model) if several else self.model
@@ -173,13 +173,13 @@ class RiverClassifier(FromDicts, base.MiniBatchClassifier):
             raise
 
     def _learn_rows(self, names: list[Any], values: NDArray, labels: list[Any]) -> None:
-        """Learn from rows whose labels are known."""
+        """Train on rows whose labels are known."""
         if not labels:
             return
         with self._wider(self.model, self._columns.new_names(names, values), values) as model:
             model.partial_fit(self._columns.frame_rows(names, values), labels)
         self.model = model
-        self._columns.learned([dict(zip(names, row, strict=True)) for row in values.tolist()])
+        self._columns.record_rows([dict(zip(names, row, strict=True)) for row in values.tolist()])
 
     def predict_many(self, X: Any) -> Any:
         """Predict the labels of rows.
@@ -224,8 +224,10 @@ class RiverClassifier(FromDicts, base.MiniBatchClassifier):
         return pd.DataFrame(found, index=X.index, columns=labels)
 
 
-class RiverMultiLabelClassifier(FromDicts, base.MultiLabelClassifier):
-    """`PredtronMultilabelClassifier` as a river estimator, trained on sets of labels as dicts; `to_river` makes it.
+class RiverMultiLabelClassifier(DictEstimator, base.MultiLabelClassifier):
+    """`PredtronMultilabelClassifier` for river; see `to_river`.
+
+    It is trained on sets of labels as dicts.
 
     Parameters
     ----------
@@ -244,7 +246,7 @@ class RiverMultiLabelClassifier(FromDicts, base.MultiLabelClassifier):
 
     @property
     def label_names(self) -> list[Any]:
-        """Names of the labels, in the order of the columns of what `model` predicts."""
+        """Names of the labels, in column order of `model`."""
         return list(self._labels)
 
     def _target(self, y: Any) -> Any:
@@ -254,7 +256,7 @@ class RiverMultiLabelClassifier(FromDicts, base.MultiLabelClassifier):
         return indicators(self._labels, y) if known else None
 
     def _labels_with(self, y: dict) -> dict[Any, int]:
-        """Return the numbers of the labels known and of those of y."""
+        """Return the numbers of known and new labels."""
         return {name: number for number, name in enumerate(dict.fromkeys([*self._labels, *y]))}
 
     def _model_for(self, y: Any) -> tuple[Any, Any, dict[str, Any]]:
@@ -267,7 +269,7 @@ class RiverMultiLabelClassifier(FromDicts, base.MultiLabelClassifier):
         known = len(labels) == len(self._labels)
         return self.model if known else copy.deepcopy(self.model).widen(classes=range(len(labels))), target, {}
 
-    def _take_over(self, model: Any, y: Any) -> None:
+    def _adopt(self, model: Any, y: Any) -> None:
         self.model, self._labels = model, self._labels_with(y)
 
     def predict_one(self, x: dict, **kwargs: Any) -> dict[Any, bool]:

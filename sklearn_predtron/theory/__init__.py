@@ -1,4 +1,4 @@
-"""The theory as functions: margins, the largest margin, the constants of losses, and the theorems behind the bounds."""
+"""Theory: margins, loss constants, and theorems behind bounds."""
 
 from sklearn_predtron.theory._constants import loss_constants
 from sklearn_predtron.theory._largest_margin import LargestMargin, largest_margin

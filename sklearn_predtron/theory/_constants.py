@@ -17,7 +17,9 @@ from sklearn_predtron.problems._user import UserProblem
 def loss_constants(
     loss: Any, *, classes: Any = None, n_labels: int | None = None, y: Any = None, qid: Any = None
 ) -> tuple[float, float]:
-    """Return the least positive loss c_L and the largest loss C_L of the bounds (Jain et al. 2015, section 2).
+    """Return the loss constants c_L and C_L of the bounds.
+
+    c_L is the least positive loss and C_L the largest (Jain et al. 2015, section 2).
 
     Parameters
     ----------
@@ -80,7 +82,7 @@ def check_count(parameter: str, number: Any, least: int) -> None:
 
 
 def any_loss(alias: Any) -> Any:
-    """The loss of an alias, whatever its family."""
+    """Return the loss of an alias, whatever its family."""
     losses: dict[Any, type[Part]] = {
         kind.alias: kind for base in (CostTableLoss, SubsetLoss, RankingLoss) for kind in kinds(base)
     }
@@ -97,7 +99,7 @@ def stated_constants(problem: Any) -> tuple[float, float]:
 
 
 def lists_of(y: Any, qid: Any) -> Relevances:
-    """The lists of documents of queries, or of the labels of rows."""
+    """Return the lists of documents or labels."""
     if np.ndim(y) == 2:
         y = read_relevances(y)
         return Relevances(y.ravel(), np.arange(len(y) + 1, dtype=np.intp) * y.shape[1])

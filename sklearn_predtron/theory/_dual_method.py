@@ -1,4 +1,4 @@
-"""The quadratic programme, for Euclidean weights: the dual method of Goldfarb and Idnani (1983)."""
+"""The quadratic programme by Goldfarb and Idnani's dual method (1983)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ REFINED = 2  # times
 
 
 def nearest(programme: Programme, spare: NDArray) -> tuple[NDArray | None, NDArray]:
-    """The shortest w with <u, w> >= c + spare and its multipliers b, w = sum b u; or None and a combination b that vanishes.
+    """Return the shortest w with <u, w> >= c + spare.
+
+    Its multipliers b have w = sum b u. If there is no w, return None and a combination b that vanishes.
 
     The dual method of Goldfarb and Idnani (1983): it begins at 0, meets the constraint that is violated most, and lets go of
     those whose multipliers would become negative.  The constraints that hold as equalities are kept as U^T = Q R.
@@ -54,7 +56,10 @@ def nearest(programme: Programme, spare: NDArray) -> tuple[NDArray | None, NDArr
 
 
 def split(Q: NDArray, u: NDArray) -> tuple[NDArray, NDArray]:
-    """Return the part of u orthogonal to the columns of Q, orthogonalised twice, and the products of u with them."""
+    """Return the residual of u and its products with Q.
+
+    It is orthogonalised twice.
+    """
     along = Q.T @ u
     across = u - Q @ along
     again = Q.T @ across
@@ -77,7 +82,10 @@ def without(Q: NDArray, R: NDArray, column: int) -> tuple[NDArray, NDArray]:
 
 
 def equalities(Q: NDArray, R: NDArray, u: NDArray, c: NDArray) -> tuple[NDArray, NDArray]:
-    """The shortest w with <u, w> = c for the vectors held, refined for entries of very different size, and its multipliers."""
+    """Return the shortest w with <u, w> = c, and multipliers.
+
+    It is refined for entries of very different size.
+    """
     along = solve_triangular(R, c, trans="T")
     w = Q @ along
     for _ in range(REFINED):
@@ -86,7 +94,7 @@ def equalities(Q: NDArray, R: NDArray, u: NDArray, c: NDArray) -> tuple[NDArray,
 
 
 def spread(n: int, at: NDArray, values: NDArray) -> NDArray:
-    """Multipliers of all n vectors, none of them negative."""
+    """Return the non-negative multipliers of all n vectors."""
     b = np.zeros(n)
     b[at] = np.maximum(values, 0.0)
     return b

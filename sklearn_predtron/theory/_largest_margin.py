@@ -1,4 +1,4 @@
-"""The largest margin of any weights, and the vectors that it is the largest for."""
+"""The largest margin of any weights."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from scipy import sparse
 from sklearn_predtron._core.rows import OVERFLOW
 from sklearn_predtron._support import types
 from sklearn_predtron.problems._leads import Leads
-from sklearn_predtron.theory._described import Described, describe
+from sklearn_predtron.theory._prepared_data import PreparedData, prepare
 from sklearn_predtron.theory._programme import Vectors
 from sklearn_predtron.theory._proof import prove
 
 
 class LargestMargin(NamedTuple):
-    """Weights of length 1 with the largest margin on a data set, and the proof that no others have a larger one.
+    """Unit weights with the largest margin, and their proof.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class LargestMargin(NamedTuple):
 def largest_margin(
     estimator: Any, X: Any, y: Any, *, norm: types.MarginNormName = "l2", qid: Any = None, classes: Any = None
 ) -> LargestMargin:
-    """Compute the largest margin of any weights of length 1 on a small data set, and weights that have it.
+    """Compute the largest margin of any unit weights.
 
     Maximise gamma over |W| <= 1, where <v, W> >= gamma for the vectors v = (rep(sigma_y) - rep(sigma)) x^T of the rows and the
     predictions that lose, and <v, W> >= 0 for those free of loss, which must not be ahead (Jain et al. 2015, section 2.2, for
@@ -126,7 +126,7 @@ def largest_margin(
     """
     if norm not in ("l2", "l1", "max"):
         raise ValueError(f"norm={norm!r} is not known; accepted are 'l2', 'l1' and 'max'.")
-    data = describe(estimator, X, y, qid, classes)
+    data = prepare(estimator, X, y, qid, classes)
     if data.problem.no_theorem_because is not None and not data.pairwise:
         raise ValueError(f"No loss bound is proven for {data.problem.no_theorem_because}, and so no margin is the largest.")
     found = vectors(data)
@@ -141,8 +141,11 @@ def largest_margin(
     return LargestMargin(proof.margin, w[: rows * p].reshape(rows, p), intercept, *certificate)
 
 
-def vectors(data: Described) -> Vectors:
-    """The vectors whose products with the weights are the leads of sigma_y, over predictions that lose and those that do not."""
+def vectors(data: PreparedData) -> Vectors:
+    """Return the vectors whose products are the leads.
+
+    A lead is of sigma_y over predictions that lose and those that do not.
+    """
     X, problem = data.X.toarray() if sparse.issparse(data.X) else data.X, data.problem
     if problem.score_map.offsets_apart:
         X = np.column_stack([X, np.ones(len(X))])
@@ -166,7 +169,10 @@ def vectors(data: Described) -> Vectors:
 
 
 def products(leads: Leads, X: NDArray) -> tuple[NDArray, NDArray]:
-    """rep(sigma_y) x^T less that of the other prediction for each lead, of shape (n, d, p), and the sizes of both terms."""
+    """Return the difference of joint features for each lead.
+
+    These are rep(sigma_y) x^T less that of the other prediction, of shape (n, d, p), and the sizes of both terms.
+    """
     factor = leads.factor[:, None]
     own, other = factor * leads.code[leads.own], factor * leads.code[leads.other]
     x, beside = X[leads.row], X[leads.other_row]
@@ -178,11 +184,17 @@ def products(leads: Leads, X: NDArray) -> tuple[NDArray, NDArray]:
 
 
 def by_row(found: NDArray, p: int) -> NDArray:
-    """Vectors of shape (n, d, p or p + 1), flat, the intercepts' entries at the end."""
+    """Return flat vectors of shape (n, d, p or p + 1).
+
+    The intercepts' entries are at the end.
+    """
     n, d, width = found.shape
     return np.column_stack([found[:, :, :p].reshape(n, d * p), found[:, :, p:].reshape(n, d * (width - p))])
 
 
-def shared_vectors(data: Described, found: NDArray) -> NDArray:
-    """The same for one direction: all scores have its inputs, and offsets of their own."""
+def shared_vectors(data: PreparedData, found: NDArray) -> NDArray:
+    """Return the vectors for one shared direction.
+
+    All scores have its inputs, and offsets of their own.
+    """
     return np.column_stack([found[:, :, :-1].sum(axis=1), found[:, :, -1] * data.feature])

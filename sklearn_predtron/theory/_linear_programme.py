@@ -1,4 +1,4 @@
-"""The linear programme, for weights whose sizes are summed, or the largest of them taken."""
+"""The linear programme, for 1-norm or largest-entry weights."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance
 
 
 def linear(programme: Programme, spare: NDArray) -> tuple[NDArray | None, NDArray]:
-    """The w with the largest g where <u, w> >= g c + spare and its 1-norm or largest entry is at most 1, and the multipliers.
+    """Return w with the largest g where <u, w> >= g c + spare.
 
-    The variables are w+ and w- with w = w+ - w-, g, what is beyond g c + spare, and what is left of 1.
+    Its 1-norm or largest entry is at most 1. The multipliers are returned, too.
+
+    The variables are w+ and w- with w = w+ - w-, g, and the slacks of both constraints.
     """
     u = programme.u
     n, p = u.shape
@@ -38,9 +40,11 @@ def linear(programme: Programme, spare: NDArray) -> tuple[NDArray | None, NDArra
 
 
 def refined(A: Any, c: NDArray, cost: NDArray) -> tuple[NDArray | None, NDArray]:
-    """Minimise <cost, x> with A x = c, x >= 0; None where the programme has no solution, and the multipliers.
+    """Minimise <cost, x> with A x = c, x >= 0.
 
-    What HiGHS' tolerances leave of it is a programme of its own, made larger (Gleixner, Steffy and Wolter 2016).
+    Return None without a solution, and the multipliers.
+
+    The residual within HiGHS' tolerances is scaled up and solved as a further programme (Gleixner, Steffy and Wolter 2016).
     """
     x, b, far, dear = np.zeros(len(cost)), np.zeros(len(c)), 1.0, 1.0
     for _ in range(1 + REFINED):

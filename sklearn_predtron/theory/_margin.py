@@ -9,12 +9,12 @@ from scipy import sparse
 
 from sklearn_predtron._core.rows import OVERFLOW
 from sklearn_predtron.families.sequences import PredtronSequenceTagger
-from sklearn_predtron.theory._described import describe
+from sklearn_predtron.theory._prepared_data import prepare
 from sklearn_predtron.updates._comparator import as_weights
 
 
 def margin(estimator: Any, X: Any, y: Any, coef: Any, intercept: Any = None, *, qid: Any = None, classes: Any = None) -> float:
-    """Compute the margin of given weights, at unit norm, on a data set.
+    """Compute the margin of given weights, at unit norm.
 
     gamma = min <rep(sigma_y) - rep(sigma), W x + b> / |(W, b / s)| over the rows and the predictions sigma that lose (Jain et
     al. 2015, section 2.2), for rankings over pairs of items.  The estimator's own `margin` is this margin of its own weights.
@@ -56,7 +56,7 @@ def margin(estimator: Any, X: Any, y: Any, coef: Any, intercept: Any = None, *, 
     >>> round(margin(model, [[1, 0], [0, 1], [-1, -1]], [0, 1, 2], [[3, 0], [0, 3], [0, 0]]), 6)
     0.707107
     """
-    data = describe(estimator, X, y, qid, classes)
+    data = prepare(estimator, X, y, qid, classes)
     d = data.problem.d
     W = as_weights(coef, "coef", (data.problem.score_map.n_directions, data.X.shape[1]))
     b = np.zeros(d) if intercept is None else as_weights(intercept, "intercept", (d,))
@@ -79,7 +79,7 @@ def margin(estimator: Any, X: Any, y: Any, coef: Any, intercept: Any = None, *, 
 
 
 def unit_margin(estimator: Any, X: Any, y: Any, *, sid: Any = None) -> float:
-    """Compute the margin of a tagger's weights for each unit of loss, at unit norm, on sequences.
+    """Compute a tagger's margin per unit of loss.
 
     The largest g with S(y) - S(sigma) >= g L(sigma, y) for all sequences and labels sigma: the least ratio of the two over
     those that lose, between margin / C_L and margin / c_L, or -inf where labels without loss score more than y.  It is the

@@ -1,4 +1,4 @@
-"""The programme whose solution is the weights of the largest margin."""
+"""The programme for weights of the largest margin."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ EPSILON = float(np.finfo(float).eps)
 
 
 class Vectors(NamedTuple):
-    """Vectors v whose products with the weights are leads of sigma_y."""
+    """Vectors whose products with weights are leads of sigma_y."""
 
     v: NDArray  # shape (n, p)
     terms: NDArray  # shape (n, p), the sizes of the two terms that v is the difference of: a lead is rounded in proportion
@@ -19,7 +19,10 @@ class Vectors(NamedTuple):
 
 
 class Programme(NamedTuple):
-    """Minimise |w| with <u, w> >= c, for vectors u of length 1; where it is least, the margin is least / |w|."""
+    """Minimise |w| with <u, w> >= c for unit vectors u.
+
+    At the minimum, the margin is least / |w|.
+    """
 
     u: NDArray
     rounding: NDArray  # that of <u, w> is at most <rounding, |w|>

@@ -1,4 +1,4 @@
-"""Weights of the largest margin over given vectors, and the multipliers that prove it."""
+"""Weights of the largest margin, with multipliers as proof."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ from sklearn_predtron.theory._programme import EPSILON, Programme, Vectors
 AGREE = 1e-6  # how far the bound may lie above the margin, relative to it
 LENGTH = {"l2": 2, "l1": 1, "max": np.inf}  # of weights
 DUAL = {"l2": 2, "l1": np.inf, "max": 1}  # of combinations of vectors
-SPARE = (2.0, 1e2, 1e4, 1e6)  # what leads are to have beside the margin, in units of their rounding, where they round to less
+SPARE = (2.0, 1e2, 1e4, 1e6)  # additions to the leads, in units of their rounding, if they round to less than the margin
 
 
 class Proof(NamedTuple):
-    """Weights of length 1 and their margin; multipliers, whose combination of the vectors has the length `bound`."""
+    """Unit weights with their margin, and multipliers.
+
+    The multipliers' combination of the vectors has the length `bound`.
+    """
 
     margin: float
     w: NDArray
@@ -28,7 +31,7 @@ class Proof(NamedTuple):
 
 
 def prove(vectors: Vectors, norm: str) -> Proof:
-    """Find weights of the largest margin, and multipliers whose combination is no longer than the margin is large.
+    """Find weights of the largest margin with their proof.
 
     Either is checked by itself, rounding on the safe side.  A ValueError says that no weights have a positive margin, since a
     combination of the vectors vanishes, or that the numbers do not tell.
@@ -52,7 +55,10 @@ def prove(vectors: Vectors, norm: str) -> Proof:
 
 
 def at_length_1(vectors: Vectors, norm: str) -> Programme:
-    """The programme of vectors scaled to length 1, each by itself; no square over- or underflows."""
+    """Return the programme with vectors scaled to length 1.
+
+    No square over- or underflows.
+    """
     v, terms, loses = vectors
     size = np.abs(v).max(axis=1, initial=0.0)
     if not size[loses].all():
@@ -68,7 +74,10 @@ def at_length_1(vectors: Vectors, norm: str) -> Programme:
 
 
 def attempts(programme: Programme) -> Iterator[tuple[NDArray | None, NDArray]]:
-    """Solutions w of the programme and their multipliers: of the programme itself, then with leads that rounding spares."""
+    """Yield solutions w of the programme and their multipliers.
+
+    The first is of the programme itself, others spare leads for rounding.
+    """
     solve: Callable = nearest if programme.norm == "l2" else linear
     w, b = solve(programme, np.zeros(len(programme.c)))
     yield w, b
@@ -80,7 +89,10 @@ def attempts(programme: Programme) -> Iterator[tuple[NDArray | None, NDArray]]:
 
 
 def check_separable(programme: Programme, b: NDArray) -> None:
-    """Raise ValueError where the combination vanishes: the vectors, moved by less than their rounding, have no weights."""
+    """Raise ValueError if the combination of vectors vanishes.
+
+    Then the vectors, moved by less than their rounding, have no weights.
+    """
     length, total = np.linalg.norm(b @ programme.u), b[programme.loses].sum()
     if total > 0 and length <= EPSILON * (programme.u.shape[1] + 8) * total:
         raise ValueError(
@@ -90,7 +102,10 @@ def check_separable(programme: Programme, b: NDArray) -> None:
 
 
 def margin_of(programme: Programme, w: NDArray) -> float:
-    """The margin of weights, in units of `least` and no more than rounding leaves of it."""
+    """Return the margin of weights, in units of `least`.
+
+    It is rounded down.
+    """
     leads = programme.u @ w - programme.rounding @ np.abs(w)
     losing, c = leads[programme.loses], programme.c[programme.loses]
     if (leads < 0).any() or not losing.all():
@@ -100,7 +115,10 @@ def margin_of(programme: Programme, w: NDArray) -> float:
 
 
 def bound_of(programme: Programme, b: NDArray) -> float:
-    """The dual norm of a combination of the vectors over the sum of its multipliers (weak duality), in units of `least`."""
+    """Return the upper bound by weak duality, over `least`.
+
+    It is the dual norm of a combination of the vectors over the sum of its multipliers.
+    """
     total = b @ programme.c
     if not 0 < total < np.inf:
         return np.inf
@@ -111,7 +129,7 @@ def bound_of(programme: Programme, b: NDArray) -> float:
 
 
 def answer(programme: Programme, w: NDArray, b: NDArray) -> Proof:
-    """Weights of length 1 with the multipliers of the vectors as they are."""
+    """Return unit weights and the unscaled vectors' multipliers."""
     w = w / np.linalg.norm(w, LENGTH[programme.norm])
     total, used, loses = b @ programme.c, b > 0, programme.loses
     margin = float(((programme.u[loses] @ w) * programme.length[loses]).min())

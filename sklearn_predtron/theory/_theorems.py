@@ -1,4 +1,4 @@
-"""The radius of the bounds, and the theorems behind them."""
+"""The radius of the bounds, and their theorems."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from sklearn_predtron._support.queries import Queries
 from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.families.estimator.bounds import LossBounds
 from sklearn_predtron.families.training.composition import Composition
-from sklearn_predtron.theory._described import as_seen
+from sklearn_predtron.theory._prepared_data import as_features
 from sklearn_predtron.updates import Update
 
 
 def radius(estimator: Any, X: Any, *, qid: Any = None) -> float:
-    """Compute the largest length R of the inputs, as the estimator's `loss_bound` takes it.
+    """Compute the largest length R of the inputs.
 
     It is the length of (x, s) with the intercept's feature s = intercept_scaling: Euclidean, or under the norms "l1" and
     "group" the q-norm; with representation="shared", whose thresholds have a norm of their own, sqrt(|x|_q^2 + s^2).  For
@@ -66,7 +66,7 @@ def radius(estimator: Any, X: Any, *, qid: Any = None) -> float:
         raise ValueError("intercept_scaling='auto' moves with the inputs; a radius is for a number or fit_intercept=False.")
     if qid is not None and not problem.score_map.of_blocks:
         raise ValueError(f"qid is for PredtronRanker and PredtronBipartiteClassifier; {type(estimator).__name__} takes None.")
-    X = as_seen(estimator, X)
+    X = as_features(estimator, X)
     if problem.score_map.of_blocks and not resolve(Update, estimator.update, "update").pairwise:
         queries, feature = Queries(qid, X.shape[0]), weights.intercept.fixed**0.5
         documents = queries.take(X)
@@ -84,7 +84,7 @@ def with_feature(X: Any, length: float) -> Any:
 
 
 def theorem_of(estimator: Any) -> str:
-    """Return the name of the theorem behind the estimator's `loss_bound`.
+    """Return the name of the theorem behind `loss_bound`.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def theorem_of(estimator: Any) -> str:
     Returns
     -------
     str
-        The theorem for its update, and what carries it over to rankings and to other norms.  Like `loss_bound`, it raises an
+        The theorem for its update, and its extensions to rankings and to other norms.  Like `loss_bound`, it raises an
         error where no bound is proven for the parts.
 
     See Also

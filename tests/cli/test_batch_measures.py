@@ -14,7 +14,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from sklearn_predtron import PredtronBipartiteClassifier
 from sklearn_predtron._support.parts import kinds
-from sklearn_predtron.cli._baselines import BatchesBaseline, blocks
+from sklearn_predtron.cli._baselines import BatchClassifierBaseline, blocks
 from sklearn_predtron.cli._compare import ResultRow
 from sklearn_predtron.losses import AtK, FBeta, SubsetLoss
 from sklearn_predtron.norms import Norm
@@ -73,7 +73,7 @@ def learn(model, X, y):
 def test_peer_predicts_before_it_learns(data):
     """Batches of 50 rows, and a shorter last one of a call; a copy that learns block by block goes ahead in each call."""
     (X, y), (X_test, y_test) = data["a"], data["test"]
-    contestant, total, rounds = BatchesBaseline(LABELS, "balanced", ResultRow("", ""), batch_size=50), 0.0, 0
+    contestant, total, rounds = BatchClassifierBaseline(LABELS, "balanced", ResultRow("", ""), batch_size=50), 0.0, 0
     model = SGDClassifier(loss="log_loss", average=True, learning_rate="constant", eta0=0.01, shuffle=False)
     for first, end in ((0, 220), (220, N)):
         contestant.learn(X[first:end], y[first:end], progressive=True)

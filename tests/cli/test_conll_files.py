@@ -58,7 +58,7 @@ def fitted(path, template=None, width=WIDTH):
     return PredtronSequenceTagger(norm="l2").partial_fit(X, y, sid=sid, classes=np.unique(y))
 
 
-def spaced(predicted, sid):
+def with_empty_lines(predicted, sid):
     """A line a token, and an empty one after each sequence."""
     return "".join("".join(f"{label}\n" for label in predicted[sid == i]) + "\n" for i in range(sid[-1] + 1))
 
@@ -78,7 +78,7 @@ def test_tokens_are_learned_as_their_features(capsys, texts, tmp_path, template,
     assert (code, err) == (0, "") and ours["rounds"] == beside["rounds"] == 60
     assert_array_equal(joblib.load(tmp_path / "m").coef_, model.coef_)
     predicted = model.predict(X, sid=sid)
-    assert (tmp_path / "p").read_text() == spaced(predicted, sid)
+    assert (tmp_path / "p").read_text() == with_empty_lines(predicted, sid)
     assert ours["held_out_score"] == pytest.approx(np.mean(predicted == y)) and ours["tested"] == len(y)
     assert ours["held_out_chunk_f1"] == pytest.approx(chunk_f1_score(y, predicted, sid))
     assert 0 < ours["held_out_chunk_f1"] < 1 and 0 < beside["held_out_chunk_f1"] < 1
@@ -136,7 +136,7 @@ def test_a_saved_model_predicts_and_goes_on(capsys, texts, tmp_path, standard_in
     options = ["--template", texts / "template", "--features", WIDTH, "--no-shuffle", "--no-compare"]
     assert run(capsys, texts / "train.conll", *options, "--save", tmp_path / "m")[0] == 0
     model, (X, _, sid) = joblib.load(tmp_path / "m"), read(texts / "test.conll", TEMPLATE)
-    lines = spaced(model.predict(X, sid=sid), sid)
+    lines = with_empty_lines(model.predict(X, sid=sid), sid)
     (tmp_path / "bare").write_bytes((texts / "bare.conll").read_bytes())
     assert run(capsys, "--load", tmp_path / "m", tmp_path / "bare") == (0, lines, "")
     assert run(capsys, "--load", tmp_path / "m", "--test", texts / "bare.conll", "--chunk", 1) == (0, lines, "")

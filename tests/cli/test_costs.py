@@ -421,6 +421,6 @@ def test_costs_of_many_classes_are_taken_in_parts(capsys, fraud, monkeypatch):
     argv = [fraud.train, "--costs", fraud.costs, "--test", fraud.test, "--test-costs", fraud.test_costs, *BOTH]
     drop = "seconds", "rounds_per_second"
     one = [{name: value for name, value in result.items() if name not in drop} for result in results(capsys, *argv)]
-    monkeypatch.setattr("sklearn_predtron.cli._answers.MOST_COSTS", 20)
+    monkeypatch.setattr("sklearn_predtron.cli._action_spaces.MAX_COSTS", 20)
     for result, known in zip(results(capsys, *argv), one, strict=True):
         assert {name: value for name, value in result.items() if name not in drop} == pytest.approx(known)

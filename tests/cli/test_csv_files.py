@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier
 from sklearn_predtron.cli._csv_layout import CsvLayout
-from sklearn_predtron.cli._text_lines import Lines
+from sklearn_predtron.cli._text_lines import TextLines
 from tests.cli_cases import run, usage_error
 
 N, TESTED = 600, 200
@@ -241,7 +241,7 @@ def test_rows_of_a_pipe_are_read_one_by_one(names):
     text = ("a,b\n" * names + "1,2\n3,4\n").encode()
     known = {"names": ["a", "b"] if names else None, "kinds": ["number"] * 2, "place": 2}
     layout = CsvLayout(features=None, label="y" if names else None, header=None, **known)
-    lines = Lines(io.BytesIO(text), "pipe", 1000)
+    lines = TextLines(io.BytesIO(text), "pipe", 1000)
     for n, record in enumerate(layout.records(lines), 1):
         assert record.content == [2.0 * n - 1, 2.0 * n] and record.labels is None
         assert record.line == lines.number == n + names

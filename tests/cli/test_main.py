@@ -25,9 +25,9 @@ from sklearn_predtron import (
     PredtronOrdinalClassifier,
 )
 from sklearn_predtron.cli import main
-from sklearn_predtron.cli._baselines import PerceptronBaseline, PerceptronsBaseline, RanksPerceptronBaseline, blocks
+from sklearn_predtron.cli._baselines import MultilabelPerceptronBaseline, OrdinalPerceptronBaseline, PerceptronBaseline, blocks
 from sklearn_predtron.cli._compare import ResultRow
-from sklearn_predtron.cli._progress import Bar
+from sklearn_predtron.cli._progress import ProgressBar
 from sklearn_predtron.datasets import SvmlightReader
 from sklearn_predtron.updates import LossDriven
 
@@ -130,7 +130,7 @@ def test_peer_of_ranks_is_scored_by_distance():
     model = Perceptron(shuffle=False).partial_fit(X, y, classes=np.unique(y))
     distance = np.abs(model.predict(X) - y)
     for loss in ["absolute", "squared", "zero_one", {(3, 6): 5.0}]:
-        contestant = RanksPerceptronBaseline(np.unique(y), loss, ResultRow("", ""))
+        contestant = OrdinalPerceptronBaseline(np.unique(y), loss, ResultRow("", ""))
         contestant.learn(X, y, progressive=True)
         contestant.test(X, y)
         assert contestant.result.score / 60 == pytest.approx(1 - distance.mean() / 3)
@@ -141,7 +141,7 @@ def test_peer_of_ranks_is_scored_by_distance():
 def test_peer_of_sets(loss, form):
     """Before it learns, block by block, progressive_rounds by the measure itself; at k its k best labels."""
     X, Y = make_multilabel_classification(60, n_features=5, n_classes=4, random_state=0)
-    contestant = PerceptronsBaseline(np.arange(4), loss, ResultRow("", ""))
+    contestant = MultilabelPerceptronBaseline(np.arange(4), loss, ResultRow("", ""))
     contestant.learn(X[:25], form(Y[:25]), progressive=True)
     contestant.learn(X[25:], form(Y[25:]), progressive=True)
     contestant.test(X, form(Y))
@@ -493,7 +493,7 @@ class Terminal(io.StringIO):
 def test_bar():
     terminal, page = Terminal(), io.StringIO()
     for stream in (terminal, page):
-        bar = Bar(stream)
+        bar = ProgressBar(stream)
         bar("epoch 1/1", 0.5, ResultRow("", "", rounds=1200, progressive_rounds=1200, loss=300.0))
         bar("epoch 1/1", 0.6)
         bar.clear()

@@ -12,7 +12,7 @@ import pytest
 from sklearn_predtron import PredtronClassifier
 from sklearn_predtron._support.one_line import one_line
 from sklearn_predtron.cli import main
-from sklearn_predtron.cli._progress import Bar
+from sklearn_predtron.cli._progress import ProgressBar
 from sklearn_predtron.cli._report import aligned
 from sklearn_predtron.datasets import BrokenLineError, SvmlightReader
 from tests.cli_cases import PROGRAM, run
@@ -147,7 +147,7 @@ class Terminal(io.StringIO):
 
 def test_progress_is_one_short_line():
     stream = Terminal()
-    Bar(stream)(f"copying {EVIL}{'x' * LONG}: 3 MiB", 0.5)
+    ProgressBar(stream)(f"copying {EVIL}{'x' * LONG}: 3 MiB", 0.5)
     assert re.fullmatch(r"\rcopying \\x1b\[31m\\u202e.*\.\.\.x+: 3 MiB \[#{10} {10}\]  50%\x1b\[K", stream.getvalue())
     assert len(stream.getvalue()) < 100
 

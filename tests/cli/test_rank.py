@@ -20,8 +20,8 @@ from sklearn.linear_model import SGDRegressor
 from sklearn_predtron import PredtronClassifier, PredtronLabelRanker, PredtronRanker
 from sklearn_predtron.cli import _main as job
 from sklearn_predtron.cli import _progress
-from sklearn_predtron.cli._baselines import RelevanceBaseline, blocks
-from sklearn_predtron.cli._compare import ByQuery, ResultRow
+from sklearn_predtron.cli._baselines import RankerBaseline, blocks
+from sklearn_predtron.cli._compare import GroupedValues, ResultRow
 from sklearn_predtron.datasets import SvmlightReader
 from sklearn_predtron.losses import NDCG
 from sklearn_predtron.metrics import ndcg
@@ -181,8 +181,8 @@ def test_peer_predicts_before_it_learns(data, loss):
     found = data["a"]
     X, y = map(np.concatenate, zip(*found, strict=True))
     qid = np.repeat(np.arange(50), [len(y) for _, y in found])
-    X, y = ByQuery.of(sparse.csr_matrix(X), qid), ByQuery.of(y, qid)
-    contestant = RelevanceBaseline(None, loss, ResultRow("", "", top={"progressive": np.zeros(3), "held-out": np.zeros(3)}))
+    X, y = GroupedValues.of(sparse.csr_matrix(X), qid), GroupedValues.of(y, qid)
+    contestant = RankerBaseline(None, loss, ResultRow("", "", top={"progressive": np.zeros(3), "held-out": np.zeros(3)}))
     contestant.learn(X[:20], y[:20], progressive=True)
     contestant.learn(X[20:], y[20:], progressive=True)
     contestant.test(X, y)
@@ -290,14 +290,14 @@ def test_an_id_that_returns_is_a_new_query(capsys, data, tmp_path, chunk):
 
 
 def test_by_query():
-    values = ByQuery.of(np.arange(7), np.array([5, 5, 1, 5, 2, 2, 2]))
+    values = GroupedValues.of(np.arange(7), np.array([5, 5, 1, 5, 2, 2, 2]))
     assert len(values) == 4 and values.shape == (4,) and values.query.tolist() == [0, 0, 1, 2, 3, 3, 3]
     assert [part.tolist() for part in values] == [[0, 1], [2], [3], [4, 5, 6]]
     assert [part.tolist() for part in values[1:3]] == [[2], [3]]
     assert [part.tolist() for part in values[np.array([3, 0, 2, 1])]] == [[4, 5, 6], [0, 1], [3], [2]]
     assert len(values[4:]) == 0 and len(values[4:].values) == 0
     assert values[slice(None)].start.tolist() == [0, 2, 3, 4, 7]
-    ranked = ByQuery.of(np.array([2, 0, 1, 5, 3]), np.array([1, 1, 1, 2, 2])).ranked_at_worst(np.array([1, 1, 0, 3, 3]))
+    ranked = GroupedValues.of(np.array([2, 0, 1, 5, 3]), np.array([1, 1, 1, 2, 2])).break_ties_at_worst(np.array([1, 1, 0, 3, 3]))
     assert ranked.tolist() == [-3, -2, -4, -1, 0]
 
 
@@ -527,7 +527,7 @@ class Terminal(io.StringIO):
 def test_bar(capsys, files, monkeypatch):
     terminal, clock = Terminal(), itertools.count()
     monkeypatch.setattr(_progress, "monotonic", lambda: next(clock))
-    monkeypatch.setattr(job, "Bar", lambda quiet: _progress.Bar(terminal, quiet=quiet))
+    monkeypatch.setattr(job, "ProgressBar", lambda quiet: _progress.ProgressBar(terminal, quiet=quiet))
     run(capsys, files["a"], "--test", files["test"], "--chunk", 50)
     text = terminal.getvalue()
     assert "first pass [" in text and re.search(r"epoch 1/1 \[#+ *\] +\d+%  \d+ rounds, loss 0\.\d{4}", text)

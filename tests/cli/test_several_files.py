@@ -78,7 +78,7 @@ def test_few_rows_are_parsed_once(capsys, files, tmp_path, monkeypatch, task, ba
     monkeypatch.setattr(_data_files.DataFileReader, "_open", lambda self: opened.append(self.path) or read(self))
     arguments = [tmp_path / "a.svm", tmp_path / "b.svm", "--task", task, "--epochs", 2, "--chunk", 30, "--save"]
     assert run(capsys, *arguments, tmp_path / "kept")[0] == 0 and len(opened) == 2
-    monkeypatch.setattr(_data_files, "MOST_KEPT", 12 * 1000)  # less than the first file, of 1200 entries
+    monkeypatch.setattr(_data_files, "MAX_KEPT", 12 * 1000)  # less than the first file, of 1200 entries
     assert run(capsys, *arguments, tmp_path / "read")[0] == 0 and len(opened) == 2 + 4
     assert (tmp_path / "kept").read_bytes() == (tmp_path / "read").read_bytes()
     assert joblib.load(tmp_path / "kept").n_features_in_ == 9 - base
@@ -87,5 +87,5 @@ def test_few_rows_are_parsed_once(capsys, files, tmp_path, monkeypatch, task, ba
 def test_all_files_share_the_room(capsys, files, monkeypatch):
     opened, read = [], _data_files.DataFileReader._open
     monkeypatch.setattr(_data_files.DataFileReader, "_open", lambda self: opened.append(self.path) or read(self))
-    monkeypatch.setattr(_data_files, "MOST_KEPT", 12 * 1200 + 10_000)  # two files, of three
+    monkeypatch.setattr(_data_files, "MAX_KEPT", 12 * 1200 + 10_000)  # two files, of three
     assert run(capsys, files["b"], files["b"], files["b"])[0] == 0 and len(opened) == 3 + 1

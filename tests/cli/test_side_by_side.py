@@ -71,15 +71,15 @@ def test_files_of_any_form_are_mixed(capsys, files, tmp_path, task, form):
 @pytest.mark.parametrize("turn", [0, 2])
 def test_a_mixture_that_is_stopped(capsys, files, tmp_path, monkeypatch, turn):
     """After Ctrl-C the last complete round is kept, saved and not scored."""
-    take_round = _rounds.take_round
+    run_round = _rounds.run_round
 
     def stopped(engine, plan, before, at, **how):
         if at == turn:
             raise KeyboardInterrupt
-        return take_round(engine, plan, before, at, **how)
+        return run_round(engine, plan, before, at, **how)
 
     train = [files["a"], files["b"], "--jobs", 2, "--test", files["test"]]
-    monkeypatch.setattr(_rounds, "take_round", stopped)
+    monkeypatch.setattr(_rounds, "run_round", stopped)
     code, out, err = run(capsys, *train, "--epochs", 5, "--save", tmp_path / "m")
     monkeypatch.undo()
     assert code == 130 and (tmp_path / "m").exists() == (turn > 0)

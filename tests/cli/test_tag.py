@@ -13,8 +13,8 @@ from sklearn.linear_model import Perceptron
 from sklearn_predtron import PredtronSequenceTagger
 from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.cli import _main as job
-from sklearn_predtron.cli._baselines import TokensPerceptronBaseline, blocks
-from sklearn_predtron.cli._compare import ByQuery, ResultRow
+from sklearn_predtron.cli._baselines import TaggerBaseline, blocks
+from sklearn_predtron.cli._compare import GroupedValues, ResultRow
 from sklearn_predtron.cli._learner import RANKING_UPDATES
 from sklearn_predtron.datasets import SvmlightReader, make_sequences, unstack
 from sklearn_predtron.losses import SequenceHamming, SequenceLoss
@@ -170,8 +170,8 @@ def test_peer_learns_token_by_token(data):
     X, y, sid = data["a"]
     costs = np.array([[0, 1, 0.5], [2, 0, 1], [1, 3, 0]])
     for loss in ("hamming", "zero_one", SequenceHamming(costs)):
-        contestant = TokensPerceptronBaseline(LABELS, loss, ResultRow("", ""))
-        by_sequence = ByQuery.of(X, sid), ByQuery.of(y, sid)
+        contestant = TaggerBaseline(LABELS, loss, ResultRow("", ""))
+        by_sequence = GroupedValues.of(X, sid), GroupedValues.of(y, sid)
         contestant.learn(*(part[:20] for part in by_sequence), progressive=True)
         contestant.learn(*(part[20:] for part in by_sequence), progressive=True)
         model, total = Perceptron(shuffle=False), 0.0

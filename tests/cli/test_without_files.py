@@ -23,16 +23,16 @@ from sklearn_predtron import (
 )
 from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.cli import _demo, _picture
-from sklearn_predtron.cli._contests import CONTESTS, Contest, Result, better
+from sklearn_predtron.cli._benchmarks import BENCHMARKS, Benchmark, BenchmarkResult, better
 from sklearn_predtron.cli._learner import RANKING_UPDATES
-from sklearn_predtron.cli._usual import windows
+from sklearn_predtron.cli._reference_models import windows
 from sklearn_predtron.datasets import make_ranking_queries
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import RKHS, Norm
 from sklearn_predtron.updates import MMP, PRank, Update
 from tests.cli_cases import PROGRAM, run, usage_error
 
-NAMES = [contest.name for contest in CONTESTS]
+NAMES = [contest.name for contest in BENCHMARKS]
 OFFERED = [kind.alias for kind in kinds(Update) if kind not in (PRank, MMP)]
 
 
@@ -47,7 +47,7 @@ def table():
     header, rule, *lines = done.stdout.splitlines()
     spans = [match.span() for match in re.finditer("-+", rule)]
     cells = [[line[a:b].strip() for a, b in spans] for line in [header, *lines]]
-    rows = {row[0]: dict(zip(cells[0], row, strict=True)) for row in cells[1 : 1 + len(CONTESTS)]}
+    rows = {row[0]: dict(zip(cells[0], row, strict=True)) for row in cells[1 : 1 + len(BENCHMARKS)]}
     return done.stdout, seconds, rows
 
 
@@ -151,7 +151,7 @@ def test_stream(figures):
 
 def test_the_cut_of_the_rare_class_is_the_best_of_rows_that_were_not_learned(figures):
     """Among all cuts between the probabilities of the folds, none has a greater F1."""
-    (contest,) = (contest for contest in CONTESTS if contest.name == "a rare class")
+    (contest,) = (contest for contest in BENCHMARKS if contest.name == "a rare class")
     split = contest.draw(0)
     ahead = np.empty(len(split.y))
     for learned, held_out in StratifiedKFold(5).split(split.X, split.y):
@@ -166,7 +166,7 @@ def test_the_cut_of_the_rare_class_is_the_best_of_rows_that_were_not_learned(fig
 
 
 def test_words_have_pictures_that_were_not_learned_and_windows_stay_within_them(figures):
-    (contest,) = (contest for contest in CONTESTS if contest.name == "words of digits")
+    (contest,) = (contest for contest in BENCHMARKS if contest.name == "words of digits")
     split = contest.draw(0)
     model = PredtronSequenceTagger(random_state=0).fit(split.X, split.y, sid=split.ids)
     errors = [token != true for token, true in zip(model.predict(split.X_test, sid=split.ids_test), split.y_test, strict=True)]
@@ -182,7 +182,7 @@ def test_words_have_pictures_that_were_not_learned_and_windows_stay_within_them(
 @pytest.fixture
 def once(monkeypatch):
     """All data sets, a split each."""
-    monkeypatch.setattr(_demo, "CONTESTS", tuple(replace(contest, splits=1) for contest in CONTESTS))
+    monkeypatch.setattr(_demo, "BENCHMARKS", tuple(replace(contest, splits=1) for contest in BENCHMARKS))
 
 
 @pytest.mark.parametrize("update", [alias for alias in OFFERED if alias not in RANKING_UPDATES])
@@ -218,11 +218,14 @@ def stub(monkeypatch):
 
     def learn(self, asked, *, seed, compare):
         drawn.append(seed)
-        ours, theirs = Result("ours", [0.5], [2.0]), [Result("worse", [3.0], [1.0]), Result("better", [0.25], [8.0])]
+        ours, theirs = (
+            BenchmarkResult("ours", [0.5], [2.0]),
+            [BenchmarkResult("worse", [3.0], [1.0]), BenchmarkResult("better", [0.25], [8.0])],
+        )
         return [ours, *(theirs if compare else [])]
 
-    monkeypatch.setattr(Contest, "learn", learn)
-    monkeypatch.setattr(_demo, "CONTESTS", CONTESTS[:2])
+    monkeypatch.setattr(Benchmark, "learn", learn)
+    monkeypatch.setattr(_demo, "BENCHMARKS", BENCHMARKS[:2])
     return drawn
 
 
@@ -231,12 +234,12 @@ def test_ratios(capsys, stub):
     assert (code, err, stub) == (0, "", [4, 4])
     assert text.splitlines()[2].split()[-6:] == ["rows", "0.500", "0.250", "2.00", "0.25", "better"]
     assert run(capsys, "--quiet") == (0, "", "")
-    assert better([Result("ours")]) is None
+    assert better([BenchmarkResult("ours")]) is None
 
 
 @pytest.mark.parametrize(("value", "shown"), [(None, "-"), (0.0, "0"), (0.0123, "0.01"), (0.0049, "0.005"), (0.7, "0.70")])
 def test_ratios_have_two_digits(value, shown):
-    assert _demo.shown_ratio(value) == shown
+    assert _demo.format_ratio(value) == shown
     assert _demo.ratio(1.0, 0.0) is None
 
 

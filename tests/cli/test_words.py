@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 
 from sklearn_predtron import PredtronClassifier, PredtronOrdinalClassifier
 from sklearn_predtron.cli import _data_files
-from sklearn_predtron.cli._labels import RewrittenText, Words, add_labels
+from sklearn_predtron.cli._labels import RewrittenText, WordLabels, add_labels
 from sklearn_predtron.datasets import BrokenLineError, read_svmlight
 from tests.cli_cases import NAMES, run, usage_error
 
@@ -28,13 +28,13 @@ def test_rewritten_text(size):
 
 
 def test_words_have_numbers():
-    words = Words(["b"], grows=True, several=True)
+    words = WordLabels(["b"], grows=True, several=True)
     assert words.rewrite(b"b,a 1:1\n# b\n2:1\n\ta #a 1:1\nb") == b"0,1 1:1\n# b\n2:1\n\t1 #a 1:1\n0"
     assert words.names == ["b", "a"] and words.of(np.array([1.0, 0.0])).tolist() == ["a", "b"]
 
 
 def test_numbers_may_be_longer_than_words():
-    words = Words([*(f"w{i}" for i in range(1000)), "z"], grows=False, several=False)
+    words = WordLabels([*(f"w{i}" for i in range(1000)), "z"], grows=False, several=False)
     for n in (1, 2, 1000):
         assert words.rewrite(b"z 1:1\n" * n) == b"1000 1:1\n" * n
     assert words.rewrite(b"z \nz ") == b"1000 \n1000 "
@@ -67,7 +67,7 @@ def test_rewritten_files_are_read_as_others(tmp_path):
         for form in ("{0} ", "{1} ", ""):
             lines = [space + ("" if k is None else form.format(k, names[k])) + text for space, k, text in rows]
             (tmp_path / "x.svm").write_text(mark + "\n".join(lines) + end, encoding="utf-8", newline="")
-            words = Words(names, grows=False, several=False) if "1" in form else None
+            words = WordLabels(names, grows=False, several=False) if "1" in form else None
             results.append(read(tmp_path / "x.svm", form != "", words, chunk))
         assert results[0] == results[1]
         # Without labels a blank line is a row, as one with a label and nothing else.

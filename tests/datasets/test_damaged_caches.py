@@ -9,7 +9,7 @@ from fuzz.damage import check_matrix, check_rows
 from fuzz.forgery import Forgery
 
 from sklearn_predtron.datasets import SvmlightReader
-from sklearn_predtron.datasets._cache import Place
+from sklearn_predtron.datasets._cache import ChunkPlace
 from sklearn_predtron.datasets._check_sum import check_sum
 
 ROWS = b"1 1:0.1 3:2\n0 2:1\n1 2:0.3\n0 1:0.7 4:5\n1 4:0.9\n"
@@ -157,7 +157,7 @@ def test_places_that_are_none_are_refused(cached):
     how, cache = cached
     whole, n_refused = cache.read_bytes(), 0
     changes = [(1, more) for more in (-1, 1, 7, 8, 64, -64, 4096, 2**31, 2**32, 2**62, -(2**62))] + [(0, 0), (0, -1)]
-    for k, name, (times, more), is_long in itertools.product(range(2), Place._fields, changes, [False, True]):
+    for k, name, (times, more), is_long in itertools.product(range(2), ChunkPlace._fields, changes, [False, True]):
         forgery = Forgery(cache)
         place = forgery.places[k]
         place = place._replace(**{name: times * getattr(place, name) + more})

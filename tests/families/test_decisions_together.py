@@ -167,7 +167,7 @@ def outcome(kind, loss, decision, reject):
 
 
 @pytest.mark.parametrize("kind", FAMILIES, ids=lambda kind: kind.__name__)
-@pytest.mark.filterwarnings("ignore:decision=.* cuts where rows in memory", "ignore:y has .* positive rows")
+@pytest.mark.filterwarnings("ignore:decision=.* fits the cut to rows in memory", "ignore:y has .* positive rows")
 def test_all_that_goes_together_predicts(kind):
     n_works = 0
     for family, loss, decision, reject, (norm, average, weights, way, after) in combinations():

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_predtron.datasets._cache import Place
+from sklearn_predtron.datasets._cache import ChunkPlace
 from sklearn_predtron.datasets._check_sum import check_sum
 
 
@@ -23,9 +23,9 @@ class Forgery:
         line, _, table = data[offset:].partition(b"\n")
         self.data = bytearray(data[:offset])
         self.index: Any = json.loads(line)
-        self.places = [Place(*row) for row in np.frombuffer(table, np.int64).reshape(-1, len(Place._fields)).tolist()]
+        self.places = [ChunkPlace(*row) for row in np.frombuffer(table, np.int64).reshape(-1, len(ChunkPlace._fields)).tolist()]
 
-    def array(self, which: int, place: Place) -> np.ndarray:
+    def array(self, which: int, place: ChunkPlace) -> np.ndarray:
         """Return an array of a chunk: values, indices, starts, labels, the starts of label sets."""
         n = place.rows + 1
         kinds = [(f"f{place.value_bytes}", place.entries), ("i4", place.entries), ("i4", n), ("f8", place.labels), ("i8", n)]
@@ -39,7 +39,7 @@ class Forgery:
         start = self.data[:28] + struct.pack("<IQQ12x", zlib.crc32(index), len(self.data), len(index))
         self.path.write_bytes(start + struct.pack("<I", zlib.crc32(start)) + self.data[64:] + index)
 
-    def summed(self, place: Place) -> Place:
+    def summed(self, place: ChunkPlace) -> ChunkPlace:
         """Return a place with the check sum of what is there, if it is a place in the file."""
         inside = 0 <= place.offset <= place.offset + place.length <= len(self.data)
         return place._replace(check=check_sum(self.data[place.offset : place.offset + place.length])) if inside else place

@@ -16,7 +16,7 @@ from sklearn.base import clone
 
 from sklearn_predtron.estimator_checks import frozen, is_same
 from sklearn_predtron.mixing import ParameterMixing, ShardError
-from sklearn_predtron.mixing._checkpoint import Checkpoint
+from sklearn_predtron.mixing._checkpoint import MixingCheckpoint
 
 from . import learning
 from .lessons import Count, Lesson, draw_layout
@@ -132,23 +132,23 @@ class Stopped(Exception):
 @promise
 def checkpoints_are_gone_on_from(case: Mixture, random: np.random.Generator) -> None:
     """Go on from the rounds that a checkpoint holds to what a fit without one comes to."""
-    last, save = int(random.integers(1, case.estimator.rounds + 1)), Checkpoint.save
+    last, save = int(random.integers(1, case.estimator.rounds + 1)), MixingCheckpoint.save
     with tempfile.TemporaryDirectory() as folder:
         kept = case.new(checkpoint=str(Path(folder) / "state"), n_jobs=draw(random, [1, 2]))
 
-        def save_and_stop(self: Checkpoint, progress: Any) -> None:
+        def save_and_stop(self: MixingCheckpoint, progress: Any) -> None:
             save(self, progress)
             assert Path(self.path).exists(), "nothing was written"
             if len(progress.losses) == last:
                 raise Stopped
 
-        Checkpoint.save = save_and_stop  # type: ignore[method-assign]
+        MixingCheckpoint.save = save_and_stop  # type: ignore[method-assign]
         try:
             case.fit(copy.deepcopy(kept))
         except Stopped:
             pass
         finally:
-            Checkpoint.save = save  # type: ignore[method-assign]
+            MixingCheckpoint.save = save  # type: ignore[method-assign]
         case.fit(kept)
     whole = case.new(shards=kept.shards)
     if case.cuts is None and kept.shards == 1:  # which without a checkpoint is the learner, and may hold rows out

@@ -321,7 +321,7 @@ ALLOWED = [
     "The labels are text",
     "The rows of representation were brought",
     "A column-vector y was passed",
-    "decision=.* cuts where rows in memory",  # and not on shards
+    "decision=.* fits the cut to rows in memory",  # and not on shards
     "decision='f1' is for F1 of",  # the more frequent of two texts
     "X is (CSR|dense), and the first rows were",  # under norm="auto"
     "the root mean squares of what X stores differ",  # the same

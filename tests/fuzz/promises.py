@@ -250,32 +250,32 @@ def bad_lessons(lesson: Lesson) -> dict[str, Lesson]:
     bad = {
         "too few labels": replace(lesson, y=lesson.y[1:]),
         "too many rows": replace(lesson, X=rows_of(X, np.arange(2 * rows) % rows)),
-        "a negative weight": replace(lesson, weight=spoiled(weight, -1)),
-        "NaN as a weight": replace(lesson, weight=spoiled(weight, np.nan)),
-        "infinity as a weight": replace(lesson, weight=spoiled(weight, np.inf)),
+        "a negative weight": replace(lesson, weight=corrupted(weight, -1)),
+        "NaN as a weight": replace(lesson, weight=corrupted(weight, np.nan)),
+        "infinity as a weight": replace(lesson, weight=corrupted(weight, np.inf)),
         "too few weights": replace(lesson, weight=weight[1:]),
         "no rows": lesson.take(slice(0, 0)) if lesson.qid is None else replace(lesson, X=X[:0]),
     }
     if lesson.values == "table":
         bad["too many features"] = replace(lesson, X=X.assign(more=1) if hasattr(X, "iloc") else np.hstack([X, X]))
     else:
-        bad["NaN in X"] = replace(lesson, X=spoiled(X, np.nan))
-        bad["infinity in X"] = replace(lesson, X=spoiled(X, -np.inf))
-        bad["NaN in sparse X"] = replace(lesson, X=sparse.csr_array(spoiled(X, np.nan)))
+        bad["NaN in X"] = replace(lesson, X=corrupted(X, np.nan))
+        bad["infinity in X"] = replace(lesson, X=corrupted(X, -np.inf))
+        bad["NaN in sparse X"] = replace(lesson, X=sparse.csr_array(corrupted(X, np.nan)))
         bad["too many features"] = replace(lesson, X=np.hstack([X, X]))
     if lesson.costs is not None:
-        bad["negative costs"] = replace(lesson, costs=spoiled(lesson.costs, -1))
-        bad["NaN as a cost"] = replace(lesson, costs=spoiled(lesson.costs, np.nan))
+        bad["negative costs"] = replace(lesson, costs=corrupted(lesson.costs, -1))
+        bad["NaN as a cost"] = replace(lesson, costs=corrupted(lesson.costs, np.nan))
         bad["too few costs"] = replace(lesson, costs=lesson.costs[1:])
     if lesson.classes is not None:
         strange = "strange" if lesson.classes.dtype.kind == "U" else 12345
         bad["a strange label"] = replace(lesson, y=np.append(lesson.y[1:], strange))
     elif lesson.y.ndim == 2:
-        bad["a strange label"] = replace(lesson, y=spoiled(lesson.y.astype(float), -3))
+        bad["a strange label"] = replace(lesson, y=corrupted(lesson.y.astype(float), -3))
     return bad
 
 
-def spoiled(array: np.ndarray, value: float) -> np.ndarray:
+def corrupted(array: np.ndarray, value: float) -> np.ndarray:
     """Copy an array, and set its last row to a value."""
     array = array.copy()
     array[-1] = value

@@ -22,7 +22,7 @@ from .interrupts import WIDTH, long_lesson
 from .lessons import Count, Lesson, predicted
 from .models import draw, families, plain
 from .problems import Circle
-from .promises import spoiled
+from .promises import corrupted
 
 THREADS, SECONDS = 8, 0.4
 LEARNING = "is learning in another call"
@@ -115,7 +115,7 @@ class Stage:
         """Teach NaN, which is refused."""
         lesson = self.lesson.part(0, 1)
         try:
-            self.model.partial_fit(spoiled(np.zeros((1, lesson.X.shape[1])), np.nan), lesson.y[:1])
+            self.model.partial_fit(corrupted(np.zeros((1, lesson.X.shape[1])), np.nan), lesson.y[:1])
         except ValueError:
             return
         raise AssertionError("NaN was learned")

@@ -54,7 +54,7 @@ def test_every_family(estimator, delay, many, monkeypatch):
     monkeypatch.setattr(_progressive, "MANY", many)
     data = labelled.make_data(estimator)
     parts = [data.rows(slice(i, i + 1)) for i in range(data.n)]
-    items, first = [(data.X[rows], data.y[rows]) for rows in parts], data.at_first()
+    items, first = [(data.X[rows], data.y[rows]) for rows in parts], data.first_call_kwargs()
     model, slow = clone(estimator), clone(estimator)
     found = progressive_val_score(model, items, delay, **first)
     assert found == pytest.approx(expected(slow, items, delay, first), rel=1e-12) and found > 0

@@ -29,9 +29,9 @@ import numpy as np
 from cases import make_data
 from sklearn_predtron import PredtronClassifier
 from sklearn_predtron.mixing import ParameterMixing
-from sklearn_predtron.mixing._checkpoint import Checkpoint
+from sklearn_predtron.mixing._checkpoint import MixingCheckpoint
 
-save, kept = Checkpoint.save, []
+save, kept = MixingCheckpoint.save, []
 
 def killed(self, progress):
     save(self, progress)
@@ -40,7 +40,7 @@ def killed(self, progress):
         os.fsync = lambda number: os.kill(os.getpid(), signal.SIGKILL)
         save(self, progress)
 
-Checkpoint.save = killed
+MixingCheckpoint.save = killed
 X, y = make_data(n=120)
 mixed = ParameterMixing(PredtronClassifier(norm="scaled"), rounds=5, shards=3, random_state=0, checkpoint=sys.argv[1])
 mixed.fit(X, y)
@@ -67,8 +67,8 @@ def test_a_killed_fit_goes_on(tmp_path):
     assert rounds_in(path) == 2
     (left,) = tmp_path.glob("state.*.part")
     went_on = mixture(path)
-    taken, round_of = [], went_on._side_by_side
-    went_on._side_by_side = lambda *given: taken.append(0) or round_of(*given)
+    taken, round_of = [], went_on._run_in_parallel
+    went_on._run_in_parallel = lambda *given: taken.append(0) or round_of(*given)
     found = bits(went_on.fit(X, Y))
     assert len(taken) == 3
     assert found == bits(mixture(path, checkpoint=None).fit(X, Y))

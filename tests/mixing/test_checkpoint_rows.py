@@ -161,13 +161,13 @@ def test_rounds_that_are_all_there_learn_nothing(tmp_path):
 def test_an_interrupt_before_rows_are_known_keeps_nothing(tmp_path, monkeypatch):
     """Rounds of a checkpoint may be of other rows, until one was taken; of arrays that is known at once."""
     path, shards = tmp_path / "state", [lambda: (X, Y)]
-    take_round = _rounds.take_round
+    run_round = _rounds.run_round
 
     def stopped_at(stop):
         def stopped(engine, plan, before, turn, **how):
             if turn == stop:
                 raise KeyboardInterrupt
-            return take_round(engine, plan, before, turn, **how)
+            return run_round(engine, plan, before, turn, **how)
 
         return stopped
 
@@ -176,7 +176,7 @@ def test_an_interrupt_before_rows_are_known_keeps_nothing(tmp_path, monkeypatch)
         fit(mixture(path))
         for stop, n in [(3, kept), (4, 4)]:
             with monkeypatch.context() as patched:
-                patched.setattr(_rounds, "take_round", stopped_at(stop))
+                patched.setattr(_rounds, "run_round", stopped_at(stop))
                 mixed = mixture(path, rounds=5)
                 with pytest.raises(KeyboardInterrupt):
                     fit(mixed)

@@ -53,7 +53,7 @@ def mixture(estimator=None, **parameters):
     return ParameterMixing(estimator or PredtronClassifier(), **{"rounds": 3, "random_state": 0, **parameters})
 
 
-@pytest.mark.filterwarnings("ignore:decision=None cuts where rows in memory")  # blocks are shards
+@pytest.mark.filterwarnings("ignore:decision=None fits the cut to rows in memory")  # blocks are shards
 @pytest.mark.parametrize("family", families(), ids=lambda family: family.__name__)
 def test_every_family_learns_blocks(family):
     """The bits of functions of the same rows; labels are found."""

@@ -274,7 +274,7 @@ def test_an_interrupted_mixture_predicts(monkeypatch):
     ]:
         expected = fit(ParameterMixing(copy.deepcopy(model), rounds=1, shards=3, random_state=0))
         mixed, calls = ParameterMixing(model, rounds=3, shards=3, random_state=0), []
-        round_of = mixed._side_by_side
+        round_of = mixed._run_in_parallel
 
         def interrupted(*given, calls=calls, round_of=round_of):
             calls.append(0)
@@ -282,7 +282,7 @@ def test_an_interrupted_mixture_predicts(monkeypatch):
                 raise KeyboardInterrupt
             return round_of(*given)
 
-        monkeypatch.setattr(mixed, "_side_by_side", interrupted)
+        monkeypatch.setattr(mixed, "_run_in_parallel", interrupted)
         with pytest.raises(KeyboardInterrupt):
             fit(mixed)
         found, other = ({**mixture.estimator_.__getstate__()} for mixture in (mixed, expected))
@@ -326,7 +326,7 @@ def test_an_interrupt_within_arrays(monkeypatch):
     X, y = make_data(n=90)
     expected = bits(ParameterMixing(PredtronClassifier(), rounds=2, shards=3, random_state=0).fit(X, y))
     mixed, calls = ParameterMixing(PredtronClassifier(), rounds=5, shards=3, random_state=0), []
-    round_of = mixed._side_by_side
+    round_of = mixed._run_in_parallel
 
     def interrupted(*given):
         calls.append(0)
@@ -334,7 +334,7 @@ def test_an_interrupt_within_arrays(monkeypatch):
             raise KeyboardInterrupt
         return round_of(*given)
 
-    monkeypatch.setattr(mixed, "_side_by_side", interrupted)
+    monkeypatch.setattr(mixed, "_run_in_parallel", interrupted)
     with pytest.raises(KeyboardInterrupt):
         mixed.fit(X, y)
     assert bits(mixed) == expected

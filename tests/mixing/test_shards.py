@@ -55,7 +55,7 @@ def files(tmp_path):
     return write
 
 
-@pytest.mark.filterwarnings("ignore:decision=None cuts where rows in memory")  # functions are shards
+@pytest.mark.filterwarnings("ignore:decision=None fits the cut to rows in memory")  # functions are shards
 @pytest.mark.parametrize("family", families(), ids=lambda family: family.__name__)
 def test_every_family_learns_arrays_and_functions(family):
     """In memory, from functions, one call or two; the bits are those of any number of threads."""

@@ -15,7 +15,7 @@ from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, Predt
 from sklearn_predtron._core.contributions import Contribution, add, advance, contribution
 from sklearn_predtron._core.mixable_state import KINDS, Moments, Recent, fields
 from sklearn_predtron.mixing import ParameterMixing
-from sklearn_predtron.mixing._total import FAN_IN, Total
+from sklearn_predtron.mixing._total import FAN_IN, ContributionSum
 from sklearn_predtron.norms import RKHS
 
 CUT = 48
@@ -131,7 +131,7 @@ def test_a_total_depends_on_no_order_of_arrival(n):
     states = [fields(mean={"theta": random.standard_normal(3)}, gain={"clock.rounds": 1}) for _ in range(n)]
     states[n // 2] = fields()
     found = [Contribution(1, random.random(), state, (i,)) for i, state in enumerate(states)]
-    expected, total = of_tree(found), Total()
+    expected, total = of_tree(found), ContributionSum()
     for i in random.permutation(n):
         total.put(int(i), copy.deepcopy(found[i]))
     assert joblib.hash(total.finish()) == joblib.hash(expected)
@@ -140,14 +140,14 @@ def test_a_total_depends_on_no_order_of_arrival(n):
     def bring(i):
         total.put(i, copy.deepcopy(found[i]))
 
-    total = Total()
+    total = ContributionSum()
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(bring, range(n)))
     assert joblib.hash(total.finish()) == joblib.hash(expected)
 
 
 def test_few_contributions_are_there_at_a_time():
-    total, alive = Total(), []
+    total, alive = ContributionSum(), []
     for i in range(100):
         found = Contribution(1, 0.0, fields(mean={"theta": np.ones(3)}))
         alive.append(weakref.ref(found.state["mean"]["theta"]))

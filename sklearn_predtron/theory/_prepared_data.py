@@ -1,4 +1,4 @@
-"""A data set as an estimator sees it."""
+"""A data set as an estimator reads it."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from sklearn_predtron.problems._relevance import Relevances
 from sklearn_predtron.updates import Update
 
 
-class Described(NamedTuple):
-    """A data set as an estimator sees it."""
+class PreparedData(NamedTuple):
+    """A data set as an estimator reads it."""
 
     model: Any
     problem: Any
@@ -31,15 +31,15 @@ class Described(NamedTuple):
     pairwise: bool
 
 
-def as_seen(estimator: Any, X: Any) -> Any:
-    """Return rows in double precision as a fitted estimator sees them: as their features, where these are made of a table."""
+def as_features(estimator: Any, X: Any) -> Any:
+    """Return rows in double precision, after the feature map."""
     if estimator.features is not None:
         return estimator._model.features_of(X)
     return validate_data(estimator, X, reset=False, accept_sparse="csr", dtype=np.float64)
 
 
-def describe(estimator: Any, X: Any, y: Any, qid: Any, classes: Any) -> Described:
-    """Return a data set as the estimator sees it; the estimator is not changed."""
+def prepare(estimator: Any, X: Any, y: Any, qid: Any, classes: Any) -> PreparedData:
+    """Read a data set as the estimator does, without changes."""
     if not isinstance(estimator, BasePredtron):
         raise ValueError(f"estimator={estimator!r} must be an estimator of sklearn_predtron.")
     fitted = estimator._model is not None
@@ -49,7 +49,7 @@ def describe(estimator: Any, X: Any, y: Any, qid: Any, classes: Any) -> Describe
     if model.features is None:
         X = check_array(X, accept_sparse="csr", dtype=np.float64)
     elif fitted:
-        X = as_seen(model, X)
+        X = as_features(model, X)
     else:
         raise ValueError(f"features={model.features!r} makes features as fit tells it to; accepted is a fitted estimator.")
     if isinstance(model, PredtronSequenceTagger):
@@ -73,11 +73,11 @@ def describe(estimator: Any, X: Any, y: Any, qid: Any, classes: Any) -> Describe
     problem.prepare(labels)
     if not problem.predictions_known:
         raise ValueError(f"estimator={estimator!r} has a problem of the user's own, whose predictions are not known.")
-    return Described(model, problem, X, labels, feature, update.pairwise)
+    return PreparedData(model, problem, X, labels, feature, update.pairwise)
 
 
 def queries_of(X: Any, y: Any, qid: Any) -> tuple[Any, Relevances]:
-    """Documents and relevances, query by query."""
+    """Return documents and relevances, query by query."""
     y = read_document_relevances(y)
     check_lengths(X.shape[0], len(y))
     queries = Queries(qid, len(y))

@@ -1,4 +1,4 @@
-"""Questions of the checks of parts: copies, random scores, and whether answers are maximisers."""
+"""Helpers for checks of parts: copies, scores and maximisers."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.problems._inquiry import ask
 from sklearn_predtron.problems._kendall import KendallTauProblem
 
-CLOSE = 1e-9  # what rounding may change, relatively
+CLOSE = 1e-9  # relative change by rounding
 SCALES = (1e-3, 1.0, 1e3)
 
 
-def kept(call: Callable[..., Any], *arguments: Any, **more: Any) -> Any:
-    """Return the result of a call; turn a ValueError into an AssertionError."""
+def checked_call(call: Callable[..., Any], *arguments: Any, **more: Any) -> Any:
+    """Return the result of a call, turning ValueError into AssertionError."""
     try:
         return call(*arguments, **more)
     except ValueError as error:
         raise AssertionError(str(error)) from error
 
 
-def draws(d: int, n: int, seed: int = 0) -> Iterator[NDArray]:
-    """Yield scores of several sizes, with ties and without."""
+def random_scores(d: int, n: int, seed: int = 0) -> Iterator[NDArray]:
+    """Yield scores of several sizes, with and without ties."""
     random = np.random.default_rng(seed)
     yield np.zeros(d)
     for i in range(n):
@@ -38,7 +38,10 @@ def draws(d: int, n: int, seed: int = 0) -> Iterator[NDArray]:
 
 
 def copies_of(part: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the part itself, and what should be the same: copies, and pickles of what can be pickled (a local class cannot)."""
+    """Yield a part, its copies, and its pickles if possible.
+
+    Local classes cannot be pickled.
+    """
     yield "asked again", part
     yield "cloned", clone(part, safe=False)
     yield "copied", copy.deepcopy(part)
@@ -50,20 +53,20 @@ def copies_of(part: Any) -> Iterator[tuple[str, Any]]:
 
 
 def assert_same_table(part: Any, what: str, tabulate: Callable[[Any], Any]) -> None:
-    """Assert that what is tabulated is the same whenever it is asked for, also by copies."""
-    expected = kept(tabulate, part)
+    """Assert that tables are the same in repeated calls and copies."""
+    expected = checked_call(tabulate, part)
     for way, other in copies_of(part):
-        found = kept(tabulate, other)
+        found = checked_call(tabulate, other)
         same = found is None if expected is None else found is not None and np.array_equal(found, expected)
         assert same, f"{what} of {part!r}, {way}: found {shortened(found)}, expected {shortened(expected)}"
 
 
 def assert_answers(part: Any, problem: Any, labels: Any, i: int, t: NDArray, reps: NDArray, costs: NDArray, what: str) -> None:
-    """Assert that the compiled answers for label i are maximisers among all predictions, whose rows are reps and costs."""
+    """Assert that compiled answers maximise over all predictions."""
     scores, least = reps @ t, costs.min()
     allowed = CLOSE * (np.linalg.norm(t) + costs.max())
     at = f"{what} at t = {shortened(t.tolist())}"
-    loss = kept(ask, problem, labels, i, t, False)[0]
+    loss = checked_call(ask, problem, labels, i, t, False)[0]
     best = np.flatnonzero(scores >= scores.max() - allowed)
     suffered = costs[best] - least
     assert np.abs(suffered - loss).min() <= allowed, (
@@ -72,7 +75,7 @@ def assert_answers(part: Any, problem: Any, labels: Any, i: int, t: NDArray, rep
     if isinstance(problem, KendallTauProblem) or costs.max() == least:  # its competitor is no ranking; or nothing can be learned
         return
     for augmented in [False, True]:
-        loss, _, competitor_loss, gap, change = kept(ask, problem, labels, i, t, augmented)
+        loss, _, competitor_loss, gap, change = checked_call(ask, problem, labels, i, t, augmented)
         if not augmented and loss == 0:
             continue
         value = scores + (costs - least if augmented else 0)
@@ -94,7 +97,7 @@ def assert_answers(part: Any, problem: Any, labels: Any, i: int, t: NDArray, rep
 
 
 def assert_constants(part: Any, problem: Any, costs: NDArray, what: str) -> None:
-    """Assert that no positive loss is below c_L, and none above C_L."""
+    """Assert that positive losses are from c_L to C_L."""
     excess = costs - costs.min()
     wrong = (excess > CLOSE * costs.max()) & (excess < problem.c_L * (1 - CLOSE)) | (excess > problem.C_L * (1 + CLOSE))
     assert not wrong.any(), (

@@ -1,4 +1,4 @@
-"""What can be answered in a row, and what each answer costs: of classes, of ranks, and of sets of labels."""
+"""Action spaces: possible predictions and their cost in each row."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from sklearn_predtron.losses._by_row import (
     sets_of_least_cost,
 )
 
-MOST_COSTS = 2**22  # in memory at once
+MAX_COSTS = 2**22  # in memory at once
 
 
-class WithCosts:
-    """Rows, and what the named pairs cost in each; a slice or a permutation of it is of rows.
+class RowsWithCosts:
+    """Rows with the costs of the named pairs.
 
     Parameters
     ----------
     values : CSR matrix of shape (n, p)
         The rows.
     pairs : list of tuples
-        What the costs are of, as the estimators name it.
+        The pairs that have costs, in the estimators' form.
     columns : ndarray of shape (n, number of pairs)
         The costs.
     """
@@ -42,8 +42,8 @@ class WithCosts:
     def __init__(self, values: Any, pairs: list[tuple[Any, Any]], columns: NDArray):
         self.values, self.pairs, self.columns = values, pairs, columns
 
-    def __getitem__(self, rows: slice | NDArray) -> WithCosts:
-        return WithCosts(self.values[rows], self.pairs, self.columns[rows])
+    def __getitem__(self, rows: slice | NDArray) -> RowsWithCosts:
+        return RowsWithCosts(self.values[rows], self.pairs, self.columns[rows])
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -52,65 +52,71 @@ class WithCosts:
 
     @property
     def costs(self) -> dict[tuple[Any, Any], NDArray]:
-        """Return the costs as the estimators take them."""
+        """Return the costs as the estimators accept them."""
         return dict(zip(self.pairs, self.columns.T, strict=True))
 
 
 def values_of(X: Any) -> Any:
-    """Return the rows, whether or not they have costs."""
-    return X.values if isinstance(X, WithCosts) else X
+    """Return the rows, with or without costs."""
+    return X.values if isinstance(X, RowsWithCosts) else X
 
 
-class Answers(ABC):
-    """Base of what can be answered: numbers of answers, or indicators, in the place of labels."""
+class ActionSpace(ABC):
+    """Base of the action spaces: predictions as numbers or indicators."""
 
     size: int  # costs of a row
 
     def parts(self, n: int) -> Iterator[slice]:
         """Yield rows in parts whose costs fit into memory."""
-        step = max(1, MOST_COSTS // self.size)
+        step = max(1, MAX_COSTS // self.size)
         return (slice(start, start + step) for start in range(0, n, step))
 
     @abstractmethod
-    def pair(self, text: str) -> tuple[Any, Any] | None:
-        """Return a pair of a header as the estimators name it; None if it is unknown."""
+    def parse_pair(self, text: str) -> tuple[Any, Any] | None:
+        """Return a column of a header as a pair of labels.
+
+        None if it names no pair.
+        """
 
     @property
     @abstractmethod
-    def accepted(self) -> tuple[str, list[Any]]:
-        """Return the accepted pairs as text, and the labels to list with it."""
+    def accepted_pairs(self) -> tuple[str, list[Any]]:
+        """Return the accepted columns as text, and the labels to list."""
 
-    def missing(self, pairs: list[tuple[Any, Any]]) -> str | None:
-        """Return a pair that must be named and is not, if there is one."""
+    def missing_pair(self, pairs: list[tuple[Any, Any]]) -> str | None:
+        """Return a required pair without a column, if any."""
         return None
 
     @abstractmethod
     def codes(self, labels: Any) -> NDArray:
-        """Return labels, or predictions, as numbers or indicators."""
+        """Return labels or predictions as numbers or indicators."""
 
     @abstractmethod
     def labels(self, codes: NDArray) -> Any:
-        """Return predictions, given as numbers or indicators."""
+        """Return the labels of numbers or indicators."""
 
     @abstractmethod
-    def unknown(self, n: int) -> NDArray:
-        """Return the probabilities of rows that nothing is known of."""
+    def prior_probabilities(self, n: int) -> NDArray:
+        """Return the probabilities of rows before any training."""
 
     @abstractmethod
-    def table(self, X: WithCosts) -> NDArray:
-        """Return the cost of every answer in each row."""
+    def table(self, X: RowsWithCosts) -> NDArray:
+        """Return the cost of every action in each row."""
 
     @abstractmethod
-    def of_least_cost(self, probabilities: NDArray, table: NDArray) -> NDArray:
-        """Return the answers that cost least in expectation."""
+    def least_cost_actions(self, probabilities: NDArray, table: NDArray) -> NDArray:
+        """Return the actions of least expected cost."""
 
     @abstractmethod
-    def paid(self, chosen: NDArray, true: NDArray, table: NDArray) -> NDArray:
+    def realised_costs(self, chosen: NDArray, true: NDArray, table: NDArray) -> NDArray:
         """Return the realised cost of each row."""
 
     @abstractmethod
-    def constants(self, true: NDArray, table: NDArray) -> NDArray:
-        """Return the costs of constant answers over all rows; the minimum along the last axis is the best."""
+    def constant_costs(self, true: NDArray, table: NDArray) -> NDArray:
+        """Return the total costs of the constant actions.
+
+        The minimum along the last axis is the best.
+        """
 
     @abstractmethod
     def scores(self, chosen: NDArray, true: NDArray) -> NDArray:
@@ -121,8 +127,8 @@ class Answers(ABC):
         return 0
 
 
-class AnswersOfClasses(Answers):
-    """Classes, and a rejection if there is that option.
+class ClassActions(ActionSpace):
+    """Classes, and abstention if it is available.
 
     Parameters
     ----------
@@ -137,13 +143,13 @@ class AnswersOfClasses(Answers):
         self.otherwise = estimator._costs(classes)
         self.size = self.otherwise.size
 
-    def pair(self, text: str) -> tuple[Any, Any] | None:
+    def parse_pair(self, text: str) -> tuple[Any, Any] | None:
         true, _, answer = text.partition(":")
         found = label_of(true, self.classes.tolist()), label_of(answer, self.named.tolist())
         return None if None in found else found
 
     @property
-    def accepted(self) -> tuple[str, list[Any]]:
+    def accepted_pairs(self) -> tuple[str, list[Any]]:
         return "TRUE:PREDICTED of the labels", self.named.tolist()
 
     def codes(self, labels: Any) -> NDArray:
@@ -152,19 +158,19 @@ class AnswersOfClasses(Answers):
     def labels(self, codes: NDArray) -> Any:
         return self.named[codes]
 
-    def unknown(self, n: int) -> NDArray:
+    def prior_probabilities(self, n: int) -> NDArray:
         return np.full((n, len(self.classes)), 1 / len(self.classes))
 
-    def table(self, X: WithCosts) -> NDArray:
+    def table(self, X: RowsWithCosts) -> NDArray:
         return costs_by_row(X.costs, self.classes, self.named.tolist(), self.otherwise, X.shape[0])
 
-    def of_least_cost(self, probabilities: NDArray, table: NDArray) -> NDArray:
+    def least_cost_actions(self, probabilities: NDArray, table: NDArray) -> NDArray:
         return expected_costs(probabilities, table).argmin(axis=1)
 
-    def paid(self, chosen: NDArray, true: NDArray, table: NDArray) -> NDArray:
+    def realised_costs(self, chosen: NDArray, true: NDArray, table: NDArray) -> NDArray:
         return table[np.arange(len(true)), true, chosen]
 
-    def constants(self, true: NDArray, table: NDArray) -> NDArray:
+    def constant_costs(self, true: NDArray, table: NDArray) -> NDArray:
         return table[np.arange(len(true)), true].sum(axis=0)
 
     def scores(self, chosen: NDArray, true: NDArray) -> NDArray:
@@ -174,15 +180,18 @@ class AnswersOfClasses(Answers):
         return int(np.sum(chosen == len(self.classes)))
 
 
-class AnswersOfRanks(AnswersOfClasses):
-    """Ranks, and a rejection, which counts as the largest error, if there is that option."""
+class RankActions(ClassActions):
+    """Ranks, and abstention if it is available.
+
+    Abstention counts as the largest error in the mean distance.
+    """
 
     def scores(self, chosen: NDArray, true: NDArray) -> NDArray:
         most = len(self.classes) - 1
         return 1 - np.where(chosen <= most, np.abs(chosen - true), most) / most
 
 
-class AnswersOfSets(Answers):
+class SetActions(ActionSpace):
     """Sets of labels.
 
     Parameters
@@ -199,16 +208,16 @@ class AnswersOfSets(Answers):
         self.otherwise = estimator._costs_otherwise(len(names))
         self.size = self.otherwise.size
 
-    def pair(self, text: str) -> tuple[Any, Any] | None:
+    def parse_pair(self, text: str) -> tuple[Any, Any] | None:
         name, _, side = text.partition(":")
         label = label_of(name, self.names.tolist())
         return None if label is None or side not in SIDES else (self.columns[self.names.tolist().index(label)], side)
 
     @property
-    def accepted(self) -> tuple[str, list[Any]]:
+    def accepted_pairs(self) -> tuple[str, list[Any]]:
         return "LABEL:missed and LABEL:false of the labels", self.names.tolist()
 
-    def missing(self, pairs: list[tuple[Any, Any]]) -> str | None:
+    def missing_pair(self, pairs: list[tuple[Any, Any]]) -> str | None:
         absent = [(i, side) for i, side in np.argwhere(np.isnan(self.otherwise)) if (self.columns[i], SIDES[side]) not in pairs]
         return None if not absent else f"{format_label(self.names[absent[0][0]])}:{SIDES[absent[0][1]]}"
 
@@ -218,19 +227,19 @@ class AnswersOfSets(Answers):
     def labels(self, codes: NDArray) -> Any:
         return codes
 
-    def unknown(self, n: int) -> NDArray:
+    def prior_probabilities(self, n: int) -> NDArray:
         return np.full((n, len(self.names)), 0.5)
 
-    def table(self, X: WithCosts) -> NDArray:
+    def table(self, X: RowsWithCosts) -> NDArray:
         return costs_of_labels(X.costs, self.columns, self.otherwise, X.shape[0])
 
-    def of_least_cost(self, probabilities: NDArray, table: NDArray) -> NDArray:
+    def least_cost_actions(self, probabilities: NDArray, table: NDArray) -> NDArray:
         return sets_of_least_cost(probabilities, table)
 
-    def paid(self, chosen: NDArray, true: NDArray, table: NDArray) -> NDArray:
+    def realised_costs(self, chosen: NDArray, true: NDArray, table: NDArray) -> NDArray:
         return costs_of_sets(chosen, true, table)
 
-    def constants(self, true: NDArray, table: NDArray) -> NDArray:
+    def constant_costs(self, true: NDArray, table: NDArray) -> NDArray:
         on = true.astype(bool)
         return np.column_stack([np.where(on, table[:, :, 0], 0).sum(axis=0), np.where(on, 0, table[:, :, 1]).sum(axis=0)])
 
@@ -239,7 +248,7 @@ class AnswersOfSets(Answers):
 
 
 def label_of(text: str, labels: list[Any]) -> Any:
-    """Return the label that a text is; None if it is none of them."""
+    """Return the label with this text; None without one."""
     if text in labels:
         return text
     try:
@@ -249,8 +258,8 @@ def label_of(text: str, labels: list[Any]) -> Any:
     return value if value in labels else None
 
 
-def answers_of(estimator: Any, classes: NDArray) -> Answers:
-    """Return the possible answers of an estimator; the labels are those of the files."""
+def action_space_of(estimator: Any, classes: NDArray) -> ActionSpace:
+    """Return the action space of an estimator."""
     if isinstance(estimator, PredtronMultilabelClassifier):
-        return AnswersOfSets(estimator, classes)
-    return (AnswersOfRanks if isinstance(estimator, PredtronOrdinalClassifier) else AnswersOfClasses)(estimator, classes)
+        return SetActions(estimator, classes)
+    return (RankActions if isinstance(estimator, PredtronOrdinalClassifier) else ClassActions)(estimator, classes)

@@ -1,4 +1,4 @@
-"""What the main job without files learns: data sets, the loss that counts in each, and the learners beside one another."""
+"""Benchmarks of the job without files: data sets and models."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn_predtron._support.encoding import encode
 from sklearn_predtron._support.parts import resolve
 from sklearn_predtron.cli._demo_data import (
-    Split,
+    DatasetSplit,
     breast_cancer,
     diabetes_ranks,
     digit_attributes,
@@ -27,7 +27,7 @@ from sklearn_predtron.cli._demo_data import (
     table_with_gaps,
     words_of_digits,
 )
-from sklearn_predtron.cli._usual import (
+from sklearn_predtron.cli._reference_models import (
     LOGISTIC,
     OF_QUERIES,
     OF_RANKS,
@@ -36,7 +36,7 @@ from sklearn_predtron.cli._usual import (
     OF_STREAMS,
     OF_TABLES,
     OF_TOKENS,
-    Learner,
+    ReferenceModel,
     fit,
     of_costs,
     predict,
@@ -53,40 +53,40 @@ from sklearn_predtron.losses import Reject
 from sklearn_predtron.metrics import ndcg
 from sklearn_predtron.norms import RKHS, Norm
 
-# Of a malignant tumour (0) and a benign one (1): what it costs to say 0, to say 1, and to ask.
+# The costs of predicting 0, 1 and abstaining, for a malignant tumour (0) and a benign one (1).
 MISSED, ALARM, ASKED = 5.0, 1.0, 0.2
 COSTS, ANSWERS = np.array([[0, MISSED, ASKED], [ALARM, 0, ASKED]]), np.array([0, 1, -1])
 
 
-def paid(split: Split, predicted: NDArray) -> float:
+def cost_per_100_rows(split: DatasetSplit, predicted: NDArray) -> float:
     """Return the average cost of 100 rows."""
     answers = np.argsort(ANSWERS)[encode(predicted, np.sort(ANSWERS))]
     return 100 * float(COSTS[split.y_test, answers].mean())
 
 
-def error(split: Split, predicted: NDArray) -> float:
-    """Return the share of rows (tokens, labels of rows) that are wrong."""
+def error(split: DatasetSplit, predicted: NDArray) -> float:
+    """Return the share of wrong rows, tokens or labels."""
     return float(np.mean(predicted != split.y_test))
 
 
-def distance(split: Split, predicted: NDArray) -> float:
+def distance(split: DatasetSplit, predicted: NDArray) -> float:
     """Return the mean absolute error."""
     return float(np.mean(np.abs(predicted - split.y_test)))
 
 
-def ndcg_loss(split: Split, predicted: NDArray) -> float:
+def ndcg_loss(split: DatasetSplit, predicted: NDArray) -> float:
     """Return 1 - the mean NDCG of the first 10 documents."""
     return 1 - float(ndcg(split.y_test, predicted, split.ids_test, k=10).mean())
 
 
-def f1_loss(split: Split, predicted: NDArray) -> float:
+def f1_loss(split: DatasetSplit, predicted: NDArray) -> float:
     """Return 1 - F1 of the class 1."""
     return 1 - float(f1_score(split.y_test, predicted, zero_division=0.0))
 
 
 @dataclass
-class Result:
-    """What a learner has lost in each split, and how long it has learned."""
+class BenchmarkResult:
+    """Losses and training times of a model in each split."""
 
     learner: str
     losses: list[float] = field(default_factory=list)
@@ -99,47 +99,47 @@ class Result:
 
     @property
     def seconds(self) -> float:
-        """The least time, which other processes have disturbed least."""
+        """The smallest time, which other processes disturbed least."""
         return min(self.times)
 
 
 @dataclass(frozen=True)
-class Contest:
-    """A data set, the loss that counts there, the estimator with its parameters, and the usual learners."""
+class Benchmark:
+    """A data set, its loss, the estimator and its baselines."""
 
     name: str
     loss: str
-    draw: Callable[[int], Split]
-    evaluate: Callable[[Split, NDArray], float]
+    draw: Callable[[int], DatasetSplit]
+    evaluate: Callable[[DatasetSplit, NDArray], float]
     estimator: type
     parameters: dict[str, Any]
-    usual: tuple[Learner, ...]
+    references: tuple[ReferenceModel, ...]
     splits: int
-    fits: Callable[[Any, Split], Any] = fit
-    predicts: Callable[[Any, Split], NDArray] = predict
+    fits: Callable[[Any, DatasetSplit], Any] = fit
+    predicts: Callable[[Any, DatasetSplit], NDArray] = predict
 
     @property
     def described(self) -> str:
-        """The estimator and its features, if they are made."""
+        """The estimator and its feature map, if any."""
         made = self.parameters.get("features")
         return self.estimator.__name__ + (f" with features={made!r}" if made else "")
 
-    def takes(self, asked: dict[str, Any]) -> bool:
-        """Return whether the estimator learns under the norm that is asked for, if there is one."""
-        norm = resolve(Norm, asked.get("norm", "l2"), "norm")
+    def accepts_norm(self, requested: dict[str, Any]) -> bool:
+        """Return whether the estimator accepts the requested norm."""
+        norm = resolve(Norm, requested.get("norm", "l2"), "norm")
         if self.estimator is PredtronSequenceTagger:
             return norm.of_sequences
         return not (isinstance(norm, RKHS) and "features" in self.parameters)
 
-    def ours(self, asked: dict[str, Any]) -> Learner:
-        """Return this package's learner, under the parameters that are asked for."""
-        make = seeded(self.estimator, **self.parameters, **asked)
-        return Learner(self.estimator.__name__, make, self.fits, self.predicts)
+    def ours(self, requested: dict[str, Any]) -> ReferenceModel:
+        """Return this package's model with the requested parameters."""
+        make = seeded(self.estimator, **self.parameters, **requested)
+        return ReferenceModel(self.estimator.__name__, make, self.fits, self.predicts)
 
-    def learn(self, asked: dict[str, Any], *, seed: int, compare: bool) -> list[Result]:
-        """Train all learners from scratch on each split and return their results, this package's first."""
-        learners = [self.ours(asked), *(self.usual if compare else ())]
-        results = [Result(learner.name) for learner in learners]
+    def learn(self, requested: dict[str, Any], *, seed: int, compare: bool) -> list[BenchmarkResult]:
+        """Train all models on each split; ours comes first."""
+        learners = [self.ours(requested), *(self.references if compare else ())]
+        results = [BenchmarkResult(learner.name) for learner in learners]
         for random_state in ((seed + i) % 2**32 for i in range(self.splits)):
             split = self.draw(random_state)
             for learner, result in zip(learners, results, strict=True):
@@ -151,40 +151,40 @@ class Contest:
         return results
 
 
-def fit_with(ids: str, estimator: Any, split: Split) -> Any:
-    """Learn documents or tokens."""
+def fit_with(ids: str, estimator: Any, split: DatasetSplit) -> Any:
+    """Train on documents or tokens."""
     return estimator.fit(split.X, split.y, **{ids: split.ids})
 
 
-def predict_sequences(estimator: Any, split: Split) -> NDArray:
+def predict_sequences(estimator: Any, split: DatasetSplit) -> NDArray:
     """Predict tokens."""
     return estimator.predict(split.X_test, sid=split.ids_test)
 
 
 def warm_up() -> None:
-    """Run the first validation of the process, so that its search for data frame plug-ins is not timed."""
+    """Run a first validation, so that imports are not timed."""
     StandardScaler().fit(np.zeros((1, 1)))
 
 
-def better(results: Sequence[Result]) -> Result | None:
-    """Return the one of the usual learners that has lost least, if there is any."""
+def better(results: Sequence[BenchmarkResult]) -> BenchmarkResult | None:
+    """Return the best baseline, if there is any."""
     return min(results[1:], key=lambda result: result.loss, default=None)
 
 
 COSTING = {"loss": {(0, 1): MISSED}, "reject": Reject(ASKED, -1)}
-CONTESTS = (
-    Contest(
+BENCHMARKS = (
+    Benchmark(
         "breast cancer, may ask",
         "cost of 100 rows",
         breast_cancer,
-        paid,
+        cost_per_100_rows,
         PredtronBinaryClassifier,
         COSTING,
         of_costs(COSTS, ANSWERS),
         splits=5,
     ),
-    Contest("digits", "error", digits, error, PredtronClassifier, {}, (LOGISTIC,), splits=2),
-    Contest(
+    Benchmark("digits", "error", digits, error, PredtronClassifier, {}, (LOGISTIC,), splits=2),
+    Benchmark(
         "diabetes, 5 ranks",
         "absolute error",
         diabetes_ranks,
@@ -194,7 +194,7 @@ CONTESTS = (
         OF_RANKS,
         splits=5,
     ),
-    Contest(
+    Benchmark(
         "digits' attributes",
         "Hamming loss",
         digit_attributes,
@@ -204,7 +204,7 @@ CONTESTS = (
         OF_SETS,
         splits=2,
     ),
-    Contest(
+    Benchmark(
         "generated queries",
         "1 - NDCG@10",
         generated_queries,
@@ -215,7 +215,7 @@ CONTESTS = (
         splits=2,
         fits=partial(fit_with, "qid"),
     ),
-    Contest(
+    Benchmark(
         "words of digits",
         "error of tokens",
         words_of_digits,
@@ -227,7 +227,7 @@ CONTESTS = (
         fits=partial(fit_with, "sid"),
         predicts=predict_sequences,
     ),
-    Contest(
+    Benchmark(
         "a rare class",
         "1 - F1",
         rare_class,
@@ -237,7 +237,7 @@ CONTESTS = (
         OF_RARE,
         splits=2,
     ),
-    Contest(
+    Benchmark(
         "a table with gaps",
         "error",
         table_with_gaps,
@@ -247,7 +247,7 @@ CONTESTS = (
         OF_TABLES,
         splits=2,
     ),
-    Contest(
+    Benchmark(
         "a stream of digits",
         "error beforehand",
         stream_of_digits,

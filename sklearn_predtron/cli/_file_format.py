@@ -1,4 +1,4 @@
-"""How the files of the job are read: from the model, the arguments, the first rows, or a first pass."""
+"""The format of the job's files, known or found by reading."""
 
 from __future__ import annotations
 
@@ -12,23 +12,31 @@ import numpy as np
 
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.cli._console import UsageError
-from sklearn_predtron.cli._data_files import STANDARD, DataFile, DataFileReader, FileError, FirstReader, Room, count_from
-from sklearn_predtron.cli._growing import MOST_CLASSES, check_number
+from sklearn_predtron.cli._data_files import (
+    STANDARD,
+    DataFile,
+    DataFileReader,
+    FileError,
+    FirstPassReader,
+    MemoryBudget,
+    count_from,
+)
+from sklearn_predtron.cli._growing import MAX_CLASSES, check_number
 from sklearn_predtron.cli._job import Job
-from sklearn_predtron.cli._labels import READABLE, Words, are_words, can_be_read, decode_word, is_number, shortened_labels
-from sklearn_predtron.cli._layout import Layout
+from sklearn_predtron.cli._labels import READABLE, WordLabels, are_words, can_be_read, decode_word, is_number, shortened_labels
+from sklearn_predtron.cli._layout import TextLayout
 from sklearn_predtron.cli._layouts import hint_of, layout_of
-from sklearn_predtron.cli._progress import Bar
+from sklearn_predtron.cli._progress import ProgressBar
 from sklearn_predtron.cli._record_files import RecordFormat, find_records, opened
 from sklearn_predtron.cli._tasks import TASKS, Task, task_of
 from sklearn_predtron.datasets import SvmlightSummary
 from sklearn_predtron.datasets._blocks import rows_of
 from sklearn_predtron.datasets._compressed import decompressed
 from sklearn_predtron.mixing import ShardError
-from sklearn_predtron.mixing._dask import look_on_cluster
-from sklearn_predtron.mixing._shards import SHARDS, cut_alone, look_here, name_of, summarised
+from sklearn_predtron.mixing._dask import map_on_cluster
+from sklearn_predtron.mixing._shards import SHARDS, cut_single_file, map_in_threads, name_of, scan_readable_part
 
-LOOKED_AT = 100  # rows that may have no label in a file of sets of labels, which may be empty
+ROWS_READ_FIRST = 100  # rows that may have no label in a file of sets of labels, which may be empty
 NOT_TO_PREDICT = ["test", "save", "epochs", "compare", "grow", "jobs", "cluster"]
 
 
@@ -37,7 +45,7 @@ NOT_TO_PREDICT = ["test", "save", "epochs", "compare", "grow", "jobs", "cluster"
 
 @dataclass
 class FirstRow:
-    """The first row of a file, as far as it shows what the file holds."""
+    """Findings from the first row of a file."""
 
     label: bytes | None = None
     has_id: bool = False
@@ -45,13 +53,13 @@ class FirstRow:
 
     @classmethod
     def of(cls, file: DataFile, size: int, *, several: bool) -> FirstRow:
-        """Return the findings of the first row and record in the file whether it has labels.
+        """Return the findings, and record whether there are labels.
 
         With `several` labels a row, it is the first of the leading rows that has any.
         """
         found, broken = cls(), False
-        with file.open(to_look=True) as raw, decompressed(raw, file.path) as lines:
-            for fields in islice(rows_of(lines, size), LOOKED_AT if several else 1):
+        with file.open(first_lines_only=True) as raw, decompressed(raw, file.path) as lines:
+            for fields in islice(rows_of(lines, size), ROWS_READ_FIRST if several else 1):
                 broken = not fields
                 file.hint = "" if several or broken or found.is_there else hint_of(fields)
                 label = fields[0] if fields and b":" not in fields[0] else None
@@ -60,33 +68,36 @@ class FirstRow:
                 if label is not None:
                     break
         file.labelled = found.label is not None or broken or not found.is_there
-        file.looked_at = True
+        file.first_row_read = True
         return found
 
     @classmethod
-    def of_layout(cls, file: DataFile, size: int, layout: Layout) -> FirstRow:
-        """Return the same of a file of another layout."""
-        with opened(file, size, to_look=True) as (lines, _):
-            labelled = layout.look(lines)
-        file.labelled, file.looked_at = labelled is not False, True
+    def of_layout(cls, file: DataFile, size: int, layout: TextLayout) -> FirstRow:
+        """Return the findings for a file of another layout."""
+        with opened(file, size, first_lines_only=True) as (lines, _):
+            labelled = layout.first_row(lines)
+        file.labelled, file.first_row_read = labelled is not False, True
         file.hint = layout.without_label
         return cls(is_there=labelled is not None)
 
 
 @dataclass
-class Files:
-    """Files to learn from, in their order, and files to score on or to predict."""
+class JobFiles:
+    """Training files and test files, in their order."""
 
     train: list[DataFile]
     test: list[DataFile]
     size: int  # of a line, at most
     several: bool  # labels, or none, in a row
     first: FirstRow  # of TRAIN
-    layout: Layout | None = None  # None is svmlight
+    layout: TextLayout | None = None  # None is svmlight
 
     @classmethod
-    def of(cls, job: Job, loaded: Any, stack: ExitStack) -> Files:
-        """Return the files of the arguments, which the stack closes; with a model TRAIN without labels is predicted."""
+    def of(cls, job: Job, loaded: Any, stack: ExitStack) -> JobFiles:
+        """Return the files of the arguments.
+
+        The stack closes them. With a model, TRAIN without labels is predicted.
+        """
         given = job.train, [job.test] if job.test else []
         train, test = ([stack.enter_context(DataFile(path)) for path in paths] for paths in given)
         several = job.task == "multilabel" if loaded is None else task_of(loaded).multilabel
@@ -94,38 +105,38 @@ class Files:
         for file in [*train, *test]:
             file.encoding = job.encoding or file.encoding
         for file in train:
-            # What writes several pipes may write one after the other.
+            # The program that writes several pipes may write one after the other.
             if not (file.is_pipe and files.first.is_there):
-                row = files.look(file)
+                row = files.first_row(file)
                 files.first = files.first if files.first.is_there else row
             file.labelled = file.labelled or (loaded is None and several)  # if only with empty sets
         for file in test:
-            if not (file.is_pipe and train) and not files.look(file).is_there:
+            if not (file.is_pipe and train) and not files.first_row(file).is_there:
                 raise UsageError(f"--test={file.path!r} has no rows")
         if not all(file.labelled for file in train):
-            refuse_beside(job, train)
+            check_predict_only_options(job, train)
             files.train, files.test, files.first = [], train, FirstRow()
         return files
 
-    def look(self, file: DataFile) -> FirstRow:
-        """Find out whether a file has labels, and return its first row."""
+    def first_row(self, file: DataFile) -> FirstRow:
+        """Return a file's first row, and record if it has labels."""
         if self.layout is not None:
             return FirstRow.of_layout(file, self.size, self.layout)
         return FirstRow.of(file, self.size, several=self.several)
 
     @property
     def nothing(self) -> bool:
-        """Return whether there are no rows at all, as where a search upstream has found none."""
+        """Return whether there are no rows at all."""
         return bool(self.train) and not self.test and not self.first.is_there
 
     @property
     def only_predicted(self) -> bool:
-        """Return whether nothing is learned or scored."""
+        """Return whether the job only predicts."""
         return not self.train and not any(file.labelled for file in self.test)
 
 
-def refuse_beside(job: Job, train: list[DataFile]) -> None:
-    """Refuse what is not for TRAIN without labels."""
+def check_predict_only_options(job: Job, train: list[DataFile]) -> None:
+    """Raise UsageError for options that TRAIN without labels excludes."""
     unlabelled = next(f"TRAIN={file.path!r} has no label in its first row" for file in train if not file.labelled)
     if not job.load:
         raise UsageError(f"{unlabelled}; without --load there is no model that predicts them{train[0].hint}")
@@ -137,8 +148,8 @@ def refuse_beside(job: Job, train: list[DataFile]) -> None:
             raise UsageError(f"--{name} is not for rows without labels: {unlabelled}")
 
 
-def known_task(job: Job, files: Files) -> Task | None:
-    """Return the task that is asked for, or that the first row of TRAIN shows; None depends on the labels."""
+def known_task(job: Job, files: JobFiles) -> Task | None:
+    """Return the task by options or first row; None if unclear."""
     if files.layout is not None and files.layout.task is not None:
         return TASKS[files.layout.task]
     return TASKS["rank"] if job.task is None and files.first.has_id else TASKS.get(job.task or "")
@@ -149,12 +160,12 @@ def known_task(job: Job, files: Files) -> Task | None:
 
 @dataclass
 class FileFormat:
-    """How svmlight files are read; None is not known yet."""
+    """The format of svmlight files; None is not known yet."""
 
     n_features: int | None
     zero_based: bool | None
     classes: Any  # numbers, or words in the order of their ranks
-    words: Words | None
+    words: WordLabels | None
     multilabel: bool
     query_id: bool
     sequence_id: bool
@@ -164,7 +175,7 @@ class FileFormat:
     new_labels: bool = False  # may come in mid-file
     n_rows: int | None = None  # of TRAIN, if a first pass has come to its end
     cache: bool = False
-    spaced: ClassVar[bool] = False  # whether empty lines are between the predictions of sequences
+    with_empty_lines: ClassVar[bool] = False  # whether empty lines are between the predictions of sequences
 
     @classmethod
     def of(cls, job: Job, task: Task | None, classes: Any) -> FileFormat:
@@ -185,16 +196,16 @@ class FileFormat:
         )
 
     def is_known(self) -> bool:
-        """Return whether nothing is left for a first pass to find."""
+        """Return whether no first pass is needed."""
         return self.grow or (None not in (self.n_features, self.zero_based) and (self.query_id or self.classes is not None))
 
     @property
     def how(self) -> dict[str, Any]:
-        """Return the arguments that all readers share."""
+        """Return the arguments shared by all readers."""
         return {name: getattr(self, name) for name in ("words", "query_id", "sequence_id", "chunk_rows", "chunk_bytes")}
 
     def reader(self, file: DataFile, *, learned: bool) -> DataFileReader:
-        """Return a reader of a file that is learned from, or of one that may have features of its own."""
+        """Return a reader of a training or a test file."""
         width = self.n_features if learned and not self.grow else None
         several = self.multilabel and file.labelled
         form: dict[str, Any] = {"n_features": width, "zero_based": bool(self.zero_based), "multilabel": several}
@@ -202,7 +213,7 @@ class FileFormat:
         open_labels = not file.labelled or self.query_id or (new and not self.multilabel)
         how = self.how
         if not learned and self.words is not None and not self.multilabel:
-            how["words"] = Words(self.words.names, grows=True, several=False)
+            how["words"] = WordLabels(self.words.names, grows=True, several=False)
         return DataFileReader(file, classes=None if open_labels else self.parsed_classes, cache=self.cache, **form, **how)
 
     def mark(self, model: Any) -> None:
@@ -211,46 +222,46 @@ class FileFormat:
         if self.multilabel:
             model.svmlight_labels_ = self.classes
 
-    def beside(self, baseline: Any) -> Any:
-        """Return the learner of scikit-learn's that takes the rows."""
+    def wrap_baseline(self, baseline: Any) -> Any:
+        """Return the scikit-learn baseline for the rows."""
         return baseline
 
     def shard(self, file: DataFile) -> DataFileReader:
-        """Return a reader of a file that is learned beside others; each reader notes the words that it does not know."""
-        words = None if self.words is None else Words(self.words.names, grows=False, several=self.multilabel)
+        """Return a reader of one of several parallel files."""
+        words = None if self.words is None else WordLabels(self.words.names, grows=False, several=self.multilabel)
         return replace(self, words=words).reader(file, learned=True)
 
     @property
     def parsed_classes(self) -> Any:
-        """Return the labels as the text has them when it is parsed."""
+        """Return the labels in the parsed text."""
         return self.classes if self.words is None else np.arange(len(self.words.names))
 
-    def scanner(self, file: DataFile, room: Room) -> DataFileReader:
-        """Return a reader that finds out what is not known; it keeps the rows if there is room."""
+    def scanner(self, file: DataFile, budget: MemoryBudget) -> DataFileReader:
+        """Return a reader for the first pass."""
         several, base = self.multilabel and file.labelled, "auto" if self.zero_based is None else self.zero_based
         how: dict[str, Any] = {"zero_based": base, "multilabel": several, "cache": self.cache, **self.how}
-        # What is given is checked as lines are parsed, and numbers that stand for words are not the final ones.
+        # Given labels are checked as lines are parsed, and numbers that stand for words are not the final ones.
         if self.n_features is None and self.classes is None and self.words is None:
-            return FirstReader(file, room, **how)
+            return FirstPassReader(file, budget, **how)
         return DataFileReader(file, **how)
 
     def close_labels_of(self, model: Any) -> None:
-        """Know all labels from now on, those that the model has learned."""
+        """Fix the labels to those of the model."""
         if not self.query_id and not self.multilabel:
             self.close_labels(model.classes_)
 
     def close_labels(self, classes: Any) -> None:
-        """Know all labels from now on."""
+        """Fix the labels."""
         self.classes = classes
         if self.words is not None:
-            self.words = Words(classes.tolist(), grows=False, several=self.multilabel)
+            self.words = WordLabels(classes.tolist(), grows=False, several=self.multilabel)
 
 
 AnyFormat = FileFormat | RecordFormat
 
 
-def find_format(job: Job, files: Files, loaded: Any, task: Task | None, bar: Bar) -> AnyFormat:
-    """Return the format of all files: from the model, the arguments, or a first pass over the training files."""
+def find_format(job: Job, files: JobFiles, loaded: Any, task: Task | None, bar: ProgressBar) -> AnyFormat:
+    """Return the format: from model, arguments, or a first pass."""
     if files.layout is not None:
         classes = given_classes(job, task) if loaded is None else loaded.classes_
         return find_records(job, files.layout, files.train, classes, ranks=task is not None and task.ranks, bar=bar)
@@ -275,13 +286,13 @@ def find_format(job: Job, files: Files, loaded: Any, task: Task | None, bar: Bar
 
 
 def given_classes(job: Job, task: Task | None) -> Any:
-    """Return the labels of the arguments, sorted, but words of ranks as they are given."""
+    """Return the labels of the arguments, sorted unless words of ranks."""
     ranked = task is not None and task.ranks and job.classes is not None and are_words(job.classes)
     return job.classes if job.classes is None or ranked else np.unique(job.classes)
 
 
-def check_cache(files: Files, file_format: FileFormat) -> None:
-    """Refuse a cache of what cannot be read again, or says more than a cache holds."""
+def check_cache(files: JobFiles, file_format: FileFormat) -> None:
+    """Raise UsageError if the cache cannot be used."""
     for name, file in [*(("TRAIN", file) for file in files.train), *(("--test", file) for file in files.test)]:
         if file.is_pipe or file.path == STANDARD:
             raise UsageError(f"--cache is for files, and {name}={file.path!r} is none")
@@ -290,7 +301,7 @@ def check_cache(files: Files, file_format: FileFormat) -> None:
 
 
 def check_words(source: str, file_format: FileFormat) -> None:
-    """Refuse classes that no row of a file can begin with: a blank line would be a row of the empty one."""
+    """Raise UsageError for classes that no row can begin with."""
     several = file_format.multilabel
     for name in file_format.classes.tolist():
         if not can_be_read(name, several=several):
@@ -298,12 +309,12 @@ def check_words(source: str, file_format: FileFormat) -> None:
             raise UsageError(f"{source} has the label {name!r}, which no row can begin with; accepted are {accepted}")
 
 
-def find_words(file_format: FileFormat, files: Files, task: Task | None) -> Words | None:
-    """Return the labels, if they are words: those that are known, and whether others are to be found."""
+def find_words(file_format: FileFormat, files: JobFiles, task: Task | None) -> WordLabels | None:
+    """Return the word labels, and whether others can follow."""
     several, label = file_format.multilabel, files.first.label
     if file_format.classes is not None:
         grows = file_format.new_labels and not several
-        return Words(file_format.classes.tolist(), grows=grows, several=several) if are_words(file_format.classes) else None
+        return WordLabels(file_format.classes.tolist(), grows=grows, several=several) if are_words(file_format.classes) else None
     if label is None or all(is_number(part) for part in (label.split(b",") if several else [label])):
         return None
     named = f"the first row of TRAIN has the label {shortened(decode_word(label))}"
@@ -311,21 +322,21 @@ def find_words(file_format: FileFormat, files: Files, task: Task | None) -> Word
         raise UsageError(f"{named}; accepted are numbers, which relevances are")
     if task is not None and task.ranks:
         raise UsageError(f"{named}; ranks that are words need --classes, which gives them in their order")
-    return Words(grows=True, several=several)
+    return WordLabels(grows=True, several=several)
 
 
 # --------------------------------------------------------------------------------------------------------------- first pass
 
 
-def scan_files(job: Job, files: Files, file_format: FileFormat, bar: Bar) -> dict[str, Any]:
-    """Return the unknown parameters of the format, found in a first pass over TRAIN, or over TEST without TRAIN."""
+def scan_files(job: Job, files: JobFiles, file_format: FileFormat, bar: ProgressBar) -> dict[str, Any]:
+    """Scan TRAIN, or else TEST, for the unknown format."""
     if (job.jobs or job.cluster) and file_format.words is None and not file_format.cache:
         found = scan_shards(job, files, file_format)
     else:
-        room = Room()
+        budget = MemoryBudget()
         named = file_format.classes if file_format.words is None else file_format.words.names
-        most = None if file_format.query_id else max(job.max_classes or MOST_CLASSES, 0 if named is None else len(named))
-        found = [scan_file(file, file_format, room, bar, most) for file in files.train or files.test]
+        most = None if file_format.query_id else max(job.max_classes or MAX_CLASSES, 0 if named is None else len(named))
+        found = [scan_file(file, file_format, budget, bar, most) for file in files.train or files.test]
     name = "TRAIN=" + ", ".join(repr(file.path) for file in files.train) if files.train else f"--test={files.test[0].path!r}"
     zero_based = any(summary.zero_based for summary in found)
     width = max(summary.n_features + (zero_based and not summary.zero_based) for summary in found)
@@ -344,40 +355,42 @@ def scan_files(job: Job, files: Files, file_format: FileFormat, bar: Bar) -> dic
     classes, words = file_format.classes, file_format.words
     if classes is None:
         classes = np.unique(np.concatenate([summary.classes for summary in found]) if words is None else words.names)
-        refuse_too_many(len(classes), job)
+        check_label_count(len(classes), job)
     if len(classes) < 2:
         raise error or UsageError(f"{name} has the labels {shortened_labels(classes)}; at least two are needed, or --classes")
     if words is not None:
-        words = Words(classes.tolist(), grows=False, several=file_format.multilabel)
+        words = WordLabels(classes.tolist(), grows=False, several=file_format.multilabel)
     return {**form, "classes": classes, "words": words}
 
 
-def scan_shards(job: Job, files: Files, file_format: FileFormat) -> list[SvmlightSummary]:
-    """Return the first pass over TRAIN, taken side by side."""
-    look = partial(look_here, job.jobs) if job.jobs else partial(look_on_cluster, job.cluster)
+def scan_shards(job: Job, files: JobFiles, file_format: FileFormat) -> list[SvmlightSummary]:
+    """Scan the files of TRAIN in parallel."""
+    first_row = partial(map_in_threads, job.jobs) if job.jobs else partial(map_on_cluster, job.cluster)
     base = "auto" if file_format.zero_based is None else file_format.zero_based
     options = {"zero_based": base, **{name: getattr(file_format, name) for name in ("multilabel", "query_id", "sequence_id")}}
-    shards = cut_alone([file.path for file in files.train], SHARDS)
+    shards = cut_single_file([file.path for file in files.train], SHARDS)
     try:
-        return look(summarised, [(name_of(i, shard), shard, options) for i, shard in enumerate(shards)])
+        return first_row(scan_readable_part, [(name_of(i, shard), shard, options) for i, shard in enumerate(shards)])
     except ShardError as error:
         raise FileError(str(error)) from None
     except ValueError as error:
         raise UsageError(str(error)) from None
 
 
-def refuse_too_many(n: int, job: Job) -> None:
-    """Refuse more labels than there may be."""
+def check_label_count(n: int, job: Job) -> None:
+    """Raise an error for more labels than allowed."""
     try:
         check_number(n, job.max_classes)
     except ValueError as error:
         raise UsageError(str(error)) from None
 
 
-def scan_file(file: DataFile, file_format: FileFormat, room: Room, bar: Bar, most: int | None) -> SvmlightSummary:
-    """Return the first pass over one file, in which there may be so many labels."""
+def scan_file(
+    file: DataFile, file_format: FileFormat, budget: MemoryBudget, bar: ProgressBar, most: int | None
+) -> SvmlightSummary:
+    """Scan one file, up to a number of labels."""
     file.keep(bar)
-    reader = file_format.scanner(file, room)
+    reader = file_format.scanner(file, budget)
     try:
         limit = {} if most is None else {"max_classes": most}
         return reader.scan(callback=lambda: bar("first pass", reader.fraction_read), **limit)
