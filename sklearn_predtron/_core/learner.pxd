@@ -65,8 +65,9 @@ cdef class Learner:
                           const double[::1] counts) except -1
     cdef Py_ssize_t learn_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const Py_ssize_t[::1] counted_first,
                                  Batch* batch) except -2
-    cdef Py_ssize_t run(self, Rows rows, Labels labels, const Batch* batch, Py_ssize_t first, Py_ssize_t last,
-                        double* scratch, ScoreGradient* g) noexcept nogil
+    cdef Py_ssize_t run(self, Weights weights, Problem problem, Rule update, Average average, Intercept intercept, Totals counts,
+                        Rows rows, Labels labels, const Batch* batch, Py_ssize_t first, Py_ssize_t last, double* scratch,
+                        ScoreGradient* g) noexcept nogil
     cdef int pause(self) except -1
     cdef int end_rounds(self, bint learned) except -1
     cdef void lose(self, const View* x, const double* t, double* of_average, double* of_leader, const void* y, Round r,

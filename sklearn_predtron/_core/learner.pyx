@@ -34,6 +34,7 @@ cdef double LEAST_WEIGHT = 1e-150   # of a round, relative to the mean: averages
 
 cdef enum:
     PREFETCHED = 4       # rounds between the prefetch of a row and its use
+    FEW_VALUES = 1 << 16    # of rows that stay in a cache near the core, without a prefetch
 
 
 cdef class Observer:
@@ -466,7 +467,8 @@ cdef class Learner:
                 end = self.weights.open_block(rows, order, done, end, batch.observed or batch.choosing)
                 self.refused = False
                 with nogil:
-                    bad = self.run(rows, labels, batch, done, end, scratch, &g)
+                    bad = self.run(self.weights, self.problem, self.update, self.average, self.intercept, self.counts, rows,
+                                   labels, batch, done, end, scratch, &g)
                 done = end
                 self.refused = bad >= 0
                 if self.problem.failed:
@@ -499,19 +501,23 @@ cdef class Learner:
             self.lock.end_change()
         return 0
 
-    cdef Py_ssize_t run(self, Rows rows, Labels labels, const Batch* batch, Py_ssize_t first, Py_ssize_t last,
-                        double* scratch, ScoreGradient* g) noexcept nogil:
+    cdef Py_ssize_t run(self, Weights weights, Problem problem, Rule update, Average average, Intercept intercept, Totals counts,
+                        Rows rows, Labels labels, const Batch* batch, Py_ssize_t first, Py_ssize_t last, double* scratch,
+                        ScoreGradient* g) noexcept nogil:
+        """The rounds from the first to the last; the parts are arguments, so that no round has to look them up."""
         cdef const Py_ssize_t* order = batch.order
         cdef const LockWord* word = self.lock.word
-        cdef Py_ssize_t i, row, d = self.problem.d, extra = self.problem.score_map.extra
-        cdef double given, mean, size, mantissa
+        cdef Py_ssize_t i, row, d = problem.d, extra = problem.score_map.extra
+        cdef double given, mean, size, mantissa, r2
         cdef Py_ssize_t exponent, rows_seen
         cdef const void* y
         cdef Py_ssize_t* at = g.at
+        cdef double* value = scratch + rows.longest * d + extra
         cdef double* t = scratch
-        cdef double* of_average = scratch + 2 * (rows.longest * d + extra)
+        cdef double* of_average = value + rows.longest * d + extra
         cdef double* of_leader = of_average + rows.longest * d + extra
         cdef double losses[CANDIDATES]
+        cdef bint fetching = rows.n_values() >= FEW_VALUES, looking_ahead = rows.sparse and weights.large
         cdef bint stepping, shown, of_last, charged = False
         cdef View x
         cdef Round r
@@ -520,88 +526,89 @@ cdef class Learner:
             if batch.parting and lock_is_wanted(word):
                 self.lock.give_way()
             row = i if order == NULL else order[i]
-            if i + PREFETCHED < last:
+            if fetching and i + PREFETCHED < last:
                 rows.prefetch(i + PREFETCHED if order == NULL else order[i + PREFETCHED])
-            if rows.sparse and self.weights.large and i + 1 < last:
+            if looking_ahead and i + 1 < last:
                 rows.view(i + 1 if order == NULL else order[i + 1], &x)
-                self.weights.prefetch(&x)
+                weights.prefetch(&x)
             rows.view(row, &x)
-            if batch.unchecked and not self.weights.measures and not takes(&x):
+            if batch.unchecked and not weights.measures and not takes(&x):
                 return row
-            mantissa, exponent, rows_seen = self.intercept.mantissa, self.intercept.exponent, self.intercept.count
-            if not self.weights.open_round(&x):
+            mantissa, exponent, rows_seen, r2 = intercept.mantissa, intercept.exponent, intercept.count, intercept.known
+            if not weights.open_round(&x):
                 return row
-            self.weights.scores(&x, t)
-            if batch.unchecked and self.weights.measures and not takes(&x):
+            weights.scores(&x, t)
+            if batch.unchecked and weights.measures and not takes(&x):
                 return row
-            if not isfinite(t[0]) or (self.problem.check_all_scores and not of_doubles(False).finite(x.m * d + extra, t)):
-                self.weights.abandon_round()
+            if not isfinite(t[0]) or (problem.check_all_scores and not of_doubles(False).finite(x.m * d + extra, t)):
+                weights.abandon_round()
                 return row
             g.at = at
-            g.value = t + rows.longest * d + extra
-            r.t = self.counts.t + 1
+            g.value = value
+            r.t = counts.t + 1
             r.unavoidable_loss = r.score_gap = 0
             r.weight = 1
             given = batch.usual if batch.weight == NULL else batch.weight[row]
-            mean = self.counts.mean_weight
+            mean = counts.mean_weight
             if given != mean:
                 mean += (given - mean) / r.t
                 r.weight = max(given / mean, LEAST_WEIGHT)
             y = labels.at(row)
             if batch.choosing:
-                charged = self.counts.t % self.average.every == 0
+                charged = counts.t % average.every == 0
                 if charged:
                     self.lose(&x, t, of_average, of_leader, y, r, losses)
-                    if self.problem.failed:
-                        self.weights.abandon_round()
+                    if problem.failed:
+                        weights.abandon_round()
                         return -1
-            shown = batch.observed and (batch.counts == NULL or batch.counts[i] > 0) and self.observer.wants(self.counts.t)
-            of_last = shown and self.observer.as_given and not charged and self.weights.predicting(True) == 0
+            shown = batch.observed and (batch.counts == NULL or batch.counts[i] > 0) and self.observer.wants(counts.t)
+            of_last = shown and self.observer.as_given and not charged and weights.predicting(True) == 0
             if of_last:
                 memcpy(of_leader, t, (x.m * d + extra) * sizeof(double))
-            stepping = self.update.propose(self.problem, t, y, x.m, &r, g)
-            if self.problem.failed:
-                self.weights.abandon_round()
+            stepping = update.propose(problem, t, y, x.m, &r, g)
+            if problem.failed:
+                weights.abandon_round()
                 return -1
             if not isfinite(r.score_gap):
-                self.weights.abandon_round()
+                weights.abandon_round()
                 return row
             losses[0] = r.loss + r.unavoidable_loss
             if stepping:
-                self.problem.fill_input(&x)
+                problem.fill_input(&x)
             if shown and not of_last and not (charged and self.observer.as_given):
-                self.weights.mean_scores(&x, self.weights.predicting(True), of_leader)
-            if self.weights.observing:
-                self.weights.update_statistics(&x)
-            size = self.size_of_step(&x, g, &r) if stepping and self.weights.may_step else 0
+                weights.mean_scores(&x, weights.predicting(True), of_leader)
+            if weights.observing:
+                weights.update_statistics(&x)
+            size = self.size_of_step(&x, g, &r) if stepping and weights.may_step else 0
             if size < 0:
                 self.overstepped = True
-                self.weights.abandon_round()
-                self.intercept.go_back(mantissa, exponent, rows_seen)
+                weights.abandon_round()
+                intercept.go_back(mantissa, exponent, rows_seen, r2)
                 return row
             if shown and self.observer.as_given:
                 self.observer.record(of_leader, y, x.m, given if batch.counts == NULL else batch.counts[i], 1)
             elif shown and batch.counts == NULL:
-                self.observer.record(of_leader, y, x.m, self.average.weight(1, &r), self.average.keep_seen())
+                self.observer.record(of_leader, y, x.m, average.weight(1, &r), average.keep_seen())
             elif shown:
                 self.observer.record(of_leader, y, x.m, batch.counts[i], self.fade)
                 self.fade = 1
-            if self.update.shrinking:
-                self.weights.shrink(self.update.shrinkage(&r))
+            if update.shrinking:
+                weights.shrink(update.shrinkage(&r))
             if size > 0:
-                self.weights.step(&x, g, size)
-                self.counts.n_updates += 1
-            self.counts.t += 1
-            self.counts.mean_weight = mean
-            self.counts.weighted |= r.weight != 1
-            self.counts.n_mistakes += r.loss > 0
-            self.counts.cumulative_loss += r.loss + r.unavoidable_loss
+                weights.step(&x, g, size)
+                counts.n_updates += 1
+            counts.t += 1
+            counts.mean_weight = mean
+            if r.weight != 1:
+                counts.weighted = True
+            counts.n_mistakes += r.loss > 0
+            counts.cumulative_loss += losses[0]
             if self.history is not None:
-                self.history.record(self.counts.t, self.counts.cumulative_loss)
-            for which in range(1, self.weights.averaging + 1):
-                self.weights.close_round(which, self.average.weight(which, &r), self.average.keep_of(which))
+                self.history.record(counts.t, counts.cumulative_loss)
+            for which in range(1, weights.averaging + 1):
+                weights.close_round(which, average.weight(which, &r), average.keep_of(which))
             if batch.choosing:
-                self.average.follow(losses[0])
+                average.follow(losses[0])
             if charged:
                 self.choose(losses, r.weight)
         return -1

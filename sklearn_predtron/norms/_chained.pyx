@@ -213,7 +213,7 @@ cdef class ChainedWeights(Weights):
 
     def effective_radius(self, double radius):
         """Half of T (2 radius^2 + 8 rho r2)^0.5, T the longest sequence that took a step: its update is at most twice that."""
-        return self.longest * (2 * radius ** 2 + 8 * self.table_length2(self.intercept.r2_read())) ** 0.5 / 2
+        return self.longest * (2 * radius ** 2 + 8 * self.table_length2(self.intercept.r2())) ** 0.5 / 2
 
     cdef inline double table_length2(self, double r2) noexcept nogil:
         """The squared length of the feature of a transition."""
@@ -225,7 +225,7 @@ cdef class ChainedWeights(Weights):
 
     def length(self):
         """The norm of W, of b and of the table."""
-        scale = self.table_length2(self.intercept.r2_read()) ** 0.5
+        scale = self.table_length2(self.intercept.r2()) ** 0.5
         return float(np.hypot(self.inner.length(), euclidean_length(self.table.mean()[0]) / scale))
 
     # ------------------------------------------------------------------------------------------------------- prediction

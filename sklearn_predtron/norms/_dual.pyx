@@ -209,7 +209,7 @@ cdef class DualWeights(AveragedWeights):
         self.intercept.adopt(part_of(state, "intercept"))
 
     def begin_at(self, W, b):
-        r2 = self.intercept.r2_read()
+        r2 = self.intercept.r2()
         if self.intercept.automatic and self.intercept.count == 0 and np.any(b):
             raise ValueError(
                 "intercept_scaling='auto' is the length of rows, in whose unit the norm measures intercepts, and none was seen; "
@@ -295,7 +295,7 @@ cdef class DualWeights(AveragedWeights):
         cdef Py_ssize_t c, j, k, begin, n
         cdef Py_ssize_t at[BUFFER]
         cdef double value[BUFFER]
-        cdef double root = sqrt(self.intercept.r2_read()) if self.intercept.fitted else 0, deferred = pending(s, self.last_line)
+        cdef double root = sqrt(self.intercept.r2()) if self.intercept.fitted else 0, deferred = pending(s, self.last_line)
         j = self.last_line * self.stride
         for c in range(self.d):
             t[c] = root * (s.total[j + c] + deferred * self.u[j + c])
@@ -310,7 +310,7 @@ cdef class DualWeights(AveragedWeights):
 
     cdef double mean_of_class(self, const View* x, const Row* row, const LineSum* s, Py_ssize_t c) noexcept nogil:
         """A class's score by a sum of the iterates, where lines are classes."""
-        cdef double root = sqrt(self.intercept.r2_read()) if self.intercept.fitted else 0, offset, score
+        cdef double root = sqrt(self.intercept.r2()) if self.intercept.fitted else 0, offset, score
         cdef Matrix line = self.U
         line.offset, line.d, line.layout = &offset, 1, ONE_CLASS
         line.data = &self.u[c * self.stride]
@@ -324,7 +324,7 @@ cdef class DualWeights(AveragedWeights):
     cdef void last_scores(self, const View* x, double* t) noexcept nogil:
         """The scores of the last iterate, without a trace in what others may be reading."""
         cdef Py_ssize_t r, c
-        cdef double root = sqrt(self.intercept.r2_read()) if self.intercept.fitted else 0
+        cdef double root = sqrt(self.intercept.r2()) if self.intercept.fitted else 0
         x.k.scores[self.U.layout](x.m, &x.first, x.start, &self.U_alone, self.c, False, t)
         for r in range(x.m):
             for c in range(self.d):
@@ -364,7 +364,7 @@ cdef class DualWeights(AveragedWeights):
 
     cdef void read_offsets(self, bint mean, double* b) noexcept nogil:
         cdef Py_ssize_t c
-        cdef double root = sqrt(self.intercept.r2_read()) if self.intercept.fitted else 0
+        cdef double root = sqrt(self.intercept.r2()) if self.intercept.fitted else 0
         for c in range(self.d):
             self.read_weights(mean, self.last_line if self.by_feature else c, self.entry(c, self.last_line), 1, &b[c])
             b[c] *= root
@@ -675,7 +675,7 @@ cdef class DualWeights(AveragedWeights):
     def _shaped(self, flat):
         """(d, p) and (d,): features, and the intercept."""
         matrix = self._matrix(flat)
-        return matrix[:, :self.n_features], self.intercept.r2_read() ** 0.5 * matrix[:, self.last_line]
+        return matrix[:, :self.n_features], self.intercept.r2() ** 0.5 * matrix[:, self.last_line]
 
     def last(self):
         """W (d, p) and b (d,) of the last iterate, copied."""

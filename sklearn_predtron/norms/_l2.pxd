@@ -21,7 +21,6 @@ cdef class L2Weights(AveragedWeights):
     cdef bint looks_ahead(self, Rows rows) noexcept
     cdef void iterate_scores(self, const View* x, double* t) noexcept nogil
     cdef const IterateSum* sum_of(self, int which) noexcept nogil
-    cdef double pending(self, int which, double change) noexcept nogil
     cdef void step_sums(self, View* x, const ScoreGradient* g, double change) noexcept nogil
     cdef void step_offsets(self, const ScoreGradient* g, double change) noexcept nogil
     cdef void shares(self, int which, double* share, double* of_total) noexcept nogil
@@ -34,3 +33,7 @@ cdef class L2Weights(AveragedWeights):
     cdef void sum_rows(self, View* x, const ScoreGradient* g, double* z) noexcept nogil
     cdef take_over(self, L2Weights other, places)
     cdef lay(self, Matrix* M, double[::1] data, double[::1] offset)
+
+    cdef inline double pending(self, int which, double change) noexcept nogil:
+        """Leave a sum as it was when data changes."""
+        return -change * self.sums[which].weight / self.sums[which].scale

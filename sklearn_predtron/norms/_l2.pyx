@@ -356,14 +356,10 @@ cdef class L2Weights(AveragedWeights):
         if self.upcoming is not None:
             self.upcoming.sum_again(g)
 
-    cdef double pending(self, int which, double change) noexcept nogil:
-        """Leave a sum as it was when data changes."""
-        return -change * self.sums[which].weight / self.sums[which].scale
-
     cdef void step_sums(self, View* x, const ScoreGradient* g, double change) noexcept nogil:
         """The sums stay as they are, which data is about to change along x."""
         cdef int i
-        for i in range(self.averaging):
+        for i in range(self.averaging if x.start != NULL else 0):
             if self.sums[i].weight != 0:
                 x.k.fetch(&x.first, &self.sums[i].total)
         for i in range(self.averaging):

@@ -224,7 +224,7 @@ cdef class GroupWeights(DualWeights):
 def whole(DualWeights weights):
     """W with the column of the intercept's feature."""
     W, b = weights.mean()
-    r2 = weights.intercept.r2_read()
+    r2 = weights.intercept.r2()
     return np.column_stack([W, b / r2 ** 0.5]) if r2 > 0 else W
 
 

@@ -461,7 +461,7 @@ cdef class RKHSWeights(L2Weights):
         """The norm of the function that predicts, and of its intercept."""
         cdef Py_ssize_t begin
         W, b = self.mean()
-        rows, square, r2 = self.support.rows, 0.0, self.intercept.r2_read()
+        rows, square, r2 = self.support.rows, 0.0, self.intercept.r2()
         for begin in range(0, self.n, BLOCK):
             part = rows[begin:begin + BLOCK]
             for other in range(0, self.n, TILE):

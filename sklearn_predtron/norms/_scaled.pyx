@@ -46,7 +46,7 @@ def stride_through(n):
 cdef struct Before:
     bint known, following, may_step
     Py_ssize_t seen, dense_rows, exponent, rows
-    double D, largest, mantissa, scale
+    double D, largest, mantissa, r2, scale
     double[AVERAGES] weight_of_sum, scale_of_sum
 
 
@@ -439,6 +439,7 @@ cdef class ScaledWeights(L2Weights):
         b.known, b.following, b.may_step = self.known, self.following, self.may_step
         b.seen, b.dense_rows, b.D, b.largest = self.seen, self.dense_rows, self.D, self.largest
         b.mantissa, b.exponent, b.rows = self.intercept.mantissa, self.intercept.exponent, self.intercept.count
+        b.r2 = self.intercept.known
         memcpy(&self.C_before[0, 0], &self.C[0], self.d * sizeof(double))
         b.scale = self.scale
         for which in range(self.averaging):
@@ -454,7 +455,7 @@ cdef class ScaledWeights(L2Weights):
             self.statistics.go_back()
         self.known, self.following, self.may_step = b.known, b.following, b.may_step
         self.seen, self.dense_rows, self.D, self.largest = b.seen, b.dense_rows, b.D, b.largest
-        self.intercept.go_back(b.mantissa, b.exponent, b.rows)
+        self.intercept.go_back(b.mantissa, b.exponent, b.rows, b.r2)
         memcpy(&self.C[0], &self.C_before[0, 0], self.d * sizeof(double))
         self.scale = b.scale
         for which in range(self.averaging):
@@ -761,7 +762,7 @@ cdef class ScaledWeights(L2Weights):
         cdef double share, of_total, theta, centre
         self.shares(which, &share, &of_total)
         for c in range(self.d):
-            b[c] = self.beta(c, which) * (1 if self.score_map.offsets_cancel else self.intercept.r2_read())
+            b[c] = self.beta(c, which) * (1 if self.score_map.offsets_cancel else self.intercept.r2())
         if self.score_map.offsets_cancel:
             return
         if not self.by_feature and self.S.step == 1:
@@ -846,4 +847,4 @@ cdef class ScaledWeights(L2Weights):
         theta, beta = self._sums()
         if not self.score_map.offsets_cancel:
             theta = theta - np.outer(beta, self._field(MEAN))
-        return float(np.sqrt((theta ** 2 * self._field(INVERSE)).sum() + self.intercept.r2_read() * (beta ** 2).sum()))
+        return float(np.sqrt((theta ** 2 * self._field(INVERSE)).sum() + self.intercept.r2() * (beta ** 2).sum()))

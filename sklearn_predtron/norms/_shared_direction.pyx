@@ -164,14 +164,14 @@ cdef class SharedDirection(WrappedWeights):
 
     def effective_radius(self, double radius):
         """R^2 = d |x|^2 + r2, for every score's step is along u."""
-        r2 = self.intercept.r2_read()
+        r2 = self.intercept.r2()
         if radius ** 2 < r2:
             raise ValueError(f"radius={radius} must be at least the length of the intercept's feature, {r2 ** 0.5:g}.")
         return (self.d * self.inner.inverse_convexity * (radius ** 2 - r2) + r2) ** 0.5
 
     def length(self):
         """The norm of u and of the thresholds."""
-        return float(np.hypot(self.inner.length(), euclidean_length(self._thresholds()) / self.intercept.r2_read() ** 0.5))
+        return float(np.hypot(self.inner.length(), euclidean_length(self._thresholds()) / self.intercept.r2() ** 0.5))
 
     def own_predictor(self, bint mean):
         return self._along(frozen(self.inner, mean), mean)

@@ -119,7 +119,7 @@ cdef class TraceWeights(L2Weights):
 
     def effective_radius(self, double radius):
         """R^2 = (q - 1) |x|^2 + r2: W is measured by S(r), whose square / 2 is 1 / (q - 1)-strongly convex, b by its length."""
-        r2 = self.intercept.r2_read()
+        r2 = self.intercept.r2()
         if radius ** 2 < r2:
             raise ValueError(f"radius={radius} must be at least the length of the intercept's feature, {r2 ** 0.5:g}.")
         return ((self.q - 1) * (radius ** 2 - r2) + r2) ** 0.5
@@ -127,7 +127,7 @@ cdef class TraceWeights(L2Weights):
     def length(self):
         """sqrt(|W|_S(r)^2 + |b|^2 / r2) of the weights that predict, where 1 / r + 1 / q = 1."""
         coef, b = self.mean()
-        r, r2 = self.q / (self.q - 1), self.intercept.r2_read()
+        r, r2 = self.q / (self.q - 1), self.intercept.r2()
         return float(np.hypot(schatten(coef, r), euclidean_length(b) / r2 ** 0.5 if r2 > 0 else 0.0))
 
     # ------------------------------------------------------------------------------------------------------- the rounds

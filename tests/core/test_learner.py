@@ -1,5 +1,6 @@
 """The compiled core against the reference learner, and against itself: any form of the rows, any split of the stream."""
 
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -94,6 +95,19 @@ def test_rows_of_every_form(number, first):
         model.partial_fit(start, y[:1], classes=np.arange(K)).partial_fit(rows[1:], y[1:])
         assert_agrees(model, reference, "linear")
         assert_close(model.decision_function(rows), (X @ model.coef_.T + model.intercept_) @ representation.code(K).T)
+
+
+def test_length_of_the_intercept_in_a_long_stream():
+    """From 1024 rows on it is computed after some rows only, which are the same ones in any parts of the stream."""
+    X, y = data(n=1301, k=2)
+    X *= np.linspace(1, 3, len(X))[:, None]
+    update = updates_of_the_reference()[0]
+    reference = reference_for(update, representations(2)[0], ZeroOne(), 2, X.shape[1]).learn(X, y)
+    whole = make(update, representation=representations(2)[0]).partial_fit(X, y, classes=[0, 1])
+    assert_agrees(whole, reference, "linear")
+    part = make(update, representation=representations(2)[0]).partial_fit(X[:1100], y[:1100], classes=[0, 1])
+    part = pickle.loads(pickle.dumps(part.partial_fit(X[1100:1101], y[1100:1101]))).partial_fit(X[1101:], y[1101:])
+    np.testing.assert_array_equal(part.intercept_, whole.intercept_)
 
 
 @pytest.mark.parametrize(("k", "p", "number"), pairwise([2, 3, 5, 9, 18, 47], [1, 3, 4, 8, 21, 67], range(-4, 0)))

@@ -221,8 +221,8 @@ MUTANTS = [
     Mutant(
         "intercept-keeps-its-length-of-a-round-called-off",
         f"{CORE}/intercept.pyx",
-        "= mantissa, exponent, rows\n        self.known_at = -1\n",
-        "= mantissa, exponent, rows\n",
+        "self.count, self.known = mantissa, exponent, rows, r2\n",
+        "self.count = mantissa, exponent, rows\n",
         ENGINE,
     ),
     Mutant(

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from reference.learner import geometric_mean
+
 
 def ratio(part, whole):
     """0 / 0 is 1."""
@@ -74,17 +76,17 @@ class BatchLearner:
         self.how = {"beta2": beta2, "balance": balance}
         self.loss, self.kappa = loss, kappa
         self.w, self.b, self.w_sum, self.b_sum, self.mass = np.zeros(p), 0.0, np.zeros(p), 0.0, 0.0
-        self.t = self.rows = self.capped = 0
-        self.log_r2 = self.log_cap = self.cumulative_loss = 0.0
+        self.t = self.capped = 0
+        self.log_norms = []
+        self.log_cap = self.cumulative_loss = 0.0
 
     def learn(self, X, y):
         """Take one batch."""
         self.t += 1
         t = X @ self.w + self.b
         norms = (X * X).sum(axis=1)
-        self.log_r2 += np.log(norms[norms > 0]).sum()
-        self.rows += int((norms > 0).sum())
-        r2 = np.exp(self.log_r2 / self.rows) if self.rows else 0.0
+        self.log_norms.extend(np.log(norms[norms > 0]))
+        r2 = geometric_mean(self.log_norms) if self.log_norms else 0.0
         g, L, h = competitor_change(self.loss, t, y, **self.how)
         cost, score, inside, _ = by_counts(self.loss, t, y, **self.how)
         self.cumulative_loss += cost[inside & (score >= score[inside].max() - 1e-12)].max()

@@ -8,6 +8,12 @@ from sklearn.isotonic import isotonic_regression
 from reference.norms import Euclidean
 
 
+def geometric_mean(logs):
+    """The mean of numbers with these logarithms; from 1024 on, of those up to the last multiple of a growing power of two."""
+    stride = 2 ** max(0, len(logs).bit_length() - 10)
+    return np.exp(np.mean(logs[: len(logs) // stride * stride]))
+
+
 class Reference:
     """A learner over a table of predictions.
 
@@ -30,7 +36,7 @@ class Reference:
         self.shared, self.norm = shared, Euclidean() if norm is None else norm
         self.W, self.b = np.zeros((self.code.shape[1], n_features)), np.zeros(self.code.shape[1])
         self.Theta, self.theta_b = self.W, self.b  # dual weights, and those of the intercept's feature
-        self.iterates, self.log_norm, self.n_norm, self.log_cap, self.n_cap = [], 0.0, 0, 0.0, 0
+        self.iterates, self.log_norms, self.log_cap, self.n_cap = [], [], 0.0, 0
         self.t = self.n_mistakes = self.n_updates = self.cumulative_loss = self.R2 = self.mean_weight = 0
 
     def learn(self, X, y, weight=None):
@@ -101,7 +107,7 @@ class Reference:
         """The squared lengths of a row and of the intercept's feature."""
         norm2 = self.norm.length(x) ** 2
         if norm2 > 0:
-            self.log_norm, self.n_norm = self.log_norm + np.log(norm2), self.n_norm + 1
+            self.log_norms.append(np.log(norm2))
         return norm2, self.squared_intercept_feature()
 
     def scores_of(self, x):
@@ -119,7 +125,7 @@ class Reference:
         if self.intercept is None:
             return 0.0
         if self.intercept == "auto":
-            return np.exp(self.log_norm / self.n_norm) if self.n_norm else 1.0
+            return geometric_mean(self.log_norms) if self.log_norms else 1.0
         return self.intercept**2
 
     def gap_and_g2(self, r, competitor):

@@ -72,9 +72,9 @@ class ScaledLearner:
                 length2 = ((row - f.mean) ** 2 * f.inverse).sum()
                 if length2 > 0:
                     self.ready = True
-                    if self.n_norm == 0 and self.intercept == "auto" and not self.shared:
+                    if not self.log_norms and self.intercept == "auto" and not self.shared:
                         self.rescale(1.0 / length2)
-                    self.log_norm, self.n_norm = self.log_norm + np.log(length2), self.n_norm + 1
+                    self.log_norms.append(np.log(length2))
                 elif f.t > 1 and self.centred and not f.inverse.any():
                     self.ready = True  # rows that are all equal teach the intercept
         self.r2 = self.squared_intercept_feature() if self.centred else 0.0

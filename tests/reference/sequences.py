@@ -20,7 +20,7 @@ class ChainReference(Reference):
         self.allowed = np.ones((K + 1, K), dtype=bool) if allowed is None else allowed
         self.rule, self.parameters, self.kappa = rule, SimpleNamespace(**parameters), 1.0
         self.theta = np.zeros(K * p + K + K * K + 2 * K)
-        self.iterates, self.log_norm, self.n_norm, self.log_cap, self.n_cap = [], 0.0, 0, 0.0, 0
+        self.iterates, self.log_norms, self.log_cap, self.n_cap = [], [], 0.0, 0
         self.t = self.n_mistakes = self.n_updates = self.cumulative_loss = self.R2 = self.mean_weight = 0
         self.c_L = 1.0 if cost is None else cost[cost > 0].min()
         self.C_L = 1.0 if cost is None else cost.max()  # of a token: how long sequences are is not known beforehand
@@ -54,7 +54,7 @@ class ChainReference(Reference):
         """What the present weights make of a sequence."""
         for x in X:
             if x.any():
-                self.log_norm, self.n_norm = self.log_norm + np.log(x @ x), self.n_norm + 1
+                self.log_norms.append(np.log(x @ x))
         r2, every = self.squared_intercept_feature(), self.sequences(len(y))
         right = every.index(tuple(y))
         features = np.array([self.features(X, s) for s in every])
