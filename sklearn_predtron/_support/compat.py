@@ -5,24 +5,64 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sklearn
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import is_classifier
 from sklearn.metrics import make_scorer
 from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions, make_constraint
 from sklearn.utils.validation import _check_sample_weight
+
+if TYPE_CHECKING:  # scikit-learn has no types: its classes would hide every unknown attribute
+    from typing_extensions import Self
+
+    class BaseEstimator:
+        """The methods of scikit-learn's base class."""
+
+        @classmethod
+        def _get_param_names(cls) -> list[str]: ...
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+        def set_params(self, **params: Any) -> Self: ...
+        def get_metadata_routing(self) -> Any: ...
+        def set_fit_request(self, **requested: bool | str | None) -> Self: ...
+        def set_partial_fit_request(self, **requested: bool | str | None) -> Self: ...
+        def set_predict_request(self, **requested: bool | str | None) -> Self: ...
+        def set_predict_proba_request(self, **requested: bool | str | None) -> Self: ...
+        def set_predict_log_proba_request(self, **requested: bool | str | None) -> Self: ...
+        def set_decision_function_request(self, **requested: bool | str | None) -> Self: ...
+        def set_score_request(self, **requested: bool | str | None) -> Self: ...
+        def _get_metadata_request(self) -> Any: ...
+        def _validate_params(self) -> None: ...
+        def __sklearn_tags__(self) -> Any: ...
+        def __sklearn_clone__(self) -> Self: ...
+        def __getstate__(self) -> dict[str, Any]: ...
+        def __setstate__(self, state: dict[str, Any]) -> None: ...
+
+    class ClassifierMixin:
+        """The methods of scikit-learn's mixin."""
+
+        def score(self, X: Any, y: Any, sample_weight: Any = None) -> float: ...
+        def __sklearn_tags__(self) -> Any: ...
+
+    class MetaEstimatorMixin:
+        """scikit-learn's mixin of estimators that have an estimator as a parameter."""
+
+else:
+    from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 
 # The class by which callbacks and searches recognise a scorer.
 Scorer: type = type(make_scorer(min))
 
 __all__ = [
+    "BaseEstimator",
     "CachedParameterNames",
     "CallbackSupport",
+    "ClassifierMixin",
     "CvObject",
     "HasMethods",
     "Interval",
+    "MetaEstimatorMixin",
     "Options",
     "Scorer",
     "StrOptions",
@@ -140,30 +180,35 @@ class OwnFitTask:
         return any(stops)
 
 
-try:
-    import sklearn.callback
-    from sklearn.callback import CallbackSupportMixin as CallbackSupport
-
-    def with_callbacks(fit: Any) -> Any:
-        """Return the method with teardown of its callbacks.
-
-        An interrupt can fall anywhere in their setup.
-        """
-        managed = sklearn.callback.with_callbacks(fit)
-
-        @functools.wraps(fit)
-        def fit_and_tear_down(self: Any, *args: Any, **kwargs: Any) -> Any:
-            try:
-                self._skl_callbacks_to_teardown = []  # the teardown asks for it, and the setup makes it second
-                return managed(self, *args, **kwargs)
-            finally:
-                for name in ["_callback_fit_ctx", "_skl_callbacks_to_teardown"]:
-                    self.__dict__.pop(name, None)
-
-        return fit_and_tear_down
-except ImportError:
+if TYPE_CHECKING:
     CallbackSupport = OwnCallbackSupport
 
-    def with_callbacks(fit: Any) -> Any:
-        """Return the method unchanged: no teardown is needed."""
-        return fit
+    def with_callbacks(fit: Any) -> Any: ...
+else:
+    try:
+        import sklearn.callback
+        from sklearn.callback import CallbackSupportMixin as CallbackSupport
+
+        def with_callbacks(fit: Any) -> Any:
+            """Return the method with teardown of its callbacks.
+
+            An interrupt can fall anywhere in their setup.
+            """
+            managed = sklearn.callback.with_callbacks(fit)
+
+            @functools.wraps(fit)
+            def fit_and_tear_down(self: Any, *args: Any, **kwargs: Any) -> Any:
+                try:
+                    self._skl_callbacks_to_teardown = []  # the teardown asks for it, and the setup makes it second
+                    return managed(self, *args, **kwargs)
+                finally:
+                    for name in ["_callback_fit_ctx", "_skl_callbacks_to_teardown"]:
+                        self.__dict__.pop(name, None)
+
+            return fit_and_tear_down
+    except ImportError:
+        CallbackSupport = OwnCallbackSupport
+
+        def with_callbacks(fit: Any) -> Any:
+            """Return the method unchanged: no teardown is needed."""
+            return fit

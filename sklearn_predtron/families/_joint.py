@@ -7,8 +7,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator
 
+from sklearn_predtron._support.compat import BaseEstimator
 from sklearn_predtron._support.queries import shortened
 
 METHODS = ["decode", "loss", "features", "augmented_decode", "correct"]

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from sklearn_predtron._core.problem import Codes
-from sklearn_predtron._support.compat import StrOptions, with_callbacks
+from sklearn_predtron._support.compat import ClassifierMixin, StrOptions, with_callbacks
 from sklearn_predtron._support.encoding import refuse_missing
 from sklearn_predtron._support.parts import checked_build
 from sklearn_predtron._support.queries import shortened

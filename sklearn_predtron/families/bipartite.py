@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from sklearn_predtron._core.intercept import Intercept
@@ -15,7 +14,7 @@ from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.problem import Labels, Problem
 from sklearn_predtron._core.rows import QueryRows
 from sklearn_predtron._support import types
-from sklearn_predtron._support.compat import Interval, StrOptions, with_callbacks
+from sklearn_predtron._support.compat import ClassifierMixin, Interval, StrOptions, with_callbacks
 from sklearn_predtron._support.parts import checked_build, resolve
 from sklearn_predtron._support.queries import GROUPS, Queries, with_ids
 from sklearn_predtron.decisions._base import PLAIN, UNSEEN, Decision, Decoded

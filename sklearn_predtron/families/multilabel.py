@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import ClassifierMixin
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.utils.metaestimators import available_if
 
 from sklearn_predtron._core.problem import Labels
 from sklearn_predtron._support import types
-from sklearn_predtron._support.compat import linear_classifier, with_callbacks
+from sklearn_predtron._support.compat import ClassifierMixin, linear_classifier, with_callbacks
 from sklearn_predtron._support.names import refuse_class
 from sklearn_predtron._support.parts import checked_build, resolve
 from sklearn_predtron._support.queries import shortened

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from joblib import Parallel, delayed
 from joblib import hash as hash_of
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.base import clone
 from sklearn.utils import check_random_state, get_tags
 
 from sklearn_predtron._support import types
-from sklearn_predtron._support.compat import CallbackSupport, with_callbacks
+from sklearn_predtron._support.compat import BaseEstimator, CallbackSupport, MetaEstimatorMixin, with_callbacks
 from sklearn_predtron._support.fingerprint import made_of
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.warning import warn

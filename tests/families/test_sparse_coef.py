@@ -167,7 +167,7 @@ def test_norms_whose_weights_cannot_be_sparse(norm):
 def test_refusals():
     X, y = rows()
     shared = PredtronOrdinalClassifier(norm="l2", representation="shared").fit(X, y)
-    with pytest.raises(ValueError, match="representation='shared' has one direction"):
+    with pytest.raises(ValueError, match="representation='shared', given or chosen by fit, has one direction"):
         shared.sparsify()
     model = PredtronClassifier(norm="l2", random_state=0).fit(X, y)
     for tol in (-0.1, 1, np.nan, "much"):

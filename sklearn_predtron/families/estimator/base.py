@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -18,7 +17,14 @@ from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.lock import Lock
 from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._core.rows import Rows, csr_rows, dense_rows
-from sklearn_predtron._support.compat import CachedParameterNames, CallbackSupport, Interval, StrOptions, with_callbacks
+from sklearn_predtron._support.compat import (
+    BaseEstimator,
+    CachedParameterNames,
+    CallbackSupport,
+    Interval,
+    StrOptions,
+    with_callbacks,
+)
 from sklearn_predtron._support.names import no_parameter, refuse_class, series, without_parameters
 from sklearn_predtron._support.pairs import with_pairs, without_pairs
 from sklearn_predtron._support.parts import Part, kinds, real_number, resolve
@@ -87,6 +93,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     features: Any = None  # the value of families without this parameter
     update: Any
     average: Any
+    fit_intercept: bool
     tol: Any
     intercept_scaling: Any
     warm_start: bool
@@ -358,7 +365,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         model: Model = self._model
         if model.columns.n is None:
             raise ValueError(
-                f"problem={self.problem!r} has {model.learner.weights.p} joint features, whose number it states: widen is for "
+                f"{self._parameter_of_scores()} has {model.learner.weights.p} joint features, whose number it states: widen is for "
                 "columns of X; call fit to start anew."
             )
         fitted_map = model.columns.features
@@ -560,8 +567,8 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
             Composition(self).check_fixed(model)
             if model.problem.score_map.offsets_apart:
                 raise ValueError(
-                    f"representation={self.representation!r} has one direction, whose weights are not kept sparse; accepted are "
-                    "representations with weights for each score."
+                    "representation='shared', given or chosen by fit, has one direction, whose weights are not kept sparse; "
+                    "accepted are representations with weights for each score, as 'thermometer'."
                 )
             fitted_decision = model.fitted_decision
             if least > 0 and fitted_decision and "certificate" in fitted_decision:  # it certified other predictions

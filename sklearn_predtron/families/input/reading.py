@@ -9,14 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.utils import assert_all_finite, check_array
 from sklearn.utils.validation import _num_features, _num_samples, validate_data
 
 from sklearn_predtron._core.problem import Codes, Labels
 from sklearn_predtron._core.rows import LARGEST_LENGTH, LEAST_LENGTH, QueryRows, Rows, csr_rows, dense_rows
 from sklearn_predtron._core.weights import euclidean_length
-from sklearn_predtron._support.compat import check_sample_weight
+from sklearn_predtron._support.compat import BaseEstimator, check_sample_weight
 from sklearn_predtron._support.dicts import refuse_dicts
 from sklearn_predtron._support.padding import padded
 from sklearn_predtron._support.parts import resolve
