@@ -21,6 +21,7 @@ extensions = [
     "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.mathjax", "numpydoc", "sphinx_gallery.gen_gallery",
     "sphinx_copybutton", "sphinx_design", "myst_parser", "sphinx-mathjax-offline",
 ]  # fmt: skip
+default_role = "code"
 templates_path = ["templates"]
 exclude_patterns = ["_build"]
 html_theme = "pydata_sphinx_theme"
