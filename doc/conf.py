@@ -21,6 +21,7 @@ extensions = [
     "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.mathjax", "numpydoc", "sphinx_gallery.gen_gallery",
     "sphinx_copybutton", "sphinx_design", "myst_parser", "sphinx-mathjax-offline",
 ]  # fmt: skip
+default_role = "code"
 templates_path = ["templates"]
 exclude_patterns = ["_build"]
 html_theme = "pydata_sphinx_theme"
@@ -40,11 +41,14 @@ html_theme_options = {
     "back_to_top_button": False,
     "footer_start": ["copyright"],
     "footer_end": [],
+    "external_links": [{"name": "scikit-learn", "url": "https://scikit-learn.org/stable/"}],
 }
 
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 autodoc_typehints = "none"
+autodoc_member_order = "groupwise"  # methods before attributes
+autodoc_member_order = "groupwise"  # methods before attributes
 toc_object_entries_show_parents = "hide"
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True

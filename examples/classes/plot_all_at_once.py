@@ -2,9 +2,8 @@
 All classes at once, or one against the rest
 ============================================
 
-Seven classes lie in a row.  No line parts a class in the middle from all others, so that a reduction to "this class or
-another" must fail, whatever learns the parts (Shalev-Shwartz and Ben-David 2014, Example 17.1).  Scored at once, all
-are found.
+Seven classes lie in a row.  No line separates a middle class from all others, so one-against-the-rest fails with any
+linear classifier (Shalev-Shwartz and Ben-David 2014, Example 17.1).  Scored together, all classes are found.
 """
 
 import matplotlib.pyplot as plt

@@ -1,9 +1,9 @@
 """
-What each confusion costs
+A cost for each confusion
 =========================
 
-Digits shall be read, but most of all it must be right whether a number is even or odd: to take one for the other costs
-ten, any other mistake one.  A matrix of costs says so; weights of classes or rows cannot.
+Read digits, when it matters most whether a number is even or odd: confusing the two costs ten, any other mistake one.
+A cost matrix expresses this; weights of classes or rows cannot.
 """
 
 import matplotlib.pyplot as plt
@@ -22,13 +22,13 @@ costs = np.where(digit[:, None] % 2 == digit % 2, 1, 10)
 np.fill_diagonal(costs, 0)
 
 peer = LogisticRegression(C=0.1)
-learners = {  # pixels are of one scale, and those that vary little say little: norm="l2"
+learners = {  # pixels have one scale, and those that vary little carry little: norm="l2"
     "no costs": PredtronClassifier(norm="l2", random_state=0),
     "loss=costs": PredtronClassifier(loss=costs, norm="l2", random_state=0),
 }
 
 # %%
-# Beside them the usual two lines: probabilities of logistic regression, and the class of least expected cost.
+# The peer takes two lines: probabilities of logistic regression, and the class with the lowest expected cost.
 
 folds = StratifiedKFold(5, shuffle=True, random_state=0)
 predictions = {name: cross_val_predict(learner, X / 16, y, cv=folds) for name, learner in learners.items()}
@@ -37,18 +37,18 @@ predictions["LogisticRegression"] = (likely @ costs).argmin(axis=1)
 figure, axes = plt.subplots(1, 3, figsize=(9, 3.6), layout="constrained")
 for ax, (name, predicted) in zip(axes, predictions.items(), strict=True):
     counts = confusion_matrix(y, predicted)
-    paid = (counts * costs).sum() / len(y)
+    mean_cost = (counts * costs).sum() / len(y)
     parity = counts[costs == 10].sum()
     other = counts[costs == 1].sum()
-    print(f"{name:19} {parity} mistakes across parities, {other} within, mean cost {paid:.3f}")
+    print(f"{name:19} {parity} mistakes across parities, {other} within, mean cost {mean_cost:.3f}")
     order = np.argsort(digit % 2, kind="stable")  # 0 2 4 6 8 1 3 5 7 9
     wrong = (counts - np.diag(np.diag(counts)))[np.ix_(order, order)]
     ax.imshow(wrong, cmap="Reds", vmin=0, vmax=25)
     ax.axhline(4.5, color="gray")
     ax.axvline(4.5, color="gray")
     ax.set(xticks=range(10), xticklabels=order, yticks=range(10), yticklabels=order)
-    ax.set(xlabel="predicted", ylabel="true", title=f"{name}\nmean cost {paid:.2f}")
+    ax.set(xlabel="predicted", ylabel="true", title=f"{name}\nmean cost {mean_cost:.2f}")
 
 # %%
-# The upper right and the lower left quarter are the expensive mistakes.  They become fewer, at the price of a few cheap
-# ones.
+# The expensive mistakes are in the upper right and the lower left quarter.  Their number falls, and a few cheap
+# mistakes are added.

@@ -1,9 +1,10 @@
 """
-What a row costs, before and after
-==================================
+Costs as margins, or by probabilities
+=====================================
 
-Costs may be learned as margins, as the theory has it, or what is expected to cost least may be predicted, which is the
-default.  Where classes can be told apart it comes to the same; where they overlap, margins cost a multiple.
+Costs can be trained as margins, the setting of the loss bounds.  Or the class with the lowest expected cost is
+predicted, which is the default.  Both are equal where classes are separable.  Where classes overlap, margins cost a
+multiple.
 """
 
 import matplotlib.pyplot as plt
@@ -27,23 +28,23 @@ data = {
 }
 
 # %%
-# A miss costs twenty false alarms, and the other way round.  Beside ours stand the two lines that are usual in
-# scikit-learn: probabilities, and the class of least expected cost.
+# A miss costs as much as twenty false alarms, and vice versa.  The peer takes two lines of scikit-learn: probabilities,
+# and the class with the lowest expected cost.
 
 peer = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
 folds = StratifiedKFold(5, shuffle=True, random_state=0)
 
 
-def paid(X, y, costs):
-    """Return the mean cost of a row that was not learned, by each way to decide."""
-    ours = {
+def mean_costs(X, y, costs):
+    """Return the mean cost per held-out row, for each decision."""
+    decisions = {
         f"decision={decision!r}": cross_val_predict(
             PredtronBinaryClassifier(loss=costs, decision=decision, random_state=0), X, y, cv=folds
         )
         for decision in ("learned", None)
     }
     likely = cross_val_predict(peer, X, y, cv=folds, method="predict_proba")
-    predictions = {**ours, "LogisticRegression": (likely @ costs).argmin(axis=1)}
+    predictions = {**decisions, "LogisticRegression": (likely @ costs).argmin(axis=1)}
     return {name: costs[y, predicted].mean() for name, predicted in predictions.items()}
 
 
@@ -53,18 +54,18 @@ kinds = {
 }
 figure, axes = plt.subplots(2, 1, figsize=(8, 6.5), sharex=True, layout="constrained")
 for ax, (kind, costs) in zip(axes, kinds.items(), strict=True):
-    found = {name: paid(X, y, costs) for name, (X, y) in data.items()}
-    for i, way in enumerate(found["tumours"]):
-        means = [found[name][way] for name in data]
+    found = {name: mean_costs(X, y, costs) for name, (X, y) in data.items()}
+    for i, decision in enumerate(found["tumours"]):
+        means = [found[name][decision] for name in data]
         print(
-            f"{kind:22} {way:19} {'  '.join(f'{name} {mean:.2f}' for name, mean in zip(data, means, strict=True))}"
+            f"{kind:22} {decision:19} {'  '.join(f'{name} {mean:.2f}' for name, mean in zip(data, means, strict=True))}"
         )
-        ax.bar(np.arange(len(data)) + 0.27 * i - 0.27, means, width=0.25, label=way)
+        ax.bar(np.arange(len(data)) + 0.27 * i - 0.27, means, width=0.25, label=decision)
     ax.set_xticks(range(len(data)), data)
-    ax.set(ylabel="mean cost of a row", title=kind)
+    ax.set(ylabel="mean cost per row", title=kind)
 axes[0].legend()
 plt.show()
 
 # %%
-# On the tumours a handful of mistakes decides, and each way has its luck.  On rows that overlap the boundary belongs
-# where the dear class has a probability of 1 / 21, and margins do not bring it there.
+# On the tumours a handful of mistakes decides, so differences may be chance.  Where rows overlap, the boundary belongs
+# where the costly class has a probability of 1 / 21.  Margins do not reach it.

@@ -2,8 +2,8 @@
 A missed tumour costs ten false alarms
 ======================================
 
-The fewest mistakes are not the cheapest ones.  Here each tumour that is taken for benign costs ten times as much as a
-false alarm.  A classifier that is told so predicts what is expected to cost least, and pays less.
+The fewest mistakes do not have the lowest cost.  Here each tumour that is predicted as benign costs ten times as much
+as a false alarm.  A cost-sensitive classifier predicts the class with the lowest expected cost.
 """
 
 import matplotlib.pyplot as plt
@@ -21,8 +21,8 @@ X, y = load_breast_cancer(return_X_y=True)  # 0 is malignant
 costs = np.array([[0, 10], [1, 0]])  # rows are true, columns predicted
 
 # %%
-# `loss` takes the costs.  Logistic regression has class weights, which count each malignant row ten times, or its
-# probabilities decide.  It also wants standardised features, which ours do on the way.
+# `loss` takes the costs.  Logistic regression takes class weights, which count each malignant row ten times, or a
+# threshold on its probabilities.  It also needs a scaler; sklearn_predtron standardises features internally.
 
 learners = {
     "no costs": PredtronBinaryClassifier(random_state=0),
@@ -38,12 +38,12 @@ figure, axes = plt.subplots(2, 3, figsize=(8.4, 5.6), layout="constrained")
 axes[1, 2].remove()
 for ax, (name, learner) in zip(axes.flat[:5], learners.items(), strict=True):
     counts = confusion_matrix(y, cross_val_predict(learner, X, y, cv=folds))
-    paid = (counts * costs).sum()
-    print(f"{name:21} {counts[0, 1]:2} tumours missed, {counts[1, 0]:2} false alarms, cost {paid}")
+    cost = (counts * costs).sum()
+    print(f"{name:21} {counts[0, 1]:2} tumours missed, {counts[1, 0]:2} false alarms, cost {cost}")
     display = ConfusionMatrixDisplay(counts, display_labels=["malignant", "benign"])
     display.plot(ax=ax, colorbar=False, cmap="Blues")
-    ax.set_title(f"{name}\ncost {paid}", fontsize=11)
+    ax.set_title(f"{name}\ncost {cost}", fontsize=11)
 
 # %%
-# All trade tumours missed for false alarms once they know the costs.  What differs is where costs enter: class weights
-# say how often a row counts, while a matrix of costs also says what each *confusion* costs, for any number of classes.
+# With costs, all models miss fewer tumours and raise more false alarms.  Class weights say how often a row counts; a
+# cost matrix gives each *confusion* its own cost, for any number of classes.

@@ -2,9 +2,9 @@
 The balanced error of each day
 ==============================
 
-Some measures have no value for a single row: the balanced error is the mean of the shares of positives missed and of
-false alarms.  ``PredtronBipartiteClassifier`` learns such a measure from batches of rows, or from groups that belong
-together, such as the rows of a day.
+Some measures have no value for a single row.  The balanced error is the mean of the miss rate and the false alarm
+rate.  ``PredtronBipartiteClassifier`` is trained for such measures on batches of rows, or on groups, such as the rows
+of a day.
 """
 
 import matplotlib.pyplot as plt
@@ -20,8 +20,8 @@ day = np.repeat(np.arange(60), 200)
 train, test = day < 30, day >= 30
 
 # %%
-# A learner that only counts mistakes hardly ever says yes.  Weights of the classes, or a cut of the scores, make up
-# for it; the bipartite classifier learns the measure itself.
+# A classifier that minimises the number of mistakes hardly ever predicts the rare class.  Class weights or a threshold
+# correct that.  The bipartite classifier is trained for the measure itself.
 
 by_day = PredtronBipartiteClassifier(loss="balanced", random_state=0)
 by_day.fit(X[train], y[train], groups=day[train])
@@ -36,10 +36,10 @@ for name, learner in learners.items():
     predicted = learner.predict(X[test])
     days = np.unique(day[test])
     errors[name] = [1 - balanced_accuracy_score(y[day == d], predicted[day[test] == d]) for d in days]
-    print(f"{name:19} mean balanced error of a day {np.mean(errors[name]):.3f}")
+    print(f"{name:19} mean balanced error per day {np.mean(errors[name]):.3f}")
 
 figure, ax = plt.subplots(layout="constrained")
 ax.boxplot(list(errors.values()))
 ax.set_xticks(range(1, 5), errors)
-ax.set(ylabel="balanced error", title="Balanced error of thirty days that were not learned")
+ax.set(ylabel="balanced error", title="Balanced error of thirty held-out days")
 plt.show()

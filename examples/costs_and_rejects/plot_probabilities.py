@@ -2,8 +2,8 @@
 Probabilities from scores
 =========================
 
-Scores are no probabilities.  ``predict_proba`` has a map from the ones to the others, which is learned on rows held
-out.  Are they as good as those of logistic regression, which is made for them?
+``predict_proba`` calibrates scores on held-out rows.  Are these probabilities as good as those of logistic regression,
+which is trained for them?
 """
 
 import matplotlib.pyplot as plt
@@ -33,9 +33,8 @@ for name, learner in learners.items():
         f"accuracy {learner.score(X_test, y_test):.4f}"
     )
     CalibrationDisplay.from_predictions(y_test, likely, n_bins=10, name=name, ax=ax)
-ax.set_title("How often what is said to be likely comes true")
+ax.set_title("Observed frequency of each predicted probability")
 plt.show()
 
 # %%
-# A curve near the diagonal keeps its word: of the rows that are said to be positive with probability 0.7, seven in ten
-# are.
+# Near the diagonal probabilities are calibrated: about 70 % of the rows given probability 0.7 are positive.

@@ -1,9 +1,9 @@
 """
-Which rows to leave to someone else
-===================================
+A reject option
+===============
 
-A prediction may also be "I do not know", at a tenth of what a mistake costs.  The classifier then keeps the rows that
-it is sure of, and the question is how much surer they are.
+A classifier can abstain, at a tenth of the cost of a mistake.  It then accepts the rows with confident predictions.
+How many mistakes remain among them?
 """
 
 import matplotlib.pyplot as plt
@@ -29,13 +29,13 @@ peer = make_pipeline(StandardScaler(), LogisticRegression()).fit(X_train, y_trai
 def report(name, predicted):
     kept = predicted != -1
     wrong = (predicted != y_test) & kept
-    paid = (wrong.sum() + cost * (~kept).sum()) / len(y_test)
-    print(f"{name:28} rejects {(~kept).sum():2}, errs in {wrong.sum()} of {kept.sum()}, loss {paid:.4f}")
+    loss = (wrong.sum() + cost * (~kept).sum()) / len(y_test)
+    print(f"{name:28} rejects {(~kept).sum():2}, errs in {wrong.sum()} of {kept.sum()}, loss {loss:.4f}")
 
 
 # %%
-# A row is rejected where that costs less than either class is expected to (Chow's rule).  The yardstick is the same for
-# logistic regression: reject if the likelier class is less likely than 1 - cost.
+# A row is rejected if that costs less than the expected cost of either class (Chow's rule).  For logistic regression
+# the same rule rejects if the larger probability is below 1 - cost.
 
 sure = peer.predict_proba(X_test).max(axis=1)
 report("without rejecting", PredtronBinaryClassifier(random_state=0).fit(X_train, y_train).predict(X_test))
@@ -44,8 +44,8 @@ report("LogisticRegression", peer.predict(X_test))
 report("LogisticRegression and Chow", np.where(sure >= 1 - cost, peer.predict(X_test), -1))
 
 # %%
-# The curve sweeps a threshold on the margin: the share of mistakes among the accepted rows, the surest first.  The
-# point is where the classifier puts itself.
+# The curve has the share of mistakes among the accepted rows for each threshold on the margin.  The point is the
+# classifier itself.
 
 display = RiskCoverageDisplay.from_estimator(model, X_test, y_test)
 RiskCoverageDisplay.from_predictions(

@@ -2,8 +2,8 @@
 A rare class and F1
 ===================
 
-Where one row in ten is positive, a classifier makes the fewest mistakes by hardly ever saying yes.  F1 does not forgive
-that.  ``decision="f1"`` moves the boundary to where F1 would have been largest on rows held out.
+If one row in ten is positive, a classifier makes the fewest mistakes by hardly ever predicting the positive class,
+and F1 is low.  ``decision="f1"`` chooses the threshold with the largest F1 on held-out rows.
 """
 
 from time import perf_counter
@@ -21,7 +21,7 @@ X, y = make_classification(8000, n_informative=10, weights=[0.9], class_sep=0.6,
 train, test = slice(0, 4000), slice(4000, None)
 
 # %%
-# scikit-learn has the same for any classifier in ``TunedThresholdClassifierCV``.
+# In scikit-learn, ``TunedThresholdClassifierCV`` does the same for any classifier.
 
 learners = {
     "decision=None": PredtronBinaryClassifier(random_state=0),
@@ -36,15 +36,15 @@ for name, learner in learners.items():
     print(f"{name:27} F1 {f1_score(y[test], learner.predict(X[test])):.3f}, {1000 * seconds:5.0f} ms")
 
 # %%
-# F1 of the test rows at every threshold, and the one that was chosen without seeing them:
+# F1 of the test rows at every threshold, and the threshold that was chosen without them:
 
 scores = learners["decision=None"].decision_function(X[test])
 cuts = np.quantile(scores, np.linspace(0.4, 0.999, 200))
 chosen = learners['decision="f1"'].threshold_
 figure, ax = plt.subplots(layout="constrained")
 ax.plot(cuts, [f1_score(y[test], scores > cut) for cut in cuts], label="F1 of the test rows")
-ax.axvline(0, color="gray", linestyle=":", label="the boundary of the fewest mistakes")
+ax.axvline(0, color="gray", linestyle=":", label="threshold with the fewest mistakes")
 ax.axvline(chosen, color="C1", linestyle="--", label=f"threshold_ = {chosen:.2f}")
-ax.set(xlabel="threshold on the score", ylabel="F1", title="Where to cut the scores")
+ax.set(xlabel="threshold on the score", ylabel="F1", title="F1 by threshold")
 ax.legend()
 plt.show()

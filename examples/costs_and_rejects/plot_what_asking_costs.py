@@ -1,9 +1,9 @@
 """
-What an analyst may cost
-========================
+How much may an analyst cost?
+=============================
 
-To let a fraud pass costs its amount, to refuse a good customer 8.  Or an analyst looks at it, at a price of each look.
-What is paid hangs on the price, and on probabilities that are right where they are small.
+A missed fraud costs its amount, and blocking an honest customer 8.  Or an analyst checks the transaction, at a fixed
+cost.  The mean cost depends on this cost, and on well calibrated small probabilities.
 """
 
 import matplotlib.pyplot as plt
@@ -38,7 +38,8 @@ fraud = (rng.random(n) < 1 / (1 + np.exp(-risk))).astype(int).to_numpy()
 train, test = slice(0, 10_000), slice(10_000, n)
 
 # %%
-# Each learner gives probabilities once; what is cheapest by them follows from the price.
+# Each model predicts probabilities once.  The decision with the lowest expected cost follows for each cost of a
+# referral.
 
 columns = make_column_transformer((OneHotEncoder(), ["kind", "country"]), remainder=StandardScaler())
 learners = {
@@ -49,25 +50,25 @@ learners = {
     ),
 }
 prices = np.array([0.5, 1, 2, 3, 4, 6, 8])
-figure, (paid, asked) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 for name, learner in learners.items():
     p = learner.fit(table[train], fraud[train]).predict_proba(table[test])[:, 1]
-    means, looks = [], []
+    means, shares = [], []
     for price in prices:
-        expected = [p * amount[test], (1 - p) * 8, np.full(len(p), price)]  # to let pass, to refuse, to ask
+        expected = [p * amount[test], (1 - p) * 8, np.full(len(p), price)]  # accept, block, refer
         given = np.array([0, 1, -1])[np.argmin(expected, axis=0)]
         mistaken = np.where(fraud[test] == 1, amount[test] * (given == 0), 8.0 * (given == 1))
         means.append(np.where(given == -1, price, mistaken).mean())
-        looks.append((given == -1).mean())
+        shares.append((given == -1).mean())
     print(f"{name:31}", *(f"{price:g}: {mean:.2f} " for price, mean in zip(prices, means, strict=True)))
-    paid.plot(prices, means, "o-", label=name)
-    asked.plot(prices, looks, "o-", label=name)
-paid.set(xlabel="price of a look", ylabel="mean cost of a row", title="What is paid")
-asked.set(xlabel="price of a look", ylabel="share of the rows", title="What is looked at")
-paid.axhline((amount * fraud)[test].mean(), color="gray", linestyle=":", label="to let all pass")
-paid.legend()
+    left.plot(prices, means, "o-", label=name)
+    right.plot(prices, shares, "o-", label=name)
+left.set(xlabel="cost of a referral", ylabel="mean cost per row", title="Cost")
+right.set(xlabel="cost of a referral", ylabel="share of referred rows", title="Referrals")
+left.axhline((amount * fraud)[test].mean(), color="gray", linestyle=":", label="accept all")
+left.legend()
 plt.show()
 
 # %%
-# ``reject=Reject(cost=3.0)`` and ``predict(X, costs=...)`` decide so by themselves:
-# :doc:`/user_guide/recipes/fraud` has them, with values that are missing, and the reasons of a refusal.
+# ``reject=Reject(cost=3.0)`` and ``predict(X, costs=...)`` make these decisions by themselves.
+# :doc:`/user_guide/recipes/fraud` shows them, with missing values and explanations of blocked transactions.

@@ -1,9 +1,9 @@
 """
-Learn for the measure that you report
+Train for the measure that you report
 =====================================
 
-Sets of labels are judged by many measures, and what is best for one is not for another.  Here each of five losses is
-learned, and each learner is judged by all five.
+Label sets are judged by many measures, and the best model for one is not the best for another.  Here a model is trained
+for each of five losses and judged by all five.
 """
 
 import matplotlib.pyplot as plt
@@ -22,7 +22,7 @@ X = scale(X) + np.random.default_rng(0).standard_normal(X.shape)
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, random_state=0)
 
 # %%
-# The peer is a logistic regression for each label.
+# The peer is one logistic regression per label.
 
 losses = ["hamming", "f1", "jaccard", "balanced", "subset_zero_one"]
 learners = {loss: PredtronMultilabelClassifier(loss=loss, random_state=0) for loss in losses}
@@ -38,7 +38,7 @@ for name, row in zip(learners, np.abs(table), strict=True):
     print(f"{name:18}", *(f"{value:15.3f}" for value in row))
 
 # %%
-# Each column has its own colours, from its worst learner to its best.
+# Colours range from the worst to the best model of each column.
 
 shades = (table - table.min(axis=0)) / np.ptp(table, axis=0)
 figure, ax = plt.subplots(figsize=(7, 4.2), layout="constrained")
@@ -47,5 +47,5 @@ for (i, j), value in np.ndenumerate(np.abs(table)):
     ax.text(j, i, f"{value:.3f}", ha="center", va="center")
 ax.set_xticks(range(5), losses)
 ax.set_yticks(range(6), learners)
-ax.set(xlabel="judged by", ylabel="learned for", title="Five measures of sets of labels")
+ax.set(xlabel="judged by", ylabel="trained for", title="Five multilabel measures")
 plt.show()

@@ -2,8 +2,8 @@
 One right label is enough
 =========================
 
-A loss may be any function of four counts: labels predicted and right, predicted and wrong, missed, and the rest.  Here
-a set of suggestions has failed if none of them is right, and each wrong one costs a little: costs that are no sum over
+A loss may be any function of four counts: true positives, false positives, false negatives and true negatives.  Here
+a set of suggestions fails if none of them is right, and each wrong one has a small cost.  Such a cost is no sum over
 labels.
 """
 
@@ -35,8 +35,8 @@ def losses(y, predicted):
 
 
 # %%
-# The peer is a logistic regression for each label.  It is cut at 1/2, and where it loses least on the training rows; so
-# are the probabilities of the Hamming loss.
+# The peer is one logistic regression per label, with the threshold 1/2 or the one with the lowest loss on the training
+# rows.  The same is done with the probabilities of the Hamming loss.
 
 peer = MultiOutputClassifier(LogisticRegression()).fit(X_train, y_train)
 hamming = PredtronMultilabelClassifier(random_state=0).fit(X_train, y_train)
@@ -65,10 +65,10 @@ predictions = {
 }
 figure, ax = plt.subplots(layout="constrained")
 for i, (name, predicted) in enumerate(predictions.items()):
-    paid, sizes = losses(y_test, predicted).mean(), predicted.sum(axis=1)
-    print(f"{name:24} mean cost {paid:.3f}, labels suggested {sizes.mean():.2f}")
+    mean_cost, sizes = losses(y_test, predicted).mean(), predicted.sum(axis=1)
+    print(f"{name:24} mean cost {mean_cost:.3f}, labels suggested {sizes.mean():.2f}")
     shares = np.bincount(np.minimum(sizes, 6), minlength=7) / len(sizes)
-    ax.bar(np.arange(7) + 0.16 * i - 0.32, shares, width=0.16, label=f"{name}: {paid:.2f}")
+    ax.bar(np.arange(7) + 0.16 * i - 0.32, shares, width=0.16, label=f"{name}: {mean_cost:.2f}")
 ax.set(
     xlabel="labels suggested (6: or more)",
     ylabel="share of rows",
@@ -78,6 +78,5 @@ ax.legend()
 plt.show()
 
 # %%
-# A learner that knows the costs suggests more, and pays less.  A cut that is tuned for the costs does better still,
-# where the labels have little to do with each other once the row is known: it is worth a trial wherever there are
-# probabilities.
+# The model trained for the costs suggests more labels, at a lower cost.  A threshold tuned for the costs is better
+# still if the labels are nearly independent given the row.  Try it wherever there are probabilities.

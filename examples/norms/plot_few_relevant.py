@@ -2,8 +2,8 @@
 Few relevant features among many
 ================================
 
-Three features decide, and there are ever more others.  Under the Euclidean norm each of them adds to the mistakes;
-under ``norm="l1"`` the bound, and what is seen, grows only with their logarithm.
+Three features are relevant, and the number of others grows.  Under the Euclidean norm each of them adds mistakes.
+Under ``norm="l1"`` the bound and the measured loss grow only with the logarithm of their number.
 """
 
 import matplotlib.pyplot as plt
@@ -35,8 +35,8 @@ for name, values in errors.items():
 ax.set(
     xscale="log",
     xlabel="features, three of them relevant",
-    ylabel="error of new rows",
-    title="400 rows were learned",
+    ylabel="error on new rows",
+    title="400 training rows",
 )
 ax.set_xticks(sizes, sizes)
 ax.minorticks_off()

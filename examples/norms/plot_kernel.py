@@ -2,8 +2,8 @@
 Curved boundaries, within a budget
 ==================================
 
-With a kernel the weights are a sum of rows that were learned, and boundaries curve.  A budget bounds how many rows are
-kept, and with them time and memory.
+With a kernel the weights are a sum over training rows, and boundaries are curved.  A budget limits the number of rows
+that are kept, and so time and memory.
 """
 
 import matplotlib.pyplot as plt
@@ -34,5 +34,5 @@ for ax, (name, learner) in zip(axes.flat, learners.items(), strict=True):
     ax.scatter(*X[train].T, c=np.array(["C0", "C1"])[y[train]], s=6)
     ax.scatter(*X[train][support].T, s=24, facecolors="none", edgecolors="black", linewidths=0.7)
     ax.set_title(f"{name}: {accuracy:.3f}")
-figure.suptitle("Rows that are kept have a ring")
+figure.suptitle("Kept rows have a ring")
 plt.show()

@@ -2,8 +2,8 @@
 Raw features in a stream
 ========================
 
-A stream has no mean and no variance to standardise by: they are known only when it ends.  ``norm="scaled"``, the
-default for dense rows, follows them, and learns as if they had been known all along.
+The mean and the variance of a stream are known only when it ends.  ``norm="scaled"``, the default for dense rows,
+updates them, and trains as if they had been known from the start.
 """
 
 import matplotlib.pyplot as plt
@@ -33,7 +33,7 @@ def mistakes(model, X):
 
 
 # %%
-# Two of the learners are handed rows that were standardised by the whole stream, which nobody has in practice.
+# Two of the models get rows that were standardised by the whole stream, which is not possible in practice.
 
 standardised = StandardScaler().fit_transform(X)
 curves = {
@@ -47,6 +47,6 @@ figure, ax = plt.subplots(layout="constrained")
 for name, curve in curves.items():
     print(f"{name:28} {curve[-1]:3.0f} mistakes in {len(y)} rows")
     ax.plot(curve, label=name, linestyle="--" if "standardised" in name else "-")
-ax.set(yscale="log", xlabel="rows", ylabel="mistakes", title="Tumours, each predicted before it was learned")
+ax.set(yscale="log", xlabel="rows", ylabel="mistakes", title="Progressive mistakes on tumours")
 ax.legend()
 plt.show()

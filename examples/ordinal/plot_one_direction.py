@@ -1,9 +1,9 @@
 """
-One direction for all ranks
-===========================
+One direction for all ordinal classes
+=====================================
 
-``representation="shared"`` (PRank) has one direction and a threshold between each two ranks; ``"thermometer"`` (CuSum
-Rank) has a direction for each threshold.  If one direction is enough, the shared one needs fewer rows.
+``representation="shared"`` (PRank) has one direction, and a threshold between neighbouring classes.  ``"thermometer"``
+(CuSum Rank) has a direction for each threshold.  If one direction is enough, the shared one needs fewer rows.
 """
 
 import matplotlib.pyplot as plt
@@ -19,7 +19,7 @@ score = X @ rng.standard_normal(20) + 2 * rng.standard_normal(6000)
 y = np.digitize(score, np.quantile(score, np.arange(1, 7) / 7))  # seven ranks
 
 # %%
-# Mean distance of 4,000 rows that were not learned:
+# Mean distance on 4,000 held-out rows:
 
 learners = {
     "shared": lambda: PredtronOrdinalClassifier(representation="shared", random_state=0),
@@ -38,9 +38,9 @@ for name, make in learners.items():
     ax.plot(sizes, errors, "o-", label=name)
 ax.set(
     xscale="log",
-    xlabel="rows learned",
+    xlabel="training rows",
     ylabel="mean distance of ranks",
-    title="Ranks that follow one direction",
+    title="Ordinal classes that follow one direction",
 )
 ax.set_xticks(sizes, sizes)
 ax.minorticks_off()

@@ -1,9 +1,9 @@
 """
-Ranks, and how far a mistake goes
-=================================
+How large are errors of ordinal classes?
+========================================
 
-The progression of diabetes in five grades.  A classifier treats grades as unrelated names, a regression as numbers of
-equal distance.  An ordinal classifier learns for the distance of ranks.
+The progression of diabetes in five grades.  A classifier treats grades as unrelated names, a regression as equidistant
+numbers.  An ordinal classifier is trained to minimise the distance between ranks.
 """
 
 import matplotlib.pyplot as plt
@@ -34,9 +34,9 @@ for i, (name, learner) in enumerate(learners.items()):
     print(f"{name:22} mean distance {mean_absolute_error(y, predicted):.3f}, exact {(far == 0).mean():.3f}")
     ax.bar(np.arange(5) + 0.2 * i - 0.3, np.bincount(far, minlength=5), width=0.2, label=name)
 ax.set(xlabel="distance of the predicted rank from the true one", ylabel="rows")
-ax.set(title="How far the predicted grade is off")
+ax.set(title="Distance of the predicted grade")
 ax.legend()
 plt.show()
 
 # %%
-# Logistic regression is exact as often as any, and pays with mistakes that go far.
+# Logistic regression is exact as often as the others, but makes larger errors.

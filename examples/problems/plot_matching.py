@@ -1,10 +1,9 @@
 """
-Who sits where: learning to match
-=================================
+Who sits where: train a matching
+================================
 
-A prediction may be anything that can be searched for.  Here guests are matched with seats: the features say how well a
-guest and a seat go together, and the best matching is found by the Hungarian method.  What is learned are the weights
-of the features.
+A prediction may be anything that a search can find.  Here guests are matched with seats.  The features say how well a
+guest and a seat fit, and the Hungarian method finds the best matching.  The weights of the features are trained.
 """
 
 import matplotlib.pyplot as plt
@@ -41,7 +40,7 @@ X = [rng.standard_normal((m, m, 10)) for m in rng.integers(3, 9, size=400)]
 y = [linear_sum_assignment(x @ truth + 0.5 * rng.standard_normal(x.shape[:2]), maximize=True)[1] for x in X]
 
 # %%
-# The peer asks of each pair alone whether it is matched, and hands its scores to the same search.
+# The peer classifies each pair alone as matched or not, and passes its scores to the same search.
 
 
 def pairs(tables, matches):
@@ -71,7 +70,7 @@ for name, curve in curves.items():
     ax.plot(sizes, curve, "o-", label=name)
 print(f"a random matching            {1 - chance:.3f}")
 ax.set(
-    xscale="log", xlabel="tables learned", ylabel="guests in the wrong seat", title="Two hundred new tables"
+    xscale="log", xlabel="training tables", ylabel="guests in the wrong seat", title="Two hundred new tables"
 )
 ax.set_xticks(sizes, sizes)
 ax.minorticks_off()

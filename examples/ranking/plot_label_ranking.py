@@ -2,9 +2,8 @@
 The same labels, ranked for each row
 ====================================
 
-Which of eight dishes will a guest order most often, which comes next? The counts of orders are heavy-tailed: a few
-favourites are ordered dozens of times, and drown all else in a regression.  A label ranker learns from the order of the
-labels alone.
+Which of eight dishes will a guest order most often, and which comes next?  The counts are heavy-tailed: a few
+favourites are ordered dozens of times and dominate a regression.  A label ranker uses only the order of the labels.
 """
 
 import matplotlib.pyplot as plt
@@ -22,7 +21,7 @@ train, test = slice(0, 400), slice(400, None)
 ranks = orders.argsort(axis=1).argsort(axis=1)
 
 # %%
-# The peer is ridge regression, of the counts and of their ranks.  Kendall's tau compares the order of all pairs of
+# The peer is ridge regression of the counts, or of their ranks.  Kendall's tau compares the order of all pairs of
 # dishes.
 
 ranker = PredtronLabelRanker(loss="kendall_tau", random_state=0).fit(X[train], orders[train])
@@ -39,5 +38,5 @@ for name, scores in predictions.items():
 figure, ax = plt.subplots(layout="constrained")
 ax.boxplot(list(taus.values()))
 ax.set_xticks(range(1, 4), taus)
-ax.set(ylabel="Kendall's tau of a guest", title="Order of eight dishes for 800 new guests")
+ax.set(ylabel="Kendall's tau per guest", title="Order of eight dishes for 800 new guests")
 plt.show()

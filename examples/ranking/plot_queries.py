@@ -1,9 +1,9 @@
 """
-Learning to rank, query by query
-================================
+Rank the documents of queries
+=============================
 
-What counts in a search is the order of the documents of one query.  A regression of relevances also learns how queries
-differ, which nobody asked for; a ranker learns from the differences within queries alone.
+In a search only the order of the documents within a query counts.  A regression of relevances also models the
+differences between queries, which are irrelevant.  A ranker uses only differences within queries.
 """
 
 import matplotlib.pyplot as plt
@@ -24,7 +24,7 @@ y = np.digitize(score, np.quantile(score, [0.5, 0.75, 0.9]))  # grades 0 to 3
 test = qid >= 300
 
 # %%
-# Mean NDCG of the first five documents, on 300 queries that were not learned:
+# Mean NDCG of the first five documents, on 300 held-out queries:
 
 learners = {
     "PredtronRanker": lambda: PredtronRanker(random_state=0),
@@ -46,7 +46,7 @@ for name, make in learners.items():
         curve.append(mean_over_queries(ndcg, y[test], scores, qid[test], k=5))
     print(f"{name:19}", *(f"{size} queries: {value:.3f} " for size, value in zip(sizes, curve, strict=True)))
     ax.plot(sizes, curve, "o-", label=name)
-ax.set(xscale="log", xlabel="queries learned", ylabel="NDCG@5", title="Ranking the documents of new queries")
+ax.set(xscale="log", xlabel="training queries", ylabel="NDCG@5", title="Ranking the documents of new queries")
 ax.set_xticks(sizes, sizes)
 ax.minorticks_off()
 ax.legend()

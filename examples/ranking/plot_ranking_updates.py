@@ -1,9 +1,9 @@
 """
-Updates of rankings, beside each other
-======================================
+Updates for rankings, compared
+==============================
 
-How far, and along which pairs of documents, is a step to go? The papers give several answers; they are values of
-`update`.  What each suffers in a single pass over a stream of queries says how fast it learns.
+The papers have several updates for rankings, which are values of `update`.  The progressive loss in a single pass
+over a stream of queries shows how fast each of them learns.
 """
 
 import matplotlib.pyplot as plt
@@ -22,7 +22,7 @@ for update in ["adaptive", "perceptron", "max_pair", "slam", "listnet"]:
     model.partial_fit(X[train], y[train], qid=qid[train])
     suffered = model.cumulative_loss_ / model.t_
     score = model.score(X[test], y[test], qid=qid[test])
-    print(f"{update:11} mean loss on the way {suffered:.4f}, NDCG of new queries {score:.4f}")
+    print(f"{update:11} mean progressive loss {suffered:.4f}, NDCG on new queries {score:.4f}")
     OnlineLossDisplay.from_estimator(model, name=update, ax=ax)
-ax.set(yscale="log", title="Sum of 1 - NDCG, each query ranked before it was learned")
+ax.set(yscale="log", title="Sum of 1 - NDCG, each query ranked before its update")
 plt.show()

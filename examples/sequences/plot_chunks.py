@@ -1,9 +1,9 @@
 """
-Chunks that cannot be broken
-============================
+Predictions that are always valid chunks
+========================================
 
-Entities of text are chunks: B-x begins one, I-x goes on.  A prediction with an I-x behind anything else is no chunking
-at all, and breaks what reads it.  ``constraint="bio"`` never predicts one.
+Entities of text are chunks: B-x begins one, and I-x continues it.  A prediction with an I-x after anything else is
+invalid and breaks the program that reads it.  ``constraint="bio"`` never predicts one.
 """
 
 import matplotlib.pyplot as plt
@@ -24,7 +24,7 @@ def invalid(labels):
 
 
 # %%
-# F1 of whole chunks, and how many of the 250 sequences are no chunking:
+# F1 of whole chunks, and how many of the 250 sequences are invalid:
 
 learners = {
     "tokens alone": SGDClassifier(random_state=0),
@@ -39,7 +39,7 @@ for name, learner in learners.items():
         predicted = learner.fit(X[train], y[train], sid=sid[train]).predict(X[test], sid=sid[test])
     f1.append(chunk_f1_score(y[test], predicted, sid[test]))
     broken.append(sum(map(invalid, unstack(predicted, sid[test]))))
-    print(f"{name:17} F1 of chunks {f1[-1]:.3f}, {broken[-1]:3} sequences broken")
+    print(f"{name:17} F1 of chunks {f1[-1]:.3f}, {broken[-1]:3} invalid sequences")
 
 figure, axes = plt.subplots(1, 2, figsize=(8, 3.6), layout="constrained")
 for ax, values, title in zip(

@@ -1,9 +1,9 @@
 """
-What neighbours tell
-====================
+The value of neighbours
+=======================
 
-A token alone may leave its label open; the labels beside it often settle the question.  The fewer labels may follow a
-label, the more the sequence tells.
+A token alone may be ambiguous, and its neighbours often decide.  The fewer labels may follow a label, the more the
+sequence helps.
 """
 
 import matplotlib.pyplot as plt
@@ -30,7 +30,7 @@ figure, ax = plt.subplots(layout="constrained")
 for name, values in accuracy.items():
     ax.plot(strictness, values, "o-", label=name)
 ax.set(xscale="log", xlabel="concentration: few labels follow a label (left), or any (right)")
-ax.set(ylabel="accuracy of new tokens", title="Five labels in sequence")
+ax.set(ylabel="accuracy on new tokens", title="Five labels in sequence")
 ax.set_xticks(strictness, strictness)
 ax.minorticks_off()
 ax.legend()

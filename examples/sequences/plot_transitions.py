@@ -1,9 +1,9 @@
 """
-The grammar that a tagger has learned
-=====================================
+The transitions of a tagger
+===========================
 
-A tagger keeps a weight for each pair of neighbouring labels.  Beside the frequencies of the pairs in the data they show
-what it has learned of the language, apart from what single tokens say.
+A tagger has a weight for each pair of neighbouring labels.  Compared with the frequencies of the pairs, the weights
+show which order of labels the model has found, beyond the evidence of single tokens.
 """
 
 import matplotlib.pyplot as plt
@@ -15,10 +15,10 @@ from sklearn_predtron.datasets import make_sequences
 X, y, sid = make_sequences(600, n_labels=8, noise=0.6, concentration=0.15, random_state=2)
 train, test = sid < 400, sid >= 400
 tagger = PredtronSequenceTagger(random_state=0).fit(X[train], y[train], sid=sid[train])
-print(f"accuracy of new tokens: {tagger.score(X[test], y[test], sid=sid[test]):.3f}")
+print(f"accuracy on new tokens: {tagger.score(X[test], y[test], sid=sid[test]):.3f}")
 
 # %%
-# How often label j follows label i, and the weight that the pair has:
+# How often label j follows label i, and the weight of the pair:
 
 inside = (sid[1:] == sid[:-1]) & train[1:]
 follows = np.zeros((8, 8))

@@ -1,9 +1,9 @@
 """
-A truth that turns
-==================
+A stream that drifts
+====================
 
-An average of all weights so far is best while the truth stays, and worst once it moves.  `partial_fit` keeps three
-candidates and predicts by the one that has lately lost least, so that nobody has to know beforehand.
+An average of all weights so far is best without drift, and worst with it.  `partial_fit` keeps three candidates and
+predicts with the one that lost least in recent rounds.
 """
 
 import matplotlib.pyplot as plt
@@ -21,7 +21,7 @@ noise = rng.random(n) < 0.1
 y = (((X * best).sum(axis=1) > 0) ^ noise).astype(int)
 
 # %%
-# Each row is predicted, and then learned.  A tenth of the labels is noise, so that nobody errs in less.
+# Each row is predicted, and then used for training.  A tenth of the labels is noise, so no error is below 10 %.
 
 
 def errors(model):
@@ -44,11 +44,11 @@ for name, model in learners.items():
     wrong = errors(model)
     print(f"{name:17} errs in", *(f"{100 * part.mean():5.1f} %" for part in np.split(wrong, 3)))
     ax.plot(np.convolve(wrong, np.full(300, 1 / 300), mode="valid"), label=name)
-ax.axvspan(1500, 3000, color="gray", alpha=0.2, label="the truth turns")
+ax.axvspan(1500, 3000, color="gray", alpha=0.2, label="drift")
 ax.set(
     xlabel="rows",
-    ylabel="mistakes of 300 rows",
-    title="Rows of a stream, each predicted before it was learned",
+    ylabel="error of 300 rows",
+    title="Progressive error in a stream",
 )
 ax.legend()
 plt.show()

@@ -1,10 +1,10 @@
 """
-Files side by side
+Shards in parallel
 ==================
 
-Data in several files may be learned one after the other, as a stream, or side by side, each by a learner of its own
-whose weights are mixed after every round.  Mixing learns less from a round, and is for files that one thread cannot
-read in time.
+Several files can be read one after the other, as a stream, or in parallel: one model per file, whose weights are
+averaged after each round.  A round of mixing improves less than a pass of the stream.  Use it for files that one
+thread cannot read in time.
 """
 
 import os
@@ -28,14 +28,14 @@ with tempfile.TemporaryDirectory() as folder:
     for i, path in enumerate(files):
         dump_svmlight_file(X[i:8000:8], y[i:8000:8], path)
 
-    # The files as one stream, once:
+    # All files as one stream, one pass:
     stream = PredtronClassifier()
     for path in files:
         for rows, labels, _ in SvmlightReader(path, n_features=30, zero_based=True):
             stream.partial_fit(rows, labels, classes=range(5))
     print(f"a stream, one pass   {stream.score(X_test, y_test):.3f}")
 
-    # A shard each, for some rounds:
+    # One shard per file, for some rounds:
     for n in rounds:
         mixed = ParameterMixing(PredtronClassifier(), rounds=n, random_state=0)
         mixed.fit(files, n_features=30, zero_based=True, classes=range(5))
@@ -48,6 +48,6 @@ figure, ax = plt.subplots(layout="constrained")
 ax.plot(rounds, [accuracy[n] for n in rounds], "o-", label="eight shards, mixed after each round")
 ax.axhline(stream.score(X_test, y_test), color="C1", linestyle="--", label="the files as a stream, one pass")
 ax.axhline(fitted, color="C2", linestyle=":", label="fit, all rows in memory")
-ax.set(xlabel="rounds", ylabel="accuracy of held-out rows", title="Eight files of 1,000 rows")
+ax.set(xlabel="rounds", ylabel="accuracy on held-out rows", title="Eight files of 1,000 rows")
 ax.legend()
 plt.show()

@@ -1,9 +1,9 @@
 """
-Labels that come late
-=====================
+Late labels
+===========
 
-In most streams the truth is known only later: a loan is repaid, or not, after months.  `progressive_val_score` predicts
-each row in time and learns it when so many others have been predicted after it.
+In most streams labels arrive late: a loan is repaid, or not, after months.  `progressive_val_score` predicts each row
+in time, and trains on it after a given number of later predictions.
 """
 
 import matplotlib.pyplot as plt
@@ -36,10 +36,10 @@ for name, make in learners.items():
 ax.set(
     xlabel="rows until the label is known",
     ylabel="progressive error",
-    title="A truth that turns once in 1200 rows",
+    title="Weights that turn once in 1200 rows",
 )
 ax.legend()
 plt.show()
 
 # %%
-# A quarter of a turn is 300 rows: by then what is learned is no better than a guess.
+# A quarter of a turn is 300 rows: with this delay the model is no better than a guess.

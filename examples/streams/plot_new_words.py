@@ -1,9 +1,9 @@
 """
-Words and classes that nobody knew of
-=====================================
+New words and new classes
+=========================
 
-Messages come one by one, with words that no message had before, and after a while there is a new kind of message.
-`widen` makes room for both in mid-stream; nothing that was learned is lost.
+Messages arrive one by one with words that no message had before, and later there is a new kind of message.  `widen`
+adds both to the model during the stream, and keeps all weights.
 """
 
 import matplotlib.pyplot as plt
@@ -29,8 +29,8 @@ def message(i):
 
 
 # %%
-# The vocabulary grows with the messages.  scikit-learn's learners need a fixed width, which hashing gives, and all
-# classes from the start.
+# The vocabulary grows with the messages.  scikit-learn's models need a fixed width, by hashing, and all classes from
+# the start.
 
 vocabulary, model = {}, PredtronClassifier()
 hasher, peer = FeatureHasher(2**10, input_type="string"), SGDClassifier(random_state=0)
@@ -59,6 +59,6 @@ figure, ax = plt.subplots(layout="constrained")
 for name, mistakes in zip(["PredtronClassifier, widened", "SGDClassifier, hashed"], wrong, strict=True):
     ax.plot(np.convolve(mistakes, np.full(200, 1 / 200), mode="valid"), label=name)
 ax.axvline(n / 2, color="gray", linestyle=":", label="a new kind of message")
-ax.set(xlabel="messages", ylabel="mistakes of 200 messages", title="Messages whose words change")
+ax.set(xlabel="messages", ylabel="error of 200 messages", title="Messages with new words")
 ax.legend()
 plt.show()

@@ -2,8 +2,8 @@
 Sensors that age, and an overhaul
 =================================
 
-Twelve sensors in units of all sizes, of which one reading in twenty fails, tell of a fault to come.  They age all the
-time, and in a week what a fault looks like changes.  Which model follows, and which one shows that it does not?
+Twelve sensors with different units announce faults, and one reading in twenty fails.  They age all the time, and
+after an overhaul faults have other signs.  Which model follows, and how can you detect one that does not?
 """
 
 import matplotlib.pyplot as plt
@@ -26,8 +26,9 @@ X = 10.0 ** rng.integers(-2, 4, p) * drifted
 X[rng.random((n, p)) < 0.05] = np.nan
 
 # %%
-# Each hour's sixty rows are predicted before they are learned.  ``features="piecewise"`` takes units and gaps as they
-# are; `SGDClassifier` has a scaler before it that learns, too, and means in the place of gaps.
+# The sixty rows of an hour are predicted before they are used for training.  ``features="piecewise"`` needs no
+# scaling and accepts missing values.  `SGDClassifier` gets a scaler that is also updated, and means in place of
+# missing values.
 
 
 class Scaled:
@@ -45,8 +46,8 @@ class Scaled:
 
 
 learners = {
-    "ours": (PredtronBinaryClassifier(features="piecewise"), n),
-    "ours, left alone": (PredtronBinaryClassifier(features="piecewise"), 4800),
+    "sklearn_predtron": (PredtronBinaryClassifier(features="piecewise"), n),
+    "the same, frozen": (PredtronBinaryClassifier(features="piecewise"), 4800),
     "SGDClassifier": (Scaled(), n),
 }
 likely = {}
@@ -61,8 +62,8 @@ for name, (model, learn_until) in learners.items():
     likely[name] = found
 
 # %%
-# Mistakes show what is wrong once there are labels.  By how much more faults are predicted than come shows it, too;
-# and the mean of what is predicted needs no labels at all.
+# With labels, monitor mistakes and the number of faults predicted too many.  The mean prediction needs no labels at
+# all.
 
 
 def rolling(values):
@@ -85,4 +86,4 @@ axes[0].legend()
 plt.show()
 
 # %%
-# The recipe :doc:`/user_guide/recipes/sensors` has the same stream with restarts, other ways to scale, and times.
+# The recipe :doc:`/user_guide/recipes/sensors` has the same stream with restarts, other scalers, and times.

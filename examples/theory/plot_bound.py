@@ -1,9 +1,9 @@
 """
-A loss that cannot grow
-=======================
+A bounded loss
+==============
 
-On separable data the loss suffered is bounded, whatever the order of the rows and however many come.  The bound takes
-the margin of any weights; the best one is found by `largest_margin`.
+On separable data the online loss is bounded, for any order and number of rows.  The bound uses the margin of any
+weights; `largest_margin` finds the best ones.
 """
 
 import matplotlib.pyplot as plt
@@ -21,7 +21,7 @@ X, y = X[:, 2:], (y > 0).astype(int)  # setosa, or not, by its petals
 X = np.column_stack([X - X.mean(axis=0), np.ones(len(X))])  # a column of ones is the intercept
 
 # %%
-# The flowers are learned ten times over, row by row, in an order of their own each time.
+# Ten epochs over the flowers, row by row, each in another order.
 
 model = PredtronClassifier(norm="l2", update="loss_driven", fit_intercept=False, cv=0, random_state=0)
 found = largest_margin(model, X, y)
@@ -29,17 +29,17 @@ model.set_callbacks(LossHistory()).fit(X, y)
 R = radius(model, X)
 bound = model.loss_bound(found.margin, R)
 print(f"largest margin {found.margin:.3f}, largest length of a row {R:.2f}")
-print(f"loss suffered  {model.cumulative_loss_:.0f}")
+print(f"online loss    {model.cumulative_loss_:.0f}")
 print(f"bound          {bound:.1f}")
 peer = Perceptron(fit_intercept=False, max_iter=10, tol=None, random_state=0).fit(X, y)
 print(
-    f"scikit-learn's Perceptron after ten epochs: accuracy {peer.score(X, y):.3f}, ours {model.score(X, y):.3f}"
+    f"accuracy after ten epochs: Perceptron {peer.score(X, y):.3f}, sklearn_predtron {model.score(X, y):.3f}"
 )
 
 display = OnlineLossDisplay.from_estimator(model, margin=found.margin, radius=R)
-display.ax_.set(yscale="log", title="Loss suffered on the way, and its bound")
+display.ax_.set(yscale="log", title="Online loss, and its bound")
 plt.show()
 
 # %%
-# The bound is for the worst order of the worst rows; what is suffered lies far below.  On data that are not separable
-# :doc:`bounds by a comparator </user_guide/guarantees>` take its place.
+# The bound is for the worst order of the worst rows; the measured loss is far below.  For data that are not
+# separable, use :doc:`bounds with a comparator </user_guide/guarantees>`.

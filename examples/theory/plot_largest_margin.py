@@ -1,9 +1,9 @@
 """
-The largest margin, and what a learner finds
-============================================
+The largest margin
+==================
 
-A mistake-driven learner stops where it makes no mistakes with some margin; it does not look for the largest one.
-`largest_margin` does, with a certificate that there is none larger.
+A mistake-driven model stops updating when it makes no mistakes with some margin, which is not the largest one.
+`largest_margin` finds the largest margin, with a certificate.
 """
 
 import matplotlib.pyplot as plt
@@ -20,13 +20,12 @@ X = X[np.abs(X @ w) > 0.12]
 y = (X @ w > 0).astype(int)
 
 # %%
-# The margin is that of weights of length 1.  A support vector machine with a large `C` is another way to the largest
-# one.
+# The margin is that of weights of length 1.  A support vector machine with a large `C` also finds the largest one.
 
-ours = {"norm": "l2", "fit_intercept": False, "random_state": 0}
+common = {"norm": "l2", "fit_intercept": False, "random_state": 0}
 learners = {
-    'update="perceptron"': PredtronBinaryClassifier(update="perceptron", **ours),
-    'update="adaptive"': PredtronBinaryClassifier(**ours),
+    'update="perceptron"': PredtronBinaryClassifier(update="perceptron", **common),
+    'update="adaptive"': PredtronBinaryClassifier(**common),
     "LinearSVC(C=1e4)": LinearSVC(C=1e4, fit_intercept=False, random_state=0, max_iter=100_000),
 }
 found = largest_margin(learners['update="adaptive"'], X, y)
@@ -40,9 +39,9 @@ ax.scatter(*X.T, c=np.array(["C0", "C1"])[y], s=10)
 for i, (name, direction) in enumerate(directions.items()):
     unit = direction / np.linalg.norm(direction)
     margin = ((2 * y - 1) * (X @ unit)).min()
-    print(f"{name:20} leads by {margin:.4f} at least")
+    print(f"{name:20} has margin {margin:.4f}")
     style = {"color": f"C{i + 2}", "linestyle": ["-", "--", "-.", ":"][i]}
     ax.axline((0, 0), (-unit[1], unit[0]), label=f"{name}: {margin:.3f}", **style)
-ax.set(xlim=(-1, 1), ylim=(-1, 1), aspect="equal", title="Boundaries, and the least distance of a row")
+ax.set(xlim=(-1, 1), ylim=(-1, 1), aspect="equal", title="Boundaries and margins")
 ax.legend(loc="lower left")
 plt.show()

@@ -1,9 +1,9 @@
 """
-Updates, and what they suffer
-=============================
+Updates, compared
+=================
 
-The default update also steps if a row is predicted correctly with too small a margin, and goes as far as the data ask
-for.  On noisy digits that saves mistakes from the first epoch on.
+The default update also acts if a row is predicted correctly with too small a margin, and its size depends on the data.
+On noisy digits that saves mistakes from the first epoch on.
 """
 
 import matplotlib.pyplot as plt
@@ -22,7 +22,7 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
 
 figure, ax = plt.subplots(layout="constrained")
 for update in ["adaptive", "passive_aggressive", "perceptron"]:
-    model = PredtronClassifier(update=update, norm="l2", random_state=0)  # pixels are of one scale
+    model = PredtronClassifier(update=update, norm="l2", random_state=0)  # pixels have one scale
     model.set_callbacks(LossHistory()).fit(X_train, y_train)
     OnlineLossDisplay.from_estimator(model, name=update, ax=ax)
     print(
@@ -30,5 +30,5 @@ for update in ["adaptive", "passive_aggressive", "perceptron"]:
     )
 peer = SGDClassifier(average=True, random_state=0).fit(X_train, y_train)
 print(f"SGDClassifier, averaged                    accuracy {peer.score(X_test, y_test):.3f}")
-ax.set_title("Mistakes on noisy digits, each row predicted before it was learned")
+ax.set_title("Progressive mistakes on noisy digits")
 plt.show()
