@@ -23,7 +23,7 @@ y = np.digitize(score, np.quantile(score, np.arange(1, 7) / 7))  # seven ranks
 
 learners = {
     "shared": lambda: PredtronOrdinalClassifier(representation="shared", random_state=0),
-    "thermometer": lambda: PredtronOrdinalClassifier(random_state=0),
+    "thermometer": lambda: PredtronOrdinalClassifier(representation="thermometer", random_state=0),
     "LogisticRegression": lambda: LogisticRegression(max_iter=1000),
 }
 sizes = [50, 100, 200, 400, 800, 1600]

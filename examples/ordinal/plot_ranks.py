@@ -20,7 +20,7 @@ from sklearn_predtron import PredtronOrdinalClassifier
 X, target = load_diabetes(return_X_y=True)
 y = np.digitize(target, np.quantile(target, [0.2, 0.4, 0.6, 0.8]))
 learners = {
-    "Predtron, thermometer": PredtronOrdinalClassifier(random_state=0),
+    "Predtron, thermometer": PredtronOrdinalClassifier(representation="thermometer", random_state=0),
     "Predtron, shared": PredtronOrdinalClassifier(representation="shared", random_state=0),
     "LogisticRegression": make_pipeline(StandardScaler(), LogisticRegression()),
     "Ridge, rounded": make_pipeline(StandardScaler(), Ridge()),
