@@ -33,6 +33,7 @@ cdef class FeatureStatistics:
                                Py_ssize_t t) noexcept nogil
     cdef void meet_listed(self, Py_ssize_t n_listed, const double* x, Py_ssize_t t) noexcept nogil
     cdef void apply_dense(self, Py_ssize_t n, const double* x, double* z, Found* found) noexcept nogil
+    cdef double score_dense(self, Py_ssize_t n, const double* x, const double* w, double* z, Found* found) noexcept nogil
     cdef void apply_sparse(self, Py_ssize_t n, const double* x, const Py_ssize_t* at, double* z, Found* found) noexcept nogil
     cdef void fetch(self, Py_ssize_t j, bint all) noexcept nogil
     cdef void refresh(self, Py_ssize_t t, bint dense) noexcept nogil

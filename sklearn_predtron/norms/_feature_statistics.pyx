@@ -16,6 +16,7 @@ from sklearn_predtron.norms.scaling cimport (
     scaling_meet_sparse,
     scaling_meet_uniform,
     scaling_refresh,
+    scaling_score_dense,
     scaling_write_counts,
 )
 
@@ -97,6 +98,10 @@ cdef class FeatureStatistics:
     cdef void apply_dense(self, Py_ssize_t n, const double* x, double* z, Found* found) noexcept nogil:
         """Take nothing of a dense row: scale it."""
         scaling_apply_dense(n, x, &self.S, z, found)
+
+    cdef double score_dense(self, Py_ssize_t n, const double* x, const double* w, double* z, Found* found) noexcept nogil:
+        """Scale a dense row, and return its product with w, in one pass."""
+        return scaling_score_dense(n, x, &self.S, w, z, found)
 
     cdef void apply_sparse(self, Py_ssize_t n, const double* x, const Py_ssize_t* at, double* z, Found* found) noexcept nogil:
         """Scale a sparse row."""

@@ -59,6 +59,7 @@ cdef class ScaledWeights(L2Weights):
     """
     cdef FeatureStatistics statistics
     cdef Scaling S                      # where they are
+    cdef const RowOps* of_doubles[2]    # the kernels for dense rows of doubles, and for indexed ones
     cdef readonly Py_ssize_t seen, dense_rows   # rows, and those of them that were dense
     cdef int followed                   # of the averages before others began, how many have a C
     cdef bint sparse, known, following  # how statistics lie; whether C and D are right; whether the averages have a C too
@@ -80,6 +81,7 @@ cdef class ScaledWeights(L2Weights):
                  ScoreMap score_map=None):
         L2Weights.__init__(self, d, p, intercept, sparse, averaging, score_map)
         self.sparse = sparse
+        self.of_doubles[False], self.of_doubles[True] = of_doubles(False), of_doubles(True)
         self.statistics = FeatureStatistics(p, sparse, self.small_pages)
         self.S = self.statistics.S
         self.large |= self.statistics.nbytes > 1 << 20
@@ -341,7 +343,7 @@ cdef class ScaledWeights(L2Weights):
         cdef Matrix bare = M[0]
         self.offset[:] = 0
         bare.offset = &self.offset[0]
-        of_doubles(row.index != NULL).scores[M.layout](1, row, NULL, &bare, 1, True, C)
+        self.of_doubles[row.index != NULL].scores[M.layout](1, row, NULL, &bare, 1, True, C)
 
     cdef void recount(self) noexcept nogil:
         """Compute C and D from all features that have a mean."""
@@ -394,9 +396,15 @@ cdef class ScaledWeights(L2Weights):
             self.x[i] = (<const float*> row.value)[i]
         return &self.x[0]
 
+    cdef inline const double* values_of(self, const Row* row, const RowOps* k) noexcept nogil:
+        """The same, where a dense row of doubles has nothing to be read."""
+        if k.index_size == 0 and k.value_size == sizeof(double):
+            return <const double*> row.value
+        return self.read(row, k)
+
     cdef void apply(self, const Row* row, const RowOps* k) noexcept nogil:
         """z and what goes with it, under the present statistics."""
-        cdef const double* x = self.read(row, k)
+        cdef const double* x = self.values_of(row, k)
         self.applied = row[0]
         if k.index_size == 0:
             self.statistics.apply_dense(row.n, x, &self.z[0], &self.found)
@@ -472,10 +480,21 @@ cdef class ScaledWeights(L2Weights):
         if self.score_map.of_blocks or x.m > 1:
             self.centred_scores(x, t, &self.W, &self.C[0], self.scale, False)
             return
+        if not self.is_applied and self.d == 1 and x.start == NULL:
+            self.score_dense(x, t)
+            return
         if not self.is_applied:
             self.apply(&x.first, x.k)
         self.is_applied = False
         self.row_scores(x, t, &self.W, &self.C[0], self.scale, False)
+
+    cdef inline void score_dense(self, const View* x, double* t) noexcept nogil:
+        """Apply a dense row, and compute its only score, in one pass."""
+        cdef double product = self.statistics.score_dense(x.first.n, self.values_of(&x.first, x.k), self.W.data, &self.z[0],
+                                                          &self.found)
+        self.applied = x.first
+        self.squared_length = self.found.length2
+        t[0] = self.scale * (product + self.W.offset[0] * (self.intercept.r2() - self.found.cross))
 
     cdef void mean_scores(self, const View* x, int which, double* t) noexcept nogil:
         cdef const IterateSum* s = self.sum_of(which)
@@ -542,7 +561,7 @@ cdef class ScaledWeights(L2Weights):
             self.offset[c] = M.offset[c] * along - (0 if dense else C[c])
         moved.offset = &self.offset[0]
         z.n, z.value, z.index = x.first.n, &self.z[0], NULL if dense else &self.at[0]
-        of_doubles(not dense).scores[M.layout](1, &z, NULL, &moved, scale, more, t)
+        self.of_doubles[not dense].scores[M.layout](1, &z, NULL, &moved, scale, more, t)
 
     cdef void block_scores(self, const View* x, double* t, const Matrix* M, double scale, bint more) noexcept nogil:
         """The scores of the rows of a block, without a centre: by M over the variances."""
@@ -563,7 +582,7 @@ cdef class ScaledWeights(L2Weights):
             row = row_of(x, r, &spare)
             self.apply(row, x.k)
             z.n, z.value, z.index = row.n, &self.z[0], &self.at[0]
-            of_doubles(True).scores[M.layout](1, &z, NULL, &over, scale, more, t + r)
+            self.of_doubles[True].scores[M.layout](1, &z, NULL, &over, scale, more, t + r)
 
     cdef void prefetch(self, const View* x) noexcept nogil:
         cdef Py_ssize_t i, j

@@ -175,8 +175,8 @@ typedef enum { APPLY, MEET, MEET_UNIFORM } Dense; /* literals where functions ar
 
 #ifdef LANES
 /* Four features from j on, with the values x, side by side. */
-INLINE void take_lanes(const lanes *x, ptrdiff_t j, Dense what, const Now *at, const Scaling *S, double *z, lanes *length2,
-                       lanes *cross)
+INLINE void take_lanes(const lanes *x, ptrdiff_t j, Dense what, const Now *at, const Scaling *S, const double *w, double *z,
+                       lanes *length2, lanes *cross, lanes *score)
 {
     Features f;
     f.mean = LOAD(S->mean + j);
@@ -193,22 +193,47 @@ INLINE void take_lanes(const lanes *x, ptrdiff_t j, Dense what, const Now *at, c
     STORE(z + j, scaled);
     *length2 += dev * scaled;
     *cross += f.mean * scaled;
+    if (w) *score += scaled * LOAD(w + j);
 }
 #endif
 
-INLINE void take_dense(ptrdiff_t n, const double *x, Dense what, const Now *at, const Scaling *S, double *z, Found *found)
+/* The score <z, w>; w may be NULL, a literal where functions are inlined. */
+INLINE double take_dense(ptrdiff_t n, const double *x, Dense what, const Now *at, const Scaling *S, const double *w, double *z,
+                         Found *found)
 {
+    double total = 0;
     ptrdiff_t j = 0;
     found->length2 = found->cross = 0;
 #ifdef LANES
-    lanes length2 = {0}, cross = {0};
+    lanes length2[4] = {{0}}, cross[4] = {{0}}, score[4] = {{0}}, v; /* sums side by side hide how long one takes */
     if (S->step == 1) {
-        for (lanes v; j < n; j += LANES) {
-            v = n - j >= LANES ? LOAD(x + j) : HEAD(x + j, n - j); /* zeros change no sum */
-            take_lanes(&v, j, what, at, S, z, &length2, &cross);
+#define TAKE(i) take_lanes(&v, j + (i)*LANES, what, at, S, w, z, length2 + (i), cross + (i), score + (i))
+        for (; j + 4 * LANES <= n; j += 4 * LANES) {
+            v = LOAD(x + j), TAKE(0);
+            v = LOAD(x + j + LANES), TAKE(1);
+            v = LOAD(x + j + 2 * LANES), TAKE(2);
+            v = LOAD(x + j + 3 * LANES), TAKE(3);
         }
-        found->length2 = SUM(length2);
-        found->cross = SUM(cross);
+#define REST(i)                                                                                                        \
+    if (j + (i)*LANES < n) {                                                                                           \
+        if (n - j >= ((i) + 1) * LANES)                                                                                \
+            v = LOAD(x + j + (i)*LANES);                                                                               \
+        else                                                                                                           \
+            v = HEAD(x + j + (i)*LANES, n - j - (i)*LANES); /* zeros change no sum */                                  \
+        TAKE(i);                                                                                                       \
+    }
+        REST(0)
+        REST(1)
+        REST(2)
+        REST(3)
+#undef REST
+#undef TAKE
+        length2[0] = (length2[0] + length2[1]) + (length2[2] + length2[3]);
+        cross[0] = (cross[0] + cross[1]) + (cross[2] + cross[3]);
+        score[0] = (score[0] + score[1]) + (score[2] + score[3]);
+        found->length2 = SUM(length2[0]);
+        found->cross = SUM(cross[0]);
+        return SUM(score[0]);
     }
 #endif
     for (; j < n; j++) {
@@ -218,24 +243,31 @@ INLINE void take_dense(ptrdiff_t n, const double *x, Dense what, const Now *at, 
         z[j] = dev * S->inverse[j * S->step];
         found->length2 += dev * z[j];
         found->cross += mean * z[j];
+        if (w) total += z[j] * w[j];
     }
+    return total;
 }
 
 DISPATCHED void scaling_apply_dense(ptrdiff_t n, const double *x, const Scaling *S, double *z, Found *found)
 {
-    take_dense(n, x, APPLY, NULL, S, z, found);
+    take_dense(n, x, APPLY, NULL, S, NULL, z, found);
+}
+
+DISPATCHED double scaling_score_dense(ptrdiff_t n, const double *x, const Scaling *S, const double *w, double *z, Found *found)
+{
+    return take_dense(n, x, APPLY, NULL, S, w, z, found);
 }
 
 DISPATCHED void scaling_meet_dense(ptrdiff_t n, const double *x, double t, const Scaling *S, double *z, Found *found)
 {
     const Now today = now(t, 1);
-    take_dense(n, x, MEET, &today, S, z, found);
+    take_dense(n, x, MEET, &today, S, NULL, z, found);
 }
 
 DISPATCHED void scaling_meet_uniform(ptrdiff_t n, const double *x, double t, const Scaling *S, double *z, Found *found)
 {
     const Now today = now(t, 1);
-    take_dense(n, x, MEET_UNIFORM, &today, S, z, found);
+    take_dense(n, x, MEET_UNIFORM, &today, S, NULL, z, found);
 }
 
 /* What the statistics of a feature become by m rows after row t, of which the deviations from the mean before have this sum and

@@ -39,6 +39,8 @@ void scaling_meet_sparse(ptrdiff_t n, const double *x, const ptrdiff_t *at, doub
                          double *change, Found *found);
 /* z and the rest under statistics that stay as they are. */
 void scaling_apply_dense(ptrdiff_t n, const double *x, const Scaling *S, double *z, Found *found);
+/* The first of them, and <z, w>; where step is 1, w has room for a multiple of four values. */
+double scaling_score_dense(ptrdiff_t n, const double *x, const Scaling *S, const double *w, double *z, Found *found);
 void scaling_apply_sparse(ptrdiff_t n, const double *x, const ptrdiff_t *at, const Scaling *S, double *z, Found *found);
 /* Start to fetch what is known of a feature: all of it, or what every row needs. */
 void scaling_fetch(const Scaling *S, ptrdiff_t j, int all);

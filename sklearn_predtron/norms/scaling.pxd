@@ -22,6 +22,7 @@ cdef extern from "scaling.h" nogil:
     void scaling_meet_sparse(Py_ssize_t n, const double* x, const Py_ssize_t* at, double t, const Scaling* S, double* z,
                              double* change, Found* found) noexcept
     void scaling_apply_dense(Py_ssize_t n, const double* x, const Scaling* S, double* z, Found* found) noexcept
+    double scaling_score_dense(Py_ssize_t n, const double* x, const Scaling* S, const double* w, double* z, Found* found) noexcept
     void scaling_apply_sparse(Py_ssize_t n, const double* x, const Py_ssize_t* at, const Scaling* S, double* z,
                               Found* found) noexcept
     void scaling_fetch(const Scaling* S, Py_ssize_t j, bint all) noexcept

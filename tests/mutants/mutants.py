@@ -206,7 +206,7 @@ MUTANTS = [
     # ----------------------------------------------------------------------------------------------------------- norms
     Mutant(
         "l2-average-pending-without-the-scale-of-the-sum",
-        f"{NORMS}/_l2.pyx",
+        f"{NORMS}/_l2.pxd",
         "-change * self.sums[which].weight / self.sums[which].scale",
         "-change * self.sums[which].weight",
         ENGINE,
