@@ -22,7 +22,10 @@ OFFSETS, MATRIX, SLOPE = 0.01, 5.0, 0.001  # of classes: their ridges, in rows
 SHARED_SLOPE = 10.0  # the ridge of a label's slopes towards those of all labels, in rows
 LEAST_SLOPE = 1e-6
 LARGEST_ODDS = 1e12  # of a decision; a class is predicted at the largest even if its mistakes cost nothing
-CLOSE = 1e-6  # to the largest log-likelihood of classes, relative to it
+COARSE, CLOSE = (
+    1e-5,
+    1e-6,
+)  # steps towards the largest log-likelihood of classes that end, relative to it: to compare, and at last
 FEW_CLASSES = 12  # that a matrix is fitted for
 MOST_FITTED = 5_000  # rows that a map of several classes is fitted to
 POOLED = 20_000  # scores that the slopes of all labels are fitted to
@@ -290,20 +293,25 @@ def fit_classes(scores: NDArray, y: NDArray, k: int, weight: NDArray, smoothing:
     centred = scores - mean
     size = np.abs(centred).max(axis=1, keepdims=True)
 
-    def fit(limit: float, start: NDArray) -> tuple[float, float, ClassMap]:
+    def fit(limit: float, start: NDArray, close: float) -> tuple[float, float, ClassMap]:
         """Return minus the mean log-likelihood of the likeliest map from a start, the limit and the map."""
         s = centred * np.minimum(1, limit / np.maximum(size, limit or 1.0))
         scale = root_mean_square(s)
         if len(s) == 0:
             return 0.0, limit, ClassMap(mean, scale, limit, k, start, floor)
         arguments = s / scale, y.astype(np.intp), weight, soft, ridge[: len(start)], d == k
-        found = minimize(likelihood, start, args=arguments, jac=True, method="L-BFGS-B", options={"maxiter": 200, "ftol": CLOSE})
+        found = minimize(likelihood, start, args=arguments, jac=True, method="L-BFGS-B", options={"maxiter": 200, "ftol": close})
         return found.fun, limit, ClassMap(mean, scale, min(limit / scale, LARGEST), k, found.x, floor)
 
     start = np.zeros(1 + k)
     start[0] = float(d == k)
-    _, limit, best = min((fit(limit, start) for limit in limits_of_rows(centred)), key=itemgetter(0))
-    return fit(limit, np.append(best.parameters, np.zeros(d * k)))[2] if matrix and k <= FEW_CLASSES else best
+    fits = []
+    for limit in limits_of_rows(centred):
+        fits.append(fit(limit, start, COARSE))
+        start = fits[-1][2].parameters  # near the next one
+    _, limit, best = min(fits, key=itemgetter(0))
+    start = np.append(best.parameters, np.zeros(d * k)) if matrix and k <= FEW_CLASSES else best.parameters
+    return fit(limit, start, CLOSE)[2]
 
 
 def fit_ranks(scores: NDArray, y: NDArray, r: int, weight: NDArray, smoothing: float, *, matrix: bool) -> RankMap:
