@@ -19,6 +19,7 @@ from sklearn_predtron.decisions._curves import (
 
 RIDGE = np.array([0.001, 0.01, 1.0])  # of a curve's offset, its slope and the difference of its slopes, in rows
 OFFSETS, MATRIX, SLOPE = 0.01, 5.0, 0.001  # of classes: their ridges, in rows
+FEW = 20.0  # rows whose targets are smoothed twice as much as those of many
 SHARED_SLOPE = 10.0  # the ridge of a label's slopes towards those of all labels, in rows
 LEAST_SLOPE = 1e-6
 LARGEST_ODDS = 1e12  # of a decision; a class is predicted at the largest even if its mistakes cost nothing
@@ -152,16 +153,22 @@ def root_mean_square(scores: NDArray, count: NDArray | None = None) -> float:
     return largest * float(np.sqrt(np.average(np.square(scores / largest, dtype=np.float64), weights=count)))
 
 
+def share_of_others(n: float | NDArray, total: float, smoothing: float) -> NDArray:
+    """Return the share of other classes in the targets of n rows, as of Platt (1999), and more of few in total."""
+    return np.minimum(smoothing * (1 + (FEW / max(total, 1.0)) ** 2) / (np.asarray(n) + 2), 0.5)
+
+
 def smoothed(on: NDArray, weight: NDArray, smoothing: float) -> tuple[NDArray, NDArray]:
-    """Return each row's weight for the second class and for the first, with the targets of Platt (1999)."""
-    positive, negative = float(weight @ on), float(weight @ (1 - on))
-    target = np.where(on == 1, 1 - smoothing / (positive + 2), smoothing / (negative + 2))
+    """Return each row's weight for the second class and for the first, with smoothed targets."""
+    of_off, of_on = share_of_others(np.array([weight @ (1 - on), weight @ on]), float(weight.sum()), smoothing)
+    target = np.where(on == 1, 1 - of_on, of_off)
     return weight * target, weight * (1 - target)
 
 
 def floor_of(weight: NDArray, k: int, smoothing: float) -> float:
-    """Return the least probability that so many rows let one state of each of k classes, as Platt's targets do."""
-    return min(smoothing / ((float(weight.sum()) + 2) * (k - 1)), 0.5 / k)
+    """Return the least probability that so many rows let one state of each of k classes, as their targets do."""
+    total = float(weight.sum())
+    return min(float(share_of_others(total, total, smoothing)) / (k - 1), 0.5 / k)
 
 
 def unlimited(scores: NDArray, scale: NDArray, limits: NDArray) -> NDArray:
@@ -236,8 +243,7 @@ def fit_binned(places: NDArray, seen: NDArray, smoothing: float) -> CurveMap:
     """Return the map of scores that were counted in bins: of each score seen[j, bin, side], side 1 being positive."""
     floor, fits = np.array([floor_of(weight, 2, smoothing) for weight in seen]), []
     for weight in seen:
-        n_off, n_on = weight.sum(axis=0)
-        of_on, of_off = smoothing / (n_on + 2), smoothing / (n_off + 2)
+        of_off, of_on = share_of_others(weight.sum(axis=0), float(weight.sum()), smoothing)
         on, count = weight[:, 1] * (1 - of_on) + weight[:, 0] * of_off, weight.sum(axis=1)
         fits.append(limited_curve(places, on, count - on, count))
     return CurveMap(*stacked(fits), floor)
@@ -286,7 +292,7 @@ def fit_classes(scores: NDArray, y: NDArray, k: int, weight: NDArray, smoothing:
         some = np.arange(MOST_FITTED) * n // MOST_FITTED
         scores, y, weight = scores[some], y[some], weight[some]
     scores, weight, d = np.asarray(scores, dtype=np.float64), relative(weight), scores.shape[1]
-    soft = np.minimum(smoothing / (np.bincount(y, weights=weight, minlength=k) + 2), 0.5)
+    soft = share_of_others(np.bincount(y, weights=weight, minlength=k), float(len(y)), smoothing)
     ridge = np.concatenate([[SLOPE], np.full(k, OFFSETS), np.full(d * k, MATRIX)])
 
     mean = np.median(scores, axis=0) if len(scores) else np.zeros(d)

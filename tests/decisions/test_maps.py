@@ -36,8 +36,14 @@ def of_classes(n=300, k=4, seed=0, noise=1.0):
     return scores, (scores + noise * random.gumbel(size=(n, k))).argmax(axis=1)
 
 
+def few(n, smoothing=SMOOTHING):
+    """What rows are smoothed by: twice as much if there are twenty."""
+    return smoothing * (1 + (20 / n) ** 2)
+
+
 def targets(on, weight, smoothing=SMOOTHING):
     """What a row is worth of each class, by Platt (1999): 1 - e and e, where e = smoothing / (n of the class + 2)."""
+    smoothing = few(weight.sum(), smoothing)
     positive, negative = (weight * on).sum(), (weight * (1 - on)).sum()
     target = on * (1 - smoothing / (positive + 2)) + (1 - on) * smoothing / (negative + 2)
     return weight * target, weight * (1 - target)
@@ -101,7 +107,7 @@ def test_the_map_of_two_classes_by_its_definition(weighted, scale, far):
     np.testing.assert_allclose(found.curves[0], expected.x, atol=1e-3)
     of_curve = (found.probabilities(s[:, None])[:, 0] - found.floor) / (1 - 2 * found.floor)
     assert abs(of_curve @ share - targets(y, share)[0].sum()) < 0.05  # the constant is free
-    np.testing.assert_allclose(found.floor, SMOOTHING / (len(s) + 2))
+    np.testing.assert_allclose(found.floor, few(len(s)) / (len(s) + 2))
 
 
 def test_few_scores_far_from_all_others_change_no_probability():
@@ -179,10 +185,12 @@ def test_no_probability_is_below_the_floor_and_cuts_know_it():
     np.testing.assert_allclose(p, 1e-3 + (1 - 2e-3) * expit(scores[:, 0]))
     for false, missed in [(1, 5000), (5000, 1), (1, 100), (3, 1)]:
         np.testing.assert_array_equal(scores[1:4, 0] > found.cuts(odds(false, missed)), (p * missed > (1 - p) * false)[1:4])
-    of_classes = _maps.fit_classes(np.eye(3), np.arange(3), 3, np.ones(3), SMOOTHING, matrix=False)._replace(limit=1e300)
+    of_classes = _maps.fit_classes(
+        np.tile(np.eye(3), (20, 1)), np.arange(60) % 3, 3, np.ones(60), SMOOTHING, matrix=False
+    )._replace(limit=1e300)
     far = of_classes.probabilities(np.array([[0.0, 1e4, -1e4]]))
     np.testing.assert_allclose(far.sum(), 1)
-    np.testing.assert_allclose(far.min(), SMOOTHING / ((3 + 2) * 2))
+    np.testing.assert_allclose(far.min(), few(60) / ((60 + 2) * 2))
 
 
 def test_probabilities_of_any_scores():
@@ -291,7 +299,7 @@ def test_the_map_of_classes_is_nearly_the_likeliest(k, matrix, weighted):
     assert len(found.parameters) == 1 + k + k * k * (matrix and k <= 12)
     centred, share = 7 * (s - np.median(s, axis=0)), weight / weight.mean()
     np.testing.assert_allclose(found.mean, np.median(7 * s + 3, axis=0))
-    soft = SMOOTHING / (np.bincount(y, share, k) + 2)
+    soft = few(len(s)) / (np.bincount(y, share, k) + 2)
     ridge = np.concatenate([[0.001], np.full(k, 0.01), np.full(len(found.parameters) - 1 - k, 5.0)])
 
     def fit(limit, n):
