@@ -138,7 +138,7 @@ class Calibration(Decision):
     of : OfTwoClasses, OfColumn, OfClasses or OfLabels
         What the map is of.
     smoothing : float, default=0.1
-        The targets of n rows of a class are 1 - smoothing / (n + 2).
+        The targets of n rows of a class are 1 - smoothing / (n + 2), and smoothed more where all rows are few.
     class_weight : ndarray of shape (k,), default=None
         The weights of classes that learning is given and that stand for costs, not for how frequent classes are.
     agrees : bool, default=False

@@ -3,6 +3,10 @@ from libc.math cimport INFINITY, exp, fabs, log, log1p, sqrt
 
 import numpy as np
 
+# Of a unit of the scores: what scores of any size have beyond their limits.
+BEYOND_LIMITS = 1e-3
+cdef double BEYOND = BEYOND_LIMITS
+
 cdef enum:
     NEWTON_STEPS = 50
     HALVINGS = 20
@@ -20,6 +24,32 @@ cdef inline double logistic(double z) noexcept nogil:
         return 1 / (1 + exp(-z))
     e = exp(z)
     return e / (1 + e)
+
+
+cdef inline double beyond(double excess) noexcept nogil:
+    """What an excess over a limit counts: next to nothing, but the more the larger it is, so that the order of scores remains."""
+    return BEYOND * (excess / (1 + excess) if excess < INFINITY else 1)
+
+
+cdef inline double limited(double s, double least, double most, double unit) noexcept nogil:
+    """A score within its limits."""
+    if s > most:
+        return most + unit * beyond((s - most) / unit)
+    if s < least:
+        return least - unit * beyond((least - s) / unit)
+    return s
+
+
+cdef void limit_row(double* s, Py_ssize_t d, double limit) noexcept nogil:
+    """Shrink a row so that no score is farther from 0 than a limit."""
+    cdef double farthest = 0, share
+    cdef Py_ssize_t c
+    for c in range(d):
+        farthest = max(farthest, fabs(s[c]))
+    if farthest > limit:
+        share = (limit + beyond(farthest - limit)) / farthest
+        for c in range(d):
+            s[c] *= share
 
 
 cdef inline double curve(const double* b, double s) noexcept nogil:
@@ -58,68 +88,98 @@ cdef void solve(double[3][3] H, double* g, int n) noexcept nogil:
         g[i] /= H[i][i]
 
 
-def fit_curve(const double[::1] s not None, const double[::1] on not None, const double[::1] off not None,
-              const double[::1] mean not None, const double[::1] ridge not None, int n):
-    """The log-odds b_0 + b_1 s + b_2 |s|, the first n of them by damped Newton steps from the means of a ridge.
+cdef double newton(double* b, const double[::1] s, const double[::1] on, const double[::1] off, const double[::1] mean,
+                   const double[::1] ridge, int n, int side) noexcept nogil:
+    """Move the first n numbers of a curve to the least of minus the log-likelihood, which is returned, by damped Newton steps.
 
-    Score i is worth on[i] rows of the second class, and off[i] of the first.
+    With a side (1 above 0, -1 below) two numbers are free, and the slope of the other side stays.
     """
-    cdef double[3] b = [mean[0], mean[1], mean[2]]
     cdef double[3] other
     cdef double[3] f
     cdef double[3] g
     cdef double[3][3] H
-    cdef double value, found, p, residual, curvature, step
+    cdef double found, p, residual, curvature, step, value = penalised(b, s, on, off, mean, ridge)
     cdef Py_ssize_t i, _step
     cdef int j, k, _halving
-    if not (s.shape[0] == on.shape[0] == off.shape[0] and mean.shape[0] == ridge.shape[0] == 3 and 1 <= n <= 3):
-        raise ValueError("there must be as many weights as scores, three means and ridges, and 1 to 3 of them free.")
+    for _step in range(NEWTON_STEPS):
+        for j in range(3):
+            g[j] = ridge[j] * (b[j] - mean[j])
+            for k in range(3):
+                H[j][k] = ridge[j] + 1e-9 if j == k else 0
+        if side:
+            g[1] += side * g[2]
+            H[1][1] += ridge[2]
+        for i in range(s.shape[0]):
+            p = logistic(curve(b, s[i]))
+            residual = (on[i] + off[i]) * p - on[i]
+            curvature = (on[i] + off[i]) * p * (1 - p)
+            f[0], f[1], f[2] = 1, s[i] + side * fabs(s[i]), fabs(s[i])
+            for j in range(n):
+                g[j] += residual * f[j]
+                for k in range(j + 1):
+                    H[j][k] += curvature * f[j] * f[k]
+        solve(H, g, n)
+        step = 1
+        for _halving in range(HALVINGS):
+            for j in range(3):
+                other[j] = b[j] - step * g[j] if j < n else b[j]
+            if side:
+                other[2] -= side * step * g[1]
+            found = penalised(other, s, on, off, mean, ridge)
+            if found <= value:
+                break
+            step /= 2
+        if not found <= value:
+            break
+        for j in range(3):
+            b[j] = other[j]
+        if value - found < 1e-8 * (1 + fabs(value)):
+            return found
+        value = found
+    return value
+
+
+def fit_curve(const double[::1] s not None, const double[::1] on not None, const double[::1] off not None,
+              const double[::1] mean not None, const double[::1] ridge not None, double least):
+    """The likeliest log-odds b_0 + b_1 s + b_2 |s| whose slopes, above 0 and below, are not less than the least, and its objective.
+
+    The objective is minus the log-likelihood with the ridge.  Score i is worth on[i] rows of the second class, and off[i] of the first; the ridge draws to the means.
+    """
+    cdef double[3] b = [mean[0], mean[1], mean[2]]
+    cdef double[3] best
+    cdef double value, lowest
+    cdef int side, j
+    if not (s.shape[0] == on.shape[0] == off.shape[0] and mean.shape[0] == ridge.shape[0] == 3):
+        raise ValueError("there must be as many weights as scores, and three means and ridges.")
     with nogil:
-        value = penalised(b, s, on, off, mean, ridge)
-        for _step in range(NEWTON_STEPS):
+        value = newton(b, s, on, off, mean, ridge, 3, 0)
+        if b[1] - fabs(b[2]) < least:  # the best one has the least slope on a side, or on both
+            best[0], best[1], best[2] = mean[0], least, 0
+            lowest = newton(best, s, on, off, mean, ridge, 1, 0)
+            for side in range(-1, 2, 2):
+                b[0], b[1], b[2] = mean[0], least, 0
+                value = newton(b, s, on, off, mean, ridge, 2, side)
+                if b[1] >= least and value < lowest:
+                    lowest = value
+                    for j in range(3):
+                        best[j] = b[j]
             for j in range(3):
-                g[j] = ridge[j] * (b[j] - mean[j])
-                for k in range(3):
-                    H[j][k] = ridge[j] + 1e-9 if j == k else 0
-            for i in range(s.shape[0]):
-                p = logistic(curve(b, s[i]))
-                residual = (on[i] + off[i]) * p - on[i]
-                curvature = (on[i] + off[i]) * p * (1 - p)
-                f[0], f[1], f[2] = 1, s[i], fabs(s[i])
-                for j in range(n):
-                    g[j] += residual * f[j]
-                    for k in range(j + 1):
-                        H[j][k] += curvature * f[j] * f[k]
-            solve(H, g, n)
-            step = 1
-            for _halving in range(HALVINGS):
-                for j in range(3):
-                    other[j] = b[j] - step * g[j] if j < n else b[j]
-                found = penalised(other, s, on, off, mean, ridge)
-                if found <= value:
-                    break
-                step /= 2
-            if not found <= value:
-                break
-            for j in range(3):
-                b[j] = other[j]
-            if value - found < 1e-8 * (1 + fabs(value)):
-                break
-            value = found
-    return b[0], b[1], b[2]
+                b[j] = best[j]
+            value = lowest
+    return (b[0], b[1], b[2]), value
 
 
 def probabilities_of_curves(const double[:, ::1] scores not None, const double[:, ::1] curves not None,
-                            const double[::1] scale not None):
-    """1 / (1 + e^-z) of the log-odds z of the curve of each column, of scores that are divided by their scale."""
+                            const double[::1] scale not None, const double[:, ::1] limits not None):
+    """1 / (1 + e^-z) of the log-odds z of the curve of each column, of scores within limits that are divided by their scale."""
     cdef double[:, ::1] found = np.empty((scores.shape[0], scores.shape[1]))
     cdef Py_ssize_t i, j
-    if not curves.shape[0] == scale.shape[0] == scores.shape[1] or curves.shape[1] != 3:
-        raise ValueError(f"there must be {scores.shape[1]} curves of three numbers, and as many scales.")
+    if not curves.shape[0] == scale.shape[0] == limits.shape[0] == scores.shape[1] or curves.shape[1] != 3 or limits.shape[1] != 2:
+        raise ValueError(f"there must be {scores.shape[1]} curves of three numbers, and as many scales and pairs of limits.")
     with nogil:
         for i in range(scores.shape[0]):
             for j in range(scores.shape[1]):
-                found[i, j] = logistic(curve(&curves[j, 0], scores[i, j] / scale[j]))
+                found[i, j] = logistic(curve(&curves[j, 0], limited(scores[i, j], limits[j, 0], limits[j, 1], scale[j]) / scale[j]))
     return np.asarray(found)
 
 
@@ -196,8 +256,8 @@ def likelihood(const double[::1] p not None, const double[:, ::1] scores not Non
 
 
 def probabilities_of_classes(const double[:, ::1] scores not None, const double[::1] p not None, const double[::1] mean not None,
-                             double scale, Py_ssize_t k, bint diagonal):
-    """The probabilities of k classes by the parameters p, of scores less their mean, divided by their scale."""
+                             double scale, double limit, Py_ssize_t k, bint diagonal):
+    """The probabilities of k classes by the parameters p, of scores less their mean, divided by their scale, within a limit."""
     cdef Py_ssize_t n = scores.shape[0], d = scores.shape[1], i, c
     cdef bint matrix = p.shape[0] > 1 + k
     cdef double[:, ::1] found = np.empty((n, k))
@@ -208,6 +268,7 @@ def probabilities_of_classes(const double[:, ::1] scores not None, const double[
         for i in range(n):
             for c in range(d):
                 s[c] = (scores[i, c] - mean[c]) / scale
+            limit_row(&s[0], d, limit)
             logits(&p[0], &s[0], d, k, diagonal, matrix, &found[i, 0])
             softmax(&found[i, 0], k)
     return np.asarray(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from sklearn_predtron.decisions._curves import (
+    BEYOND_LIMITS,
     fit_curve,
     likelihood,
     probabilities_of_classes,
@@ -17,16 +19,28 @@ from sklearn_predtron.decisions._curves import (
 
 RIDGE = np.array([0.001, 0.01, 1.0])  # of a curve's offset, its slope and the difference of its slopes, in rows
 OFFSETS, MATRIX, SLOPE = 0.01, 5.0, 0.001  # of classes: their ridges, in rows
+FEW = 20.0  # rows whose targets are smoothed twice as much as those of many
 SHARED_SLOPE = 10.0  # the ridge of a label's slopes towards those of all labels, in rows
 LEAST_SLOPE = 1e-6
 LARGEST_ODDS = 1e12  # of a decision; a class is predicted at the largest even if its mistakes cost nothing
+COARSE, CLOSE = (
+    1e-5,
+    1e-6,
+)  # steps towards the largest log-likelihood of classes that end, relative to it: to compare, and at last
 FEW_CLASSES = 12  # that a matrix is fitted for
 MOST_FITTED = 5_000  # rows that a map of several classes is fitted to
 POOLED = 20_000  # scores that the slopes of all labels are fitted to
+OUTER = np.array([0.0, 1 / 64, 1 / 16, 1 / 8])  # shares of scores beyond each limit, of which the likeliest is taken
+MARGIN = 0.5  # of the range of all scores, beyond which the widest limits are
+LARGEST = np.finfo(np.float64).max
+FARTHEST = 1e2  # scales beyond a limit, where cuts of odds are that no score has
 
 
 class CurveMap(NamedTuple):
     """P(y = 1) of each column of scores: logistic in s and |s|, a slope for each side of 0 (Platt 1999 has one).
+
+    Few scores that are far from all others would decide the slopes.  So scores stay within limits, but for next to nothing
+    that keeps their order.
 
     Parameters
     ----------
@@ -34,17 +48,20 @@ class CurveMap(NamedTuple):
         Divisor of the scores.
     curves : ndarray of shape (m, 3)
         Of each column the offset, the slope, and half the difference of the slopes above 0 and below; slopes are positive.
+    limits : ndarray of shape (m, 2)
+        The least and the largest score of each column.
     floor : ndarray of shape (m,)
         The least probability of both y = 1 and y = 0.
     """
 
     scale: NDArray
     curves: NDArray
+    limits: NDArray
     floor: NDArray
 
     def probabilities(self, scores: NDArray) -> NDArray:
         """Return P(y = 1), of shape (n, m), of scores of that shape."""
-        return self.floor + (1 - 2 * self.floor) * probabilities_of_curves(scores, self.curves, self.scale)
+        return self.floor + (1 - 2 * self.floor) * probabilities_of_curves(scores, self.curves, self.scale, self.limits)
 
     def cuts(self, odds: float | NDArray) -> NDArray:
         """Return the score of each column above which P(y = 1) / P(y = 0) exceeds the odds (of each column), of shape (m,)."""
@@ -53,11 +70,11 @@ class CurveMap(NamedTuple):
         least, most = 1 / LARGEST_ODDS, LARGEST_ODDS  # of probabilities that are never as small, or as large
         inner = np.where(above <= 0, least, np.where(below <= 0, most, above / np.where(below <= 0, 1.0, below)))
         rest = np.log(np.clip(inner, least, most)) - offset
-        return rest / np.where(rest > 0, slope + apart, slope - apart) * self.scale
+        return unlimited(rest / np.where(rest > 0, slope + apart, slope - apart) * self.scale, self.scale, self.limits)
 
 
 class ClassMap(NamedTuple):
-    """P(y = c): softmax of a s + b + s A, of centred and scaled scores s.
+    """P(y = c): softmax of a s + b + s A, of centred and scaled scores s, which shrink where one is beyond a limit.
 
     Parameters
     ----------
@@ -65,6 +82,8 @@ class ClassMap(NamedTuple):
         Offset to subtract from the scores.
     scale : float
         Divisor of the result.
+    limit : float
+        The largest size of s, as the limits of `CurveMap`.
     k : int
         Number of classes.
     parameters : ndarray of shape (1 + k + d * k,) or (1 + k,)
@@ -75,6 +94,7 @@ class ClassMap(NamedTuple):
 
     mean: NDArray
     scale: float
+    limit: float
     k: int
     parameters: NDArray
     floor: float
@@ -82,7 +102,7 @@ class ClassMap(NamedTuple):
     def probabilities(self, scores: NDArray) -> NDArray:
         """Return the probabilities, of shape (n, k)."""
         found = probabilities_of_classes(
-            scores, self.parameters, self.mean, float(self.scale), int(self.k), len(self.mean) == self.k
+            scores, self.parameters, self.mean, float(self.scale), float(self.limit), int(self.k), len(self.mean) == self.k
         )
         return self.floor + (1 - self.k * self.floor) * found
 
@@ -92,7 +112,7 @@ class RankMap(NamedTuple):
 
     Parameters
     ----------
-    scale, curves : ndarrays of shapes (r - 1,) and (r - 1, 3)
+    scale, curves, limits : ndarrays of shapes (r - 1,), (r - 1, 3) and (r - 1, 2)
         Of P(y > rank), by the difference of the decoded scores of the next rank and of this one.
     classes : ClassMap
         The map of classes.
@@ -100,11 +120,12 @@ class RankMap(NamedTuple):
 
     scale: NDArray
     curves: NDArray
+    limits: NDArray
     classes: ClassMap
 
     def probabilities(self, scores: NDArray) -> NDArray:
         """Return the probabilities, of shape (n, r), of decoded scores."""
-        above = probabilities_of_curves(steps(scores), self.curves, self.scale)
+        above = probabilities_of_curves(steps(scores), self.curves, self.scale, self.limits)
         above = np.minimum.accumulate(above, axis=1)
         n = len(above)
         at_least = np.hstack([np.ones((n, 1)), above, np.zeros((n, 1))])
@@ -122,33 +143,87 @@ def relative(weight: NDArray) -> NDArray:
     return share / share.mean() if len(share) else share
 
 
-def root_mean_square(scores: NDArray) -> float:
-    """Return the scale of some scores; 1 if they are zeros."""
-    largest = float(np.abs(scores).max(initial=0))  # relative to it no square overflows
-    return largest * float(np.sqrt(np.mean(np.square(scores / largest, dtype=np.float64)))) if largest > 0 else 1.0
+def root_mean_square(scores: NDArray, count: NDArray | None = None) -> float:
+    """Return the scale of some scores, each of which may stand for several; 1 if they are zeros."""
+    if count is not None and not count.any():
+        return 1.0
+    largest = float(np.abs(scores if count is None else scores[count > 0]).max(initial=0))  # relative to it no square overflows
+    if not largest > 0:
+        return 1.0
+    return largest * float(np.sqrt(np.average(np.square(scores / largest, dtype=np.float64), weights=count)))
+
+
+def share_of_others(n: float | NDArray, total: float, smoothing: float) -> NDArray:
+    """Return the share of other classes in the targets of n rows, as of Platt (1999), and more of few in total."""
+    return np.minimum(smoothing * (1 + (FEW / max(total, 1.0)) ** 2) / (np.asarray(n) + 2), 0.5)
 
 
 def smoothed(on: NDArray, weight: NDArray, smoothing: float) -> tuple[NDArray, NDArray]:
-    """Return each row's weight for the second class and for the first, with the targets of Platt (1999)."""
-    positive, negative = float(weight @ on), float(weight @ (1 - on))
-    target = np.where(on == 1, 1 - smoothing / (positive + 2), smoothing / (negative + 2))
+    """Return each row's weight for the second class and for the first, with smoothed targets."""
+    of_off, of_on = share_of_others(np.array([weight @ (1 - on), weight @ on]), float(weight.sum()), smoothing)
+    target = np.where(on == 1, 1 - of_on, of_off)
     return weight * target, weight * (1 - target)
 
 
 def floor_of(weight: NDArray, k: int, smoothing: float) -> float:
-    """Return the least probability that so many rows let one state of each of k classes, as Platt's targets do."""
-    return min(smoothing / ((float(weight.sum()) + 2) * (k - 1)), 0.5 / k)
+    """Return the least probability that so many rows let one state of each of k classes, as their targets do."""
+    total = float(weight.sum())
+    return min(float(share_of_others(total, total, smoothing)) / (k - 1), 0.5 / k)
 
 
-def rising_curve(s: NDArray, on: NDArray, off: NDArray, mean: NDArray, ridge: NDArray) -> tuple[float, float, float]:
-    """Return the likeliest curve whose slopes are positive: with two, else with one, else with next to none."""
-    found = fit_curve(s, on, off, mean, ridge, 3)
-    if found[1] - abs(found[2]) >= LEAST_SLOPE:
-        return found
-    found = fit_curve(s, on, off, np.append(mean[:2], 0.0), ridge, 2)
-    if found[1] >= LEAST_SLOPE:
-        return found
-    return fit_curve(s, on, off, np.array([0.0, LEAST_SLOPE, 0.0]), ridge, 1)
+def unlimited(scores: NDArray, scale: NDArray, limits: NDArray) -> NDArray:
+    """Return the scores that count as the given ones, which may be beyond their limits; far away if none does."""
+    within = np.clip(scores, *limits.T)
+    with np.errstate(over="ignore", invalid="ignore"):
+        part = np.clip(np.nan_to_num(np.abs(scores - within) / (BEYOND_LIMITS * scale)), 0, FARTHEST / (1 + FARTHEST))
+        return within + np.sign(scores - within) * part / (1 - part) * scale
+
+
+def outer_limits(s: NDArray, count: NDArray | None = None) -> NDArray:
+    """Return the limits of scores, of shape (len(OUTER), 2), that leave out so many on each side; each counts once, if not given.
+
+    The first leave none out, and are a little beyond them.
+    """
+    there = s if count is None else s[count > 0]
+    if len(there) == 0:
+        return np.tile([-LARGEST, LARGEST], (len(OUTER), 1))
+    if count is None:
+        order, first = np.sort(there), (OUTER * len(there)).astype(np.intp)
+        found = np.column_stack([order[first], order[len(order) - 1 - first]]).astype(np.float64)
+    else:
+        order, total = np.argsort(there), count.sum()
+        count = count[count > 0][order]
+        lowest = np.searchsorted(np.cumsum(count), OUTER * total, side="right")
+        highest = np.searchsorted(np.cumsum(count[::-1]), OUTER * total, side="right")
+        found = np.column_stack([there[order[lowest]], there[order[::-1][highest]]])
+    with np.errstate(over="ignore"):
+        found[0] += MARGIN * (found[0, 1] - found[0, 0]) * np.array([-1, 1])
+    return np.clip(found, -LARGEST, LARGEST)
+
+
+class Fit(NamedTuple):
+    """The scale, curve and limits of a column of scores."""
+
+    scale: float
+    curve: NDArray
+    limits: NDArray
+
+
+def limited_curve(scores: NDArray, on: NDArray, off: NDArray, count: NDArray | None = None) -> Fit:
+    """Return the likeliest curve with the likeliest of the outer limits; score i is worth on[i] and off[i] rows."""
+    fits = []
+    for limits in outer_limits(scores, count):
+        s = np.clip(scores, *limits).astype(np.float64)
+        scale = root_mean_square(s, count)
+        curve, objective = fit_curve(s / scale, on, off, np.zeros(3), RIDGE, LEAST_SLOPE)
+        fits.append((objective, Fit(scale, np.array(curve), limits)))
+    return min(fits, key=itemgetter(0))[1]
+
+
+def stacked(fits: list[Fit]) -> tuple[NDArray, NDArray, NDArray]:
+    """Return the scales, the curves and the limits of columns."""
+    scale, curves, limits = zip(*fits, strict=True)
+    return np.array(scale), np.array(curves), np.array(limits)
 
 
 def fit_two(scores: NDArray, on: NDArray, weight: NDArray, smoothing: float) -> CurveMap:
@@ -157,30 +232,21 @@ def fit_two(scores: NDArray, on: NDArray, weight: NDArray, smoothing: float) -> 
     return CurveMap(*fit_thresholds(scores, on[:, None], weight, smoothing), np.array([floor]))
 
 
-def fit_thresholds(scores: NDArray, on: NDArray, weight: NDArray, smoothing: float) -> tuple[NDArray, NDArray]:
-    """Return the scale and the curve of each column by itself."""
-    weight, m = relative(weight), scores.shape[1]
-    scale = np.array([root_mean_square(scores[:, j]) for j in range(m)])
-    curves = np.empty((m, 3))
-    for j in range(m):
-        s = np.ascontiguousarray(scores[:, j] / scale[j], dtype=np.float64)
-        curves[j] = rising_curve(s, *smoothed(on[:, j].astype(np.float64), weight, smoothing), np.zeros(3), RIDGE)
-    return scale, curves
+def fit_thresholds(scores: NDArray, on: NDArray, weight: NDArray, smoothing: float) -> tuple[NDArray, NDArray, NDArray]:
+    """Return the scale, the curve and the limits of each column by itself."""
+    weight = relative(weight)
+    targets = (smoothed(column.astype(np.float64), weight, smoothing) for column in on.T)
+    return stacked([limited_curve(s, *both) for s, both in zip(scores.T, targets, strict=True)])
 
 
 def fit_binned(places: NDArray, seen: NDArray, smoothing: float) -> CurveMap:
     """Return the map of scores that were counted in bins: of each score seen[j, bin, side], side 1 being positive."""
-    m = len(seen)
-    scale, curves = np.empty(m), np.empty((m, 3))
-    floor = np.array([floor_of(weight, 2, smoothing) for weight in seen])
-    for j, weight in enumerate(seen):
-        total = weight.sum()
-        scale[j] = np.sqrt((weight.sum(axis=1) * places**2).sum() / total) if total > 0 else 1.0
-        s, (n_off, n_on) = places / (scale[j] or 1.0), weight.sum(axis=0)
-        of_on, of_off = smoothing / (n_on + 2), smoothing / (n_off + 2)
-        on = weight[:, 1] * (1 - of_on) + weight[:, 0] * of_off
-        curves[j] = rising_curve(s, on, weight.sum(axis=1) - on, np.zeros(3), RIDGE)
-    return CurveMap(np.where(scale > 0, scale, 1.0), curves, floor)
+    floor, fits = np.array([floor_of(weight, 2, smoothing) for weight in seen]), []
+    for weight in seen:
+        of_off, of_on = share_of_others(weight.sum(axis=0), float(weight.sum()), smoothing)
+        on, count = weight[:, 1] * (1 - of_on) + weight[:, 0] * of_off, weight.sum(axis=1)
+        fits.append(limited_curve(places, on, count - on, count))
+    return CurveMap(*stacked(fits), floor)
 
 
 def fit_labels(scores: NDArray, on: NDArray, weight: NDArray, smoothing: float) -> CurveMap:
@@ -192,17 +258,31 @@ def fit_labels(scores: NDArray, on: NDArray, weight: NDArray, smoothing: float) 
     on = on.astype(np.float64)
     there = (on.min(axis=0, initial=1) < on.max(axis=0, initial=0)).nonzero()[0]
     there = there if len(there) else np.arange(m)
-    scale = root_mean_square(scores[:, there])
-    s = np.asarray(scores / scale, dtype=np.float64)
+    each = np.stack([outer_limits(column) for column in scores.T], axis=1)  # of shape (shares, m, 2)
     some = np.ix_(np.arange(0, n, max(1, n * len(there) // POOLED)), there)
-    pooled = np.ascontiguousarray(s[some].ravel()), *smoothed(on[some].ravel(), np.repeat(weight[some[0]], len(there)), smoothing)
-    common = np.array(rising_curve(*pooled, np.zeros(3), RIDGE))
-    ridge = RIDGE + [0, SHARED_SLOPE, SHARED_SLOPE]
-    curves = np.empty((m, 3))
+    pooled = smoothed(on[some].ravel(), np.repeat(weight[some[0]], len(there)), smoothing)
+    fits = []
+    for limits in each:
+        scale = root_mean_square(np.clip(scores[:, there], *limits[there].T))
+        s = np.clip(scores[some], *limits[there].T).astype(np.float64).ravel() / scale
+        curve, objective = fit_curve(s, *pooled, np.zeros(3), RIDGE, LEAST_SLOPE)
+        fits.append((objective, Fit(scale, np.array(curve), limits)))
+    scale, common, limits = min(fits, key=itemgetter(0))[1]
+    ridge, mean = RIDGE + [0, SHARED_SLOPE, SHARED_SLOPE], np.append(0.0, common[1:])
+    curves, s = np.empty((m, 3)), np.asfortranarray(np.clip(scores, *limits.T) / scale, dtype=np.float64)
     for j in range(m):
-        targets = smoothed(on[:, j], weight, smoothing)
-        curves[j] = rising_curve(np.ascontiguousarray(s[:, j]), *targets, np.append(0.0, common[1:]), ridge)
-    return CurveMap(np.full(m, scale), curves, np.full(m, floor_of(weight, 2, smoothing)))
+        curves[j] = fit_curve(s[:, j], *smoothed(on[:, j], weight, smoothing), mean, ridge, LEAST_SLOPE)[0]
+    return CurveMap(np.full(m, scale), curves, limits, np.full(m, floor_of(weight, 2, smoothing)))
+
+
+def limits_of_rows(s: NDArray) -> NDArray:
+    """Return the largest sizes of rows of scores, of shape (len(OUTER),), beyond which as many rows are as of `outer_limits`."""
+    if len(s) == 0:
+        return np.full(len(OUTER), LARGEST)
+    sizes = np.sort(np.abs(s).max(axis=1))
+    found = sizes[len(s) - 1 - (2 * OUTER * len(s)).astype(np.intp)]
+    found[0] = min(found[0], LARGEST / 2) * (1 + MARGIN)
+    return found
 
 
 def fit_classes(scores: NDArray, y: NDArray, k: int, weight: NDArray, smoothing: float, *, matrix: bool) -> ClassMap:
@@ -211,21 +291,33 @@ def fit_classes(scores: NDArray, y: NDArray, k: int, weight: NDArray, smoothing:
     if n > MOST_FITTED:
         some = np.arange(MOST_FITTED) * n // MOST_FITTED
         scores, y, weight = scores[some], y[some], weight[some]
-    weight, d = relative(weight), scores.shape[1]
-    mean = scores.mean(axis=0, dtype=np.float64) if len(scores) else np.zeros(d)
-    s = np.ascontiguousarray(scores - mean, dtype=np.float64)
-    scale = root_mean_square(s)
-    s /= scale
-    matrix = matrix and k <= FEW_CLASSES
-    ridge = np.concatenate([[SLOPE], np.full(k, OFFSETS), np.full(d * k if matrix else 0, MATRIX)])
-    start = np.zeros(len(ridge))
+    scores, weight, d = np.asarray(scores, dtype=np.float64), relative(weight), scores.shape[1]
+    soft = share_of_others(np.bincount(y, weights=weight, minlength=k), float(len(y)), smoothing)
+    ridge = np.concatenate([[SLOPE], np.full(k, OFFSETS), np.full(d * k, MATRIX)])
+
+    mean = np.median(scores, axis=0) if len(scores) else np.zeros(d)
+    centred = scores - mean
+    size = np.abs(centred).max(axis=1, keepdims=True)
+
+    def fit(limit: float, start: NDArray, close: float) -> tuple[float, float, ClassMap]:
+        """Return minus the mean log-likelihood of the likeliest map from a start, the limit and the map."""
+        s = centred * np.minimum(1, limit / np.maximum(size, limit or 1.0))
+        scale = root_mean_square(s)
+        if len(s) == 0:
+            return 0.0, limit, ClassMap(mean, scale, limit, k, start, floor)
+        arguments = s / scale, y.astype(np.intp), weight, soft, ridge[: len(start)], d == k
+        found = minimize(likelihood, start, args=arguments, jac=True, method="L-BFGS-B", options={"maxiter": 200, "ftol": close})
+        return found.fun, limit, ClassMap(mean, scale, min(limit / scale, LARGEST), k, found.x, floor)
+
+    start = np.zeros(1 + k)
     start[0] = float(d == k)
-    if len(s) == 0:
-        return ClassMap(mean, scale, k, start, floor)
-    soft = np.minimum(smoothing / (np.bincount(y, weights=weight, minlength=k) + 2), 0.5)
-    arguments = s, y.astype(np.intp), weight, soft, ridge, d == k
-    found = minimize(likelihood, start, args=arguments, jac=True, method="L-BFGS-B", options={"maxiter": 200, "ftol": 1e-5})
-    return ClassMap(mean, scale, k, found.x, floor)
+    fits = []
+    for limit in limits_of_rows(centred):
+        fits.append(fit(limit, start, COARSE))
+        start = fits[-1][2].parameters  # near the next one
+    _, limit, best = min(fits, key=itemgetter(0))
+    start = np.append(best.parameters, np.zeros(d * k)) if matrix and k <= FEW_CLASSES else best.parameters
+    return fit(limit, start, CLOSE)[2]
 
 
 def fit_ranks(scores: NDArray, y: NDArray, r: int, weight: NDArray, smoothing: float, *, matrix: bool) -> RankMap:

@@ -74,7 +74,8 @@ class ExpectedCost(DecisionRule):
     smoothing : float, default=0.1
         The target of the n rows of a class is 1 - smoothing / (n + 2) instead of 1.  If the map is fitted to n rows, no
         probability of k classes is below smoothing / ((n + 2) (k - 1)), and none of k ranks below half of that.  Platt (1999)
-        has 1, which is too large if few rows are costly.
+        has 1, which is too large if few rows are costly.  If the map is fitted to few rows, n of them, the smoothing is
+        1 + (20 / n)^2 times as large.
 
     See Also
     --------

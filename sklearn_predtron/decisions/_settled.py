@@ -9,6 +9,7 @@ import numpy as np
 from sklearn_predtron._core.state import accept, between, count, flag, length_of, real, reals, shown, whole
 
 LEAST = 5e-324  # above 0
+LARGEST = np.finfo(float).max
 
 
 def checked_settled(fitted_decision: Any, problem: Any) -> Any:
@@ -32,9 +33,9 @@ def checked_map(value: Any, problem: Any) -> Any:
     """Return the moment of a calibration map, its smoothing and its parameters: curves, a map of classes, or both for ranks."""
     parts: Any = value[2] if is_list(value, 3) else ()
     n = len(parts) if is_list(parts) else 0
-    if n not in (3, 5):
+    if n not in (3, 4, 5, 6):
         raise ValueError(f"where a map is expected there is {shown(parts)}")
-    checked = checked_classes if n == 5 else checked_ranks if is_list(parts[2]) else checked_curves
+    checked = checked_classes if n > 4 else checked_ranks if is_list(parts[-1]) else checked_curves
     moment, smoothing = accept(value[:2], (count, between(LEAST, 1)))
     return moment, smoothing, checked(parts, problem)
 
@@ -44,7 +45,13 @@ def checked_curves(parts: Any, problem: Any) -> Any:
     m = length_of(parts, 0)
     if m not in (1, problem.d):
         raise ValueError(f"there are {m} curves, and {problem.d} scores")
-    return with_floor(rising(accept(parts, (reals(m, least=LEAST), reals(m, 3), reals(m, least=0)))), 2)
+    parts = with_limits(parts, m)
+    return with_floor(rising(accept(parts, (reals(m, least=LEAST), reals(m, 3), reals(m, 2), reals(m, least=0)))), 2)
+
+
+def with_limits(parts: Any, m: int) -> Any:
+    """Return curves of m scores and what follows them with limits, which those of the first versions had not."""
+    return (*parts[:2], np.tile([-LARGEST, LARGEST], (m, 1)), parts[2]) if len(parts) == 3 else parts
 
 
 def with_floor(parts: Any, k: int) -> Any:
@@ -55,28 +62,33 @@ def with_floor(parts: Any, k: int) -> Any:
 
 
 def rising(parts: Any) -> Any:
-    """Return curves if they rise on both sides of 0."""
+    """Return curves if they rise on both sides of 0, and their limits are in order."""
     if not (parts[1][:, 1] > np.abs(parts[1][:, 2])).all():
         raise ValueError("a curve falls")
+    if not (parts[2][:, 0] <= parts[2][:, 1]).all():
+        raise ValueError("the least score is above the largest")
     return parts
 
 
 def checked_classes(parts: Any, problem: Any) -> Any:
     """Return the map of classes, of which a code for rejections is none."""
     most = getattr(problem, "k", 0)
-    k, n = length_of(parts, 0), length_of(parts, 3)
+    k = length_of(parts, 0)
+    if len(parts) == 5:  # of the first versions, which had no limit
+        parts = (*parts[:2], LARGEST, *parts[2:])
+    n = length_of(parts, 4)
     if k not in (most, most - 1) or n not in (1 + k, 1 + k + k * k):
         raise ValueError(f"a map of {k} classes has {n} numbers")
-    pattern = reals(k), between(LEAST, np.finfo(float).max), whole(k, k), reals(n), between(0, 1)
+    pattern = reals(k), between(LEAST, LARGEST), between(0, LARGEST), whole(k, k), reals(n), between(0, 1)
     return with_floor(accept(parts, pattern), k)
 
 
 def checked_ranks(parts: Any, problem: Any) -> Any:
     """Return the map of ranks."""
-    scale, curves, classes = parts
-    found = checked_classes(classes, problem) if is_list(classes, 5) else accept(classes, (real,) * 5)
-    n = found[2] - 1
-    return *rising(accept((scale, curves), (reals(n, least=LEAST), reals(n, 3)))), found
+    classes = parts[-1]
+    found = checked_classes(classes, problem) if len(classes) in (5, 6) else accept(classes, (real,) * 6)
+    n = len(found[0]) - 1
+    return *rising(accept(with_limits(parts, n)[:3], (reals(n, least=LEAST), reals(n, 3), reals(n, 2)))), found
 
 
 def checked_cut(value: Any, problem: Any) -> Any:
@@ -104,7 +116,7 @@ def checked_number(value: Any, problem: Any) -> Any:
 
 def checked_certificate(value: Any, problem: Any) -> Any:
     """Return the moment of a certificate, the smoothing and the costs by which it holds, and the certificate itself."""
-    n, positive, share = length_of(value, 2), between(LEAST, np.finfo(float).max), between(LEAST, 1)
+    n, positive, share = length_of(value, 2), between(LEAST, LARGEST), between(LEAST, 1)
     found = accept(value, (count, share, reals(n, least=0), (positive, share, count, count, any_real, real)))
     if found[3][3] > found[3][2]:
         raise ValueError("a certificate is of more rows than there were")
@@ -118,7 +130,7 @@ def any_real(value: Any) -> float:
 
 def checked_tempered(value: Any, problem: Any) -> Any:
     """Return the temperature and the biases of labels that scores of sequences are read by."""
-    return accept(value, (between(LEAST, np.finfo(float).max), (real,) * problem.d))
+    return accept(value, (between(LEAST, LARGEST), (real,) * problem.d))
 
 
 CHECKS = {

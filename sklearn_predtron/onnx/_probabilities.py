@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron.decisions._calibration import LEAD, Calibrated
+from sklearn_predtron.decisions._curves import BEYOND_LIMITS
 from sklearn_predtron.decisions._maps import ClassMap, CurveMap, RankMap
 from sklearn_predtron.onnx._graph import Graph
 
@@ -70,9 +71,41 @@ def by_map(graph: Graph, found: Any, scores: str) -> str:
 def draw_curves(graph: Graph, found: CurveMap | RankMap, scores: str) -> str:
     """Return the log-odds of the curve of each score."""
     offset, slope, apart = (graph.constant(part, graph.real) for part in np.asarray(found.curves).T)
-    s = graph.node("Div", scores, graph.constant(found.scale, graph.real))
+    s = limited(graph, scores, found.limits, found.scale)
     above = graph.node("Add", graph.node("Mul", s, slope), graph.node("Mul", graph.node("Abs", s), apart))
     return graph.node("Add", above, offset)
+
+
+def limited(graph: Graph, scores: str, limits: NDArray, scale: NDArray) -> str:
+    """Return scores within their limits, divided by their scale, and of what they have beyond them next to nothing."""
+    least, most = (held_limit(graph, part) for part in limits.T)
+    within = graph.node("Max", graph.node("Min", scores, most), least)
+    unit = graph.constant(scale, graph.real)
+    rest = graph.node("Div", graph.node("Sub", scores, within), unit)
+    return graph.node("Add", graph.node("Div", within, unit), beyond(graph, rest))
+
+
+def limited_rows(graph: Graph, s: str, limit: float) -> str:
+    """Return rows of scores, which shrink where one is beyond a limit."""
+    farthest = graph.node("TopK", graph.node("Abs", s), graph.constant([1], np.int64), n_outputs=2, axis=1)[0]
+    most = held_limit(graph, limit)
+    within = graph.node("Min", farthest, most)
+    size = graph.node("Add", within, beyond(graph, graph.node("Sub", farthest, within)))
+    far = graph.node("Greater", farthest, most)
+    share = graph.node("Div", size, graph.node("Where", far, farthest, graph.constant(1, graph.real)))
+    return graph.node("Where", far, graph.node("Mul", s, share), s)
+
+
+def held_limit(graph: Graph, limit: Any) -> str:
+    """Return a limit, which is that of the type if it is none."""
+    largest = float(np.finfo(graph.real).max)
+    return graph.constant(np.clip(limit, -largest, largest), graph.real)
+
+
+def beyond(graph: Graph, excess: str) -> str:
+    """Return what an excess over a limit counts."""
+    share = graph.node("Div", excess, graph.node("Add", graph.node("Abs", excess), graph.constant(1, graph.real)))
+    return graph.node("Mul", share, graph.constant(BEYOND_LIMITS, graph.real))
 
 
 def of_both(graph: Graph, second: str) -> str:
@@ -86,7 +119,7 @@ def of_classes(graph: Graph, found: ClassMap, scores: str) -> str:
     matrix = found.parameters[1 + found.k :].reshape(-1, found.k)
     matrix = (slope * np.eye(d, found.k) if d == found.k else 0) + (matrix if len(matrix) else np.zeros((d, found.k)))
     s = graph.node("Sub", scores, graph.constant(found.mean, graph.real))
-    s = graph.node("Div", s, graph.constant(found.scale, graph.real))
+    s = limited_rows(graph, graph.node("Div", s, graph.constant(found.scale, graph.real)), found.limit)
     return above_floor(graph, graph.node("Softmax", graph.linear(s, matrix, offsets), axis=1), found.floor, found.k)
 
 

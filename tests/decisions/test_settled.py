@@ -30,7 +30,7 @@ MODELS = {
     "batches": (PredtronBipartiteClassifier(loss="auc"), TWO),
 }
 NEGATIVE = -1  # which a cut may be
-BAD = [None, "text", np.nan, NEGATIVE, (), np.array([np.nan]), np.zeros((2, 2))]
+BAD = [None, "text", np.nan, NEGATIVE, (), np.array([np.nan]), np.zeros((2, 2, 2))]
 
 
 def learned(name):
@@ -111,7 +111,8 @@ def test_damaged_values_are_refused(name):
         ("two", ("map", 2, 0), np.zeros(1), "below 4.94066e-324"),
         ("two", ("map", 2, 1), np.array([[0.0, 1.0, 2.0]]), "a curve falls"),
         ("sets", ("map", 2, 0), np.ones(2), "there are 2 curves, and 3 scores"),
-        ("reject", ("map", 2, 3), np.zeros(6), "a map of 3 classes has 6 numbers"),
+        ("two", ("map", 2, 2), np.array([[1.0, 0.0]]), "the least score is above the largest"),
+        ("reject", ("map", 2, 4), np.zeros(6), "a map of 3 classes has 6 numbers"),
         ("ranks", ("map", 2), (np.ones(2),), "where a map is expected"),
         ("two", ("map", 1), 0.0, "is not a number between"),
         ("two", ("other",), 1, "where a map, a cut or a choice is expected"),
