@@ -21,7 +21,7 @@ from sklearn_predtron.features._knots import described, evenly
 from sklearn_predtron.features._layout import CATEGORIES, MOST_FACTORS, MOST_KNOTS, NUMBERS, Description, Layout
 from sklearn_predtron.features._made_rows import MadeRows
 from sklearn_predtron.features._names import feature_names, unique
-from sklearn_predtron.features._pairs import chosen_pairs, targets_of
+from sklearn_predtron.features._pairs import ranked_pairs, targets_of
 from sklearn_predtron.features._row_map import FourierMap, PiecewiseMap, RowMap
 from sklearn_predtron.features._table import Gathered, check_range, matrix_of, warn_of_cells
 
@@ -373,7 +373,7 @@ class PiecewiseLinear(FeatureMap):
     are hashed if they have more than 2^20 places.
 
     If there are more pairs than `n_pairs`, the map takes those whose means over a grid of 8 x 8 quantiles explain most of the
-    residuals of a linear fit of y.  It uses 20,000 rows, or fewer if there are many pairs.  Labels count as indicators, with the
+    residuals of an additive fit of y on the same bins.  It uses 20,000 rows, or fewer if there are many pairs.  Labels count as indicators, with the
     sum over several.  Of more than 500 columns only those are tried that explain most by themselves.  Without y the pairs are
     columns that are near each other.
 
@@ -508,14 +508,7 @@ class PiecewiseLinear(FeatureMap):
             found.append(described(column[~np.isnan(column)], self.n_knots, self.pair_knots))
         mean, sd = np.array([numbers.mean for numbers in found]), np.array([numbers.sd for numbers in found])
         of_numbers = np.array([len(numbers.hats) > 0 for numbers in found])
-        pairs = chosen_pairs(
-            matrix,
-            np.flatnonzero(of_numbers | (n_categories > 0)),
-            of_numbers,
-            lambda values, j: np.clip((values - mean[j]) / sd[j], -CLIP, CLIP),
-            Y,
-            self.n_pairs,
-        )
+        pairs = ranked_pairs(matrix, np.flatnonzero(of_numbers | (n_categories > 0)), of_numbers, Y, self.n_pairs)
         description = Description(
             *filled([numbers.hats for numbers in found], self.n_knots),
             *filled([numbers.factors for numbers in found], self.pair_knots),
@@ -523,7 +516,7 @@ class PiecewiseLinear(FeatureMap):
             sd,
             n_categories.astype(np.intp),
             np.isnan(matrix).any(axis=0).astype(np.intp),
-            pairs,
+            rising(pairs),
         )
         return tuple(description)
 
@@ -540,6 +533,11 @@ class PiecewiseLinear(FeatureMap):
         tags = super().__sklearn_tags__()
         tags.input_tags.string = tags.input_tags.categorical = self.categories is not None
         return tags
+
+
+def rising(pairs: NDArray) -> NDArray:
+    """Return pairs of columns in rising order."""
+    return pairs[np.lexsort(pairs.T[::-1])]
 
 
 def filled(knots: list[NDArray], most: int) -> tuple[NDArray, NDArray]:
