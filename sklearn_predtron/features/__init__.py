@@ -373,9 +373,9 @@ class PiecewiseLinear(FeatureMap):
     are hashed if they have more than 2^20 places.
 
     If there are more pairs than `n_pairs`, the map takes those whose means over a grid of 8 x 8 quantiles explain most of the
-    residuals of an additive fit of y on the same bins.  It uses 20,000 rows, or fewer if there are many pairs.  Labels count as indicators, with the
-    sum over several.  Of more than 500 columns only those are tried that explain most by themselves.  Without y the pairs are
-    columns that are near each other.
+    residuals of an additive fit of y on the same bins.  It uses 20,000 rows, or fewer if there are many pairs.  Labels count as
+    indicators, with the sum over several.  Of more than 500 columns only those are tried that explain most by themselves.
+    Without y the pairs are columns that are near each other.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The pairs of columns that have products: all, or those that explain most of what single columns leave (FAST, Lou et al. 2013)."""
+"""The pairs of columns that have products: all, or those that explain most of what single columns leave (Lou et al. 2013)."""
 
 from __future__ import annotations
 
