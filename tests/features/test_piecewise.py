@@ -257,7 +257,7 @@ def test_damaged_states_are_refused():
 def test_wrong_parameters_are_refused():
     X = table(30, 3)
     wrong = [
-        *[{"n_knots": value} for value in (1, 256, 3.0, None)],
+        *[{"n_knots": value} for value in (1, 256, 3.0, "all")],
         *[{"n_pairs": value} for value in (-1, 0.5, "all")],
         *[{"pair_knots": value} for value in (1, 17)],
         *[{"categories": value} for value in ("all", 3, [1.5], [True], ["x0"], [7], {"a": 1})],
