@@ -205,19 +205,16 @@ class Trainer:
         """Return the runs of the feature maps that are not clearly behind after a few epochs, the best first."""
         first = plan.first_comparison()
         runs = [self.started(candidate, first, history) for candidate in candidates]
-        scores = []
+        results: list[Result] = []
         for run in runs:
-            scores.append(run.run([], FIRST_EPOCHS).checkpoint.score)
+            results.append(run.run([lowest(results)] if results else [], FIRST_EPOCHS))
             if run.stopped:
                 return [run]
-        best = scores[0]
-        for score in scores[1:]:
-            best = score if score.ratio_to(best) < 1 else best
-        ratios = np.array([score.ratio_to(best) for score in scores])
+        best = lowest(results).checkpoint.score
+        ratios = np.array([result.checkpoint.score.ratio_to(best) for result in results])
         order = [i for i in np.argsort(ratios, kind="stable") if ratios[i] <= candidates[i].margin(FIRST_EPOCHS)]
-        early = [i for i in order if not candidates[i].late][:MOST_MAPS]
-        kept = [i for i in order if candidates[i].late or i in early]
-        return [runs[i] if first is plan else self.started(candidates[i], plan, history) for i in kept]
+        early, late = [i for i in order if not candidates[i].late][:MOST_MAPS], [i for i in order if candidates[i].late]
+        return [runs[i] if first is plan else self.started(candidates[i], plan, history) for i in early + late]
 
     @property
     def one_candidate(self) -> bool:
