@@ -85,7 +85,7 @@ def default_shape(kind: Kind, n: int) -> Shape:
         return Shape(1, (1, 3, 10), "refit")
     if kind == "tables":
         n_models = max(3, min(5, 1 + 4_000 // n))
-        epochs = checkpoints(n, 1_000, min(100, max(31, 100_000 // n)))
+        epochs = checkpoints(n, 1_000, min(100, max(10, min(31, 1_000_000 // n), 100_000 // n)))
         return Shape(n_models, epochs, "average") if n <= 2_000 else Shape(1, epochs, "refit")
     n_models = max(2, min(5, 1 + 120_000 // n))
     epochs = checkpoints(n, 2_000, max(3, min(100, int(100 * (3_000 / n) ** 0.5))))

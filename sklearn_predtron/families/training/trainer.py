@@ -171,14 +171,13 @@ class Trainer:
     def choose(self, plan: TrainingPlan) -> Result:
         """Return the best of the candidates by their held-out rows; its model is then the one in progress."""
         silent, candidates = plan.finish == "refit", plan.candidates
-        history = self.model.learner.history  # that a callback wants
         if not silent and len(candidates) > 1 and self.one_candidate:
             self.monitor = Monitor(self, plan.epochs, silent=True)
             candidates = (self.compare(plan, candidates, None).candidate,)
         self.monitor = Monitor(self, plan.epochs * len(candidates), silent=silent)
         if plan.finish == "average":
             self.model.learned_with = MEAN
-        best = self.compare(plan, candidates, history)
+        best = self.compare(plan, candidates, self.model.learner.history)  # which a callback may want
         if not best.stopped:
             watching, self.monitor = self.monitor, Monitor(self, plan.epochs, silent=True)
             once = plan.evaluated_once(best.checkpoint.epochs)
