@@ -22,6 +22,7 @@ from sklearn_predtron import (
     PredtronRanker,
     PredtronSequenceTagger,
 )
+from sklearn_predtron.callbacks import EarlyStopping
 from sklearn_predtron.estimator_checks import expected_failed_checks
 from sklearn_predtron.families.training import runs
 from sklearn_predtron.features import Auto, PiecewiseLinear, RandomFourier
@@ -298,15 +299,40 @@ def test_a_split_chooses_among_few_rows_and_all_are_learned():
 @pytest.mark.parametrize("n", [N, 3 * N])
 def test_costs_of_rows_choose_among_maps_too(n):
     random = np.random.default_rng(2)
-    rows = random.standard_normal((n, 4))
+    rows = random.standard_normal((n + 3000, 4))
     y = ((rows**2).sum(axis=1) > 3.4).astype(int)
-    costs = {(1, 0): np.full(n, 2.0), (0, 1): random.uniform(0.5, 1.5, n)}
-    chosen = PredtronBinaryClassifier(features="auto", random_state=0).fit(rows, y, costs=costs)
-    assert type(chosen.features_) is RandomFourier and chosen.cost_power_ in (0, 0.5, 1)
-    first = PredtronBinaryClassifier(features=PiecewiseLinear(n_knots=12, n_pairs=100, pair_knots=5), random_state=0).fit(
-        rows, y, costs=costs
+    costs = np.zeros((n + 3000, 2, 2))
+    costs[:, 1, 0], costs[:, 0, 1] = 2, random.uniform(0.5, 1.5, n + 3000)
+    chosen, first = (
+        PredtronBinaryClassifier(features=features, random_state=0).fit(rows[:n], y[:n], costs=costs[:n])
+        for features in ("auto", PiecewiseLinear(n_knots=12, n_pairs=100, pair_knots=5))
     )
-    assert chosen.sample_loss(rows, y, costs=costs).mean() < first.sample_loss(rows, y, costs=costs).mean()
+    assert type(chosen.features_) is RandomFourier and chosen.cost_power_ in (0, 0.5, 1)
+    paid, paid_first = (one.sample_loss(rows[n:], y[n:], costs=costs[n:]).mean() for one in (chosen, first))
+    assert paid < 0.8 * paid_first
+
+
+def test_one_shard_chooses_a_map_and_its_epochs_are_those_of_one_learner():
+    y = (X**2).sum(axis=1) > 3.4
+    mixed = ParameterMixing(PredtronBinaryClassifier(features="auto"), shards=1, rounds=4, random_state=0).fit(X, y)
+    assert type(mixed.estimator_.features_) is RandomFourier and len(mixed.loss_curve_) == 4
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        PredtronBipartiteClassifier(),
+        PredtronBinaryClassifier(warm_start=True),
+        PredtronBinaryClassifier(average="auto"),
+        PredtronBinaryClassifier().set_callbacks(EarlyStopping((X[:99], TWO[:99]))),
+    ],
+    ids=["batches", "warm_start", "average", "callback"],
+)
+def test_a_single_model_has_the_best_map_too(model):
+    y = ((X**2).sum(axis=1) > 3.4).astype(int)
+    model.set_params(features="auto", random_state=0).fit(X, y)
+    assert type(model.features_) is RandomFourier and model.score(X, y) > 0.95
+    assert_array_equal(model.fit(X[::-1], y[::-1]).predict(X), pickle.loads(pickle.dumps(model)).predict(X))
 
 
 def test_threads_change_no_bit_of_a_choice():

@@ -170,6 +170,8 @@ class TrainingPlan:
         The seed of all that is drawn; None draws nothing.
     candidates : tuple of Candidate, default=()
         The configurations to compare, the default first.
+    before : TrainingPlan, default=None
+        The plan by which a feature map is chosen before this one, in which a single model is trained.
     """
 
     validation: Validation | None
@@ -178,6 +180,7 @@ class TrainingPlan:
     epochs: int
     seed: int | None
     candidates: tuple[Candidate, ...] = ()
+    before: TrainingPlan | None = None
 
     def first_comparison(self) -> TrainingPlan:
         """Return the plan by which feature maps are compared first: few epochs of few rows; itself if it begins in this way."""
@@ -264,9 +267,24 @@ def plan_training(
     if validation is None:
         return nothing
     if not evaluate_after:
-        return replace(nothing, validation=validation, finish=shape.finish)
+        before = choice_of_map(estimator, model, reader, batch, units, seed)
+        return replace(nothing, validation=validation, finish=shape.finish, before=before)
     candidates = candidates_of(estimator, model, batch)
     return TrainingPlan(validation, evaluate_after, shape.finish, evaluate_after[-1], seed, candidates)
+
+
+def choice_of_map(
+    estimator: Any, model: Model, reader: RowReader, batch: Batch, units: Units, seed: int | None
+) -> TrainingPlan | None:
+    """Return the plan by which a split chooses the feature map of a single model; None if there is one map, or too few units."""
+    n, candidates = len(units.numbers), candidates_of(estimator, model, batch)
+    if n < LEAST_UNITS or not batch.rows.made or len(candidates) == 1:
+        return None
+    validation = drawn_validation(Shape(1), units, reader, batch, seed)
+    if validation is None:
+        return None
+    after = checkpoints(n, 0, LATE_EPOCHS) if estimator.max_iter is None else (estimator.max_iter,)
+    return TrainingPlan(validation, after, "refit", after[-1], seed, candidates)
 
 
 def kind_of_plan(estimator: Any, model: Model, decision: Decision, batch: Batch, single: str | None) -> Kind:

@@ -159,6 +159,8 @@ class Trainer:
     def carry_out(self, plan: TrainingPlan, batch: Batch) -> None:
         """Train by a plan."""
         if not plan.evaluate_after:
+            if plan.before is not None:
+                batch = self.choose_map(plan.before, batch)
             held_out = self.train(plan, batch)
             if held_out is not None:
                 self.model.fit_decision(self.decision, held_out, batch.rows.p)
@@ -167,6 +169,15 @@ class Trainer:
             if plan.finish == "refit":
                 self.refit(plan, best)
         self.model.fit_decision_on_rows(self.decision, batch)
+
+    def choose_map(self, plan: TrainingPlan, batch: Batch) -> Batch:
+        """Make the model in progress one of the best feature map, which is not trained yet; return its rows."""
+        best = self.compare(plan, plan.candidates, None).candidate
+        if batch.costs is not None:
+            best = best._replace(batch=best.batch.by_power(batch.costs.power))
+        self.start(best)
+        self.latest = None
+        return best.batch
 
     def choose(self, plan: TrainingPlan) -> Result:
         """Return the best of the candidates by their held-out rows; its model is then the one in progress."""
