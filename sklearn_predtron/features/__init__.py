@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from sklearn_predtron.features._knots import described, evenly
 from sklearn_predtron.features._layout import CATEGORIES, MOST_FACTORS, MOST_KNOTS, NUMBERS, Description, FeatureLayout
 from sklearn_predtron.features._made_rows import MadeRows
 from sklearn_predtron.features._names import feature_names, unique
-from sklearn_predtron.features._pairs import chosen_pairs, targets_of
+from sklearn_predtron.features._pairs import ranked_pairs, targets_of
 from sklearn_predtron.features._row_map import FourierMap, PiecewiseMap, RowMap
 from sklearn_predtron.features._table import Gathered, check_range, matrix_of, warn_of_cells
 
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 __all__ = ["Auto", "FeatureMap", "PiecewiseLinear", "RandomFourier"]
 
 ROWS_OF_STREAMS = 500
+KNOTS = ((12, 5), (32, 8))  # of columns and of pairs, among which `fit` chooses
+PAIRS = (100, 12, 0)
 CLIP = 6.0  # standard deviations
 
 
@@ -331,7 +334,7 @@ class FeatureMap(TransformerMixin, Part):
     # ------------------------------------------------------------------------------------------------------------- as saved
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in super().__getstate__().items() if name != "_row_map"}
+        return {name: value for name, value in super().__getstate__().items() if name not in ("_row_map", "_others")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
@@ -379,18 +382,19 @@ class PiecewiseLinear(FeatureMap):
     are hashed if they have more than 2^20 places.
 
     If there are more pairs than `n_pairs`, the map takes those whose means over a grid of 8 x 8 quantiles explain most of the
-    residuals of a linear fit of y.  It uses 20,000 rows, or fewer if there are many pairs.  Labels count as indicators, with the
-    sum over several.  Of more than 500 columns only those are tried that explain most by themselves.  Without y the pairs are
-    columns that are near each other.
+    residuals of an additive fit of y on the same bins.  It uses 20,000 rows, or fewer if there are many pairs.  Labels count as
+    indicators, with the sum over several.  Of more than 500 columns only those are tried that explain most by themselves.
+    Without y the pairs are columns that are near each other.
 
     Parameters
     ----------
-    n_knots : int, default=12
-        Number of hats of a column, from 2 to 255.
-    n_pairs : int, default=100
-        Largest number of pairs of columns with products; all pairs of 14 columns are 91.  0 gives hats alone.
-    pair_knots : int, default=5
-        Hats of each column of a pair, from 2 to 16.
+    n_knots : int, default=None
+        Number of hats of a column, from 2 to 255.  None is 12; where an estimator compares maps, 32 is tried, too.
+    n_pairs : int, default=None
+        Largest number of pairs of columns with products; all pairs of 14 columns are 91.  0 gives hats alone.  None is 100; where
+        an estimator compares maps, 12 and 0 are tried, too.
+    pair_knots : int, default=None
+        Hats of each column of a pair, from 2 to 16.  None is 5, and 8 beside 32 hats of a column.
     missing : bool, default=True
         Whether values may be missing; otherwise NaN raises ValueError.
     categories : "auto", None or list of str and int, default="auto"
@@ -425,18 +429,18 @@ class PiecewiseLinear(FeatureMap):
     alias = "piecewise"
     synonyms: tuple[str, ...] = ("hats", "gam", "ga2m", "splines", "piecewise_linear")
     _parameter_constraints: dict[str, list] = {
-        "n_knots": [Interval(Integral, 2, MOST_KNOTS, closed="both")],
-        "n_pairs": [Interval(Integral, 0, None, closed="left")],
-        "pair_knots": [Interval(Integral, 2, MOST_FACTORS, closed="both")],
+        "n_knots": [Interval(Integral, 2, MOST_KNOTS, closed="both"), None],
+        "n_pairs": [Interval(Integral, 0, None, closed="left"), None],
+        "pair_knots": [Interval(Integral, 2, MOST_FACTORS, closed="both"), None],
         "missing": ["boolean"],
     }
 
     def __init__(
         self,
         *,
-        n_knots: int = 12,
-        n_pairs: int = 100,
-        pair_knots: int = 5,
+        n_knots: int | None = None,
+        n_pairs: int | None = None,
+        pair_knots: int | None = None,
         missing: bool = True,
         categories: types.AutoName | list[Any] | None = "auto",
     ):
@@ -491,49 +495,51 @@ class PiecewiseLinear(FeatureMap):
                 "accepted are 'auto', None, and a list of names or numbers of columns."
             )
 
-    def without_pairs(self) -> PiecewiseLinear:
-        """Return the map without products.
+    def choices(self) -> list[FeatureMap | None]:
+        """Return the candidates: each number of knots that was not given with each number of pairs that was not.
 
         Returns
         -------
-        PiecewiseLinear
-            A fitted map of hats alone.
+        list of FeatureMap or None
+            Fitted maps that read a table as this one does; a map that was read from a file offers itself alone.
         """
-        hats = PiecewiseLinear(**self.get_params())
-        hats.__setstate__({**self.__getstate__(), "n_pairs": 0})
-        described = self._layout().description
-        hats._adopt({"_state": tuple(described._replace(pairs=described.pairs[:0]))})
-        return hats
+        self._fitted()
+        return [self, *(self._twin(settings, state) for settings, state in getattr(self, "_others", ()))]
+
+    def _twin(self, settings: dict[str, int], state: tuple[Any, ...]) -> PiecewiseLinear:
+        """Return a map of the same columns with other knots or pairs."""
+        twin = PiecewiseLinear(**{**self.get_params(), **settings})
+        twin.__setstate__({**self.__getstate__(), **settings, "_state": state})
+        twin._of_numbers = self._of_numbers
+        return twin
 
     def _layout(self) -> FeatureLayout:
         return FeatureLayout(self._fitted().description)  # type: ignore[attr-defined]
 
     def _state_of(self, matrix: NDArray, n_categories: NDArray, Y: NDArray | None) -> tuple[Any, ...]:
-        p, rows = matrix.shape[1], evenly(len(matrix), ROWS_OF_KNOTS)
+        rows = evenly(len(matrix), ROWS_OF_KNOTS)
+        knots = distinct((self.n_knots or most, self.pair_knots or of_pairs) for most, of_pairs in KNOTS)
         found = []
-        for j in range(p):
-            column = matrix[rows, j] if n_categories[j] == 0 else np.zeros(0)
-            found.append(described(column[~np.isnan(column)], self.n_knots, self.pair_knots))
+        for j, n in enumerate(n_categories):
+            column = matrix[rows, j] if n == 0 else np.zeros(0)
+            found.append(described(column[~np.isnan(column)], knots))
         mean, sd = np.array([numbers.mean for numbers in found]), np.array([numbers.sd for numbers in found])
-        of_numbers = np.array([len(numbers.hats) > 0 for numbers in found])
-        pairs = chosen_pairs(
-            matrix,
-            np.flatnonzero(of_numbers | (n_categories > 0)),
-            of_numbers,
-            lambda values, j: np.clip((values - mean[j]) / sd[j], -CLIP, CLIP),
-            Y,
-            self.n_pairs,
-        )
-        description = Description(
-            *filled([numbers.hats for numbers in found], self.n_knots),
-            *filled([numbers.factors for numbers in found], self.pair_knots),
-            mean,
-            sd,
-            n_categories.astype(np.intp),
-            np.isnan(matrix).any(axis=0).astype(np.intp),
-            pairs,
-        )
-        return tuple(description)
+        of_numbers = np.array([len(numbers.knots[0][0]) > 0 for numbers in found])
+        n_pairs = PAIRS if self.n_pairs is None else (self.n_pairs,)
+        pairs = ranked_pairs(matrix, np.flatnonzero(of_numbers | (n_categories > 0)), of_numbers, Y, n_pairs[0])
+        missing = np.isnan(matrix).any(axis=0).astype(np.intp)
+        states: list[tuple[dict[str, int], tuple[Any, ...]]] = []
+        for i, (most, of_pairs) in enumerate(knots):
+            tables = *filled([numbers.knots[i][0] for numbers in found], most), *filled([n.knots[i][1] for n in found], of_pairs)
+            for n in distinct(min(n, len(pairs)) for n in n_pairs):
+                settings = {"n_knots": most, "n_pairs": n, "pair_knots": of_pairs}
+                state = Description(*tables, mean, sd, n_categories.astype(np.intp), missing, rising(pairs[:n]))
+                states.append((settings, tuple(state)))
+        first, *self._others = states
+        finer = knots[1:] and any(len(numbers.knots[1][0]) > len(numbers.knots[0][0]) for numbers in found)
+        if not finer:  # columns with few values have the same knots
+            self._others = [other for other in self._others if other[0]["n_knots"] == knots[0][0]]
+        return first[1]
 
     def _built(self, state: tuple[Any, ...]) -> RowMap:
         return PiecewiseMap(*state)
@@ -548,6 +554,16 @@ class PiecewiseLinear(FeatureMap):
         tags = super().__sklearn_tags__()
         tags.input_tags.string = tags.input_tags.categorical = self.categories is not None
         return tags
+
+
+def rising(pairs: NDArray) -> NDArray:
+    """Return pairs of columns in rising order."""
+    return pairs[np.lexsort(pairs.T[::-1])]
+
+
+def distinct(values: Iterable[Any]) -> list[Any]:
+    """Return the values without those that came before."""
+    return list(dict.fromkeys(values))
 
 
 def filled(knots: list[NDArray], most: int) -> tuple[NDArray, NDArray]:
@@ -570,12 +586,12 @@ class Auto(PiecewiseLinear):
 
     Parameters
     ----------
-    n_knots : int, default=12
-        Number of hats of a column, from 2 to 255.
-    n_pairs : int, default=100
-        Pairs of columns with products, at most.
-    pair_knots : int, default=5
-        Hats of each column of a pair, from 2 to 16.
+    n_knots : int, default=None
+        Number of hats of a column, as for `PiecewiseLinear`.
+    n_pairs : int, default=None
+        Largest number of pairs of columns with products, as for `PiecewiseLinear`.
+    pair_knots : int, default=None
+        Hats of each column of a pair, as for `PiecewiseLinear`.
     missing : bool, default=True
         Whether values may be missing; otherwise NaN raises ValueError.
     categories : "auto", None or list of str and int, default="auto"
@@ -609,20 +625,16 @@ class Auto(PiecewiseLinear):
     synonyms = ("chosen",)
 
     def choices(self) -> list[FeatureMap | None]:
-        """Return the candidates: hats with and without products, cosines, columns.
-
-        Cosines are for numbers, and columns for numbers of which none is missing.
+        """Return the candidates: those of `PiecewiseLinear`, and for numbers cosines and, if none is missing, the columns.
 
         Returns
         -------
         list of FeatureMap or None
             Fitted maps that read a table as this one does.
         """
-        described = self._layout().description
-        plain = self._of_numbers and not described.missing.any()
-        hats = [self.without_pairs()] if len(described.pairs) else []
+        plain = self._of_numbers and not self._layout().description.missing.any()
         cosines = [self._cosines()] if self._of_numbers and self.missing else []
-        return [self, *hats, *cosines, *([None] if plain else [])]
+        return [*super().choices(), *cosines, *([None] if plain else [])]
 
     def _cosines(self) -> RandomFourier:
         """Return cosines of the same columns."""
@@ -707,7 +719,7 @@ class RandomFourier(FeatureMap):
 
     def _state_of(self, matrix: NDArray, n_categories: NDArray, Y: NDArray | None) -> tuple[Any, ...]:
         rows = evenly(len(matrix), ROWS_OF_KNOTS)
-        found = [described(column[~np.isnan(column)], 2, 2) for column in matrix[rows].T]
+        found = [described(column[~np.isnan(column)], [(2, 2)]) for column in matrix[rows].T]
         return self._state_by(np.array([numbers.mean for numbers in found]), np.array([numbers.sd for numbers in found]))
 
     def _state_by(self, mean: NDArray, sd: NDArray) -> tuple[Any, ...]:

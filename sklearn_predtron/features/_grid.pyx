@@ -12,29 +12,37 @@ cdef enum:
     SIDE = BINS + 1
 
 
-def subtract_fit(double[::1] target, const double[:, ::1] columns, double ridge, Py_ssize_t sweeps):
-    """Subtract a target's least-squares fit, in place.
+def subtract_additive(double[::1] target, const uint8_t[:, ::1] bins, double ridge, Py_ssize_t sweeps, double least):
+    """Subtract from a target its additive fit by least squares on bins of columns, one row of `bins` each: backfitting, in place.
 
-    Each column is a row of the matrix; the fit is by coordinate descent.
+    It ends after so many sweeps, or when a sweep explains less than a share `least` of what is left.
     """
-    cdef Py_ssize_t n = target.shape[0], p = columns.shape[0], i, j, _turn
-    cdef double[::1] weight = np.zeros(p), norm2 = np.zeros(p)
-    cdef double change, product
+    cdef Py_ssize_t n = target.shape[0], p = bins.shape[0], i, j, b, _turn
+    cdef double[:, ::1] count = np.zeros((p, SIDE)), weight = np.zeros((p, SIDE))
+    cdef double total[SIDE]
+    cdef double change, gain, left = 0
     with nogil:
+        for i in range(n):
+            left += target[i] * target[i]
         for j in range(p):
             for i in range(n):
-                norm2[j] += columns[j, i] * columns[j, i]
+                count[j, bins[j, i]] += 1
         for _turn in range(sweeps):
+            gain = 0
             for j in range(p):
-                if norm2[j] == 0:
-                    continue
-                product = 0
+                memset(total, 0, sizeof(total))
                 for i in range(n):
-                    product += columns[j, i] * target[i]
-                change = (product - ridge * weight[j]) / (norm2[j] + ridge)
-                weight[j] += change
+                    total[bins[j, i]] += target[i]
+                for b in range(SIDE):
+                    change = (total[b] - ridge * weight[j, b]) / (count[j, b] + ridge)
+                    gain += change * (2 * total[b] - change * count[j, b])
+                    weight[j, b] += change
+                    total[b] = change
                 for i in range(n):
-                    target[i] -= change * columns[j, i]
+                    target[i] -= total[bins[j, i]]
+            left -= gain
+            if gain <= least * left:
+                break
 
 
 cdef double explained(const uint8_t* a, const uint8_t* b, const double[:, ::1] targets) noexcept nogil:

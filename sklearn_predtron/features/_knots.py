@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,27 +13,26 @@ LARGEST = 1e150  # of a value: its square and the inverse of a distance are floa
 
 
 class Numbers(NamedTuple):
-    """Statistics of a column; constant columns have no knots."""
+    """Statistics of a column, and its knots, of itself and of its pairs, by each setting; without knots it is constant."""
 
     mean: float
     sd: float
-    hats: NDArray
-    factors: NDArray
+    knots: list[tuple[NDArray, NDArray]]
 
 
-def described(values: NDArray, n_knots: int, pair_knots: int) -> Numbers:
-    """Describe the values of a column that are not missing."""
-    nothing = np.zeros(0)
+def described(values: NDArray, settings: Sequence[tuple[int, int]]) -> Numbers:
+    """Describe the values of a column that are not missing, with at most so many knots of itself and of its pairs."""
+    nothing = [(np.zeros(0), np.zeros(0))] * len(settings)
     values = np.sort(values.astype(np.float64))
     if len(values) == 0:
-        return Numbers(0.0, 1.0, nothing, nothing)
+        return Numbers(0.0, 1.0, nothing)
     mean = float(values.mean())
     sd = float(np.sqrt(np.mean((values - mean) ** 2)))
     rounding = 10 * np.finfo(np.float64).eps
-    hats = knots(values, n_knots)
-    if len(hats) < 2 or sd <= rounding * abs(mean) or sd < 1 / LARGEST:
-        return Numbers(mean, 1.0, nothing, nothing)
-    return Numbers(mean, sd, hats, knots(values, pair_knots))
+    found = [(knots(values, most), knots(values, of_pairs)) for most, of_pairs in settings]
+    if len(found[0][0]) < 2 or sd <= rounding * abs(mean) or sd < 1 / LARGEST:
+        return Numbers(mean, 1.0, nothing)
+    return Numbers(mean, sd, found)
 
 
 def knots(values: NDArray, most: int) -> NDArray:

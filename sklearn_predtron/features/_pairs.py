@@ -1,7 +1,4 @@
-"""The choice of the pairs of columns that have products.
-
-These are all pairs, or those that explain most of the residuals of a linear fit.
-"""
+"""The pairs of columns that have products: all, or those that explain most of what single columns leave (Lou et al. 2013)."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_consistent_length
 
-from sklearn_predtron.features._grid import drops, subtract_fit
+from sklearn_predtron.features._grid import drops, subtract_additive
 from sklearn_predtron.features._knots import evenly
 
 MOST_ROWS = 20_000
@@ -22,8 +19,8 @@ MOST_TARGETS = 32
 MOST_COLUMNS = 500  # that are tried with each other
 MOST_LOOKS = 5 * 10**7  # at a row and a target for a pair: about an eighth of a second
 BINS = 8
-RIDGE = 1e-3  # a row
-SWEEPS = 20
+RIDGE = 1.0  # rows in a bin
+SWEEPS, LEAST_GAIN = 20, 1e-3  # of the additive fit, which ends when a sweep explains less than that share
 
 
 def targets_of(y: Any, n: int) -> NDArray | None:
@@ -59,49 +56,48 @@ def standardised(Y: NDArray) -> NDArray:
     return Y[:, varies] / deviation[varies]
 
 
-def chosen_pairs(table: NDArray, columns: NDArray, of_numbers: NDArray, scaled: Any, Y: NDArray | None, most: int) -> NDArray:
-    """Return the best pairs of columns, in rising order.
+def ranked_pairs(table: NDArray, columns: NDArray, of_numbers: NDArray, Y: NDArray | None, most: int) -> NDArray:
+    """Return at most so many pairs of some columns of a table, those that explain most first.
 
-    `of_numbers` says of all columns which hold numbers, the others hold the numbers of categories; `scaled` standardises the
-    numbers of a column.  Without targets those pairs are taken whose columns are nearest to each other.
+    `of_numbers` says of all columns which hold numbers, the others hold the numbers of categories.  A pair is ranked by what its
+    grid of bins explains of the residuals of an additive fit of the targets on the same bins: no curve of one column, whatever
+    its form, is left for a pair.  Without targets those pairs come first whose columns are nearest to each other.
     """
     n_pairs = len(columns) * (len(columns) - 1) // 2
     if most == 0 or n_pairs == 0:
         return np.zeros((0, 2), dtype=np.intp)
-    if n_pairs <= most:
-        return np.array(list(combinations(columns.tolist(), 2)), dtype=np.intp)
+    if n_pairs == 1:
+        return columns[None, :]
     if Y is None or Y.shape[1] == 0:
         return neighbours(columns, most)
     considered = min(n_pairs, MOST_COLUMNS * (MOST_COLUMNS - 1) // 2)
     rows = evenly(len(table), max(LEAST_ROWS, min(MOST_ROWS, MOST_LOOKS // (considered * Y.shape[1]))))
     bins = np.stack([binned(table[rows, j], bool(of_numbers[j])) for j in columns])
-    main = [part for k, j in enumerate(columns) for part in main_effects(table[rows, j], bins[k], scaled, j, bool(of_numbers[j]))]
     left = np.ascontiguousarray((Y[rows] - Y[rows].mean(axis=0)).T)
-    fitted = np.ascontiguousarray(np.stack(main))
     for target in left:
-        subtract_fit(target, fitted, RIDGE * len(rows), SWEEPS)
-    tried = best_columns(bins, left)
+        subtract_additive(target, bins, RIDGE, SWEEPS, LEAST_GAIN)
+    tried = best_columns(bins, np.ascontiguousarray((Y[rows] - Y[rows].mean(axis=0)).T))
     candidates = np.array(list(combinations(tried, 2)), dtype=np.intp)
     best = np.argsort(-drops(bins, left, candidates), kind="stable")[:most]
-    return columns[candidates[np.sort(best)]]
+    return columns[candidates[best]]
 
 
-def best_columns(bins: NDArray, left: NDArray) -> list[int]:
-    """Return the columns that explain most by themselves."""
+def best_columns(bins: NDArray, targets: NDArray) -> list[int]:
+    """Return the columns that are tried with each other: those that explain most by themselves, where there are too many."""
     if len(bins) <= MOST_COLUMNS:
         return list(range(len(bins)))
-    alone = drops(bins, left, np.repeat(np.arange(len(bins)), 2).reshape(-1, 2))
+    alone = drops(bins, targets, np.repeat(np.arange(len(bins)), 2).reshape(-1, 2))
     return np.sort(np.argsort(-alone, kind="stable")[:MOST_COLUMNS]).tolist()
 
 
 def neighbours(columns: NDArray, most: int) -> NDArray:
-    """Return neighbouring pairs, about equally many per column."""
+    """Return the pairs of columns that are nearest to each other, the nearest first, so that each column is in about as many."""
     found: list[tuple[int, int]] = []
     for distance in range(1, len(columns)):
         found += zip(columns[:-distance].tolist(), columns[distance:].tolist(), strict=True)
         if len(found) >= most:
             break
-    return np.array(sorted(found[:most]), dtype=np.intp)
+    return np.array(found[:most], dtype=np.intp)
 
 
 def binned(values: NDArray, of_numbers: bool) -> NDArray:
@@ -113,9 +109,3 @@ def binned(values: NDArray, of_numbers: bool) -> NDArray:
     else:
         found = np.where(there, np.minimum(values, BINS - 1), 0)
     return np.where(there, found, BINS).astype(np.uint8)
-
-
-def main_effects(values: NDArray, bins: NDArray, scaled: Any, j: int, of_numbers: bool) -> list[NDArray]:
-    """Return a column's linear features: number or indicators."""
-    parts = [np.nan_to_num(scaled(values, j))] if of_numbers else [(bins == b).astype(np.float64) for b in range(BINS)]
-    return [part - part.mean() for part in parts]

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from joblib import parallel_config
 from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
@@ -21,6 +22,7 @@ from sklearn_predtron import (
     PredtronRanker,
     PredtronSequenceTagger,
 )
+from sklearn_predtron.callbacks import EarlyStopping
 from sklearn_predtron.estimator_checks import expected_failed_checks
 from sklearn_predtron.families.training import runs
 from sklearn_predtron.features import Auto, PiecewiseLinear, RandomFourier
@@ -261,23 +263,83 @@ def test_curves_and_products_are_learned_from_few_rows():
 
 
 @pytest.mark.parametrize(
-    ("y", "width"),
-    [(X[:, 0] + X[:, 1] > 0, 4), (np.sin(3 * X[:, 0]) > 0, 52), (X[:, 1] * X[:, 2] > 0, 202)],
-    ids=["columns", "hats", "products"],
+    ("features", "y", "by_itself"),
+    [
+        ("auto", X[:, 0] + X[:, 1] > 0, None),
+        ("auto", np.sin(3 * X[:, 0]) > 0, PiecewiseLinear(n_knots=32, n_pairs=0, pair_knots=8)),
+        ("piecewise", np.sin(3 * X[:, 0]) > 0, PiecewiseLinear(n_knots=32, n_pairs=0, pair_knots=8)),
+        ("piecewise", X[:, 1] * X[:, 2] > 0, PiecewiseLinear(n_knots=12, n_pairs=6, pair_knots=5)),
+    ],
+    ids=["columns", "hats", "hats of piecewise", "products"],
 )
-def test_folds_choose_what_predicts_best(y, width):
+def test_folds_choose_what_predicts_best(features, y, by_itself):
     """The model is that of the choice made by itself, which goes on in a stream, and is saved."""
-    chosen = PredtronBinaryClassifier(features="auto", random_state=0).fit(X, y)
-    by_itself = {4: None, 52: PiecewiseLinear(n_pairs=0), 202: PiecewiseLinear()}[width]
+    chosen = PredtronBinaryClassifier(features=features, random_state=0, cv=5).fit(X, y)
     alone = PredtronBinaryClassifier(features=by_itself, random_state=0, cv=5).fit(X, y)
-    assert chosen.coef_.shape == alone.coef_.shape == (1, width)
+    assert_array_equal(chosen.coef_, alone.coef_)
+    assert_array_equal(chosen.predict_proba(X), alone.predict_proba(X))
     assert chosen.norm_ == ("scaled" if by_itself is None else "l2")
     assert chosen.score(X, y) > 0.95
     assert_array_equal(pickle.loads(pickle.dumps(chosen)).predict(X), chosen.predict(X))
     assert chosen.partial_fit(X, y).score(X, y) > 0.9
-    by_folds = PredtronBinaryClassifier(features="auto", random_state=0, cv=5).fit(X, y)
-    if by_folds.coef_.shape == alone.coef_.shape:
-        assert_array_equal(by_folds.coef_, alone.coef_)
+
+
+def test_a_split_chooses_among_few_rows_and_all_are_learned():
+    """Where more rows than the first comparison takes are there: the model is that of all rows, for as many epochs."""
+    random = np.random.default_rng(1)
+    rows = random.uniform(-1, 1, (8000, 5))
+    y = np.sin(4 * rows[:, 0]) * rows[:, 1] + 0.1 * random.standard_normal(8000) > 0
+    chosen = PredtronBinaryClassifier(features="auto", random_state=0).fit(rows[:7000], y[:7000])
+    alone = PredtronBinaryClassifier(features=chosen.features_, random_state=0, max_iter=chosen.n_iter_, cv=0)
+    assert_array_equal(chosen.coef_, alone.fit(rows[:7000], y[:7000]).coef_)
+    linear = PredtronBinaryClassifier(random_state=0).fit(rows[:7000], y[:7000])
+    assert chosen.score(rows[7000:], y[7000:]) > linear.score(rows[7000:], y[7000:]) + 0.3
+
+
+@pytest.mark.parametrize("n", [N, 3 * N])
+def test_costs_of_rows_choose_among_maps_too(n):
+    random = np.random.default_rng(2)
+    rows = random.standard_normal((n + 3000, 4))
+    y = ((rows**2).sum(axis=1) > 3.4).astype(int)
+    costs = np.zeros((n + 3000, 2, 2))
+    costs[:, 1, 0], costs[:, 0, 1] = 2, random.uniform(0.5, 1.5, n + 3000)
+    chosen, first = (
+        PredtronBinaryClassifier(features=features, random_state=0).fit(rows[:n], y[:n], costs=costs[:n])
+        for features in ("auto", PiecewiseLinear(n_knots=12, n_pairs=100, pair_knots=5))
+    )
+    assert type(chosen.features_) is RandomFourier and chosen.cost_power_ in (0, 0.5, 1)
+    paid, paid_first = (one.sample_loss(rows[n:], y[n:], costs=costs[n:]).mean() for one in (chosen, first))
+    assert paid < 0.8 * paid_first
+
+
+def test_one_shard_chooses_a_map_and_its_epochs_are_those_of_one_learner():
+    y = (X**2).sum(axis=1) > 3.4
+    mixed = ParameterMixing(PredtronBinaryClassifier(features="auto"), shards=1, rounds=4, random_state=0).fit(X, y)
+    assert type(mixed.estimator_.features_) is RandomFourier and len(mixed.loss_curve_) == 4
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        PredtronBipartiteClassifier(),
+        PredtronBinaryClassifier(warm_start=True),
+        PredtronBinaryClassifier(average="auto"),
+        PredtronBinaryClassifier().set_callbacks(EarlyStopping((X[:99], TWO[:99]))),
+    ],
+    ids=["batches", "warm_start", "average", "callback"],
+)
+def test_a_single_model_has_the_best_map_too(model):
+    y = ((X**2).sum(axis=1) > 3.4).astype(int)
+    model.set_params(features="auto", random_state=0).fit(X, y)
+    assert type(model.features_) is RandomFourier and model.score(X, y) > 0.95
+    assert_array_equal(model.fit(X[::-1], y[::-1]).predict(X), pickle.loads(pickle.dumps(model)).predict(X))
+
+
+def test_threads_change_no_bit_of_a_choice():
+    y = np.sin(3 * X[:, 0]) + X[:, 1] * X[:, 2] > 0
+    alone = PredtronBinaryClassifier(features="auto", random_state=0).fit(X, y)
+    with parallel_config("threading", n_jobs=2):
+        assert_array_equal(PredtronBinaryClassifier(features="auto", random_state=0).fit(X, y).coef_, alone.coef_)
 
 
 def test_cosines_are_chosen_where_columns_interact():
@@ -297,15 +359,21 @@ def test_cosines_are_chosen_where_columns_interact():
 @pytest.mark.parametrize(
     ("auto", "table", "offered"),
     [
-        (Auto(), X, [Auto, PiecewiseLinear, RandomFourier, type(None)]),
-        (Auto(), np.where(X > 1, np.nan, X), [Auto, PiecewiseLinear, RandomFourier]),
-        (Auto(missing=False, n_pairs=0), X, [Auto, type(None)]),
+        (PiecewiseLinear(), X, [PiecewiseLinear] * 4),
+        (PiecewiseLinear(n_pairs=3), X, [PiecewiseLinear] * 2),
+        (PiecewiseLinear(n_knots=9, n_pairs=3), X, [PiecewiseLinear] * 2),
+        (PiecewiseLinear(n_knots=9, n_pairs=3, pair_knots=4), X, [PiecewiseLinear]),
+        (Auto(), X, [Auto, *[PiecewiseLinear] * 3, RandomFourier, type(None)]),
+        (Auto(), np.where(X > 1, np.nan, X), [Auto, *[PiecewiseLinear] * 3, RandomFourier]),
+        (Auto(missing=False, n_pairs=0), X, [Auto, PiecewiseLinear, type(None)]),
         (Auto(categories=[0]), np.round(X), [Auto, PiecewiseLinear]),
     ],
 )
 def test_what_there_is_to_choose(auto, table, offered):
     choices = clone(auto).fit(table).choices()
     assert [type(choice) for choice in choices] == offered
+    for hats in (choice for choice in choices[1:] if isinstance(choice, PiecewiseLinear)):
+        assert_array_equal(hats.transform(table[:9]).toarray(), clone(hats).fit(table).transform(table[:9]).toarray())
     for cosines in (choice for choice in choices if isinstance(choice, RandomFourier)):
         alone = RandomFourier().fit(table)
         assert_array_equal(cosines.transform(table[:9]), alone.transform(table[:9]))
@@ -317,14 +385,15 @@ def test_what_is_behind_another_map_is_learned_no_further(monkeypatch):
     train = runs.FoldModel.train
     monkeypatch.setattr(runs.FoldModel, "train", lambda model, n: epochs.append((model.batch.rows.p, n)) or train(model, n))
     PredtronBinaryClassifier(features="auto", random_state=0).fit(X, np.sin(3 * X[:, 0]) > 0)
-    learned = {width: sum(n for other, n in epochs if other == width) for width in (202, 52, 1000, 4)}
-    assert learned[1000] == learned[4] < min(learned[52], learned[202])
+    learned = {width: sum(n for other, n in epochs if other == width) for width in (4, 52, 132, 202, 1000)}
+    assert max(learned[4], learned[202]) <= 5 * 3 and max(learned[52], learned[1000]) < learned[132]
 
 
 def test_queries_choose_too():
     _, y, given = FAMILIES["documents"]
     model = PredtronRanker(features="auto", random_state=0).fit(X, y, **given)
-    assert model.coef_.shape == (202,) and model.norm_ == "l2"
+    alone = PredtronRanker(features=clone(model.features_), random_state=0).fit(X, y, **given)
+    assert_array_equal(model.coef_, alone.coef_)
     assert PredtronRanker(features="auto").partial_fit(X, y, **given).coef_.shape == (202,)
 
 

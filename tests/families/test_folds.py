@@ -233,7 +233,7 @@ def test_plans_of_all_sizes():
     assert default_shape("rows", 500) == Shape(5, (3, 10, 31, 100), "average")
     assert default_shape("rows", 12_000) == Shape(5, (1, 3, 10, 31, 50), "average")
     assert default_shape("rows", 10**6) == Shape(2, (1, 3, 5), "average")
-    assert default_shape("tables", 20_000) == Shape(1, (1, 3, 10), "refit")
+    assert default_shape("tables", 20_000) == Shape(1, (1, 3, 10, 31), "refit")
     assert default_shape("sequences", 50) == Shape(1, (10, 25), "refit")
     assert default_shape("single", 15_000) == Shape(2) and default_shape("single", 25_000) == Shape(1)
     assert default_shape("margins", 20_000) == Shape(5) and default_shape("margins", 20_001) == Shape(0)

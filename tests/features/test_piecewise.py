@@ -128,18 +128,15 @@ def test_pairs_are_those_that_explain_most(several):
     y = whole[:, 1] * whole[:, 6] + np.sign(whole[:, 3] * whole[:, 4]) + whole[:, 0] + 0.1 * random.normal(size=3000)
     Y = np.c_[y, whole[:, 2] * whole[:, 7]] if several else y[:, None]
     encoder = PiecewiseLinear(n_pairs=5).fit(X, Y if several else y)
-    d = description_of(encoder)
-    Z = np.nan_to_num(np.clip((X - d.mean) / d.sd, -6, 6))
-    Z -= Z.mean(axis=0)
+    edges = [np.nanquantile(X[:, c], np.arange(1, 8) / 8) for c in range(8)]
+    bins = [np.where(np.isnan(X[:, c]), 8, np.searchsorted(edges[c], X[:, c], side="right")) for c in range(8)]
+    Z = np.concatenate([np.eye(9)[of_column] for of_column in bins], axis=1)
     T = (Y - Y.mean(axis=0)) / Y.std(axis=0)
-    left = T - Z @ np.linalg.solve(Z.T @ Z + 3 * np.eye(8), Z.T @ T)
+    left = T - Z @ np.linalg.solve(Z.T @ Z + np.eye(72), Z.T @ T)
     gains = {}
     for i, j in combinations(range(8), 2):
         there = ~np.isnan(X[:, [i, j]]).any(axis=1)
-        cells = sum(
-            8**k * np.searchsorted(np.quantile(X[~np.isnan(X[:, c]), c], np.arange(1, 8) / 8), X[:, c], side="right")
-            for k, c in enumerate((i, j))
-        )
+        cells = bins[i] + 8 * bins[j]
         gains[i, j] = (
             sum(len(r) * r.mean(axis=0) ** 2 for r in (left[there & (cells == cell)] for cell in range(64)) if len(r)).sum()
             - (there.sum() * left[there].mean(axis=0) ** 2).sum()
@@ -147,6 +144,15 @@ def test_pairs_are_those_that_explain_most(several):
     best = sorted(sorted(gains, key=gains.get)[-5:])
     assert [term for term in encoder.terms_ if len(term) == 2] == best
     assert {(1, 6), (3, 4)} < set(best)
+
+
+def test_curves_of_single_columns_leave_nothing_for_pairs():
+    X = np.random.default_rng(0).uniform(-1, 1, (3000, 30))
+    z = 3 * X[:, 10] * X[:, 11] + 2 * np.cos(3 * X[:, :4]).sum(axis=1)
+    encoder = PiecewiseLinear(n_pairs=100).fit(X, z > np.median(z))
+    pairs = [term for term in encoder.terms_ if len(term) == 2]
+    assert (10, 11) in pairs
+    assert sum(min(pair) < 4 for pair in pairs) < 50  # of 110 among 435
 
 
 def test_labels_choose_pairs_as_their_indicators_do():
@@ -251,7 +257,7 @@ def test_damaged_states_are_refused():
 def test_wrong_parameters_are_refused():
     X = table(30, 3)
     wrong = [
-        *[{"n_knots": value} for value in (1, 256, 3.0, None)],
+        *[{"n_knots": value} for value in (1, 256, 3.0, "all")],
         *[{"n_pairs": value} for value in (-1, 0.5, "all")],
         *[{"pair_knots": value} for value in (1, 17)],
         *[{"categories": value} for value in ("all", 3, [1.5], [True], ["x0"], [7], {"a": 1})],

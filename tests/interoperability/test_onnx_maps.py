@@ -154,7 +154,7 @@ def test_features(features, real):
     tried, tolerance = [X, table(real, seed=1), np.full((1, P), np.nan)], 1e-6 if real is np.float32 else 1e-11
     if isinstance(fitted, PiecewiseLinear):
         tried += [-X, 100 * X, X + 0.25, np.zeros((1, P))]
-        knots = np.full((fitted.n_knots, P), np.nan)
+        knots = np.full((max(map(len, fitted.knots_)), P), np.nan)
         for j, own in enumerate(fitted.knots_):
             knots[: len(own), j] = own
         tried += [knots, np.nextafter(knots, np.inf), np.nextafter(knots, -np.inf)]

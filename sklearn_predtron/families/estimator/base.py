@@ -365,8 +365,8 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         model: Model = self._model
         if model.columns.n is None:
             raise ValueError(
-                f"{self._parameter_of_scores()} has {model.learner.weights.p} joint features, whose number it states: widen is for "
-                "columns of X; call fit to start anew."
+                f"{self._parameter_of_scores()} has {model.learner.weights.p} joint features, whose number it states: widen is "
+                "for columns of X; call fit to start anew."
             )
         fitted_map = model.columns.features
         if fitted_map is not None:

@@ -20,13 +20,17 @@ from sklearn_predtron.families.input.reading import Batch, Columns, RowReader, U
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.training.composition import Blueprint, Composition, kept_by
 from sklearn_predtron.families.training.epochs import folds_of, generator_of
+from sklearn_predtron.features import RandomFourier
 from sklearn_predtron.losses._by_row import POWERS
 
 ACCEPTED: list[Any] = [CvObject(), Options(Integral, {0})]  # by the parameter `cv`
 LEAST_UNITS = 20  # rows, queries or sequences that validation is worth
 MOST_WEIGHTS = 2**21  # of a model of which five may be kept side by side
 LARGEST_SPLIT, SHARE = 5_000, 5  # a validation split has one unit in five, and at most so many
-FOLDS_SEED = 5  # of what draws the folds, beside the seed of the fit
+FOLDS_SEED, FEW_SEED = 5, 7  # of what draws the folds, and the rows of a first comparison, beside the seed of the fit
+FIRST_EPOCHS, FIRST_ROWS = 3, 5_000  # of the first comparison of feature maps, at most
+LATE_EPOCHS = 10  # before which cosines are often behind, and win in the end
+BEHIND, FAR_BEHIND = 1.02, 1.1  # times the losses of another map
 
 Finish = Literal["keep", "average", "refit"]
 Kind = Literal["rows", "rankings", "tables", "sequences", "large", "single", "kernels", "margins", "nothing"]
@@ -81,7 +85,7 @@ def default_shape(kind: Kind, n: int) -> Shape:
         return Shape(1, (1, 3, 10), "refit")
     if kind == "tables":
         n_models = max(3, min(5, 1 + 4_000 // n))
-        epochs = checkpoints(n, 1_000, min(100, max(10, 100_000 // n)))
+        epochs = checkpoints(n, 1_000, min(100, max(10, min(31, 1_000_000 // n), 100_000 // n)))
         return Shape(n_models, epochs, "average") if n <= 2_000 else Shape(1, epochs, "refit")
     n_models = max(2, min(5, 1 + 120_000 // n))
     epochs = checkpoints(n, 2_000, max(3, min(100, int(100 * (3_000 / n) ** 0.5))))
@@ -103,7 +107,8 @@ class Validation(NamedTuple):
     units : Units
         The units: rows, or blocks of rows.
     fold : ndarray of shape (n_units,)
-        The number of the model that each unit is held out of; other numbers are held out of none.
+        The number of the model that each unit is held out of; other numbers are held out of none, and units of negative ones
+        are not trained on either.
     n_models : int
         The number of models.
     """
@@ -114,7 +119,7 @@ class Validation(NamedTuple):
 
     def trained(self, number: int) -> NDArray:
         """Return the numbers of the units that a model is trained on."""
-        return self.units.numbers[self.fold != number]
+        return self.units.numbers[(self.fold != number) & (self.fold >= 0)]
 
 
 class Candidate(NamedTuple):
@@ -124,6 +129,23 @@ class Candidate(NamedTuple):
     labels: Codec
     columns: Columns
     norm: Any
+
+    @property
+    def late(self) -> bool:
+        """Whether its features need some epochs before they are at their best."""
+        return isinstance(self.columns.features, RandomFourier)
+
+    def margin(self, epochs: int) -> float:
+        """Return how many times the losses of another feature map, after as many epochs, are clearly behind."""
+        if epochs < (LATE_EPOCHS if self.late else FIRST_EPOCHS):
+            return FAR_BEHIND
+        return 1.0 if self.late else BEHIND  # an epoch of cosines takes as long as several of others
+
+    def refinements(self) -> list[Candidate]:
+        """Return what is compared with it if it is the best: other powers of the costs of rows, and of labels what they offer."""
+        powers = () if self.batch.costs is None else POWERS[1:]
+        others = [self._replace(batch=self.batch.by_power(power)) for power in powers]
+        return [*others, *(self._replace(labels=labels) for labels in self.labels.refinements())]
 
     def blueprint(self, estimator: Any) -> Blueprint:
         """Return the parts of its learners."""
@@ -148,6 +170,8 @@ class TrainingPlan:
         The seed of all that is drawn; None draws nothing.
     candidates : tuple of Candidate, default=()
         The configurations to compare, the default first.
+    before : TrainingPlan, default=None
+        The plan by which a feature map is chosen before this one, in which a single model is trained.
     """
 
     validation: Validation | None
@@ -156,6 +180,28 @@ class TrainingPlan:
     epochs: int
     seed: int | None
     candidates: tuple[Candidate, ...] = ()
+    before: TrainingPlan | None = None
+
+    def first_comparison(self) -> TrainingPlan:
+        """Return the plan by which feature maps are compared first: few epochs of few rows; itself if it begins in this way."""
+        validation = self.validation
+        assert validation is not None
+        epochs, numbers = min(FIRST_EPOCHS, self.epochs), validation.units.numbers
+        n_rows = len(validation.units.rows)
+        most, trained = (
+            max(LEAST_UNITS, FIRST_ROWS * len(numbers) // n_rows),
+            np.flatnonzero(validation.fold >= validation.n_models),
+        )
+        if len(trained) > most:
+            random = generator_of(self.seed, FEW_SEED)
+            fold = validation.fold.copy()
+            fold[trained] = -1
+            few = np.arange(most) * len(trained) // most if random is None else random.permutation(len(trained))[:most]
+            fold[trained[few]] = validation.n_models
+            validation = validation._replace(fold=fold)
+        elif epochs in self.evaluate_after:
+            return self
+        return replace(self, validation=validation, evaluate_after=(1, epochs)[epochs == 1 :], epochs=epochs)
 
     def evaluated_once(self, epochs: int) -> TrainingPlan:
         """Return the same plan with one evaluation, after some epochs."""
@@ -221,9 +267,24 @@ def plan_training(
     if validation is None:
         return nothing
     if not evaluate_after:
-        return replace(nothing, validation=validation, finish=shape.finish)
+        before = choice_of_map(estimator, model, reader, batch, units, seed)
+        return replace(nothing, validation=validation, finish=shape.finish, before=before)
     candidates = candidates_of(estimator, model, batch)
     return TrainingPlan(validation, evaluate_after, shape.finish, evaluate_after[-1], seed, candidates)
+
+
+def choice_of_map(
+    estimator: Any, model: Model, reader: RowReader, batch: Batch, units: Units, seed: int | None
+) -> TrainingPlan | None:
+    """Return the plan by which a split chooses the feature map of a single model; None if there is one map, or too few units."""
+    n, candidates = len(units.numbers), candidates_of(estimator, model, batch)
+    if n < LEAST_UNITS or not batch.rows.made or len(candidates) == 1:
+        return None
+    validation = drawn_validation(Shape(1), units, reader, batch, seed)
+    if validation is None:
+        return None
+    after = checkpoints(n, 0, LATE_EPOCHS) if estimator.max_iter is None else (estimator.max_iter,)
+    return TrainingPlan(validation, after, "refit", after[-1], seed, candidates)
 
 
 def kind_of_plan(estimator: Any, model: Model, decision: Decision, batch: Batch, single: str | None) -> Kind:
@@ -321,17 +382,20 @@ def present_candidate(model: Model, batch: Batch) -> Candidate:
 
 
 def candidates_of(estimator: Any, model: Model, batch: Batch) -> tuple[Candidate, ...]:
-    """Return the configurations to compare, the default first: powers of row costs, feature maps, or label representations."""
+    """Return the configurations to compare, the default first: feature maps, or label representations.
+
+    Rows with costs of their own have the first power of them; the others are refinements of the best configuration.
+    """
     labels, *others = model.labels.choices()
     default = present_candidate(model, batch)._replace(labels=labels)
-    only_one = any(getattr(callback, "one_candidate", False) for callback in getattr(estimator, "_skl_callbacks", ()))
-    if batch.costs is not None and model.decision_of(estimator._decision).calibration is not None:
-        by_power = tuple(default._replace(batch=batch.by_power(power)) for power in POWERS)
-        return by_power[:1] if only_one else by_power
-    if only_one:
-        return (default,)
+    if batch.costs is not None:
+        default = default._replace(batch=batch.by_power(POWERS[0]))
     if model.columns.features is not None and len(maps := model.columns.features.choices()) > 1:
-        return default, *(with_map(estimator, default, other) for other in maps[1:])
+        found = (with_map(estimator, default, other) for other in maps[1:])
+        d = model.problem.d
+        return default, *(one for one in found if d * one.batch.rows.p <= max(MOST_WEIGHTS, d * batch.rows.p))
+    if batch.costs is not None:
+        return (default,)
     return default, *(default._replace(labels=other) for other in others if fits(estimator, model, batch, other))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -175,37 +175,52 @@ class TrainingRun:
         self.trainer, self.candidate, self.plan, self.blueprint = trainer, candidate, plan, blueprint
         self.history = trainer.model.learner.history
         self.models = [FoldModel(trainer, candidate, plan, number, blueprint) for number in range(plan.validation.n_models)]
+        self.patience = None if trainer.estimator.tol is None else checked_patience(trainer.estimator.tol)
+        self.losses: list[float] = []
+        self.scores: dict[int, Score] = {}
+        self.best: Checkpoint | None = None
+        self.over = self.stopped = False
 
-    def run(self, rivals: list[Result]) -> Result:
-        """Train until the held-out losses hardly fall, or are worse than those of a rival after the same number of epochs."""
+    def run(self, rivals: Sequence[Result], until: int | None = None) -> Result:
+        """Train until the held-out losses hardly fall, or are clearly behind those of a rival after as many epochs.
+
+        A run that ends before, after the epochs `until`, continues when it is called again.
+        """
         trainer, marks = self.trainer, self.plan.evaluate_after
-        patience = None if trainer.estimator.tol is None else checked_patience(trainer.estimator.tol)
-        losses: list[float] = []
-        scores: dict[int, Score] = {}
-        best: Checkpoint | None = None
-        for epochs in range(1, marks[-1] + 1) if trainer.monitor.active or patience is not None else marks:
-            trainer.monitor.begin_epoch()
-            losses.extend(self.train(epochs - len(losses)))
-            over = not any(model.updated for model in self.models) or (patience is not None and patience._is_over(losses))
-            marked = over or epochs in marks
-            if marked or trainer.monitor.active:
-                checkpoint = self.evaluate(epochs)
-                ratio = 0.0 if best is None else checkpoint.score.ratio_to(best.score)
-            if trainer.monitor.active or (marked and ratio < 1):
-                checkpoint = checkpoint._replace(learner=self.mean(checkpoint.models))
-                reached = {**scores, epochs: checkpoint.score}
-                trainer.show(Result(self.candidate, checkpoint, reached, losses.copy(), self.history))
-            stopped = trainer.monitor.end_epoch()
-            if not (marked or stopped):
-                continue
-            scores[epochs] = checkpoint.score
-            best = checkpoint if ratio < 1 else best
-            behind = any(epochs in rival.scores and checkpoint.score.ratio_to(rival.scores[epochs]) > 1 for rival in rivals)
-            if over or stopped or behind or ratio > 1 - LEAST_GAIN:
+        every = trainer.monitor.active or self.patience is not None
+        trainer.take_up(self.candidate)
+        for epochs in range(1, marks[-1] + 1) if every else marks:
+            if self.over or epochs > (until or marks[-1]):
                 break
-        assert best is not None
-        best, cost = self.with_costs(best)
-        return Result(self.candidate, best, scores, losses[: best.epochs], self.history, stopped, cost)
+            if epochs > len(self.losses):
+                self.advance(epochs, rivals)
+        assert self.best is not None
+        best, cost = self.with_costs(self.best)
+        return Result(self.candidate, best, self.scores, self.losses[: best.epochs], self.history, self.stopped, cost)
+
+    def advance(self, epochs: int, rivals: Sequence[Result]) -> None:
+        """Train up to a number of epochs, and evaluate the models if it is a checkpoint."""
+        trainer, losses, scores = self.trainer, self.losses, self.scores
+        trainer.monitor.begin_epoch()
+        losses.extend(self.train(epochs - len(losses)))
+        over = not any(model.updated for model in self.models)
+        over = over or (self.patience is not None and self.patience._is_over(losses))
+        marked = over or epochs in self.plan.evaluate_after
+        if marked or trainer.monitor.active:
+            checkpoint = self.evaluate(epochs)
+            ratio = 0.0 if self.best is None else checkpoint.score.ratio_to(self.best.score)
+        if trainer.monitor.active or (marked and ratio < 1):
+            checkpoint = checkpoint._replace(learner=self.mean(checkpoint.models))
+            reached = {**scores, epochs: checkpoint.score}
+            trainer.show(Result(self.candidate, checkpoint, reached, losses.copy(), self.history))
+        self.stopped = trainer.monitor.end_epoch()
+        if not (marked or self.stopped):
+            return
+        scores[epochs] = checkpoint.score
+        self.best = checkpoint if ratio < 1 else self.best
+        margin = self.candidate.margin(epochs)
+        behind = any(epochs in other.scores and checkpoint.score.ratio_to(other.scores[epochs]) > margin for other in rivals)
+        self.over = over or self.stopped or behind or ratio > 1 - LEAST_GAIN
 
     def train(self, epochs: int) -> list[float]:
         """Train all fold models for some epochs, over the threads that joblib gives; return the mean loss of each epoch."""
@@ -232,7 +247,7 @@ class TrainingRun:
         held_out = HeldOut(scores, values, frequency, batch.labels, units, batch.weight)
         problem, some = trainer.model.problem, held_out.some(MOST_EVALUATED)
         loss, judged = decision.judged(problem, some)
-        own = decision.own_losses(problem, judged)
+        own = self.costs_of(judged) if batch.costs is not None else decision.own_losses(problem, judged)
         losses = None if own is None else RowLosses(own, np.ones(len(own)) if judged.weight is None else judged.weight)
         return Checkpoint(epochs, Score(loss, losses), held_out, [model for model, _ in scored])
 
@@ -267,10 +282,23 @@ class TrainingRun:
             return checkpoint, None
         calibration, problem = self.trainer.decision.calibration, self.trainer.model.problem
         held_out = held_out._replace(map=calibration.map_of(problem, held_out))
-        probabilities = calibration.of.probabilities(held_out.map, calibration.of.scores(problem, held_out.scores))
         order = np.argsort(held_out.rounds, kind="stable")  # fold models that are left out may differ
         weight = np.ones(len(order)) if held_out.weight is None else held_out.weight
-        return checkpoint._replace(held_out=held_out), RowLosses(costs.paid(probabilities, held_out.rounds)[order], weight[order])
+        return checkpoint._replace(held_out=held_out), RowLosses(self.costs_of(held_out)[order], weight[order])
+
+    def costs_of(self, held_out: HeldOut) -> NDArray:
+        """Return the realised cost of each held-out row by its own costs, under the calibration map that the rows have."""
+        calibration, problem = self.trainer.decision.calibration, self.trainer.model.problem
+        probabilities = calibration.of.probabilities(held_out.map, calibration.of.scores(problem, held_out.scores))
+        return self.candidate.batch.costs.paid(probabilities, held_out.rounds)
+
+
+def lowest(results: Sequence[Result]) -> Result:
+    """Return the result with the lowest held-out losses, the first of several."""
+    best = results[0]
+    for result in results[1:]:
+        best = result if result.checkpoint.score.ratio_to(best.checkpoint.score) < 1 else best
+    return best
 
 
 def select(results: list[Result]) -> Result:
@@ -282,7 +310,7 @@ def select(results: list[Result]) -> Result:
     best, saved = default, 0.0
     for result in results[1:]:
         if default.cost is None or result.cost is None:
-            best = result if result.checkpoint.score.ratio_to(best.checkpoint.score) < 1 else best
+            best = lowest([best, result])
         elif len(result.cost.losses) == len(default.cost.losses):
             saving, error = result.cost.gain_over(default.cost)
             if saving > max(error, saved):

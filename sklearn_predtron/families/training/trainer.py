@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
@@ -17,8 +18,10 @@ from sklearn_predtron.families.input.reading import Batch, RowReader
 from sklearn_predtron.families.training.composition import MEAN, Blueprint, Composition
 from sklearn_predtron.families.training.epochs import Epochs, epochs_of, generator_of, learn_epoch, observation_of
 from sklearn_predtron.families.training.patience import checked_patience
-from sklearn_predtron.families.training.plan import Candidate, TrainingPlan, Validation, present_candidate
-from sklearn_predtron.families.training.runs import FoldModel, Result, TrainingRun, rows_of, select
+from sklearn_predtron.families.training.plan import FIRST_EPOCHS, Candidate, TrainingPlan, Validation, present_candidate
+from sklearn_predtron.families.training.runs import FoldModel, Result, TrainingRun, lowest, rows_of, select
+
+MOST_MAPS = 3  # after the first comparison, beside cosines
 
 
 class Monitor:
@@ -156,6 +159,8 @@ class Trainer:
     def carry_out(self, plan: TrainingPlan, batch: Batch) -> None:
         """Train by a plan."""
         if not plan.evaluate_after:
+            if plan.before is not None:
+                batch = self.choose_map(plan.before, batch)
             held_out = self.train(plan, batch)
             if held_out is not None:
                 self.model.fit_decision(self.decision, held_out, batch.rows.p)
@@ -165,34 +170,78 @@ class Trainer:
                 self.refit(plan, best)
         self.model.fit_decision_on_rows(self.decision, batch)
 
+    def choose_map(self, plan: TrainingPlan, batch: Batch) -> Batch:
+        """Make the model in progress one of the best feature map, which is not trained yet; return its rows."""
+        best = self.compare(plan, plan.candidates, None).candidate
+        if batch.costs is not None:
+            best = best._replace(batch=best.batch.by_power(batch.costs.power))
+        self.start(best)
+        self.latest = None
+        return best.batch
+
     def choose(self, plan: TrainingPlan) -> Result:
         """Return the best of the candidates by their held-out rows; its model is then the one in progress."""
         silent, candidates = plan.finish == "refit", plan.candidates
-        self.monitor = Monitor(self, plan.evaluate_after[-1] * len(candidates), silent=silent)
+        if not silent and len(candidates) > 1 and self.one_candidate:
+            self.monitor = Monitor(self, plan.epochs, silent=True)
+            candidates = (self.compare(plan, candidates, None).candidate,)
+        self.monitor = Monitor(self, plan.epochs * len(candidates), silent=silent)
         if plan.finish == "average":
             self.model.provenance = MEAN
-        history = self.model.learner.history  # that a callback wants
-        results: list[Result] = []
-        for candidate in candidates:
-            rivals = [select(results)] if results and candidate.columns is not candidates[0].columns else []
-            results.append(self.started(candidate, plan, copy.deepcopy(history)).run(rivals))
-            if results[-1].stopped:
-                break
-        best = select(results)
-        if silent or not self.monitor.active:
-            for labels in best.candidate.labels.refinements():
-                once = plan.evaluated_once(best.checkpoint.epochs)
-                best = select([best, self.started(best.candidate._replace(labels=labels), once, None).run([])])
+        best = self.compare(plan, candidates, self.model.learner.history)  # which a callback may want
+        if not best.stopped:
+            watching, self.monitor = self.monitor, Monitor(self, plan.epochs, silent=True)
+            once = plan.evaluated_once(best.checkpoint.epochs)
+            refined = (self.started(one, once, None).run([]) for one in best.candidate.refinements())
+            best = select([best, *refined])
+            self.monitor = watching
         if not silent:
             self.install(best)
             self.monitor.end()
         return best
 
+    def compare(self, plan: TrainingPlan, candidates: Sequence[Candidate], history: LossCurve | None) -> Result:
+        """Return the best candidate; a feature map that is clearly behind another is not trained further."""
+        maps = len(candidates) > 1 and candidates[1].columns is not candidates[0].columns
+        runs = self.promising(plan, candidates, history) if maps else (self.started(one, plan, history) for one in candidates)
+        results: list[Result] = []
+        for run in runs:
+            results.append(run.run([lowest(results)] if maps and results else []))
+            if run.stopped:
+                return results[-1]._replace(stopped=True)
+        return lowest(results)
+
+    def promising(self, plan: TrainingPlan, candidates: Sequence[Candidate], history: LossCurve | None) -> list[TrainingRun]:
+        """Return the runs of the feature maps that are not clearly behind after a few epochs, the best first."""
+        first = plan.first_comparison()
+        runs = [self.started(candidate, first, history) for candidate in candidates]
+        results: list[Result] = []
+        for run in runs:
+            results.append(run.run([lowest(results)] if results else [], FIRST_EPOCHS))
+            if run.stopped:
+                return [run]
+        best = lowest(results).checkpoint.score
+        ratios = np.array([result.checkpoint.score.ratio_to(best) for result in results])
+        order = [i for i in np.argsort(ratios, kind="stable") if ratios[i] <= candidates[i].margin(FIRST_EPOCHS)]
+        early, late = [i for i in order if not candidates[i].late][:MOST_MAPS], [i for i in order if candidates[i].late]
+        return [runs[i] if first is plan else self.started(candidates[i], plan, history) for i in early + late]
+
+    @property
+    def one_candidate(self) -> bool:
+        """Whether a callback counts the epochs of one candidate."""
+        return any(getattr(callback, "one_candidate", False) for callback in getattr(self.estimator, "_skl_callbacks", ()))
+
     def started(self, candidate: Candidate, plan: TrainingPlan, history: LossCurve | None) -> TrainingRun:
         """Return the training run of a candidate, and make the model in progress one of it."""
         blueprint = self.start(candidate)
-        self.model.learner.record(history)
+        self.model.learner.record(copy.deepcopy(history))
         return TrainingRun(self, candidate, plan, blueprint)
+
+    def take_up(self, candidate: Candidate) -> None:
+        """Make the model in progress one of a candidate that is being trained, if it is another."""
+        model = self.model
+        if candidate.columns is not model.columns or candidate.labels is not model.labels:
+            self.start(candidate)
 
     def start(self, candidate: Candidate) -> Blueprint:
         """Make the model in progress one of a candidate, not yet trained; return the parts of its learners."""
