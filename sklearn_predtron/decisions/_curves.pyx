@@ -141,9 +141,10 @@ cdef double newton(double* b, const double[::1] s, const double[::1] on, const d
 
 def fit_curve(const double[::1] s not None, const double[::1] on not None, const double[::1] off not None,
               const double[::1] mean not None, const double[::1] ridge not None, double least):
-    """The likeliest log-odds b_0 + b_1 s + b_2 |s| whose slopes, above 0 and below, are not less than the least, and its objective.
+    """The likeliest log-odds b_0 + b_1 s + b_2 |s| with slopes that are not less than the least, above 0 and below.
 
-    The objective is minus the log-likelihood with the ridge.  Score i is worth on[i] rows of the second class, and off[i] of the first; the ridge draws to the means.
+    Score i is worth on[i] rows of the second class, and off[i] of the first.  With the numbers comes what they minimise: minus
+    the log-likelihood, with a ridge that draws to the means.
     """
     cdef double[3] b = [mean[0], mean[1], mean[2]]
     cdef double[3] best
@@ -174,12 +175,15 @@ def probabilities_of_curves(const double[:, ::1] scores not None, const double[:
     """1 / (1 + e^-z) of the log-odds z of the curve of each column, of scores within limits that are divided by their scale."""
     cdef double[:, ::1] found = np.empty((scores.shape[0], scores.shape[1]))
     cdef Py_ssize_t i, j
-    if not curves.shape[0] == scale.shape[0] == limits.shape[0] == scores.shape[1] or curves.shape[1] != 3 or limits.shape[1] != 2:
+    cdef double s
+    if (not curves.shape[0] == scale.shape[0] == limits.shape[0] == scores.shape[1] or curves.shape[1] != 3
+            or limits.shape[1] != 2):
         raise ValueError(f"there must be {scores.shape[1]} curves of three numbers, and as many scales and pairs of limits.")
     with nogil:
         for i in range(scores.shape[0]):
             for j in range(scores.shape[1]):
-                found[i, j] = logistic(curve(&curves[j, 0], limited(scores[i, j], limits[j, 0], limits[j, 1], scale[j]) / scale[j]))
+                s = limited(scores[i, j], limits[j, 0], limits[j, 1], scale[j])
+                found[i, j] = logistic(curve(&curves[j, 0], s / scale[j]))
     return np.asarray(found)
 
 

@@ -304,10 +304,10 @@ def fit_classes(scores: NDArray, y: NDArray, k: int, weight: NDArray, smoothing:
         s = centred * np.minimum(1, limit / np.maximum(size, limit or 1.0))
         scale = root_mean_square(s)
         if len(s) == 0:
-            return 0.0, limit, ClassMap(mean, scale, limit, k, start, floor)
+            return 0.0, limit, ClassMap(mean, scale, float(limit), k, start, floor)
         arguments = s / scale, y.astype(np.intp), weight, soft, ridge[: len(start)], d == k
         found = minimize(likelihood, start, args=arguments, jac=True, method="L-BFGS-B", options={"maxiter": 200, "ftol": close})
-        return found.fun, limit, ClassMap(mean, scale, min(limit / scale, LARGEST), k, found.x, floor)
+        return found.fun, limit, ClassMap(mean, scale, float(min(limit / scale, LARGEST)), k, found.x, floor)
 
     start = np.zeros(1 + k)
     start[0] = float(d == k)

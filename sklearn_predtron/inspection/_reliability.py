@@ -63,7 +63,7 @@ class ReliabilityDisplay(Display):
     >>> model = PredtronClassifier(random_state=0).fit(X[:900], y[:900])
     >>> display = ReliabilityDisplay.from_estimator(model, X[900:], y[900:], n_bins=20)
     >>> display.predicted[-4:].round(2), display.observed[-4:].round(2)
-    (array([0.01, 0.09, 0.9 , 1.  ]), array([0.02, 0.08, 0.88, 1.  ]))
+    (array([0.  , 0.09, 0.91, 1.  ]), array([0.02, 0.08, 0.88, 1.  ]))
     >>> plt.show()
     """
 

@@ -75,7 +75,7 @@ class RiskCoverageDisplay(Display):
     >>> triage = PredtronBinaryClassifier(reject=Reject(cost=0.1, label=-1), random_state=0).fit(X, y)
     >>> display = RiskCoverageDisplay.from_estimator(triage, X_test, y_test)
     >>> [round(value, 3) for value in display.operating_point], round(float(display.risk[-1]), 3), display.reject_cost
-    ([0.874, 0.0], 0.028, 0.1)
+    ([0.881, 0.008], 0.028, 0.1)
     >>> plt.show()
     """
 
