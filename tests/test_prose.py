@@ -16,7 +16,7 @@ PACKAGE = Path(sklearn_predtron.__file__).parent
 ROOT = PACKAGE.parent
 
 # Rooms of the package, and pages, that are not rewritten yet.
-TO_DO = ()
+TO_DO = ("_core", "decisions", "families", "norms", "problems", "updates", "doc", "README.md")
 # Public classes that their own package names: `features.Auto` and `norms.Auto`.
 SAME_NAME = {"Auto"}
 
