@@ -17,9 +17,10 @@ norm : {norms} or Norm, default="auto"
 
 features : "piecewise", "auto", "fourier", FeatureMap or None, default=None
     The feature map of a table's rows.  None uses the columns as they are.  "piecewise" (`PiecewiseLinear`) has functions of
-    columns and of pairs of columns, for numbers, missing values and categories.  "fourier" (`RandomFourier`) has the features
-    of a kernel.  "auto" (`features.Auto`) lets `fit` choose among these two, functions without pairs, and the columns as they
-    are.  The map is fitted to the rows of `fit`, or to the first 500 rows of a stream, which are learned as they are until then.
+    columns and of pairs of columns, for numbers, missing values and categories; `fit` chooses the numbers of knots and pairs.
+    "fourier" (`RandomFourier`) has the features of a kernel.  "auto" (`features.Auto`) lets `fit` choose among all of these and
+    the columns as they are.  The map is fitted to the rows of `fit`, or to the first 500 rows of a stream, which are learned as
+    they are until then.
     With a map, ``norm="auto"`` is "l2".
 
 update : {updates} or Update, default="adaptive"

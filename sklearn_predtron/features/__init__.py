@@ -386,6 +386,9 @@ class PiecewiseLinear(FeatureMap):
     indicators, with the sum over several.  Of more than 500 columns only those are tried that explain most by themselves.
     Without y the pairs are columns that are near each other.
 
+    Where an estimator holds out rows in `fit`, it compares 12 and 32 knots (5 and 8 for pairs), and 100, 12 and 0 pairs.  A
+    parameter that is given is not compared.  In streams and as a transformer the map has 12 knots, 5 for pairs, and 100 pairs.
+
     Parameters
     ----------
     n_knots : int, default=None
@@ -577,12 +580,17 @@ def filled(knots: list[NDArray], most: int) -> tuple[NDArray, NDArray]:
 class Auto(PiecewiseLinear):
     """The best candidate map on held-out rows (alias "auto").
 
-    Candidates are hats with products, hats alone, cosines, and the columns as they are.
+    Candidates are hats with products or without, cosines, and columns as they are.
 
     An estimator chooses in `fit` on the held-out rows of its folds or its split (`cv`).  If nothing is held out, in streams, and
-    as a transformer, the map is `PiecewiseLinear`.  The cosines are those of `RandomFourier`, for tables of numbers: many columns
-    may interact, but no summands explain the score of a row.  Columns as they are can be chosen if all are numbers and none is
-    missing.  A candidate that is behind another after the same number of epochs is not trained further.
+    as a transformer, the map is `PiecewiseLinear` with its default settings.  The candidates are those of `PiecewiseLinear`, the
+    cosines of `RandomFourier`, and the columns as they are.  Cosines are for tables of numbers: many columns may interact, but no
+    summands explain the score of a row.  Columns as they are can be chosen if all are numbers and none is missing.
+
+    The first comparison takes three epochs of at most 5,000 rows.  The three best maps, and cosines if they are not far behind,
+    are trained further.  A map whose losses are clearly behind another's after as many epochs is dropped; for cosines this counts
+    from ten epochs on.  The losses are the log loss and the given loss.  With `costs` in `fit`, the average realised cost
+    replaces the given loss.
 
     Parameters
     ----------
@@ -606,7 +614,7 @@ class Auto(PiecewiseLinear):
 
     See Also
     --------
-    PiecewiseLinear : Hats and products, without a choice.
+    PiecewiseLinear : Hats and products, with a choice among their numbers.
 
     Examples
     --------
@@ -617,7 +625,7 @@ class Auto(PiecewiseLinear):
     ...     model = PredtronBinaryClassifier(features="auto", random_state=0).fit(X, y)
     ...     print(model.coef_.shape[1])
     4
-    52
+    132
     1000
     """
 

@@ -30,7 +30,7 @@ LARGEST_SPLIT, SHARE = 5_000, 5  # a validation split has one unit in five, and 
 FOLDS_SEED, FEW_SEED = 5, 7  # of what draws the folds, and the rows of a first comparison, beside the seed of the fit
 FIRST_EPOCHS, FIRST_ROWS = 3, 5_000  # of the first comparison of feature maps, at most
 LATE_EPOCHS = 10  # before which cosines are often behind, and win in the end
-BEHIND, FAR_BEHIND = 1.02, 1.1  # times the losses of another map
+BEHIND, LATE_BEHIND, FAR_BEHIND = 1.03, 1.1, 1.3  # times the losses of another map; late ones, and before the first comparison
 
 Finish = Literal["keep", "average", "refit"]
 Kind = Literal["rows", "rankings", "tables", "sequences", "large", "single", "kernels", "margins", "nothing"]
@@ -137,9 +137,11 @@ class Candidate(NamedTuple):
 
     def margin(self, epochs: int) -> float:
         """Return how many times the losses of another feature map, after as many epochs, are clearly behind."""
-        if epochs < (LATE_EPOCHS if self.late else FIRST_EPOCHS):
+        if epochs < FIRST_EPOCHS:
             return FAR_BEHIND
-        return 1.0 if self.late else BEHIND  # an epoch of cosines takes as long as several of others
+        if self.late:  # an epoch of cosines takes as long as several of others
+            return LATE_BEHIND if epochs < LATE_EPOCHS else 1.0
+        return BEHIND
 
     def refinements(self) -> list[Candidate]:
         """Return what is compared with it if it is the best: other powers of the costs of rows, and of labels what they offer."""
