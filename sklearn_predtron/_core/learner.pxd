@@ -17,7 +17,7 @@ cdef struct Batch:                    # the rounds of a call that learns
     double usual
     const double* counts              # what each round counts for the observer; NULL where it is what the average has it count
     bint fresh                        # whether rows count in the statistics
-    bint unchecked                    # whether the lengths of rows are still to be looked at
+    bint unchecked                    # whether the lengths of rows are still to be checked
     bint observed                     # whether the observer sees rounds
     bint choosing                     # whether the average may charge its candidates
     bint parting                      # whether readers may come in between two rounds, and not two blocks alone
@@ -54,7 +54,7 @@ cdef class Learner:
     cdef Totals counts
     cdef Py_ssize_t number            # from 1
     cdef Learner origin               # of whose parts the weights and the observer know until this one has learned
-    cdef readonly bint refused        # whether the last call ended because rows were refused before their rounds
+    cdef readonly bint refused        # whether the last call ended because rows were rejected before their rounds
     cdef bint overstepped             # whether because a step was too long
     cdef double fade                  # what the next row that is shown leaves of those before, where an epoch counts as a whole
     cdef int check(self) except -1

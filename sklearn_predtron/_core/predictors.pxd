@@ -1,4 +1,4 @@
-"""What predicts: the weights of one moment."""
+"""Predictors: the weights of one moment."""
 from sklearn_predtron._core.lock cimport Lock
 from sklearn_predtron._core.rows cimport Rows
 from sklearn_predtron._core.simd cimport Matrix

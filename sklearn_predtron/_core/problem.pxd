@@ -1,4 +1,4 @@
-"""A prediction space with its loss, its representation and its decoder."""
+"""A prediction space with its loss, representation and decoder."""
 from sklearn_predtron._core.score_map cimport ScoreMap
 from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron._core.rows cimport Rows, View

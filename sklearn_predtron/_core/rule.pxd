@@ -1,4 +1,4 @@
-"""When to change the weights, towards what, and how far."""
+"""When, in which direction and how far to change the weights."""
 from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron._core.problem cimport Problem, Round
 
