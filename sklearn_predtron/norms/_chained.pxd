@@ -1,4 +1,7 @@
-"""From the tokens of a sequence to the scores of its labels and of their transitions, and the weights of both."""
+"""Scores of a sequence's labels and transitions, and their weights.
+
+The scores are computed from the tokens of the sequence.
+"""
 from sklearn_predtron._core.rows cimport View
 from sklearn_predtron._core.score_map cimport ScoreMap
 from sklearn_predtron._core.simd cimport ScoreGradient

@@ -1,4 +1,7 @@
-"""Weights of which only those are kept that are not zero: they predict, and nothing is learned by them."""
+"""Weights stored only where they are not zero.
+
+They predict, and are not trained.
+"""
 import numpy as np
 from scipy import sparse
 
@@ -13,7 +16,9 @@ cdef enum:
 
 
 cdef class SparseWeights(Weights):
-    """W (d, p) by feature: value[start[j]:start[j + 1]] are the weights of feature j, for the scores `at` the same places.
+    """W (d, p) by feature, stored where it is not zero.
+
+    value[start[j]:start[j + 1]] are the weights of feature j, for the scores `at` the same places.
 
     They predict as an average does, or as the last iterate: which of them does no longer matter.  `size` is the length that the
     weights had under their norm.
