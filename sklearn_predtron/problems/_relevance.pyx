@@ -1,4 +1,7 @@
-"""Relevances of lists of items: a query's documents, or the labels of a row."""
+"""Relevances of lists of items.
+
+They are a query's documents, or the labels of a row.
+"""
 import numpy as np
 
 from sklearn_predtron._core.problem cimport Labels
@@ -11,9 +14,11 @@ cdef enum:
 
 
 cdef class Relevances(Labels):
-    """Lists one after the other: relevance y[start[i]:start[i + 1]] in list i, finite and not negative; none is empty.
+    """Lists of relevances, one after the other.
 
-    What is known of the grades of list i, of which there are at most as many as items, lies from start[i] + i on.
+    List i is y[start[i]:start[i + 1]], finite and not negative; none is empty.
+
+    The data on the grades of list i, of which there are at most as many as items, lie from start[i] + i on.
     """
 
     def __init__(self, const double[::1] y, const Py_ssize_t[::1] start):
@@ -80,7 +85,10 @@ cdef class Relevances(Labels):
 
     @property
     def values(self):
-        """Relevance of every grade of every list; the highest of the list where it has fewer than items."""
+        """Relevance of every grade of every list.
+
+        It is the highest of the list where the list has fewer grades than items.
+        """
         return np.asarray(self.value)
 
     @property
@@ -90,7 +98,7 @@ cdef class Relevances(Labels):
 
     @property
     def top_grades(self):
-        """Which of `values` are of the highest grade of their list."""
+        """Whether `values` are of the highest grade of their list."""
         top = np.zeros(self.value.shape[0], dtype=bool)
         top[np.asarray(self.start)[:self.n] + np.arange(self.n)] = True
         return top

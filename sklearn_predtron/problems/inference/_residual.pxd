@@ -1,4 +1,4 @@
-"""The residual network of a ranking that is held by chains of items."""
+"""The residual network of a ranking held by chains."""
 from libc.stdint cimport int64_t
 
 cdef struct ResidualNetwork:                      # the residual network: a node for each position and chain, G to a position
