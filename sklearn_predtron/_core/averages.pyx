@@ -7,7 +7,7 @@ from libc.math cimport log
 from sklearn_predtron._core.state import between, count, real, restored, whole
 
 cdef double HALF_LIFE = 100     # rounds, of the average that forgets
-cdef double LATELY = 500        # rounds, of what the candidates are charged; twice as many where they are charged in some
+cdef double LATELY = 500        # half-life of the candidates' charges in rounds; twice as many where they are charged in some
 
 
 cdef class Average:

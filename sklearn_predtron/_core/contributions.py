@@ -49,7 +49,7 @@ def contribution(
     """
     rounds = int(after["gain"][ROUNDS] - before["gain"][ROUNDS])
     if rounds == 0:
-        return Contribution(0, 0.0, fields(), seen, made_by)  # gains would be what rounding has left
+        return Contribution(0, 0.0, fields(), seen, made_by)  # gains would be rounding errors
     state = dict(after)
     for value in after["mean"].values():
         value *= rounds

@@ -111,5 +111,5 @@ cdef class Intercept:
 
     @property
     def squared_length(self):
-        """r2 as of now."""
+        """The present r2."""
         return self.known

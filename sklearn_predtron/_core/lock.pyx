@@ -57,7 +57,7 @@ cdef class Lock:
             lock_free(self.state)
 
     def __reduce__(self):
-        """A copy is free."""
+        """Copy and pickle as a free lock."""
         return Lock, ()
 
     # ---------------------------------------------------------------------------------------------------------- the call

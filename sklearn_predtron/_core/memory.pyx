@@ -13,7 +13,7 @@ from math import isqrt
 import numpy as np
 
 cdef enum:
-    LOOKED_AT = 1 << 20     # non-zeros at most, to find what rows touch
+    LOOKED_AT = 1 << 20     # non-zeros at most, to find the pages that rows touch
 
 cdef double[BLOCK] nothing
 
@@ -150,7 +150,7 @@ def spread(new, old, places):
 
 
 cdef bint blank(const double* values, Py_ssize_t n) noexcept nogil:
-    """Whether all are zero, to the bit."""
+    """Return whether all are zero, to the bit."""
     cdef Py_ssize_t first
     for first in range(0, n, 512):
         if memcmp(&values[first], nothing, min(BLOCK, n - first) * sizeof(double)) != 0:

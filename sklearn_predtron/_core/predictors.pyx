@@ -215,14 +215,14 @@ cdef class Predictors:
         cdef ScoreFunction predictor = self.recall(mean)
         if predictor is None:
             predictor = frozen(self.weights, mean)
-            if not self.weights.whole_in_blocks:    # what predicts by kernels holds the rows of one thread
+            if not self.weights.whole_in_blocks:    # a kernel expansion holds the rows of one thread
                 self.keep(predictor, mean)
         return predictor
 
     cdef void keep(self, ScoreFunction predictor, bint mean) noexcept:
         """Keep the predictor of this moment."""
         with cython.critical_section(self):
-            self.kept, predictor = predictor, self.kept     # what was there goes after the section
+            self.kept, predictor = predictor, self.kept     # the old one is released after the section
             self.of_mean, self.moment = mean, self.lock.moment()
 
     cdef ScoreFunction recall(self, bint mean):
@@ -255,7 +255,7 @@ cdef class Predictors:
         with cython.critical_section(self):
             if self.moment != moment:
                 self.moment, self.passed = moment, 0
-                _before, self.kept = self.kept, None    # what was there goes after the section
+                _before, self.kept = self.kept, None    # the old one is released after the section
             self.passed += values
             return self.passed
 

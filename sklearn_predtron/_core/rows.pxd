@@ -44,7 +44,7 @@ cdef inline double squared_norm(View* x) noexcept nogil:
 
 
 cdef inline double largest_norm(View* x) noexcept nogil:
-    """The largest sum of squares of a view's rows."""
+    """Return the largest sum of squares of a view's rows."""
     cdef Row spare
     cdef Py_ssize_t r
     cdef double largest = 0

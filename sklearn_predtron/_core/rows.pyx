@@ -7,7 +7,7 @@ from scipy.sparse import csr_matrix, issparse
 
 from sklearn_predtron._core.simd cimport RowOps, Row, row_ops_for, prefetch_bytes
 
-# What the length of a row must be: its square, what differences of rows leave of it, the inverses of both, and the product of
+# Limits on the length of a row: its square, the remainder in differences of rows, the inverses of both, and the product of
 # two rows are floating-point numbers with room to spare.
 LEAST_LENGTH, LARGEST_LENGTH = 1e-140, 1e140
 OVERFLOW = "X holds values so large that the scores overflow; scale the features down."
@@ -28,7 +28,7 @@ ctypedef fused integer:
 
 
 cdef const RowOps* of_doubles(bint indexed) noexcept nogil:
-    """The kernels for rows of doubles.
+    """Return the kernels for rows of doubles.
 
     Rows are dense, or have indices of the width of Py_ssize_t.
     """
@@ -67,7 +67,7 @@ cdef double q_norm(const Row* row, const RowOps* k, double q) noexcept nogil:
 
 
 cdef double q_norm_of(const double* value, Py_ssize_t n, double q) noexcept nogil:
-    """The same of some numbers."""
+    """Return the same q-norm of some numbers."""
     cdef Row row
     row.n, row.value, row.index = n, value, NULL
     return q_norm(&row, of_doubles(False), q)
@@ -105,7 +105,7 @@ cdef class Rows:
         self.longest = 1
 
     cdef void view(self, Py_ssize_t i, View* x) noexcept nogil:
-        """The input of round i; nothing is copied."""
+        """View the input of round i; nothing is copied."""
 
     cdef Py_ssize_t view_together(self, Py_ssize_t first, Py_ssize_t last, View* x) noexcept nogil:
         """View single rows from the first on; return the end.
@@ -117,7 +117,7 @@ cdef class Rows:
         return last
 
     cdef Py_ssize_t n_values(self) noexcept nogil:
-        """The number of values that are stored."""
+        """Return the number of values that are stored."""
         return self.n * self.p
 
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
@@ -171,7 +171,7 @@ cdef class Rows:
         return csr_rows(X) if issparse(X) else dense_rows(X)
 
     cdef Rows apart(self):
-        """The same rows, for one thread."""
+        """Return the same rows, for one thread."""
         return self
 
     def first_indices(self, Py_ssize_t most):
@@ -578,7 +578,7 @@ def csr_rows(X):
 
 
 def stored_rows(X):
-    """Rows of a CSR matrix as it is stored."""
+    """Return rows of a CSR matrix as it is stored."""
     n, p = X.shape
     if len(X.indptr) != n + 1:
         raise ValueError(f"X is not a valid CSR matrix: its indptr has {len(X.indptr)} entries for {n} rows.")

@@ -30,7 +30,7 @@ cdef class Rule:
         """
 
     cdef double size(self, Round* r) noexcept nogil:
-        """The step eta for the direction found."""
+        """Return the step eta for the direction found."""
         return 0
 
     cdef double size_of(self, ScoreGradient* g, Round* r) noexcept nogil:

@@ -40,7 +40,7 @@ cdef class ScoreMap:
         return self if d == self.d else ScoreMap(d)
 
     def is_of(self, ScoreMap other not None):
-        """Whether weights for another map have such scores."""
+        """Return whether weights for another map have such scores."""
         return type(other) is type(self)
 
     def is_like(self, ScoreMap other not None):
@@ -86,11 +86,11 @@ cdef class ScoreMap:
         return g
 
     cdef double intercept_weight(self, const ScoreGradient* g) noexcept nogil:
-        """How often the intercept's feature is in the input."""
+        """Return how often the intercept's feature is in the input."""
         return 1
 
     cdef const double* row_weights(self, const ScoreGradient* g) noexcept nogil:
-        """How often each row is in the input."""
+        """Return how often each row is in the input."""
         return &ONE
 
     cdef void column_lengths(self, View* x, Py_ssize_t* at, double* value) noexcept nogil:
@@ -123,7 +123,7 @@ cdef class ScoreMap:
         return squared_sum(g) * (max(K[first, first], 0) + r2)
 
     cdef void add(self, View* x, Matrix* M, const ScoreGradient* g, double scale) noexcept nogil:
-        """M += scale g x^T."""
+        """Add scale g x^T to M."""
         x.k.add[M.layout](&x.first, M, g, scale)
 
 
@@ -148,10 +148,10 @@ cdef class BatchMap(ScoreMap):
         return type(self)(p)
 
     def check_rounds(self, longest):
-        """A block has any number of rows."""
+        """Accept blocks with any number of rows."""
 
     cdef double intercept_weight(self, const ScoreGradient* g) noexcept nogil:
-        return self.total if g.value == &ONE else sum_of(g)      # of the input itself, the sum of what it is put together by
+        return self.total if g.value == &ONE else sum_of(g)      # of the input itself, the sum of its rows' coefficients
 
     cdef const Row* whole_input(self, const View* x) noexcept nogil:
         return NULL
@@ -271,7 +271,7 @@ cdef inline double squared_sum(const ScoreGradient* g) noexcept nogil:
 
 
 cdef double sum_of(const ScoreGradient* g) noexcept nogil:
-    """The sum of the entries."""
+    """Return the sum of the entries."""
     cdef double total = 0
     cdef Py_ssize_t i
     for i in range(g.n):

@@ -29,7 +29,7 @@ def restored(owner: Any, state: Any, pattern: tuple[Any, ...]) -> tuple[Any, ...
         If the state is of another form, or one of its numbers is out of range.
     """
     try:
-        if getattr(owner, "d", 1) < 1:  # what was never given its sizes has no room for a state
+        if getattr(owner, "d", 1) < 1:  # an object without sizes has no room for a state
             raise ValueError("it belongs to an object that was not initialised")
         return accept(state, pattern)
     except (ValueError, OverflowError) as error:

@@ -68,7 +68,7 @@ cdef class ScoreFunction:
         return min(first + BREATH, last)
 
     cdef void scores(self, const View* x, double* t) noexcept nogil:
-        """t = W x + b, for each row of the view."""
+        """Compute t = W x + b, for each row of the view."""
 
 
 cdef class Weights(ScoreFunction):
@@ -181,7 +181,7 @@ cdef class Weights(ScoreFunction):
         """
 
     def close_fit(self):
-        """The rows do not come again."""
+        """Forget the rows, which do not come again."""
 
     cdef void want_lengths(self, bint wanted) noexcept:
         """Set whether the lengths of all single rows are wanted.
@@ -236,10 +236,10 @@ cdef class Weights(ScoreFunction):
         """Fill r.update_norm2 and r.radius2."""
 
     cdef void step(self, View* x, const ScoreGradient* g, double size) noexcept nogil:
-        """W <- W - size g x^T."""
+        """Set W <- W - size g x^T."""
 
     cdef void shrink(self, double factor) noexcept nogil:
-        """W <- factor W."""
+        """Set W <- factor W."""
 
     cdef void mean_scores(self, const View* x, int which, double* t) noexcept nogil:
         """Write the scores of an average, without a trace.
