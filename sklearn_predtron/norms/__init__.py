@@ -57,7 +57,7 @@ class Norm(Part):
     measured = False  # whether it has a length of given weights and rows
     of_sequences = False  # whether the tokens of sequences can be learned under it
     scores_apart = False  # whether a step changes the weights of each score as it would without the others
-    theorem: str | None = None  # what carries the theorems over to the norm
+    theorem: str | None = None  # the theorem that extends the bounds to the norm
 
     def for_rows(self, *, sparse: bool) -> Norm:
         """Choose the norm for rows to come.

@@ -10,7 +10,7 @@ from sklearn_predtron._core.simd cimport BY_CLASS, Matrix, ScoreGradient
 cdef enum:
     FEWEST = 4          # rows for which it is worth while
 
-cdef double SPAN = 1 / 64.0     # the weight of a round in the average of what steps touch
+cdef double SPAN = 1 / 64.0     # the weight of a round in the average number of scores that steps change
 
 
 cdef class BlockScores:

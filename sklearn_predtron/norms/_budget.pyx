@@ -15,7 +15,7 @@ from sklearn_predtron.norms._l2 cimport IterateSum
 
 from sklearn_predtron._core.state import MOST, length_of, reals, restored, wholes
 
-# What differs by less is equal: rounding, which depends on the layout of X and on blocks, does not say which row goes.
+# Losses that differ by less are equal: rounding, which depends on the layout of X and on blocks, does not say which row goes.
 cdef double ALIKE = 1e-9
 
 
@@ -129,7 +129,7 @@ cdef class BudgetedWeights(RKHSWeights):
                     t[i * d + c] += part * coefficients[s * d + c]
 
     cdef void move_scores(self, int which, Py_ssize_t row, Py_ssize_t c, double change) noexcept nogil:
-        """Each round sums its scores up."""
+        """Change no scores: each round sums its scores up."""
 
     cdef Py_ssize_t place_for(self, Py_ssize_t row) noexcept nogil:
         cdef Py_ssize_t slot = self.slot[self.position[row]]
@@ -211,7 +211,7 @@ cdef class BudgetedWeights(RKHSWeights):
                 self.compare(slot, other)
 
     cdef void compare(self, Py_ssize_t slot, Py_ssize_t other) noexcept nogil:
-        """Whether another row is the nearest so far."""
+        """Check whether another row is the nearest so far."""
         cdef double k = self.among[slot, other], left
         if self.among[other, other] > 0:
             left = self.among[slot, slot] - k * (k / self.among[other, other])

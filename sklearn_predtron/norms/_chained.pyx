@@ -66,7 +66,7 @@ cdef class ChainMap(ScoreMap):
             raise ValueError(f"norm={norm!r} is not for sequences; accepted are {accepted}.")
 
     def check_rounds(self, longest):
-        """A sequence has any number of tokens."""
+        """Accept sequences with any number of tokens."""
 
     def reserve(self, Py_ssize_t longest):
         """Allocate memory for rounds of up to so many tokens."""
@@ -256,7 +256,7 @@ cdef class ChainedWeights(Weights):
         return self.longest * (2 * radius ** 2 + 8 * self.table_length2(self.intercept.r2())) ** 0.5 / 2
 
     cdef inline double table_length2(self, double r2) noexcept nogil:
-        """The squared length of the feature of a transition."""
+        """Return the squared length of the feature of a transition."""
         return self.chain.transition_scaling * r2
 
     @property

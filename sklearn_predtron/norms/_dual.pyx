@@ -376,7 +376,7 @@ cdef class DualWeights(AveragedWeights):
         return True
 
     cdef void read_weights(self, bint mean, Py_ssize_t line, Py_ssize_t number, Py_ssize_t n, double* w) noexcept nogil:
-        """n weights of a line, from a number on."""
+        """Read n weights of a line, from a number on."""
         cdef Py_ssize_t i
         cdef double share = self.c, of_total = 0
         cdef const double* u = &self.u[number]
@@ -468,7 +468,7 @@ cdef class DualWeights(AveragedWeights):
             self.radius2 = max(self.radius2, self.inverse_convexity * self.with_intercept(length, times))
 
     cdef double largest_row_norm(self, View* x) noexcept nogil:
-        """The largest q-norm of a row."""
+        """Return the largest q-norm of a row."""
         cdef Py_ssize_t r
         cdef double largest = 0
         cdef Row spare
@@ -558,7 +558,7 @@ cdef class DualWeights(AveragedWeights):
         """
 
     cdef double sum_of_powers(self) noexcept nogil:
-        """The mass, from theta and u."""
+        """Return the mass, computed from theta and u."""
         return 0
 
     cdef double length_of_theta(self) noexcept nogil:
@@ -600,7 +600,7 @@ cdef class DualWeights(AveragedWeights):
             if self.theta[i] != 0:      # a page that was never touched stays so
                 self.theta[i] /= length
         self.unit *= length
-        self.raise_all()        # what was too small for u may be so no more
+        self.raise_all()        # terms too small for u before may be large enough now
         self.most = self.mass
         self.moved = 0
 
@@ -615,7 +615,7 @@ cdef class DualWeights(AveragedWeights):
         self.follow_c()
 
     cdef void clear(self) noexcept nogil:
-        """W <- 0; the sum of the iterates stays."""
+        """Set W <- 0; the sum of the iterates stays."""
         self.flush_all()
         erase(self.theta)
         self.raise_all()
@@ -657,7 +657,7 @@ cdef class DualWeights(AveragedWeights):
         total, u = s.total + line * self.stride, &self.u[line * self.stride]
         for i in range(self.d if self.by_feature else self.n_features):
             total[i] += deferred * u[i]
-        if not self.by_feature:     # what is between is room for more features
+        if not self.by_feature:     # the lines in between are room for more features
             total[self.last_line] += deferred * u[self.last_line]
 
     cdef void flush_all(self) noexcept nogil:
@@ -738,7 +738,7 @@ cdef class DualWeights(AveragedWeights):
         matrix[:, :self.n_features], matrix[:, self.last_line] = values[:, :-1], values[:, -1]
 
     def _shaped(self, flat):
-        """(d, p) and (d,): features, and the intercept."""
+        """Return the features (d, p) and the intercept (d,)."""
         matrix = self._matrix(flat)
         return matrix[:, :self.n_features], self.intercept.r2() ** 0.5 * matrix[:, self.last_line]
 

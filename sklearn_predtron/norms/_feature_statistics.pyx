@@ -141,7 +141,7 @@ cdef class FeatureStatistics:
     # ---------------------------------------------------------------------------------------------------- as they are kept
 
     def field(self, Py_ssize_t which, Py_ssize_t n):
-        """A statistic of the first n features, in place."""
+        """Return a statistic of the first n features, in place."""
         values, after = np.asarray(self.values), PAIR * self.room
         if not self.sparse:
             return values[which * self.room:][:n]

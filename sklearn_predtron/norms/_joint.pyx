@@ -124,7 +124,7 @@ cdef class JointWeights(L2Weights):
         t[0] = which
 
     def last(self):
-        """w of the last iterate, copied, and 0."""
+        """Return a copy of the last iterate's w, and 0."""
         W, b = L2Weights.last(self)
         return W.reshape(self.p), b
 

@@ -217,7 +217,7 @@ class Support:
         return self.kernel(block, others)
 
     def vanished(self, block: Any, own: NDArray) -> NDArray[np.bool_]:
-        """Whether each row's kernel with itself underflows to 0.
+        """Return whether each row's kernel with itself underflows to 0.
 
         It would not be 0 if the row were not so small.
         """
@@ -275,7 +275,7 @@ class PrecomputedSupport:
 
     @property
     def n(self) -> int:
-        """How many are kept."""
+        """Number of columns kept."""
         return len(self.columns)
 
     def lent(self) -> PrecomputedSupport:
@@ -311,7 +311,7 @@ class PrecomputedSupport:
         return as_array(block[:, numbers])
 
     def vanished(self, block: Any, own: NDArray) -> NDArray[np.bool_]:
-        """Whether each row's kernel with itself is too small.
+        """Return whether each row's kernel with itself is too small.
 
         Zeros are taken as given.
         """
@@ -329,12 +329,12 @@ class PrecomputedSupport:
 
 
 def all_finite(rows: Any) -> bool:
-    """Whether dense or sparse rows hold finite numbers only."""
+    """Return whether dense or sparse rows are all finite."""
     return bool(np.isfinite(rows.data if sparse.issparse(rows) else rows).all())
 
 
 def as_array(values: Any) -> NDArray:
-    """Of a dense or sparse matrix."""
+    """Return a dense or sparse matrix as an array."""
     return values.toarray() if sparse.issparse(values) else np.ascontiguousarray(values)
 
 

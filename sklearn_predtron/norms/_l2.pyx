@@ -20,7 +20,7 @@ from sklearn_predtron._core.memory import SMALL_PAGES, aligned_zeros, relay, spr
 cdef enum:
     MANY_WEIGHTS = 1 << 13    # that rows are scored ahead for: they do not stay in the nearest cache
 
-# Below them the running scales are multiplied out.  The first bounds what weight * data and total cancel in their sum.
+# Below them the running scales are multiplied out.  The first bounds the cancellation of weight * data and total in their sum.
 cdef double LEAST_SCALE = 1e-4, LEAST_TOTAL_SCALE = 1e-100
 
 
@@ -294,7 +294,7 @@ cdef class L2Weights(AveragedWeights):
             self.iterate_scores(x, t)
 
     cdef void iterate_scores(self, const View* x, double* t) noexcept nogil:
-        """The scores of the last iterate, without a trace."""
+        """Write the scores of the last iterate, without a trace."""
         x.k.scores[self.W.layout](x.m, &x.first, x.start, &self.W, self.scale, False, t)
 
     cdef void mean_scores(self, const View* x, int which, double* t) noexcept nogil:
@@ -315,7 +315,7 @@ cdef class L2Weights(AveragedWeights):
                          double* line) noexcept nogil:
         cdef Py_ssize_t i, j, own = 1 if self.d == 1 else self.stride
         cdef Py_ssize_t width = self.d if self.by_feature or self.d == 1 else min(self.p, stride)
-        cdef int which = self.predicting(mean)      # once: what learns meanwhile may change it
+        cdef int which = self.predicting(mean)      # read once: training may change it meanwhile
         cdef const IterateSum* s = self.sum_of(which)
         cdef double share, of_total
         cdef const double* data
@@ -333,7 +333,7 @@ cdef class L2Weights(AveragedWeights):
 
     cdef void read_offsets(self, bint mean, double* b) noexcept nogil:
         cdef Py_ssize_t c
-        cdef int which = self.predicting(mean)      # once: what learns meanwhile may change it
+        cdef int which = self.predicting(mean)      # read once: training may change it meanwhile
         cdef const IterateSum* s = self.sum_of(which)
         cdef double share, of_total
         self.shares(which, &share, &of_total)
@@ -406,7 +406,7 @@ cdef class L2Weights(AveragedWeights):
                 self.score_map.add(x, &self.sums[i].total, g, self.pending(i, change))
 
     cdef void step_offsets(self, const ScoreGradient* g, double change) noexcept nogil:
-        """The same along the intercept's feature."""
+        """Step along the intercept's feature."""
         cdef double r2 = self.intercept.r2() * self.score_map.intercept_weight(g)
         cdef Py_ssize_t i, c
         cdef int which
@@ -481,7 +481,7 @@ cdef class L2Weights(AveragedWeights):
                 data[j] *= self.scale
 
     cdef void clear(self) noexcept nogil:
-        """W <- 0; the sum of the iterates stays."""
+        """Set W <- 0; the sum of the iterates stays."""
         self.renormalise()
         erase(self.data)
         self.b[:] = 0
@@ -513,7 +513,7 @@ cdef class L2Weights(AveragedWeights):
 
 
 cdef inline void scaled(const double* last, Py_ssize_t n, double share, double* t) noexcept nogil:
-    """t = share * last."""
+    """Set t = share * last."""
     cdef Py_ssize_t i
     for i in range(n):
         t[i] = share * last[i]

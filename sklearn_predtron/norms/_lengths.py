@@ -35,17 +35,17 @@ def largest_length(X: Any, feature: float, q: float, apart: bool) -> float:
 
 
 def spectral_length(documents: Any) -> float:
-    """The spectral norm."""
+    """Return the spectral norm."""
     return float(np.linalg.norm(dense(documents), 2))
 
 
 def length_of_features(documents: Any, q: float) -> float:
-    """The q-norm of the lengths of the features."""
+    """Return the q-norm of the lengths of the features."""
     lengths = np.linalg.norm(dense(documents), axis=0)
     longest = lengths.max() or 1.0
     return float(longest * np.linalg.norm(lengths / longest, q))
 
 
 def dense(documents: Any) -> NDArray:
-    """The rows as an array."""
+    """Return the rows as an array."""
     return documents.toarray() if sparse.issparse(documents) else documents

@@ -183,7 +183,7 @@ cdef class OppositeWeights(WrappedWeights):
         return self.inner.effective_radius(radius)
 
     def length(self):
-        """The norm of both."""
+        """Return the norm of both scores' weights."""
         return 2 ** 0.5 * self.inner.length()
 
     def own_predictor(self, bint mean):
@@ -246,7 +246,7 @@ cdef class OppositeWeights(WrappedWeights):
 
 
 cdef inline void aim(ScoreGradient* one, const ScoreGradient* g, double* first) noexcept nogil:
-    """The gradient of the first score."""
+    """Compute the gradient of the first score."""
     first[0] = 0 if g.n == 0 else g.value[0] if g.at == NULL or g.at[0] == 0 else -g.value[0]
     one.n = 1
     one.at = NULL

@@ -43,7 +43,7 @@ cdef class PNormWeights(DualWeights):
                 self.moved += 1
 
     cdef void move_all(self, Py_ssize_t n, double change, const double* x, double pending, Py_ssize_t first) noexcept nogil:
-        """n weights that lie together."""
+        """Compute n weights that lie together."""
         self.mass += dual_step(n, change, x, self.q - 1, pending, &self.theta[first], &self.u[first],
                                self.first_total(first))
 
@@ -231,14 +231,14 @@ cdef class GroupWeights(DualWeights):
 
 
 def whole(DualWeights weights):
-    """W with the column of the intercept's feature."""
+    """Return W with the column of the intercept's feature."""
     W, b = weights.mean()
     r2 = weights.intercept.r2()
     return np.column_stack([W, b / r2 ** 0.5]) if r2 > 0 else W
 
 
 def primal_length(sizes, double q):
-    """The r-norm, 1/r + 1/q = 1."""
+    """Return the r-norm, 1/r + 1/q = 1."""
     r = q / (q - 1)
     largest = sizes.max(initial=0)
     return 0.0 if largest == 0 else float(largest * ((sizes / largest) ** r).sum() ** (1 / r))

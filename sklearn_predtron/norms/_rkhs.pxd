@@ -18,7 +18,7 @@ cdef class RKHSWeights(L2Weights):
     cdef Py_ssize_t[::1] position                # of each row of the block: in the call
     cdef double[:, ::1] K                        # kernels of the rows of the block
     cdef double[::1] F, F_total                  # scores of the rows of the block by data, by each total
-    cdef double[::1] F_call, change              # the same of all rows of the call, but for what the block changed in data
+    cdef double[::1] F_call, change              # the same of all rows of the call, without the block's changes of data
     cdef Py_ssize_t[::1] source                  # of the rows kept, the row of the block; -1 where they were kept before
     cdef Py_ssize_t length_of_block, here, next
     cdef const unsigned char[::1] vanished       # whether the kernel of a row of the block with itself is too small for a number

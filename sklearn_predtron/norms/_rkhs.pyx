@@ -130,7 +130,7 @@ cdef class RKHSWeights(L2Weights):
         return self.totals[i][0][:self.n * self.d], self.totals[i][1]
 
     cdef make_room(self, Py_ssize_t rows):
-        """Room for so many more rows."""
+        """Allocate memory for the given number of additional rows."""
         cdef Py_ssize_t n = self.n + rows, room = max(n, 2 * self.number.shape[0])
         if n <= self.number.shape[0]:
             return
@@ -244,7 +244,7 @@ cdef class RKHSWeights(L2Weights):
         self.F_call = F.reshape(-1)
 
     def numbers_of(self, position):
-        """Numbers in X of rows of the call."""
+        """Return the numbers in X of rows of the call."""
         return position if self.in_call is None else self.in_call[position]
 
     cdef keep(self):

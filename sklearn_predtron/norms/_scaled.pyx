@@ -34,7 +34,7 @@ cdef enum:
     BREATH = 4096   # rounds between two looks at signals; the step of a loop, too
 
 cdef double LARGEST = 1e290     # squared length of a row whose squares can be summed
-cdef double CANCELLED = 1e-15   # of the terms of a squared length: what rounding leaves
+cdef double CANCELLED = 1e-15   # of the terms of a squared length: the rounding error
 cdef double LOST = 1e-6         # a running sum that fell below so much of itself is computed from scratch
 
 
@@ -73,7 +73,7 @@ cdef class ScaledWeights(L2Weights):
     cdef double[::1] x, z, change, C, offset
     cdef double* C_total[AVERAGES]      # of each sum
     cdef Py_ssize_t[::1] at
-    cdef double D, largest, squared_length      # largest: what D was at most since it was computed from all features
+    cdef double D, largest, squared_length      # largest: the maximum of D since it was computed from all features
     cdef Found found
     cdef bint is_applied                # whether z is the row at hand
     cdef Row applied                    # the row that z is
@@ -375,7 +375,7 @@ cdef class ScaledWeights(L2Weights):
             self.recount()
 
     cdef void add_product(self, const Row* row, const Matrix* M, double* C) noexcept nogil:
-        """C += M row."""
+        """Add M row to C."""
         cdef Matrix bare = M[0]
         self.offset[:] = 0
         bare.offset = &self.offset[0]
@@ -787,7 +787,7 @@ cdef class ScaledWeights(L2Weights):
     # ---------------------------------------------------------------------------------------------- in units of features
 
     def _field(self, Py_ssize_t which):
-        """A statistic of all features, in place."""
+        """Return a statistic of all features, in place."""
         return self.statistics.field(which, self.n_features)
 
     def _from(self, theta, beta, mean):
@@ -868,7 +868,7 @@ cdef class ScaledWeights(L2Weights):
             b[c] = rest[c]
 
     cdef void centred_products(self, Py_ssize_t c, Py_ssize_t first, Py_ssize_t n, int which, double* product) noexcept nogil:
-        """mean_j W_cj of n features."""
+        """Compute mean_j W_cj of n features."""
         cdef Py_ssize_t i
         cdef const IterateSum* s = self.sum_of(which)
         cdef double share, of_total, beta = self.beta(c, which)
@@ -896,7 +896,7 @@ cdef class ScaledWeights(L2Weights):
             line[j] = (line[j] - beta * mean[j]) * inverse[j]
 
     cdef inline double beta(self, Py_ssize_t c, int which) noexcept nogil:
-        """The sum of the steps along 1."""
+        """Return the sum of the steps along 1."""
         cdef double share, of_total
         cdef const IterateSum* s = self.sum_of(which)
         self.shares(which, &share, &of_total)

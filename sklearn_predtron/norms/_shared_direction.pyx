@@ -202,7 +202,7 @@ cdef class SharedDirection(WrappedWeights):
         return (self.d * self.inner.inverse_convexity * (radius ** 2 - r2) + r2) ** 0.5
 
     def length(self):
-        """The norm of u and of the thresholds."""
+        """Return the norm of u and of the thresholds."""
         return float(np.hypot(self.inner.length(), euclidean_length(self._thresholds()) / self.intercept.r2() ** 0.5))
 
     def own_predictor(self, bint mean):

@@ -88,10 +88,10 @@ cdef class SparseWeights(Weights):
         return "weights that were made sparse"
 
     def last(self):
-        """W (d, p), a CSR matrix, and b (d,)."""
+        """Return W (d, p), a CSR matrix, and b (d,)."""
         return self.mean()
 
     def mean(self):
-        """W (d, p), a CSR matrix, and b (d,)."""
+        """Return W (d, p), a CSR matrix, and b (d,)."""
         arrays = np.asarray(self.value), np.asarray(self.at), np.asarray(self.start)
         return sparse.csr_matrix(sparse.csc_matrix(arrays, shape=(self.d, self.p))), np.array(self.b)

@@ -26,8 +26,8 @@ from sklearn_predtron._core.memory import aligned_zeros, spread
 cdef Py_ssize_t STEPS_PER_SCORE = 16, LEAST_STEPS = 64
 # And once its trace has fallen to this part of the largest since: the rounding errors are of that size.
 cdef double FALL = 1e-2
-# What is left, some 1e-15 of the largest eigenvalue, shows for q near 2 alone: by 2e-9 of the largest weight at q = 2.05, where
-# singular values of theta are a 1e-8th of the largest.
+# The remaining error, some 1e-15 of the largest eigenvalue, shows for q near 2 alone: by 2e-9 of the largest weight at q = 2.05,
+# where singular values of theta are a 1e-8th of the largest.
 cdef double NEGLIGIBLE = 1e-20    # eigenvalues of M, of which the largest is between 1 / d and 1
 
 cdef double ROUNDED = 1e-13      # of the largest singular value
@@ -296,7 +296,7 @@ cdef class TraceWeights(L2Weights):
                 self.K[j * self.d + c] += g.value[i] * h[j]
 
     cdef void find_K(self) noexcept nogil:
-        """K = data data^T, its upper half by rows."""
+        """Compute K = data data^T, its upper half by rows."""
         cdef int d = <int> self.d, p = <int> self.p, stride = <int> self.stride
         cdef double one = 1, zero = 0
         dsyrk(b"L", b"N" if self.W.layout == BY_FEATURE else b"T", &d, &p, &one, &self.data[0], &stride, &zero, &self.K[0], &d)
@@ -400,7 +400,7 @@ cdef class TraceWeights(L2Weights):
             C[i] = 0
 
     cdef void clear(self) noexcept nogil:
-        """W <- 0; the sum of the iterates stays."""
+        """Set W <- 0; the sum of the iterates stays."""
         L2Weights.clear(self)
         self.K[:] = 0
         self.M[:] = 0
@@ -471,7 +471,7 @@ cdef class TraceWeights(L2Weights):
         return coef, share * np.asarray(self.b) + of_total * np.asarray(b_total)
 
     def dual(self):
-        """Theta (d, p), copied."""
+        """Return a copy of Theta (d, p)."""
         return self.scale * self._shaped(self.data)
 
 
@@ -491,7 +491,7 @@ def schatten(matrix, r):
 
 
 cdef inline double* room(double* near, Py_ssize_t n) noexcept nogil:
-    """Room for n numbers: there, or elsewhere, or NULL."""
+    """Return memory for n numbers: near, or elsewhere, or NULL."""
     return near if n <= NEAR else <double*> PyMem_RawMalloc(n * sizeof(double))
 
 
