@@ -20,7 +20,7 @@ cdef class AtKProblem(LabelSets):
     """
     cdef readonly double k
     cdef readonly bint recall, loose
-    cdef public double share            # of labels that are on: what k = 0 predicts
+    cdef public double share            # of labels that are on: the prediction of k = 0
 
     def __init__(self, Py_ssize_t m, double k, bint recall, bint loose=False):
         LabelSets.__init__(self, m)
@@ -59,13 +59,13 @@ cdef class AtKProblem(LabelSets):
         return "losses at k, whose sigma_y depends on the scores"
 
     cdef inline Py_ssize_t size(self, Py_ssize_t n) noexcept nogil:
-        """k of n labels."""
+        """Return k of n labels."""
         if self.k >= 1:
             return <Py_ssize_t> self.k
         return max(1, <Py_ssize_t> rint(self.k * n)) if self.k > 0 else <Py_ssize_t> rint(self.share * n)
 
     cdef inline Py_ssize_t k_now(self) noexcept nogil:
-        """k of the round at hand."""
+        """Return k of the current round."""
         return self.size(self.n) if self.k > 0 else self.P
 
     cdef inline Py_ssize_t limited(self, Py_ssize_t wanted, Py_ssize_t k, Py_ssize_t n) noexcept nogil:
@@ -80,11 +80,11 @@ cdef class AtKProblem(LabelSets):
         return 1 / <double> below if below > 0 else 0
 
     cdef inline Py_ssize_t most(self) noexcept nogil:
-        """The most hits that k labels can have."""
+        """Return the most hits that k labels can have."""
         return min(self.k_now(), self.P)
 
     cdef double unavoidable(self) noexcept nogil:
-        """The least loss of any set."""
+        """Return the least loss of any set."""
         cdef Py_ssize_t below = self.P if self.recall else self.k_now()
         return (below - self.most()) / <double> below if below > 0 else 0
 
@@ -203,7 +203,7 @@ cdef class AtKProblem(LabelSets):
                 best, b[0], c[0] = value, more, self.P - a
 
     cdef void choose(self, unsigned char[::1] sigma, Py_ssize_t hits, Py_ssize_t others) noexcept nogil:
-        """The best-scored set with so many hits and others."""
+        """Set sigma to the best-scored set with given counts."""
         cdef Py_ssize_t i
         for i in range(self.n):
             sigma[i] = 0

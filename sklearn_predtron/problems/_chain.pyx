@@ -34,7 +34,7 @@ from sklearn_predtron._core.rows import OVERFLOW
 from sklearn_predtron._core.state import MOST
 
 cdef double LARGE = 1e50    # beside which scores do not count
-NEVER = -1e100              # the max-marginal of what is never predicted, or less: finite, as scikit-learn expects scores
+NEVER = -1e100              # the max-marginal of labels that are never predicted, or less: finite, as scikit-learn expects scores
 
 
 cdef class TokenCodes(Labels):
@@ -71,12 +71,12 @@ cdef class TokenCodes(Labels):
 
     @property
     def starts(self):
-        """Where each sequence begins, and the last one ends."""
+        """Starts of the sequences, and the end of the last."""
         return np.asarray(self.start)
 
 
 cdef double magnitude(const double[:, ::1] scores) noexcept nogil:
-    """The largest of their absolute values."""
+    """Return the largest of their absolute values."""
     cdef Py_ssize_t i, k
     cdef double largest = 0
     for i in range(scores.shape[0]):
@@ -95,7 +95,7 @@ cdef class ChainProblem(Problem):
     that of one token, for how long sequences are is not known beforehand.
     """
     cdef Trellis c
-    cdef const double[:, ::1] walls        # what a transition, or in the last row a first label, adds to its score; or None
+    cdef const double[:, ::1] walls        # the penalty of a transition, or in the last row of a first label; or None
     cdef double[::1] table, first, best
     cdef Py_ssize_t[::1] competitor
     cdef Py_ssize_t[::1] slot              # where g has an entry of the table
@@ -327,7 +327,7 @@ cdef class ChainProblem(Problem):
         return np.asarray(sigma), bool(allowed)
 
     cdef bint is_allowed(self, const Py_ssize_t* sigma) noexcept nogil:
-        """Whether a sequence has no forbidden transition."""
+        """Return whether a sequence has no forbidden transition."""
         cdef Py_ssize_t t
         if self.walls is None:
             return True

@@ -77,7 +77,7 @@ cdef class TabulatedSetLoss(LabelSets):
         raise error
 
     cdef void search(self, Py_ssize_t* b, Py_ssize_t* c) noexcept nogil:
-        """All b and c."""
+        """Search all b and c."""
         cdef double best = -INFINITY, value, without = 0, gap
         cdef Py_ssize_t more, missing
         for missing in range(self.P + 1):

@@ -46,7 +46,7 @@ cdef inline double largest(const double* s, Py_ssize_t k) noexcept nogil:
 
 
 cdef inline Py_ssize_t first_at(const double* s, double top) noexcept nogil:
-    """The first place of a value that is there."""
+    """Return the first place of a value that is there."""
     cdef Py_ssize_t sigma = 0
     while s[sigma] != top:
         sigma += 1
@@ -74,7 +74,7 @@ cdef inline double largest_sum(const double* s, const double* cost, Py_ssize_t k
 
 
 cdef inline double worst_loss(const double* s, const double* cost, Py_ssize_t k, double top) noexcept nogil:
-    """The largest loss of a maximiser of the score."""
+    """Return the largest loss of a maximiser of the score."""
     cdef double worst = 0
     cdef Py_ssize_t sigma
     for sigma in range(k):

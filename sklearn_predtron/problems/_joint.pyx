@@ -159,7 +159,7 @@ cdef class PythonJointProblem(UserProblem):
                 "accepted is a prediction of the largest loss + <w, features>.")
 
     cdef Features features_of(self, x, prediction, w):
-        """Phi(x, sigma), checked, with its score under w."""
+        """Return Phi(x, sigma), checked, with its score under w."""
         cdef Features features
         value = self.inner.features(x, prediction)
         if sparse.issparse(value):
@@ -178,7 +178,7 @@ cdef class PythonJointProblem(UserProblem):
         return features
 
     cdef Features sparse_features(self, value, x, prediction):
-        """The stored values of a sparse row."""
+        """Return the stored values of a sparse row."""
         cdef const Py_ssize_t[::1] index
         cdef Py_ssize_t k
         cdef bint inside = True

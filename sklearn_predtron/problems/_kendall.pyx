@@ -41,7 +41,7 @@ cdef class KendallTauProblem(RankingProblem):
         r.loss = self.scale * self.active(0, False)
 
     cdef double loss_of_scores(self, const double* t) noexcept nogil:
-        """A pair of equal scores is half wrong."""
+        """Return the loss, with a pair of equal scores half wrong."""
         self.sort(t, False)
         return self.scale * (self.active(0, False) - self.tied_pairs() / 2.0)
 

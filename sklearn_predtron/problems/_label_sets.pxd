@@ -21,7 +21,7 @@ cdef class IndicatorBlocks(Labels):
     cdef readonly Py_ssize_t longest
 
     cdef inline Py_ssize_t size(self, Py_ssize_t i) noexcept nogil:
-        """How many rows block i has."""
+        """Return the number of rows of block i."""
         return self.start[i + 1] - self.start[i]
 
 

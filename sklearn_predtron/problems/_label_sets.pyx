@@ -33,7 +33,7 @@ cdef class Indicators(Labels):
         return &self.rows[i, 0]
 
     def dense(self):
-        """All rows, as an array of shape (n, m)."""
+        """Return all rows, as an array of shape (n, m)."""
         return np.asarray(self.rows)
 
 
@@ -68,7 +68,7 @@ cdef class SparseIndicators(Labels):
         return &self.row[0]
 
     def dense(self):
-        """All rows, as an array of shape (n, m)."""
+        """Return all rows, as an array of shape (n, m)."""
         rows = np.zeros((self.n, self.row.shape[0]), dtype=np.uint8)
         rows[np.repeat(np.arange(self.n), np.diff(self.start)), self.label] = 1
         return rows
@@ -99,7 +99,7 @@ cdef class IndicatorBlocks(Labels):
 
     @property
     def starts(self):
-        """Where each block begins, and the last one ends."""
+        """Starts of the blocks, and the end of the last."""
         return np.asarray(self.start)
 
 
@@ -183,7 +183,7 @@ cdef class LabelSets(Problem):
             raise ValueError(f"labels must be indicators of {self.d} labels.")
         return 0
 
-    # ---------------------------------------------------------------------------------------------- what a loss defines
+    # ---------------------------------------------------------------------------------------- parts that a loss defines
 
     cdef double loss(self, Py_ssize_t b, Py_ssize_t c) noexcept nogil:
         """Return L of b false and c missing labels.
@@ -443,7 +443,7 @@ cdef class LabelSets(Problem):
         return leads_of_all((2 * sets - 1) / np.sqrt(self.d), self.costs_of_sets(y, sets), right, numbers.ravel())
 
     def costs_of_sets(self, const unsigned char[:, ::1] y, sets):
-        """L(sigma, y) of each y and each set."""
+        """Return L(sigma, y) of each y and each set."""
         cdef LabelSets own = copy(self)
         true = np.asarray(y, dtype=np.intp)
         cdef Py_ssize_t[:, ::1] ahead = np.ascontiguousarray((1 - true) @ sets.T)
@@ -510,7 +510,7 @@ cdef class BalancedErrorProblem(LabelSets):
         return (missed + alarms) / 2 if self.P > 0 and self.N > 0 else missed + alarms
 
     cdef void loss_augmented_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
-        """Every label for itself."""
+        """Decide on every label separately."""
         cdef const unsigned char* on = <const unsigned char*> y
         cdef double of_on, of_off
         cdef Py_ssize_t i, b = 0, c = 0

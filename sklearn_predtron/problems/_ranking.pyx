@@ -121,7 +121,7 @@ cdef class RankingProblem(Problem):
         f is their decreasing function.
         """
 
-    # ---------------------------------------------------------------------------------------------- what a loss defines
+    # ---------------------------------------------------------------------------------------- parts that a loss defines
 
     cdef double gain_of(self, Py_ssize_t grade) noexcept nogil:
         """Return the gain of an item of the grade.
@@ -243,7 +243,7 @@ cdef class RankingProblem(Problem):
             self.no_competitor(r)
 
     cdef void no_competitor(self, Round* r) noexcept nogil:
-        """The competitor is sigma_y."""
+        """Take sigma_y as the competitor."""
         cdef Py_ssize_t i
         r.competitor_loss = r.score_gap = 0
         for i in range(self.n):
@@ -299,7 +299,7 @@ cdef class RankingProblem(Problem):
                 self.item[i] = self.slot[i]
 
     cdef double objective(self) noexcept nogil:
-        """L + <rep, t> of the ranking self.item."""
+        """Return L + <rep, t> of the ranking self.item."""
         cdef Py_ssize_t x
         cdef double value = self.loss()
         for x in range(self.n):
@@ -307,7 +307,7 @@ cdef class RankingProblem(Problem):
         return value
 
     cdef void span(self, const double* t) noexcept nogil:
-        """The best and the worst score of each grade."""
+        """Find the best and the worst score of each grade."""
         cdef Py_ssize_t i, g
         for g in range(self.y.n_grades):
             self.top[g], self.bottom[g] = -INFINITY, INFINITY
@@ -358,7 +358,7 @@ cdef class RankingProblem(Problem):
         return np.asarray(out)
 
     def label_scores(self, scores):
-        """The scores by which the labels are ranked."""
+        """Return the scores by which the labels are ranked."""
         return scores
 
     def least_losses(self, Relevances labels not None):

@@ -59,7 +59,7 @@ cdef class NDCGProblem(RankingProblem):
         return max(0, self.scale * short) if wrong else 0
 
     cdef double expected_loss(self) noexcept nogil:
-        """Each position of a tie has the tie's mean gain."""
+        """Return the loss with the mean gain within ties."""
         cdef Py_ssize_t g = 0, x = 0, end, i, grades, behind = 0
         cdef double short = 0, mean
         cdef bint wrong = False
@@ -205,7 +205,7 @@ cdef class SwappedPairsProblem(RankingProblem):
         return self.scale * swapped
 
     cdef double expected_loss(self) noexcept nogil:
-        """A pair of equal scores is half wrong."""
+        """Return the loss, with a pair of equal scores half wrong."""
         cdef Py_ssize_t x = 0, end, P, ahead = 0
         cdef double swapped = 0
         while x < self.n:

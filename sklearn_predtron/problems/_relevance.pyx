@@ -80,7 +80,7 @@ cdef class Relevances(Labels):
 
     @property
     def starts(self):
-        """Where each list begins, and the last one ends."""
+        """Starts of the lists, and the end of the last."""
         return np.asarray(self.start)
 
     @property
@@ -98,14 +98,14 @@ cdef class Relevances(Labels):
 
     @property
     def top_grades(self):
-        """Whether `values` are of the highest grade of their list."""
+        """Whether `values` are of their list's highest grade."""
         top = np.zeros(self.value.shape[0], dtype=bool)
         top[np.asarray(self.start)[:self.n] + np.arange(self.n)] = True
         return top
 
 
 cdef inline bint few(const double* y, Py_ssize_t m) noexcept nogil:
-    """Whether all relevances are whole numbers below FEW."""
+    """Return whether all relevances are whole numbers below FEW."""
     cdef Py_ssize_t i
     for i in range(m):
         if not y[i] < FEW or y[i] != <double> <Py_ssize_t> y[i]:

@@ -107,7 +107,7 @@ cdef class UserProblem(Problem):
         """Find the competitor; fill in losses and the score gap."""
 
     cpdef double loss_of(self, prediction, y) except? -1:
-        """L(sigma, y), checked."""
+        """Return L(sigma, y), checked."""
         cdef double loss
         value = self.inner.loss(prediction, y)
         if type(value) is float or type(value) is int or type(value) is np.float64 or type(value) is bool:
@@ -217,7 +217,7 @@ cdef class PythonProblem(UserProblem):
     # ------------------------------------------------------------------------------------------------------- the answers
 
     cpdef representation_of(self, prediction):
-        """rep(sigma) as an array of float64, checked."""
+        """Return rep(sigma) as an array of float64, checked."""
         cdef const double[::1] rep
         cdef double square = 0
         cdef Py_ssize_t c
@@ -243,7 +243,7 @@ cdef class PythonProblem(UserProblem):
             f"shape (n_scores,) = ({self.d},) and of length 1 (to within {UNIT:g}).")
 
     cdef double score(self, const double[::1] rep, const double* t) except? -1:
-        """<rep, t>."""
+        """Return <rep, t>."""
         cdef double score = 0
         cdef Py_ssize_t c
         for c in range(self.d):
@@ -251,7 +251,7 @@ cdef class PythonProblem(UserProblem):
         return score
 
     cdef double length(self, const double* t):
-        """|t|."""
+        """Return |t|."""
         cdef double square = 0
         cdef Py_ssize_t c
         for c in range(self.d):

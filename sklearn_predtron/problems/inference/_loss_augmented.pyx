@@ -494,7 +494,7 @@ cdef class Inference:
     # ------------------------------------------------------------------------------------------------------- safety net
 
     cdef bint dense(self, const double* s, const double* a, Py_ssize_t* position) noexcept nogil:
-        """The assignment problem by shortest augmenting paths, in O(m^3)."""
+        """Solve the assignment problem in O(m^3) by shortest augmenting paths."""
         cdef Py_ssize_t m = self.m, i, j, row, column, best
         cdef double cost, delta
         cdef double *u = <double*> self.lanes_room((3 * (m + 1)) * sizeof(double) + 2 * (m + 1) * sizeof(Py_ssize_t) + m + 1)
@@ -552,7 +552,7 @@ cdef class Inference:
     # ---------------------------------------------------------------------------------------------------------- from Python
 
     def positions(self, const double[::1] s, const double[::1] a, const double[::1] f, const double[::1] D, bint dense=False):
-        """The best position of each item, from 0."""
+        """Return the best position of each item, from 0."""
         cdef Py_ssize_t[::1] position = np.empty(s.shape[0], dtype=np.intp)
         cdef bint done
         if s.shape[0] == 0:

@@ -5,7 +5,7 @@ cdef struct ResidualNetwork:                      # the residual network: a node
     Py_ssize_t m, G
     double eps
     Py_ssize_t *label                   # the chain that holds each position
-    double *last                        # what the last item of each chain before a gap earns there
+    double *last                        # the value there of each chain's last item before a gap
     double *next                        # and the first one after it
     double *reach                       # the best gain with which a node is reached so far
     double *origin                      # and from where

@@ -13,7 +13,7 @@ cdef double LEAST_SUM = 1e-280      # of products of exponentials that has lost 
 
 
 cdef Py_ssize_t padded(Py_ssize_t K) noexcept nogil:
-    """The stride of rows of K states."""
+    """Return the stride of rows of K states."""
     return 4 if K <= 4 else (K + 7) // 8 * 8
 
 
@@ -177,7 +177,7 @@ cdef void find_marginals(Trellis* c, double* table, double* forward, double* m) 
 
 
 cdef inline double log_of_sum(const double* a, const double* b, Py_ssize_t n) noexcept nogil:
-    """log sum_j exp(a_j + b_j)."""
+    """Return log sum_j exp(a_j + b_j)."""
     cdef Py_ssize_t j
     cdef double most = -INFINITY, total = 0
     for j in range(n):
