@@ -13,7 +13,7 @@ from sklearn_predtron._support.parts import RANKED_LABELS
 
 
 def theory_step(update: str, problem: Any, numerator: float) -> float:
-    """The numerator of a theorem's step numerator / R^2.
+    """Return the numerator of a theorem's step numerator / R^2.
 
     It exists if the theorem holds and the problem knows its losses.
     """
@@ -27,7 +27,7 @@ def theory_step(update: str, problem: Any, numerator: float) -> float:
 
 
 def least_loss(problem: Any, c_L: float) -> float:
-    """c_L, for bounds that need it."""
+    """Return c_L, for bounds that need it."""
     if not np.isfinite(c_L):
         raise ValueError(unstated(problem) + "  Pass c_L (theory.loss_constants finds it).")
     return c_L

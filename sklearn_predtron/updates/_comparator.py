@@ -88,12 +88,12 @@ class Comparator:
         return np.maximum(0.0, 1.0 - sides * self.scores)
 
     def slam_surrogates(self) -> NDArray:
-        """The SLAM surrogate of each list."""
+        """Return the SLAM surrogate of each list."""
         return self.problem.slam_surrogates(self.scores.ravel(), self.labels)
 
 
 def as_weights(values: Any, parameter: str, shape: tuple[int, ...]) -> NDArray:
-    """Weights of a shape, finite."""
+    """Return finite weights of a given shape."""
     array = np.atleast_1d(as_numbers(values, parameter, f"an array of shape {shape}"))
     array = check_array(array, ensure_2d=False, allow_nd=True, input_name=parameter)
     if array.shape != shape and not (shape[0] == 1 and array.shape == shape[1:]):

@@ -295,7 +295,7 @@ cdef class MMPRule(ScheduledRule):
         return total
 
     cdef double draw(self) noexcept nogil:
-        """The next number of (0, 1) (splitmix64)."""
+        """Return the next random number of (0, 1) (splitmix64)."""
         cdef uint64_t z
         self.drawn += 0x9E3779B97F4A7C15ULL
         z = self.drawn

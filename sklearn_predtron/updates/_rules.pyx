@@ -13,7 +13,7 @@ from sklearn_predtron._core.state import count, real, restored
 
 
 cdef inline bint positive(const Round* r) noexcept nogil:
-    """Whether the hinge is positive beyond rounding."""
+    """Return whether the hinge is positive beyond rounding."""
     return r.hinge > 1e-12 * (r.competitor_loss + fabs(r.score_gap))
 
 
