@@ -19,7 +19,7 @@ cdef enum:
 cdef inline Py_ssize_t next_computed(Py_ssize_t rows) noexcept nogil:
     """Return the least number of rows at which r2 is computed.
 
-    `r2` is the squared length of the intercept's feature; it was last computed after the given number of rows.
+    It exceeds the given number of rows so far; r2 is the squared length of the intercept's feature.
     """
     cdef Py_ssize_t stride = 1
     while rows >= 2 * EXACT * stride:

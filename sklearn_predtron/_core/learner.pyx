@@ -477,7 +477,7 @@ cdef class Learner:
     def why_refused(self, row, before):
         """Explain why the last call to `learn` stopped at a row.
 
-        Return also whether rounds since number `before` were learned.
+        The message also says whether rounds since number `before` were learned.
         """
         reason = self.weights.complaint() or (OVERSTEPPED if self.overstepped else OVERFLOW)
         if self.t == before:
