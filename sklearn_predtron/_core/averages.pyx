@@ -1,14 +1,20 @@
-"""Averages of the iterates: what each round weighs in them, and which of them predicts."""
+"""Averages of the iterates.
+
+They define the weight of each round and select the iterate that predicts.
+"""
 from libc.math cimport log
 
 from sklearn_predtron._core.state import between, count, real, restored, whole
 
 cdef double HALF_LIFE = 100     # rounds, of the average that forgets
-cdef double LATELY = 500        # rounds, of what the candidates are charged; twice as many where they are charged in some
+cdef double LATELY = 500        # half-life of the candidates' charges in rounds; twice as many where they are charged in some
 
 
 cdef class Average:
-    """Weights of the rounds in the average of the iterates: uniform, or halved every half_life rounds."""
+    """Weights of the rounds in the average of iterates.
+
+    They are uniform, or halved every half_life rounds.
+    """
 
     def __init__(self, half_life=None):
         self.keep = 1.0 if half_life is None else 0.5 ** (1.0 / half_life)
@@ -21,27 +27,35 @@ cdef class Average:
         self.keep = restored(self, keep, between(0, 1))
 
     def named(self):
-        """Return the value of an estimator's parameter `average` for the average that predicts."""
+        """Return the estimator parameter `average` for the average that predicts."""
         return "uniform" if self.keep == 1 else round(-log(2) / log(self.keep), 9)
 
     cdef double weight(self, int which, const Round* r) noexcept nogil:
-        """The weight of round r.t in an average, relative to the next ones'."""
+        """Return the weight of round r.t in an average.
+
+        It is relative to the weights of the following rounds.
+        """
         return r.weight
 
     cdef double keep_of(self, int which) noexcept nogil:
-        """By what a round multiplies the weights of those before it."""
+        """Return a round's decay factor for the earlier weights."""
         return self.keep
 
     cdef double keep_seen(self) noexcept nogil:
-        """By what a round multiplies what an observer has seen of those before it."""
+        """Return a round's decay factor for the earlier observations."""
         return self.keep
 
     def mass(self, Py_ssize_t t, Py_ssize_t before=0):
-        """Return the total weight of t rounds of weight 1 that follow `before` others, relative to the next ones."""
+        """Return the total weight of t rounds.
+
+        Each has weight 1 and they follow `before` others; the total is relative to the weights of the next rounds.
+        """
         return t if self.keep == 1 else (1 - self.keep ** t) / (1 - self.keep)
 
     def mean_loss(self):
-        """Return the mean loss of the predictions; nan before the first round.
+        """Return the mean loss of the predictions.
+
+        It is nan before the first round.
 
         Where the candidates are charged in some rounds only, it is that of the last iterate in all rounds, and the mean
         difference in those charged.
@@ -54,7 +68,10 @@ cdef class Average:
         self.last_loss += loss
 
     cdef int charge(self, const double* losses, int n, double weight) noexcept nogil:
-        """Charge the last iterate and the averages for their losses in a round; return which of them predicts from here on."""
+        """Charge the candidates for their losses in a round.
+
+        The candidates are the last iterate and the averages.  Return the one that predicts from here on.
+        """
         return 1
 
 
@@ -72,7 +89,9 @@ cdef class LinearAverage(Average):
 
 
 cdef class ChoosingAverage(LinearAverage):
-    """The last iterate (0), the linear average (1) or one of half-life 100 (2): the one with the lowest recent loss predicts.
+    """The candidate with the lowest loss in recent rounds.
+
+    The candidates are the last iterate (0), the linear average (1) and an average of half-life 100 (2).
 
     Each is charged every `every` rounds for the loss of its prediction before the step; charges are halved every 500
     rounds, or 1000.  Among equals the linear average comes first, then the one that forgets.
@@ -101,14 +120,17 @@ cdef class ChoosingAverage(LinearAverage):
         return (False, "linear", HALF_LIFE)[self.leader]
 
     def recent_losses(self):
-        """Return each candidate's mean loss in recent rounds, decayed like the charges; nan before the first charge."""
+        """Return each candidate's mean loss in recent rounds.
+
+        It decays like the charges, and is nan before the first charge.
+        """
         if self.charged == 0:
             return (float("nan"),) * CANDIDATES
         mass = (1 - self.fade ** self.charged) / (1 - self.fade)
         return tuple([charge / mass for charge in self.lately])
 
     def charging(self, every):
-        """Return a copy of this average whose candidates are charged every `every` rounds."""
+        """Return a copy that charges its candidates every `every` rounds."""
         other = ChoosingAverage(every)
         other.__setstate__(self.__reduce__()[2])
         return other

@@ -1,4 +1,7 @@
-"""Contributions of learners of different rows to their mean, and their sum: a commutative monoid, but for rounding."""
+"""Contributions of learners of different rows to their mean.
+
+Their sum is a commutative monoid, except for rounding.
+"""
 
 from __future__ import annotations
 
@@ -12,20 +15,20 @@ ROUNDS = "clock.rounds"
 
 
 class Contribution(NamedTuple):
-    """The contribution of one or several shards that trained from the same state.
+    """The contribution of shards trained from the same state.
 
     Parameters
     ----------
     rounds : int
         Number of rounds; a shard without rounds counts for nothing.
     loss : float
-        The loss of the rounds, times as many: its mean by rounds is what bounds are compared with.
+        The loss of the rounds, times as many.  Bounds are compared with its mean by rounds.
     state : State
         The fields, of which those of a mean are multiplied by the rounds, and gains and moments are of these rounds alone.
     seen : tuple of Seen, default=()
-        What shards have seen in their first pass.
+        Observations of the shards in their first pass.
     made_by : str, default=""
-        What the last bits depend on beside the rows, where learners of several machines may be mixed.
+        The environment on which the last bits depend beside the rows, where learners of several machines may be mixed.
     """
 
     rounds: int
@@ -38,13 +41,15 @@ class Contribution(NamedTuple):
 def contribution(
     before: State, after: State, seen: tuple[Any, ...] = (), *, pooled: bool = False, made_by: str = ""
 ) -> Contribution:
-    """Return the contribution of a learner that trained from one state to another; it takes over the arrays of `after`.
+    """Return the contribution of training from one state to another.
+
+    It takes over the arrays of `after`.
 
     Its sums started at 0, unless they are `pooled` and continued.
     """
     rounds = int(after["gain"][ROUNDS] - before["gain"][ROUNDS])
     if rounds == 0:
-        return Contribution(0, 0.0, fields(), seen, made_by)  # gains would be what rounding has left
+        return Contribution(0, 0.0, fields(), seen, made_by)  # gains would be rounding errors
     state = dict(after)
     for value in after["mean"].values():
         value *= rounds
@@ -56,7 +61,10 @@ def contribution(
 
 
 def add(first: Contribution, *others: Contribution, in_place: bool = False) -> Contribution:
-    """Return the sum of contributions, in their order; with `in_place`, the sum may reuse their arrays."""
+    """Return the sum of contributions, in their order.
+
+    With `in_place`, the sum may reuse their arrays.
+    """
     for other in others:
         if other.made_by != first.made_by:
             raise ValueError(
@@ -71,7 +79,10 @@ def add(first: Contribution, *others: Contribution, in_place: bool = False) -> C
 
 
 def combine(kind: str, first: dict[str, Any], other: dict[str, Any], in_place: bool = False) -> dict[str, Any]:
-    """Return the sum of the fields of a kind; a field that only one of them has is copied."""
+    """Return the sum of the fields of a kind.
+
+    A field that only one of them has is copied.
+    """
     return {name: together(kind, first, other, name, in_place) for name in {**first, **other}}
 
 
@@ -89,7 +100,10 @@ def together(kind: str, first: dict[str, Any], other: dict[str, Any], name: str,
 
 
 def advance(state: State, learned: Contribution) -> State:
-    """Return the mixture: the common initial state with the sum of the contributions."""
+    """Return the mixture of contributions.
+
+    It is the common initial state with the sum of the contributions.
+    """
     if learned.rounds == 0:
         return state
     found = {kind: combine(kind, state[kind], learned.state[kind]) for kind in KINDS}

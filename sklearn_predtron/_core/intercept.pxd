@@ -7,7 +7,7 @@ cdef class Intercept:
     cdef double mantissa
     cdef readonly Py_ssize_t exponent, count
     cdef double known                 # r2
-    cdef Py_ssize_t due               # the number of rows at which it is computed anew
+    cdef Py_ssize_t due               # the number of rows at which it is computed again
     cdef void compute(self) noexcept nogil
     cdef void update_exponent(self, double norm2) noexcept nogil
     cdef void count_each_row(self, View* x) noexcept nogil

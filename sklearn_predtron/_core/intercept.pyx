@@ -1,4 +1,7 @@
-"""The intercept: a virtual feature, of fixed length or of the length of the rows."""
+"""The intercept: a virtual feature.
+
+It has a fixed length or the length of the rows.
+"""
 from libc.float cimport DBL_MAX
 from libc.math cimport INFINITY, exp2, floor, frexp, log2, sqrt
 
@@ -14,7 +17,10 @@ cdef enum:
 
 
 cdef inline Py_ssize_t next_computed(Py_ssize_t rows) noexcept nogil:
-    """The least number of rows, after so many, at which r2 is computed."""
+    """Return the least number of rows at which r2 is computed.
+
+    It exceeds the given number of rows so far; r2 is the squared length of the intercept's feature.
+    """
     cdef Py_ssize_t stride = 1
     while rows >= 2 * EXACT * stride:
         stride *= 2
@@ -22,7 +28,9 @@ cdef inline Py_ssize_t next_computed(Py_ssize_t rows) noexcept nogil:
 
 
 cdef class Intercept:
-    """The virtual feature behind b, of squared length r2: s^2, or the geometric mean of |x|^2 over the non-zero rows so far.
+    """The virtual feature behind the intercept b.
+
+    Its squared length r2 is s^2, or the geometric mean of |x|^2 over the non-zero rows so far.
 
     The mean is computed at each row at first, and from 1024 rows on when at most 1/512 more have come: a power and a logarithm
     take longer than a round.  The running product of |x|^2 is kept with an exponent split off.
@@ -52,7 +60,7 @@ cdef class Intercept:
         self.due = next_computed(self.count)
 
     def export(self):
-        """Return the contribution of the rows so far to the running product."""
+        """Return the contribution of the rows so far to the product."""
         cdef int exponent
         cdef double mantissa = frexp(self.mantissa, &exponent)
         return fields(gain={"octaves": self.exponent + exponent + log2(mantissa), "rows": self.count})
@@ -66,7 +74,10 @@ cdef class Intercept:
         self.compute()
 
     cdef void compute(self) noexcept nogil:
-        """Compute r2 from the rows so far, and normalise the running product, which changes no bit of the mantissa."""
+        """Compute r2 from the rows so far.
+
+        The running product is normalised too, which changes no bit of the mantissa.
+        """
         cdef int exponent
         self.mantissa = frexp(self.mantissa, &exponent)
         self.exponent += exponent
@@ -75,7 +86,7 @@ cdef class Intercept:
             self.known = exp2((self.exponent + log2(self.mantissa)) / self.count) if self.count > 0 else self.fixed
 
     cdef void update_exponent(self, double norm2) noexcept nogil:
-        """Do the same as `update_statistics` where the product may over- or underflow."""
+        """Update the statistics where the product may over- or underflow."""
         cdef int exponent
         if 0 < norm2 < INFINITY:
             self.mantissa = frexp(self.mantissa, &exponent)
@@ -94,11 +105,11 @@ cdef class Intercept:
             self.update_statistics(x.k.norm2(row_of(x, r, &spare)))
 
     cdef void go_back(self, double mantissa, Py_ssize_t exponent, Py_ssize_t rows, double r2) noexcept nogil:
-        """Forget the rows since the running product and r2 were these."""
+        """Forget the rows since the product and r2 had these values."""
         self.mantissa, self.exponent, self.count, self.known = mantissa, exponent, rows, r2
         self.due = next_computed(rows)
 
     @property
     def squared_length(self):
-        """r2 as of now."""
+        """The present r2."""
         return self.known

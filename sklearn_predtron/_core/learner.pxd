@@ -15,9 +15,9 @@ cdef struct Batch:                    # the rounds of a call that learns
     const Py_ssize_t* order           # the row of each round; NULL where they are in order
     const double* weight              # of each row; NULL where all have the usual one
     double usual
-    const double* counts              # what each round counts for the observer; NULL where it is what the average has it count
+    const double* counts              # weight of each round for the observer; NULL where it is its weight in the average
     bint fresh                        # whether rows count in the statistics
-    bint unchecked                    # whether the lengths of rows are still to be looked at
+    bint unchecked                    # whether the lengths of rows are still to be checked
     bint observed                     # whether the observer sees rounds
     bint choosing                     # whether the average may charge its candidates
     bint parting                      # whether readers may come in between two rounds, and not two blocks alone
@@ -25,7 +25,7 @@ cdef struct Batch:                    # the rounds of a call that learns
 
 cdef class Observer:
     cdef readonly bint as_given     # whether rounds are recorded with the weights given, and not as the average has them
-    cdef object made                # of what was seen, by those who read
+    cdef object made                # a result from the observations, by those who read
     cdef bint wants(self, Py_ssize_t t) noexcept nogil
     cdef int check(self, Problem problem) except -1
     cdef void record(self, double* t, const void* y, Py_ssize_t m, double weight, double keep) noexcept nogil
@@ -34,7 +34,7 @@ cdef class Observer:
 cdef class Totals:
     cdef Py_ssize_t t, n_mistakes, n_updates
     cdef double cumulative_loss
-    cdef double mean_weight           # of the rounds so far; what a round does depends on its weight relative to it
+    cdef double mean_weight           # of the rounds so far; the effect of a round depends on its weight relative to it
     cdef bint weighted                # whether any round had another weight
     cdef Py_ssize_t learners          # that were made for the weights, and the number of the one whose parts these know of
     cdef Py_ssize_t instructed
@@ -54,9 +54,9 @@ cdef class Learner:
     cdef Totals counts
     cdef Py_ssize_t number            # from 1
     cdef Learner origin               # of whose parts the weights and the observer know until this one has learned
-    cdef readonly bint refused        # whether the last call ended because rows were refused before their rounds
+    cdef readonly bint refused        # whether the last call ended because rows were rejected before their rounds
     cdef bint overstepped             # whether because a step was too long
-    cdef double fade                  # what the next row that is shown leaves of those before, where an epoch counts as a whole
+    cdef double fade                  # the next observed row's factor of those before, where an epoch counts as a whole
     cdef int check(self) except -1
     cdef int instruct(self) except -1
     cdef int open_section(self, Section* section) except -1

@@ -1,4 +1,7 @@
-"""The one loop: every family, every norm, every update, dense and sparse, batch and stream."""
+"""The one training loop.
+
+It serves every family, norm and update, for dense and sparse rows, batches and streams.
+"""
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY, isfinite
 from libc.stdlib cimport free, malloc
@@ -38,39 +41,51 @@ cdef enum:
 
 
 cdef class Observer:
-    """Observer of the average's prediction for each row before the row is trained on."""
+    """Observer of the average's predictions for rows before training."""
 
     @property
     def kept(self):
-        """What was last made of what was seen, by one of those who read for the next ones."""
+        """The last result computed from observations.
+
+        One reader leaves it for the next ones.
+        """
         with cython.critical_section(self):
             return self.made
 
     @kept.setter
     def kept(self, made):
         with cython.critical_section(self):
-            self.made, made = made, self.made       # what was there goes after the section
+            self.made, made = made, self.made       # the old object is released after the section
 
     def watch(self, Problem problem not None):
         """Observe the predictions of a problem from here on."""
 
     cdef int check(self, Problem problem) except -1:
-        """Raise ValueError if the predictions of the problem cannot be observed."""
+        """Raise ValueError if the problem's predictions cannot be observed."""
         return 0
 
     cdef void record(self, double* t, const void* y, Py_ssize_t m, double weight, double keep) noexcept nogil:
-        """Scores and label of a round; rounds so far count keep times as much as before, this one counts weight."""
+        """Observe the scores and the label of a round.
+
+        Earlier rounds are multiplied by keep, this one counts weight.
+        """
 
     cdef bint wants(self, Py_ssize_t t) noexcept nogil:
-        """Whether the next round, after t rounds, is to be recorded."""
+        """Return whether to record the next round, after t rounds."""
         return True
 
     def sparingly(self, Py_ssize_t every):
-        """Record one in so many rounds from here on, if that is enough."""
+        """Record only a part of the rounds from here on.
+
+        One in so many is recorded, if that is enough.
+        """
 
     def show(self, Problem problem not None, double[:, ::1] scores not None, Labels labels not None,
              const Py_ssize_t[::1] rows not None, const double[::1] weight=None):
-        """Record the scores scores[i] of some rows i of the labels, which were not learned from."""
+        """Record the scores of rows without an update.
+
+        scores[i] belongs to row i of the labels.
+        """
         cdef Py_ssize_t i, row
         if scores.shape[0] != labels.n or scores.shape[1] != problem.d or (weight is not None and len(weight) != labels.n):
             raise ValueError(f"scores must have shape {(labels.n, problem.d)}, and weight as many.")
@@ -83,22 +98,31 @@ cdef class Observer:
             self.record(&scores[row, 0], labels.at(row), 1, 1 if weight is None else weight[row], 1)
 
     def scale_to(self, weight):
-        """Rescale the observations to the total weight of the given rounds."""
+        """Rescale the observations to the given total weight of rounds."""
 
     def export(self):
-        """Return the observations as a state to be mixed with those of other rows; see `_core.mixable_state`."""
+        """Return the observations as a state to be mixed.
+
+        Those of other rows are mixed with it; see `_core.mixable_state`.
+        """
         return fields()
 
     def adopt(self, state, bint with_sums):
-        """Continue from the state of mixed observers; without sums, start from no observations."""
+        """Continue from the state of mixed observers.
+
+        Without sums, start from no observations.
+        """
 
     def resized(self, Problem problem not None, places):
-        """Return an observer that has seen the same, for a problem with more classes: class c becomes places[c]."""
+        """Return this observer for a problem with more classes.
+
+        It has seen the same rounds; class c becomes places[c].
+        """
         raise ValueError(f"{type(self).__name__} does not know more classes.")
 
 
 cdef int check_order(const Py_ssize_t[::1] order, Py_ssize_t n, str name) except -1:
-    """Raise ValueError if given numbers are not those of n rounds."""
+    """Raise ValueError unless there are n numbers, one a round."""
     cdef Py_ssize_t i
     if order is not None:
         for i in range(order.shape[0]):
@@ -108,10 +132,10 @@ cdef int check_order(const Py_ssize_t[::1] order, Py_ssize_t n, str name) except
 
 
 cdef class Totals:
-    """Counts of all that has happened so far to some weights."""
+    """Counts of all rounds so far of some weights."""
 
     cdef Totals copied(self):
-        """Totals that go on by themselves."""
+        """Totals that continue by themselves."""
         cdef Totals other = Totals()
         other.learners = 1
         other.t, other.n_mistakes, other.n_updates = self.t, self.n_mistakes, self.n_updates
@@ -120,10 +144,10 @@ cdef class Totals:
 
 
 cdef class Learner:
-    """Weights, a problem, an update and an average, and what has happened so far.
+    """Weights, problem, update and average, with the training history.
 
     One call at a time learns; another, in any thread or from within the user's own problem, raises RuntimeError.  Whoever reads
-    meanwhile waits for a block of rounds at most, and finds what the last of them has left.
+    meanwhile waits for a block of rounds at most, and finds the weights after the last of them.
     """
 
     def __cinit__(self):
@@ -139,7 +163,10 @@ cdef class Learner:
         self.check()
 
     cdef int check(self) except -1:
-        """Raise ValueError if the parts are not compatible; the loop relies on it."""
+        """Raise ValueError if the parts are not compatible.
+
+        The loop relies on it.
+        """
         cdef Problem problem = self.problem
         if problem is None or problem.d < 1 or problem.d != self.weights.d or self.weights.p < 1:
             raise ValueError(f"weights for {self.weights.d} scores do not go with a problem of {problem.d}.")
@@ -181,7 +208,10 @@ cdef class Learner:
 
     @property
     def mean_weight(self):
-        """Mean weight of the rounds: what a round does depends on its weight relative to it."""
+        """Mean weight of the rounds.
+
+        The effect of a round depends on its weight relative to this mean.
+        """
         with self.lock.reading():
             return self.counts.mean_weight
 
@@ -194,11 +224,16 @@ cdef class Learner:
     # --------------------------------------------------------------------------------------------------- one made of another
 
     def parts(self):
-        """Return the problem, the update, the average and the observer, as `with_parts` takes them."""
+        """Return the problem, update, average and observer.
+
+        `with_parts` takes them in this form.
+        """
         return self.problem, self.update, self.average, self.observer
 
     def with_parts(self, Problem problem not None, Rule update not None, Average average, Observer observer):
-        """Return a learner with the same weights, counts, history and lock; `average` is None if the last iterate predicts.
+        """Return a learner with the same weights and other parts.
+
+        Counts, history and lock are the same too; `average` is None if the last iterate predicts.
 
         This learner changes only when the other trains, and not if that raises an error before its first round.
         """
@@ -210,14 +245,19 @@ cdef class Learner:
         return other
 
     def with_weights(self, Weights weights not None, Problem problem not None, Observer observer):
-        """Return a learner of the same rounds and lock, with other weights."""
+        """Return a learner of the same rounds with other weights.
+
+        It has the same lock.
+        """
         cdef Learner other = Learner(weights, problem, self.update, self.average, observer, self.lock)
         with self.lock.reading():
             other.counts, other.history = self.counts.copied(), self.history
         return other
 
     def resized(self, Py_ssize_t p, places, Problem problem not None, Observer observer):
-        """Return a learner with the same training state and room for p features; readers of this one can continue.
+        """Return a learner with room for p features.
+
+        It has the same training state; readers of this one can continue.
 
         Score c becomes score places[c] of the problem.
         """
@@ -230,7 +270,10 @@ cdef class Learner:
         return other
 
     def widen(self, Py_ssize_t n_features):
-        """Set the number of features of the rows to come; the weights must have room for them."""
+        """Set the number of features of the rows to come.
+
+        The weights must have room for them.
+        """
         with self.lock.changing():
             self.weights.widen(n_features)
 
@@ -240,7 +283,7 @@ cdef class Learner:
             self.history = history
 
     cdef int instruct(self) except -1:
-        """Pass the needs of the parts to the observer and the weights."""
+        """Pass the parts' needs to the observer and the weights."""
         if self.observer is not None:
             self.observer.watch(self.problem)
         self.weights.watch_radius(self.update.radius_needed, self.update.radius_of_rows)
@@ -251,7 +294,7 @@ cdef class Learner:
     # -------------------------------------------------------------------------------------------------------------- reading
 
     cdef int open_section(self, Section* section) except -1:
-        """Block training until the section is closed, and make the weights readable."""
+        """Block training until the section closes; make the weights readable."""
         if self.weights is None:
             raise ValueError("the learner has no parts.")
         self.lock.read(section)
@@ -270,7 +313,7 @@ cdef class Learner:
         return 0
 
     cdef int finish(self) except -1:
-        """Complete the work that an interrupt left unfinished in the last call."""
+        """Complete the last call's work after an interrupt."""
         with self.lock.changing():
             self.weights.complete()
         return 0
@@ -286,7 +329,9 @@ cdef class Learner:
             self.lock.end_read(&section)
 
     def scores(self, Rows rows not None, double[:, ::1] out not None, bint mean=True, Py_ssize_t first=0):
-        """Scores W x + b of the average (or of the last iterate) for rows from the first on, into out; whether all are finite.
+        """Write the scores W x + b of rows into out.
+
+        The average or the last iterate scores the rows from the first on.  Return whether all scores are finite.
 
         Features that the rows do not have are zeros.
         """
@@ -306,7 +351,10 @@ cdef class Learner:
         return score(scoring, rows, out, first, mean)
 
     def predictor(self, bint mean=True):
-        """Return a predictor with the present weights, unaffected by training; kernel expansions are for one thread only."""
+        """Return a predictor with the present weights.
+
+        Training does not change it; kernel expansions are for one thread only.
+        """
         cdef Section section
         self.open_section(&section)
         try:
@@ -315,7 +363,10 @@ cdef class Learner:
             self.lock.end_read(&section)
 
     def __reduce__(self):
-        """All at once, as of one moment, however long it takes to pickle it."""
+        """Return the whole state as of one moment.
+
+        It stays consistent however long pickling takes.
+        """
         cdef Section section
         captured = {}
         self.open_section(&section)
@@ -342,7 +393,10 @@ cdef class Learner:
     # ------------------------------------------------------------------------------------------------------------- mixing
 
     def export(self):
-        """Return the state that learners of other rows are mixed with; see `_core.mixable_state`.  Sums are settled for it."""
+        """Return the state that learners of other rows are mixed with.
+
+        See `_core.mixable_state`.  Pending sums are computed first.
+        """
         cdef Totals counts = self.counts
         with self.lock.changing():
             self.weights.complete()
@@ -352,7 +406,10 @@ cdef class Learner:
             return joined(clock=clock, weights=self.weights.export(), update=self.update.export(), observer=observer)
 
     def adopt(self, state, bint with_sums):
-        """Continue from the state of mixed learners; without sums, totals over rounds start at 0."""
+        """Continue from the state of mixed learners.
+
+        Without sums, totals over rounds start at 0.
+        """
         cdef Totals counts = self.counts
         clock = part_of(state, "clock")
         with self.lock.changing():
@@ -375,7 +432,9 @@ cdef class Learner:
     def learn(self, Rows rows not None, Labels labels not None, const Py_ssize_t[::1] order=None,
               const double[::1] weight=None, double usual=1, bint fresh=True, const double[::1] counts=None,
               bint unchecked=False, bint observed=True, const Py_ssize_t[::1] counted_first=None):
-        """Train on the rows in the given order, one round each; row i has weight[i] > 0, or `usual` if weight is None.
+        """Train on the rows in the given order.
+
+        Each is one round; row i has weight[i] > 0, or `usual` if weight is None.
 
         Only rows that are `fresh` count in the statistics of norm="scaled", each in its round or, if they are given, those
         `counted_first` before the first round; and the observer sees them if they are to be `observed`, as they weigh in the
@@ -416,7 +475,10 @@ cdef class Learner:
                 self.lock.release()
 
     def why_refused(self, row, before):
-        """Why the last call to `learn` stopped at a row, and whether rounds since number `before` were learned."""
+        """Explain why the last call to `learn` stopped at a row.
+
+        The message also says whether rounds since number `before` were learned.
+        """
         reason = self.weights.complaint() or (OVERSTEPPED if self.overstepped else OVERFLOW)
         if self.t == before:
             return reason
@@ -424,7 +486,10 @@ cdef class Learner:
 
     cdef int check_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
                           const double[::1] counts) except -1:
-        """Raise ValueError if the arguments are not compatible; the loop relies on it."""
+        """Raise ValueError if the arguments are not compatible.
+
+        The loop relies on it.
+        """
         if rows.p != self.weights.n_features:
             raise ValueError(f"rows must have {self.weights.n_features} features, got {rows.p}.")
         self.problem.check(rows, labels)
@@ -481,7 +546,10 @@ cdef class Learner:
         return bad
 
     cdef int pause(self) except -1:
-        """Admit waiting readers between two blocks, and raise an error if an interrupt is pending."""
+        """Admit waiting readers between two blocks.
+
+        Raise an error if an interrupt is pending.
+        """
         self.lock.end_change()
         try:
             PyErr_CheckSignals()
@@ -490,7 +558,10 @@ cdef class Learner:
         return 0
 
     cdef int end_rounds(self, bint learned) except -1:
-        """Release the rows; undo the changes of the call if nothing was learned."""
+        """Release the rows.
+
+        If nothing was learned, undo the changes of the call.
+        """
         try:
             self.weights.close_call(learned)
             if self.origin is not None and not learned:
@@ -504,7 +575,10 @@ cdef class Learner:
     cdef Py_ssize_t run(self, Weights weights, Problem problem, Rule update, Average average, Intercept intercept, Totals counts,
                         Rows rows, Labels labels, const Batch* batch, Py_ssize_t first, Py_ssize_t last, double* scratch,
                         ScoreGradient* g) noexcept nogil:
-        """The rounds from the first to the last; the parts are arguments, so that no round has to look them up."""
+        """Run the rounds from the first to the last.
+
+        The parts are arguments, so that no round has to look them up.
+        """
         cdef const Py_ssize_t* order = batch.order
         cdef const LockWord* word = self.lock.word
         cdef Py_ssize_t i, row, d = problem.d, extra = problem.score_map.extra
@@ -615,7 +689,10 @@ cdef class Learner:
 
     cdef void lose(self, const View* x, const double* t, double* of_average, double* of_leader, const void* y, Round r,
                    double* losses) noexcept nogil:
-        """Fill in what each average would lose, where the last iterate has scores t, and the scores of what predicts."""
+        """Fill in the loss of each average.
+
+        The last iterate has scores t.  The scores of the predicting average are filled in too.
+        """
         cdef int which, leader = self.weights.predicting(True)
         cdef Py_ssize_t n = x.m * self.problem.d + self.problem.score_map.extra
         r.loss = 0
@@ -631,11 +708,17 @@ cdef class Learner:
             losses[which] = r.loss + r.unavoidable_loss
 
     cdef void choose(self, const double* losses, double weight) noexcept nogil:
-        """Charge the candidates; the one with the lowest loss in recent rounds predicts."""
+        """Charge the candidates for their losses.
+
+        The one with the lowest loss in recent rounds predicts.
+        """
         self.weights.lead(self.average.charge(losses, self.weights.averaging + 1, weight))
 
     cdef double size_of_step(self, View* x, ScoreGradient* g, Round* r) noexcept nogil:
-        """The size of the step, 0 for none; negative for one that overflows."""
+        """Return the size of the step, 0 for none.
+
+        It is negative for a step that overflows.
+        """
         cdef double size
         r.update_norm2, r.bounded = 0, self.update.bounds_steps
         if self.update.needs_norm:

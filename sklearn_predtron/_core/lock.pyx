@@ -1,4 +1,7 @@
-"""The lock of a model: one call at a time learns, and others read meanwhile, in between two of its rounds."""
+"""The lock of a model.
+
+One call at a time trains; others read between two of its rounds.
+"""
 from libc.stdlib cimport free, malloc
 
 import os
@@ -34,11 +37,13 @@ READ = "This model is being read by the call that is to learn it; learn when tha
 
 
 cdef class Lock:
-    """One call at a time has the lock, in any thread; another call does not wait but raises RuntimeError.
+    """Lock that one call at a time holds, in any thread.
+
+    Another call does not wait but raises RuntimeError.
 
     Within the call the model changes in blocks of rounds, between which others read it.  A reader waits for the block at hand at
     most, and the next block for those who came before it.  A thread that is in one of these sections already reads without
-    waiting: within a block, what the last complete round has left.
+    waiting: within a block, the state after the last complete round.
     """
 
     def __cinit__(self):
@@ -52,13 +57,16 @@ cdef class Lock:
             lock_free(self.state)
 
     def __reduce__(self):
-        """A copy is free."""
+        """Copy and pickle as a free lock."""
         return Lock, ()
 
     # ---------------------------------------------------------------------------------------------------------- the call
 
     def __enter__(self):
-        """Start a call; raise RuntimeError if another call is running."""
+        """Start a call.
+
+        Raise RuntimeError if another call is running.
+        """
         self.take()
 
     def __exit__(self, *error):
@@ -78,7 +86,10 @@ cdef class Lock:
         lock_release(self.state)
 
     cdef bint enter_call(self) except -1:
-        """Continue in this thread's call, outside its sections, or start a call and return True."""
+        """Continue in this thread's call, or start one.
+
+        It continues outside the sections of the call.  Return True if a call was started.
+        """
         cdef int how = lock_enter_call(self.state)
         if how == LOCK_IS_BUSY or how == LOCK_IS_READ:
             raise RuntimeError(BUSY if how == LOCK_IS_BUSY else READ)
@@ -87,11 +98,17 @@ cdef class Lock:
     # ------------------------------------------------------------------------------------------------------ the sections
 
     def reading(self):
-        """Return a context without training, for consistent reads by this thread alone."""
+        """Return a context for consistent reads without training.
+
+        It is for this thread alone.
+        """
         return Reading(self)
 
     def changing(self):
-        """Return a context without other readers, within this thread's call or a call of its own."""
+        """Return a context without other readers.
+
+        It is within this thread's call or a call of its own.
+        """
         return Changing(self)
 
     cdef void read(self, Section* section) noexcept:
@@ -120,7 +137,10 @@ cdef class Lock:
         return lock_is_changed_here(self.state)
 
     cdef size_t moment(self) noexcept:
-        """Return a number that differs after each change, to tell reads apart; 0 during a change."""
+        """Return a number that differs after each change.
+
+        It tells reads apart, and is 0 during a change.
+        """
         return lock_moment(self.state)
 
 
@@ -168,7 +188,9 @@ cdef class Changing:
 
 
 cdef class Pinned:
-    """A lock that stays while a thread forks, and the section in which that reads.
+    """A lock held during a fork.
+
+    It comes with the section in which the forking thread reads.
 
     No container of Python's lists all locks: without the interpreter's lock, one that other threads fill may be locked for ever
     in a child.
@@ -181,7 +203,10 @@ forking = threading.local()
 
 
 def before_fork():
-    """Read all models, so that a child finds each as some round has left it, and not halfway through one."""
+    """Read all models before a fork.
+
+    A child then finds each model between two rounds, and not halfway through one.
+    """
     cdef Pinned pinned
     cdef SharedLock* lock = lock_pin_next(NULL)
     forking.pinned = []
@@ -204,7 +229,10 @@ def after_fork_in_parent():
 
 
 def after_fork_in_child():
-    """Continue without the other threads, whose calls and sections have ended."""
+    """Continue without the other threads.
+
+    Their calls and sections have ended.
+    """
     cdef SharedLock* following
     cdef SharedLock* lock = lock_pin_next(NULL)
     while lock != NULL:

@@ -5,7 +5,9 @@ from sklearn_predtron._core.state import MOST, count, length_of, real, reals, re
 
 
 cdef class LossCurve:
-    """The cumulative loss after rounds that are multiples of a stride; where `size` is reached the stride doubles.
+    """The cumulative loss at multiples of a stride of rounds.
+
+    The stride doubles when `size` is reached.
 
     The first point, from which on it was recorded, and the latest are always there.
     """
@@ -37,7 +39,7 @@ cdef class LossCurve:
         np.asarray(self.losses)[:self.n] = losses
 
     cdef void record(self, Py_ssize_t t, double loss) noexcept nogil:
-        """The loss after round t, each round in its turn."""
+        """Record the loss after round t, for rounds in turn."""
         self.t = t
         self.loss = loss
         if t & (self.stride - 1):
@@ -51,7 +53,10 @@ cdef class LossCurve:
         self.n += 1
 
     def note(self, Py_ssize_t t, double loss):
-        """The loss after round t, where those before it were not recorded one by one; what was later is undone."""
+        """Record the loss after round t, with gaps before it.
+
+        The earlier rounds were not recorded one by one; later records are dropped.
+        """
         while self.n > 1 and self.rounds[self.n - 1] >= t:
             self.n -= 1
         self.t, self.loss = t, loss
@@ -73,7 +78,10 @@ cdef class LossCurve:
         self.n = kept
 
     def curve(self):
-        """Rounds and the cumulative loss after each, both of shape (n,), n <= size."""
+        """Return the rounds and the cumulative loss after each.
+
+        Both have shape (n,), n <= size.
+        """
         rounds, losses = np.array(self.rounds[:self.n]), np.array(self.losses[:self.n])
         if rounds[self.n - 1] == self.t:
             return rounds, losses

@@ -1,4 +1,4 @@
-"""Memory of weights, of which sparse rows may touch few pages."""
+"""Memory of weights, of which sparse rows touch few pages."""
 
 cdef enum:
     BLOCK = 512         # doubles that are written together or not at all: a page of 4 KB

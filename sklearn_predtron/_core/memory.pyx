@@ -1,7 +1,7 @@
-"""Memory of weights, of which sparse rows may touch few pages.
+"""Memory of weights, of which sparse rows touch few pages.
 
 A page that was never written takes no memory, and reads as zeros.  So weights are cleared, copied and restored in blocks, of
-which those of zeros are not written; and where weights lie by feature, huge pages are refused until rows are known to touch
+which those of zeros are not written; and where weights lie by feature, huge pages are not allowed until rows are known to touch
 most of them: 1,000 features among 2^20 would make nearly all weights of 100 classes resident.
 """
 from libc.string cimport memcmp, memcpy, memset
@@ -13,7 +13,7 @@ from math import isqrt
 import numpy as np
 
 cdef enum:
-    LOOKED_AT = 1 << 20     # non-zeros at most, to find what rows touch
+    LOOKED_AT = 1 << 20     # non-zeros at most, to find the pages that rows touch
 
 cdef double[BLOCK] nothing
 
@@ -22,7 +22,9 @@ SMALL_PAGES = 1 << 26
 
 
 def aligned_zeros(Py_ssize_t n, bint small_pages=False):
-    """n zeros that start a cache line: the kernels read them faster (and get the same sums anywhere).
+    """Return n zeros that start a cache line.
+
+    The kernels read them faster, and get the same sums at any address.
 
     Those that are `small_pages` become resident by small pages, where the system has a choice.
     """
@@ -45,13 +47,19 @@ def thin_zeros(n):
 
 
 def advise(pages, advice):
-    """Advise the kernel on the page size; a kernel without huge pages ignores it."""
+    """Advise the kernel on the page size.
+
+    A kernel without huge pages ignores it.
+    """
     with suppress(OSError):
         pages.madvise(advice)
 
 
 def use_large_pages(*arrays):
-    """Allow huge pages for `small_pages` arrays; they are faster if most of the array is touched."""
+    """Allow huge pages for `small_pages` arrays.
+
+    They are faster if most of the array is touched.
+    """
     for values in arrays:
         pages = memory_of(values)
         if isinstance(pages, mmap.mmap):
@@ -59,7 +67,7 @@ def use_large_pages(*arrays):
 
 
 def memory_of(values):
-    """Return the object that owns the memory of an array or of a view."""
+    """Return the owner of an array's or view's memory."""
     inner = values
     while inner is not None:
         values, inner = inner, getattr(inner, "obj", None) if isinstance(inner, memoryview) else getattr(inner, "base", None)
@@ -67,7 +75,10 @@ def memory_of(values):
 
 
 def touches_most(rows, Py_ssize_t stride):
-    """Whether sparse rows have features on most pages of weights whose lines are `stride` doubles apart."""
+    """Return whether sparse rows touch most pages of weights.
+
+    The lines of the weights are `stride` doubles apart.
+    """
     indices = rows.first_indices(LOOKED_AT).astype(np.intp)
     touched = np.zeros(rows.p * stride // BLOCK + 1, dtype=bool)
     touched[indices * stride >> 9] = True       # a shift is many times faster than a division by BLOCK
@@ -75,7 +86,9 @@ def touches_most(rows, Py_ssize_t stride):
 
 
 def relay(new, Py_ssize_t stride, old, Py_ssize_t old_stride, places, bint by_feature):
-    """Copy weights that lie in lines to zeros with other lines: score c becomes places[c], and features stay in their order.
+    """Copy weights in lines to zeros with other lines.
+
+    Score c becomes places[c], and features stay in their order.
 
     Lines are features', or else scores'; pages of zeros are not written.
     """
@@ -103,7 +116,10 @@ def padded(Py_ssize_t width, bint by_feature):
 
 
 def transfer(new, layout, old, old_layout, places, bint by_feature):
-    """The same of weights with an intercept's feature, which is the last; a layout is its place and the stride."""
+    """Copy weights with an intercept's feature, which is the last.
+
+    A layout is its place and the stride.
+    """
     (last, stride), (old_last, old_stride) = layout, old_layout
     n = min(last, old_last)
     if by_feature:
@@ -116,12 +132,15 @@ def transfer(new, layout, old, old_layout, places, bint by_feature):
 
 
 def transfer_column(new, last, old, old_last):
-    """The same of what there is a number of for each feature."""
+    """Copy the numbers kept for each feature."""
     transfer(new.view(np.float64), (last, 1), old.view(np.float64), (old_last, 1), [0], True)
 
 
 def spread(new, old, places):
-    """Copy a number of each score, or of each pair of scores, to zeros: score c becomes places[c]."""
+    """Copy a number of each score or pair of scores.
+
+    The target holds zeros; score c becomes places[c].
+    """
     d = len(places)
     if len(old) == d:
         new[places] = old
@@ -131,7 +150,7 @@ def spread(new, old, places):
 
 
 cdef bint blank(const double* values, Py_ssize_t n) noexcept nogil:
-    """Whether all are zero, to the bit."""
+    """Return whether all are zero, to the bit."""
     cdef Py_ssize_t first
     for first in range(0, n, 512):
         if memcmp(&values[first], nothing, min(BLOCK, n - first) * sizeof(double)) != 0:
@@ -149,7 +168,10 @@ cdef void erase(double[::1] values) noexcept nogil:
 
 
 cdef void restore(double[::1] values, const double[::1] saved) noexcept nogil:
-    """Set zeros, which may never have been written, to what was saved."""
+    """Write saved values into zeros.
+
+    The zeros may never have been written.
+    """
     cdef Py_ssize_t first, n
     for first in range(0, values.shape[0], 512):
         n = min(BLOCK, values.shape[0] - first)

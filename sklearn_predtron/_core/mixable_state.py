@@ -1,10 +1,12 @@
-"""The states by which learners of different rows are mixed: fields, each with the way in which it is combined.
+"""The states by which learners of different rows are mixed.
+
+A state has fields, each with the way in which it is combined.
 
 A state has fields of these kinds, by name:
 
 - "mean": the weights, whose mean by rounds is the mixture;
-- "sum": what began at 0 with the rows of a shard, and adds up;
-- "gain": what the shard went on from, of which its own part adds up;
+- "sum": totals that began at 0 with the rows of a shard, and add up;
+- "gain": totals that the shard continued from, of which its own part adds up;
 - "most" and "least": the largest and the smallest;
 - "moments": running means and variances, which are pooled;
 - "recent": the last rows of all.
@@ -22,7 +24,9 @@ KINDS = ("mean", "sum", "gain", "most", "least", "moments", "recent")
 
 
 class Moments(NamedTuple):
-    """Statistics of features over some rows, pooled by the method of Chan, Golub and LeVeque (1982).
+    """Statistics of features over some rows.
+
+    They are pooled by the method of Chan, Golub and LeVeque (1982).
 
     Parameters
     ----------
@@ -51,7 +55,7 @@ class Moments(NamedTuple):
         return Moments(rows, self.mean + apart * (other.rows / rows), squares, self.counted + other.counted)
 
     def without(self, other: Moments) -> Moments:
-        """Return the moments of the rows that came since those of the other."""
+        """Return the moments of the rows added since the other's."""
         rows = self.rows - other.rows
         if rows == 0 or other.rows == 0:
             return Moments(0, *(np.zeros_like(field) for field in self[1:])) if rows == 0 else self
@@ -61,7 +65,9 @@ class Moments(NamedTuple):
 
 
 class Recent(NamedTuple):
-    """Records of the last rows of a shard, or of several; a row that several have is one.
+    """Records of the last rows of one or several shards.
+
+    A row that several shards have counts once.
 
     Parameters
     ----------
@@ -84,7 +90,10 @@ class Recent(NamedTuple):
     number: NDArray
 
     def with_rows(self, other: Recent) -> Recent:
-        """Return the last rows of both, in an order that does not depend on which is the other."""
+        """Return the last rows of both.
+
+        The order does not depend on which of them is the other.
+        """
         parts = [np.concatenate(pair) for pair in zip(self[1:], other[1:], strict=True)]
         scores, labels, weight, number = parts
         table = np.column_stack([number, weight, labels, scores])
@@ -98,7 +107,10 @@ def fields(**kinds: dict[str, Any]) -> State:
 
 
 def joined(**parts: State) -> State:
-    """Return the joint state of several parts; the names of the parts prefix those of the fields."""
+    """Return the joint state of several parts.
+
+    The names of the parts prefix those of the fields.
+    """
     return {
         kind: {f"{part}.{name}": value for part, state in parts.items() for name, value in state[kind].items()} for kind in KINDS
     }

@@ -1,4 +1,4 @@
-"""What predicts: the weights of one moment."""
+"""Predictors: the weights of one moment."""
 from sklearn_predtron._core.lock cimport Lock
 from sklearn_predtron._core.rows cimport Rows
 from sklearn_predtron._core.simd cimport Matrix
@@ -32,7 +32,7 @@ cdef bint score(ScoreFunction scoring, Rows rows, double[:, ::1] out, Py_ssize_t
 cdef class Predictors:
     cdef Weights weights
     cdef Lock lock
-    cdef ScoreFunction kept                 # what predicts, as of `moment`, as the average does or the last iterate
+    cdef ScoreFunction kept                 # the predictor as of `moment`, by the average or the last iterate
     cdef bint of_mean
     cdef size_t moment
     cdef Py_ssize_t passed            # values scored since then without anything being kept

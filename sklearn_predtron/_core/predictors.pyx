@@ -1,4 +1,6 @@
-"""Predictors: weights of one moment, each rounded once, so that a row's scores are the same in every block of rows.
+"""Predictors: weights of one moment.
+
+Each weight is rounded once, so that a row's scores are the same in every block of rows.
 
 They are kept while nothing is learned.
 """
@@ -23,13 +25,19 @@ cdef enum:
 
 
 def frozen(Weights weights not None, bint mean):
-    """Return a predictor of the average of the weights, or of their last iterate, for several threads."""
+    """Return a predictor for several threads.
+
+    It predicts by the average of the weights, or by their last iterate.
+    """
     own = weights.own_predictor(mean)
     return FrozenWeights(weights, mean) if own is None else own
 
 
 def passing(Weights weights not None, bint mean, Rows rows not None):
-    """Return the same for few rows without writing all weights; None if that is not possible."""
+    """Return a predictor for few rows without writing all weights.
+
+    Return None if that is not possible.
+    """
     if weights.offsets_of_lines:
         return None
     if not weights.read_lines(mean, NULL, 0, 0, 1, NULL):
@@ -40,7 +48,7 @@ def passing(Weights weights not None, bint mean, Rows rows not None):
 
 
 cdef class FrozenWeights(ScoreFunction):
-    """A copy of the weights: by feature or by class, as they are."""
+    """A copy of the weights, by feature or by class."""
 
     def __init__(self, Weights source not None, bint mean):
         cdef Py_ssize_t d = source.d, p = source.n_features
@@ -91,7 +99,7 @@ cdef class FrozenWeights(ScoreFunction):
 
 
 cdef class PassingFeatures(ScoreFunction):
-    """For each row a copy of the weights of the features that it has."""
+    """Copies of the weights of each row's own features."""
 
     def __init__(self, Weights source not None, bint mean, Rows rows not None):
         cdef Py_ssize_t i, most = 1
@@ -123,7 +131,10 @@ cdef class PassingFeatures(ScoreFunction):
 
 
 cdef class PassingClasses(ScoreFunction):
-    """For all rows of a view a copy of the weights of some classes at a time."""
+    """Copies of the weights of some classes at a time.
+
+    Each copy serves all rows of a view.
+    """
 
     def __init__(self, Weights source not None, bint mean):
         self.map_scores(source.d, source.n_features, None)
@@ -147,7 +158,10 @@ cdef class PassingClasses(ScoreFunction):
 
 
 cdef bint score(ScoreFunction scoring, Rows rows, double[:, ::1] out, Py_ssize_t first, bint mean) except -1:
-    """Fill in the scores of rows from the first on; return whether all are finite."""
+    """Fill in the scores of rows from the first on.
+
+    Return whether all are finite.
+    """
     cdef Py_ssize_t done = first, begin, end, last = first + out.shape[0]
     cdef bint finite = True
     cdef View x
@@ -168,70 +182,96 @@ cdef bint score(ScoreFunction scoring, Rows rows, double[:, ::1] out, Py_ssize_t
 
 
 cpdef bint are_few(Rows rows, Py_ssize_t before) except -1:
-    """Return whether rows, and so many values before them, are scored before all weights are written down."""
+    """Return whether rows are scored without writing all weights.
+
+    The given number of values was scored before them.
+    """
     return before + rows.n_values() < rows.p * (1 if rows.sparse else 2)
 
 
 cdef class Predictors:
-    """Finds what predicts by some weights, for threads that are in a section of their lock.
+    """Finder of the predictor of some weights.
 
-    These are there side by side, so that what one leaves for the next is taken and left in critical sections.
+    It serves threads that are in a section of their lock.
+
+    Threads run side by side, so the predictor that one leaves for the next is taken and left in critical sections.
     """
 
     def __init__(self, Weights weights not None, Lock lock not None):
         self.weights, self.lock = weights, lock
 
     cdef void clear(self) noexcept:
-        """Keep nothing: it may be as large as the weights."""
+        """Keep nothing.
+
+        The predictor may be as large as the weights.
+        """
         self.kept = None
 
     cdef ScoreFunction whole(self, bint mean):
-        """Return a predictor that later training does not change, for several threads unless it is a kernel expansion."""
+        """Return a predictor that later training does not change.
+
+        It is for several threads unless it is a kernel expansion.
+        """
         cdef ScoreFunction predictor = self.recall(mean)
         if predictor is None:
             predictor = frozen(self.weights, mean)
-            if not self.weights.whole_in_blocks:    # what predicts by kernels holds the rows of one thread
+            if not self.weights.whole_in_blocks:    # a kernel expansion holds the rows of one thread
                 self.keep(predictor, mean)
         return predictor
 
     cdef void keep(self, ScoreFunction predictor, bint mean) noexcept:
-        """Keep what predicts at this moment."""
+        """Keep the predictor of this moment."""
         with cython.critical_section(self):
-            self.kept, predictor = predictor, self.kept     # what was there goes after the section
+            self.kept, predictor = predictor, self.kept     # the old one is released after the section
             self.of_mean, self.moment = mean, self.lock.moment()
 
     cdef ScoreFunction recall(self, bint mean):
-        """Return the predictor kept for the present weights; None if there is none."""
+        """Return the predictor kept for the present weights.
+
+        Return None if there is none.
+        """
         with cython.critical_section(self):
             if self.kept is None or self.of_mean != mean or self.moment == 0 or self.moment != self.lock.moment():
                 return None
             return self.kept
 
     cdef ScoreFunction in_passing(self, Rows rows, bint mean):
-        """The same for few rows, to be used within the section: large weights are not written down for them, else None."""
+        """Return the kept predictor for few rows.
+
+        It is to be used within the section.  Return None if that means writing large weights.
+        """
         cdef Py_ssize_t passed = self.count(rows.n_values())
         if rows.p * self.weights.d <= FEW_WEIGHTS or not are_few(rows, passed - rows.n_values()):
             return None
         return passing(self.weights, mean, rows)
 
     cdef Py_ssize_t count(self, Py_ssize_t values) noexcept:
-        """Count values that are scored at this moment; return how many that makes."""
+        """Count values that are scored at this moment.
+
+        Return the count so far.
+        """
         cdef size_t moment = self.lock.moment()
         cdef ScoreFunction _before = None
         with cython.critical_section(self):
             if self.moment != moment:
                 self.moment, self.passed = moment, 0
-                _before, self.kept = self.kept, None    # what was there goes after the section
+                _before, self.kept = self.kept, None    # the old one is released after the section
             self.passed += values
             return self.passed
 
 
 cdef class Predictor:
-    """Predicts as of the moment when it was made, by several threads at a time unless it is a kernel expansion."""
+    """A predictor as of the moment when it was made.
+
+    Several threads can use it at a time unless it is a kernel expansion.
+    """
 
     def __init__(self, ScoreFunction scoring not None, bint mean):
         self.scoring, self.mean = scoring, mean
 
     def scores(self, Rows rows not None, double[:, ::1] out not None, Py_ssize_t first=0):
-        """Scores W x + b for rows from the first on, into out; whether all are finite."""
+        """Write the scores W x + b of rows into out.
+
+        Rows are scored from the first on.  Return whether all scores are finite.
+        """
         return score(self.scoring, rows, out, first, self.mean)

@@ -1,16 +1,16 @@
-"""A prediction space with its loss, its representation and its decoder."""
+"""A prediction space with its loss, representation and decoder."""
 from sklearn_predtron._core.score_map cimport ScoreMap
 from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron._core.rows cimport Rows, View
 
-cdef struct Round:                 # what problem, update and bookkeeping tell each other about a round
+cdef struct Round:                 # data on a round, shared by problem, update and bookkeeping
     Py_ssize_t t                   # its number, from 1
     double weight                  # of the sample
     double loss                    # suffered by the prediction (the worst maximiser of the score), above `unavoidable_loss`
     double unavoidable_loss        # the least loss of any prediction, where none is free of it
     Py_ssize_t competitor, sigma_y      # competitor and sigma_y, where predictions are numbered
     double competitor_loss              # L(competitor, y), above `unavoidable_loss`
-    double hinge                   # what the update wants score_gap to fall by
+    double hinge                   # decrease of score_gap that the update wants
     double score_gap               # <rep competitor - rep sigma_y, t>
     double update_norm2            # squared dual norm of the update / strong convexity
     bint bounded                   # whether the update bounds its steps, so that norms may make them longer

@@ -9,7 +9,7 @@ def presence(values: NDArray[Any], lowest: int, span: int) -> Any: ...
 
 class Labels:
     n: int
-    def __getattr__(self, name: str) -> Any: ...  # of one kind of labels
+    def __getattr__(self, name: str) -> Any: ...  # of a single type of labels
 
 class Codes(Labels):
     def __init__(self, codes: NDArray[np.intp]) -> None: ...

@@ -1,4 +1,7 @@
-"""A prediction space with its loss, its representation and its decoder: the base of compiled problems, and of their labels."""
+"""A prediction space with its loss, representation and decoder.
+
+This is the base of compiled problems, and of their labels.
+"""
 from libc.stdint cimport int64_t
 
 import numpy as np
@@ -8,7 +11,10 @@ cdef enum:
 
 
 def presence(const int64_t[::1] values, int64_t lowest, Py_ssize_t span):
-    """Which of lowest, lowest + 1, ..., lowest + span - 1 occur; all values lie there."""
+    """Return which values of a range of integers occur.
+
+    The range is lowest, lowest + 1, ..., lowest + span - 1; all values lie in it.
+    """
     cdef unsigned char[::1] seen = np.zeros(span, dtype=np.uint8)
     cdef Py_ssize_t i
     with nogil:
@@ -18,13 +24,13 @@ def presence(const int64_t[::1] values, int64_t lowest, Py_ssize_t span):
 
 
 cdef class Labels:
-    """Labels, one for each round, which the loss compares with predictions."""
+    """Labels, one a round, which the loss compares with predictions."""
 
     cdef const void* at(self, Py_ssize_t i) noexcept nogil:
-        """The label of round i, of the problem's own type."""
+        """Return the label of round i, in the problem's type."""
 
     def shared(self):
-        """Return the same labels for another thread, without a copy of them."""
+        """Return the same labels for another thread, without a copy."""
         return self
 
 
@@ -51,52 +57,82 @@ cdef class Codes(Labels):
 
 
 cdef class Problem:
-    """Decoder, loss and representation of a prediction space (Jain et al. 2015, section 2); leaves the scores t as they were."""
+    """Decoder, loss and representation of a prediction space.
+
+    See Jain et al. (2015), section 2.  Its methods leave the scores t unchanged.
+    """
 
     cdef void decode_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
-        """Competitor = the maximiser of the score; among several the one that loses most, then the first."""
+        """Find the maximiser of the score as the competitor.
+
+        Among several, it is the one with the largest loss, then the first.
+        """
 
     cdef void decode_loss(self, double* t, const void* y, Py_ssize_t m, bint again, Round* r) noexcept nogil:
-        """The losses of r as decode_competitor fills them in; `again` says that the round is the one decoded last."""
+        """Fill in the losses of r as decode_competitor does.
+
+        `again` says that the round is the one decoded last.
+        """
         self.decode_competitor(t, y, m, r)
 
     cdef void loss_augmented_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
-        """Competitor = the maximiser of L(sigma, y) + <rep sigma, t>, equation (2); r.loss as in predicted."""
+        """Find the maximiser of L(sigma, y) + <rep sigma, t> as the competitor.
+
+        This is equation (2); r.loss is the same as in `predicted`.
+        """
 
     cdef void gradient(self, const void* y, Py_ssize_t m, const Round* r, ScoreGradient* g) noexcept nogil:
-        """g = rep(competitor) - rep(sigma_y) for the competitor found last."""
+        """Fill in g = rep(competitor) - rep(sigma_y).
+
+        The competitor is the one found last.
+        """
 
     cdef Py_ssize_t rounds_of_block(self, Rows rows) noexcept:
-        """How many rounds there may be between two looks at signals: those of a tenth of a second, about."""
+        """Return the number of rounds between two checks for signals.
+
+        They take about a tenth of a second.
+        """
         return max(1, ITEMS // max(rows.longest, 1))
 
     cdef open_call(self, weights):
-        """Labels are going to be learned from by these weights."""
+        """Prepare for training on labels with these weights."""
 
     cdef void fill_input(self, View* x) noexcept nogil:
-        """Fill in the row that the step goes along, if it depends on the competitor found last."""
+        """Fill in the input row of the step.
+
+        It is called if the row depends on the competitor found last.
+        """
 
     cdef int check(self, Rows rows, Labels labels) except -1:
-        """Raise ValueError where labels are not of the problem's kind, or do not belong to the rows."""
+        """Raise ValueError if labels do not fit the problem or rows."""
         self.score_map.check_rounds(rows.longest)
         if labels.n != rows.n:
             raise ValueError(f"there are {rows.n} rounds and {labels.n} labels; both must be the same number.")
         return 0
 
     def prepare(self, Labels labels):
-        """Get ready for labels to come; raise, before anything is changed, where they cannot be learned from."""
+        """Prepare for labels to come.
+
+        Raise an error, before anything is changed, if they cannot be learned from.
+        """
 
     def go_on_from(self, Problem other not None):
-        """Take over what another problem, in whose place this one learns on, has found of the labels so far."""
+        """Take over another problem's findings on the labels so far.
+
+        This problem continues in its place.
+        """
 
     @property
     def D2(self):
-        """D^2 = max |rep(sigma) - rep(sigma')|^2 over all predictions, at most 4 of unit vectors."""
+        """Return D^2 = max |rep(sigma) - rep(sigma')|^2 over all predictions.
+
+        It is at most 4 for unit vectors.
+        """
         return 4.0
 
     @property
     def offers(self):
-        """All that the problem offers of what an update may need."""
+        """Return all that the problem offers to an update."""
         return ()
 
     @property
@@ -106,7 +142,10 @@ cdef class Problem:
 
     @property
     def constants_vary(self):
-        """Whether c_L and D^2 are those of the labels that lost so far."""
+        """Return whether c_L and D^2 depend on the labels.
+
+        They are then those of the labels with a loss so far.
+        """
         return False
 
     @property
@@ -116,7 +155,10 @@ cdef class Problem:
 
     @property
     def of_one_score(self):
-        """The problem of a single score, if each score is a problem of its own, with its own steps."""
+        """Return the problem of a single score.
+
+        It exists if each score is a problem of its own, with its own steps.
+        """
         return None
 
     @property
@@ -125,19 +167,28 @@ cdef class Problem:
         return False
 
     def scores_under(self, W, b, X):
-        """Return the scores of the rows of X under given weights, of shape (n, d)."""
+        """Return the scores of X under given weights, (n, d)."""
         return np.ascontiguousarray(X @ W.T + b, dtype=np.float64)
 
     def margins(self, scores, labels, pairwise=False):
-        """<rep(sigma_y), t> less the best score of a prediction that loses, or is ahead, for each label; scores: (n, d)."""
+        """Return the margin of each label, from scores (n, d).
+
+        It is <rep(sigma_y), t> minus the best score of a prediction with a loss, or ahead.
+        """
         raise ValueError(f"No margins over all predictions are known for {type(self).__name__}.")
 
     def shortfalls(self, scores, labels, pairwise=False):
-        """max(0, 1 - margin) for each label, or for each of the problems that it is made of."""
+        """Return the hinge max(0, 1 - margin) of each label.
+
+        Where a label consists of several problems, each has its own.
+        """
         return np.maximum(0.0, 1.0 - self.margins(scores, labels, pairwise))
 
     def leads(self, labels, bint pairwise, double width):
-        """Return the `Leads` of sigma_y over all other predictions, for each label; a vector of each has `width` numbers."""
+        """Return the `Leads` of sigma_y over all other predictions.
+
+        There is one for each label; its vectors have `width` numbers.
+        """
         raise ValueError(f"The predictions of {type(self).__name__} are not known.")
 
     @property
@@ -147,13 +198,13 @@ cdef class Problem:
 
     @property
     def constants_source(self):
-        """Who has to say what c_L and C_L are, where they are not known."""
+        """Name who has to provide c_L and C_L if unknown."""
         return "the loss"
 
     @property
     def no_theorem_because(self):
-        """Name what the theorems do not cover, if they do not."""
+        """Name the parts that the theorems do not cover, if any."""
         return None
 
     def reraise(self):
-        """Raise what stopped the loop, when the problem is the user's own."""
+        """Raise the error that stopped a user-defined problem."""

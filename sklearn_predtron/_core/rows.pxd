@@ -23,7 +23,7 @@ cdef inline const Row* row_of(const View* x, Py_ssize_t r, Row* spare) noexcept 
 
 
 cdef inline void take_row(const View* x, Py_ssize_t r, View* row) noexcept nogil:
-    """Row r of a view, as a view of its own."""
+    """Row r of a view, as its own view."""
     cdef Row spare
     row.m, row.p, row.k, row.norm2 = 1, x.p, x.k, -1
     row.first = row_of(x, r, &spare)[0]
@@ -44,7 +44,7 @@ cdef inline double squared_norm(View* x) noexcept nogil:
 
 
 cdef inline double largest_norm(View* x) noexcept nogil:
-    """The largest sum of squares of a row of a view."""
+    """Return the largest sum of squares of a view's rows."""
     cdef Row spare
     cdef Py_ssize_t r
     cdef double largest = 0

@@ -7,7 +7,7 @@ from scipy.sparse import csr_matrix, issparse
 
 from sklearn_predtron._core.simd cimport RowOps, Row, row_ops_for, prefetch_bytes
 
-# What the length of a row must be: its square, what differences of rows leave of it, the inverses of both, and the product of
+# Limits on the length of a row: its square, the remainder in differences of rows, the inverses of both, and the product of
 # two rows are floating-point numbers with room to spare.
 LEAST_LENGTH, LARGEST_LENGTH = 1e-140, 1e140
 OVERFLOW = "X holds values so large that the scores overflow; scale the features down."
@@ -28,12 +28,18 @@ ctypedef fused integer:
 
 
 cdef const RowOps* of_doubles(bint indexed) noexcept nogil:
-    """The kernels for rows of doubles, with indices of the width of Py_ssize_t or dense."""
+    """Return the kernels for rows of doubles.
+
+    Rows are dense, or have indices of the width of Py_ssize_t.
+    """
     return row_ops_for(sizeof(double), sizeof(Py_ssize_t) if indexed else 0)
 
 
 cdef double q_norm(const Row* row, const RowOps* k, double q) noexcept nogil:
-    """The q-norm of a row; relative to the largest entry where that overflows."""
+    """Return the q-norm of a row.
+
+    It is computed relative to the largest entry where that overflows.
+    """
     cdef double total = k.sum_of_powers(row, q), largest = 0, inverse
     cdef Py_ssize_t at[BUFFER]
     cdef double value[BUFFER]
@@ -61,19 +67,22 @@ cdef double q_norm(const Row* row, const RowOps* k, double q) noexcept nogil:
 
 
 cdef double q_norm_of(const double* value, Py_ssize_t n, double q) noexcept nogil:
-    """The same of some numbers."""
+    """Return the same q-norm of some numbers."""
     cdef Row row
     row.n, row.value, row.index = n, value, NULL
     return q_norm(&row, of_doubles(False), q)
 
 
 cdef inline bint within(double norm2, const Row* row, const RowOps* k) noexcept nogil:
-    """Whether a row of that squared length is one to learn from: of a length in the range, or zeros."""
+    """Return whether a row of this squared length is valid.
+
+    A valid row consists of zeros, or its length is in the range.
+    """
     return LEAST2 <= norm2 <= LARGEST2 or (norm2 == 0 and k.sum_of_powers(row, 1) == 0)
 
 
 cdef bint takes(View* x) noexcept nogil:
-    """Whether each row of a view is one to learn from."""
+    """Return whether each row of a view is valid."""
     cdef Py_ssize_t r
     cdef const Row* row
     cdef Row spare
@@ -87,45 +96,63 @@ cdef bint takes(View* x) noexcept nogil:
 
 
 cdef class Rows:
-    """n rows of p features, handed to the loop one view a round."""
+    """n rows of p features.
+
+    The loop takes one view a round.
+    """
 
     def __cinit__(self):
         self.longest = 1
 
     cdef void view(self, Py_ssize_t i, View* x) noexcept nogil:
-        """The input of round i; nothing is copied."""
+        """View the input of round i; nothing is copied."""
 
     cdef Py_ssize_t view_together(self, Py_ssize_t first, Py_ssize_t last, View* x) noexcept nogil:
-        """The single rows from the first on as one view, up to the last, or as many as lie one after the other; where it ends."""
+        """View single rows from the first on; return the end.
+
+        The view goes up to the last row, or as far as rows lie one after the other.
+        """
         self.view(first, x)
         x.m = last - first
         return last
 
     cdef Py_ssize_t n_values(self) noexcept nogil:
-        """The number of values that are stored."""
+        """Return the number of values that are stored."""
         return self.n * self.p
 
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
-        """Start to fetch what round i will read."""
+        """Start to fetch the memory that round i reads."""
 
     cdef Py_ssize_t size(self, Py_ssize_t i) noexcept:
         """Return the number of rows of round i."""
         return 1
 
     cdef Py_ssize_t rounds_of(self, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last, Py_ssize_t most):
-        """Where rounds from the first on end that have `most` rows, or a round more."""
+        """Return where rounds from the first on end.
+
+        They have at most `most` rows, or a round more.
+        """
         return min(first + most, last)
 
     cdef inputs(self, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last):
-        """Which rows of `matrix` the rounds first to last are about; rounds come in the given order."""
+        """Return the rows of `matrix` in the rounds first to last.
+
+        Rounds come in the given order.
+        """
         return np.arange(first, last) if order is None else np.array(order[first:last])
 
     def matrix(self):
-        """All rows as they are stored, in an array or a CSR matrix, not copied: in any order, and features may stand twice."""
+        """Return all rows as they are stored, not copied.
+
+        They are in an array or a CSR matrix, in any order, and features may occur twice.
+        """
         return None
 
     cdef Rows consecutive(self, Py_ssize_t most):
-        """The same rows, of which those that are viewed together, up to `most`, lie one behind the other."""
+        """Return the rows in the order in which they are viewed.
+
+        Those that are viewed together, up to `most`, lie one behind the other.
+        """
         return self
 
     def n_stored(self):
@@ -133,19 +160,25 @@ cdef class Rows:
         return self.n_values()
 
     def under(self, row_map):
-        """Return rows that are made of the same table by another map; by None those of the table itself."""
+        """Return rows of the same table under another feature map.
+
+        With None, return those of the table itself.
+        """
         raise TypeError(f"{type(self).__name__} are not made of a table.")
 
     def another(self, X):
-        """Return rows of another matrix, made as these are of theirs."""
+        """Return rows of another matrix, made like these."""
         return csr_rows(X) if issparse(X) else dense_rows(X)
 
     cdef Rows apart(self):
-        """The same rows, for one thread."""
+        """Return the same rows, for one thread."""
         return self
 
     def first_indices(self, Py_ssize_t most):
-        """Indices of the first stored values of sparse rows, so many or a few more."""
+        """Return the indices of the first stored values of rows.
+
+        The rows are sparse; so many indices are returned, or a few more.
+        """
         return self.matrix().indices[:most]
 
     cpdef bint finite(self):
@@ -153,11 +186,17 @@ cdef class Rows:
         return True
 
     cdef bint ordinary(self) noexcept nogil:
-        """Whether each value is such that a row of values like it, or of zeros, is one to learn from: a quick look at them."""
+        """Return whether a quick test finds all values valid.
+
+        A value is valid if a row of values like it, or of zeros, is valid.
+        """
         return False
 
     cpdef Py_ssize_t first_outside(self):
-        """The first row that is not one to learn from, of NaN or infinite values, say; -1 if there is none."""
+        """Return the first invalid row, -1 if there is none.
+
+        Rows with NaN or infinite values are invalid, for example.
+        """
         cdef Py_ssize_t i
         cdef View x
         with nogil:
@@ -203,7 +242,10 @@ cdef class DenseRows(Rows):
 
 
 cdef class SparseRows(Rows):
-    """A CSR matrix with float32 or float64 values and 32- or 64-bit indices, in any order within a row, read in place."""
+    """A CSR matrix read in place.
+
+    It has float32 or float64 values and 32- or 64-bit indices, in any order within a row.
+    """
     cdef object owner
     cdef const char* value
     cdef const char* index
@@ -242,7 +284,10 @@ cdef class SparseRows(Rows):
         return self.k.ordinary(self.start[self.n], self.value, LEAST2, LARGEST2 / self.p)
 
     def repeating(self):
-        """Numbers of the rows in which a feature stands twice: the sums of its values are to be read in their place."""
+        """Return the rows in which a feature occurs twice.
+
+        The sums of its values are to be read in their place.
+        """
         cdef Py_ssize_t i, longest = 0, places = 2
         cdef int bits = 1
         if self.rising:
@@ -265,7 +310,10 @@ cdef class SparseRows(Rows):
 
 
 cdef class SummedRows(Rows):
-    """A CSR matrix read in place but for some rows, in which features stand twice: they are read from `sums`, row by row."""
+    """A CSR matrix with duplicate features in some rows.
+
+    These rows are read from `sums`, row by row; the others are read in place.
+    """
     cdef SparseRows stored, sums
     cdef Py_ssize_t[::1] summed      # number of a row in sums; -1 where it is read in place
 
@@ -317,7 +365,10 @@ cdef class SummedRows(Rows):
 
 
 cdef class QueryRows(Rows):
-    """Queries: the documents start[i] to start[i + 1], one or more, are the rows of round i."""
+    """Queries, each with one or more documents.
+
+    The documents start[i] to start[i + 1] are the rows of round i.
+    """
     cdef Rows documents
     cdef const Py_ssize_t[::1] start
 
@@ -393,7 +444,10 @@ cdef class QueryRows(Rows):
 
 
 def dense_rows(const real[:, ::1] X):
-    """Rows of a dense matrix, of at least one row and one feature."""
+    """Return rows of a dense matrix.
+
+    It has at least one row and one feature.
+    """
     cdef DenseRows rows = DenseRows.__new__(DenseRows)
     rows.owner = X
     rows.n = rows.given = X.shape[0]
@@ -405,7 +459,10 @@ def dense_rows(const real[:, ::1] X):
 
 
 cdef bint check_indices(const integer* index, const Py_ssize_t* start, Py_ssize_t n, integer p, bint* sorted_rows) noexcept nogil:
-    """Whether 0 <= index < p throughout, and whether the indices of each row rise; one pass that the compiler vectorises.
+    """Check the indices of CSR rows.
+
+    The indices are in the range if 0 <= index < p throughout; also find whether the indices of each row rise.  This is one pass
+    that the compiler vectorises.
 
     An index out of range sets the sign bit of itself or of p - 1 - index.  Falls are counted everywhere, and those at the
     start of a row taken off.
@@ -429,7 +486,10 @@ cdef bint check_indices(const integer* index, const Py_ssize_t* start, Py_ssize_
 
 
 cdef bint repeats_at_own(const integer* index, Py_ssize_t first, Py_ssize_t end, Py_ssize_t* met) noexcept nogil:
-    """Whether an index stands twice in a row; met[j] is where index j was met last."""
+    """Return whether an index occurs twice in a row.
+
+    met[j] is the row where index j was met last.
+    """
     cdef Py_ssize_t k
     cdef bint twice = False
     for k in range(first, end):
@@ -439,7 +499,10 @@ cdef bint repeats_at_own(const integer* index, Py_ssize_t first, Py_ssize_t end,
 
 
 cdef bint repeats_at_hash(const integer* index, Py_ssize_t first, Py_ssize_t end, int bits, Py_ssize_t* met) noexcept nogil:
-    """The same; met has 2^bits places, and an index takes the first from its hash on that no other of its row has."""
+    """Return whether an index occurs twice in a row, by hashing.
+
+    met has 2^bits places; an index takes the first, from its hash on, that no other index of its row has.
+    """
     cdef uint64_t golden = 0x9E3779B97F4A7C15       # 2^64 over the golden ratio: its multiples are far from each other
     cdef Py_ssize_t k, place
     cdef bint twice = False
@@ -454,7 +517,10 @@ cdef bint repeats_at_hash(const integer* index, Py_ssize_t first, Py_ssize_t end
 
 cdef void find_repeats(const integer* index, const Py_ssize_t* start, Py_ssize_t n, int bits, Py_ssize_t* met,
                        unsigned char* repeats) noexcept nogil:
-    """Mark the rows in which an index stands twice; met is -1 throughout, a place for each index, or 2^bits if bits is not 0."""
+    """Mark the rows in which an index occurs twice.
+
+    met is -1 throughout: a place for each index, or 2^bits if bits is not 0.
+    """
     # An index takes 0.6 ns, or 1.2 by its hash however many features there are; a place for each of 2^24 takes 40, sorting 35.
     cdef Py_ssize_t i
     for i in range(n):
@@ -465,7 +531,9 @@ cdef void find_repeats(const integer* index, const Py_ssize_t* start, Py_ssize_t
 
 
 def sparse_rows(const real[::1] value, const integer[::1] index, const Py_ssize_t[::1] start, Py_ssize_t p):
-    """Rows of a CSR matrix with p features, none of which may stand twice in a row that is read.
+    """Return rows of a CSR matrix with p features.
+
+    No feature may occur twice in a row that is read.
 
     Its offsets and indices are checked here, once.
     """
@@ -496,7 +564,10 @@ def sparse_rows(const real[::1] value, const integer[::1] index, const Py_ssize_
 
 
 def csr_rows(X):
-    """Rows of a CSR matrix, read in place but for those in which a feature stands twice, which are summed."""
+    """Return rows of a CSR matrix, with duplicate features summed.
+
+    The other rows are read in place.
+    """
     cdef SparseRows rows = stored_rows(X)
     repeating = rows.repeating()
     if len(repeating) == 0:
@@ -507,7 +578,7 @@ def csr_rows(X):
 
 
 def stored_rows(X):
-    """Rows of a CSR matrix as it is stored."""
+    """Return rows of a CSR matrix as it is stored."""
     n, p = X.shape
     if len(X.indptr) != n + 1:
         raise ValueError(f"X is not a valid CSR matrix: its indptr has {len(X.indptr)} entries for {n} rows.")

@@ -1,10 +1,10 @@
-"""When to change the weights, towards what, and how far."""
+"""When, in which direction and how far to change the weights."""
 from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron._core.problem cimport Problem, Round
 
 
 cdef class Rule:
-    cdef readonly bint needs_norm    # size() wants what weights.update_norm() fills
+    cdef readonly bint needs_norm    # size() needs the values that weights.update_norm() fills
     cdef readonly bint bounds_steps  # by those before, so that none runs away where r.update_norm2 is less than the theorems'
     cdef readonly bint radius_needed   # size() wants r.radius2
     cdef readonly bint radius_of_rows  # r.radius2 is of single rows, also where a round has several

@@ -1,10 +1,13 @@
-"""From the rows of a round to its scores, and back from a gradient of the scores to the input of a step."""
+"""Maps from a round's rows to scores, and gradients back.
+
+A gradient of the scores is mapped back to the input of a step.
+"""
 from sklearn_predtron._core.rows cimport View
 from sklearn_predtron._core.simd cimport Matrix, Row, ScoreGradient
 
 
 cdef inline Py_ssize_t row_number(const ScoreGradient* g, Py_ssize_t i) noexcept nogil:
-    """Which row of a block entry i of g belongs to."""
+    """Return the row of a block to which entry i of g belongs."""
     return i if g.at == NULL else g.at[i]
 
 
@@ -34,7 +37,7 @@ cdef class ScoreMap:
 
 
 cdef class BatchMap(ScoreMap):
-    cdef double[::1] pulled_back           # X^T g: what a step adds, but for its size
+    cdef double[::1] pulled_back           # X^T g: the direction of a step, without its size
     cdef bint used                         # whether it is not zeros
     cdef double total                      # the sum of the g of the input asked for last
     cdef void pull_back(self, View* x, const ScoreGradient* g) noexcept nogil

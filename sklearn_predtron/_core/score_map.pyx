@@ -1,4 +1,7 @@
-"""From the rows of a round to its scores, and back from a gradient of the scores to the input of a step."""
+"""Maps from a round's rows to scores, and gradients back.
+
+A gradient of the scores is mapped back to the input of a step.
+"""
 from libc.float cimport DBL_EPSILON
 from libc.math cimport fabs, sqrt
 
@@ -13,7 +16,10 @@ cdef enum:
 
 
 cdef class ScoreMap:
-    """W x: a round is a row, with d scores.  A gradient g of them changes W by g x^T: the input of the step is the row."""
+    """The map W x: a round is a row, with d scores.
+
+    A gradient g of the scores changes W by g x^T: the input of the step is the row.
+    """
     round_name = "row"
     relation = ""       # of the scores to one another
 
@@ -34,15 +40,15 @@ cdef class ScoreMap:
         return self if d == self.d else ScoreMap(d)
 
     def is_of(self, ScoreMap other not None):
-        """Whether weights for another map have such scores."""
+        """Return whether weights for another map have such scores."""
         return type(other) is type(self)
 
     def is_like(self, ScoreMap other not None):
-        """Whether scores of either map are such as those of the other."""
+        """Return whether the scores of both maps are compatible."""
         return self.is_of(other) or other.is_of(self)
 
     def learnable(self, W, b):
-        """Return weights that can be learned, and predict as W and b do."""
+        """Return weights that can train and predict like W, b."""
         return W, b
 
     def build(self, norm, Py_ssize_t p, intercept, **how):
@@ -53,16 +59,19 @@ cdef class ScoreMap:
         """Raise ValueError if the weights cannot have a norm."""
 
     def written_for_means(self, Py_ssize_t p):
-        """Return the number of weights written before an average can predict a round."""
+        """Return how many weights an average writes to predict a round."""
         return 0
 
     def check_rounds(self, longest):
-        """Raise ValueError if rounds of up to so many rows cannot be scored."""
+        """Raise ValueError if rounds of so many rows cannot be scored."""
         if longest != 1:
             raise ValueError(f"rounds must be single rows, got up to {longest} rows a round.")
 
     cdef const Row* whole_input(self, const View* x) noexcept nogil:
-        """The row that is the input of the step; NULL if it is put together from several."""
+        """Return the row that is the input of the step.
+
+        It is NULL if the input is composed of several rows.
+        """
         return &x.first
 
     cdef const ScoreGradient* of_input(self, const ScoreGradient* g, ScoreGradient* single) noexcept nogil:
@@ -70,41 +79,58 @@ cdef class ScoreMap:
         return g
 
     cdef const ScoreGradient* of_row(self, Py_ssize_t r, const ScoreGradient* g, ScoreGradient* single) noexcept nogil:
-        """Return the factors of row r; NULL if they are 0."""
+        """Return the factors of row r.
+
+        It is NULL if they are 0.
+        """
         return g
 
     cdef double intercept_weight(self, const ScoreGradient* g) noexcept nogil:
-        """How often the intercept's feature is in the input."""
+        """Return how often the intercept's feature is in the input."""
         return 1
 
     cdef const double* row_weights(self, const ScoreGradient* g) noexcept nogil:
-        """How often each row is in the input."""
+        """Return how often each row is in the input."""
         return &ONE
 
     cdef void column_lengths(self, View* x, Py_ssize_t* at, double* value) noexcept nogil:
-        """The Euclidean length of each column of the round's rows, into value; at is scratch, both of p entries."""
+        """Write the Euclidean length of each column into value.
+
+        The columns are those of the round's rows; at is scratch.  Both have p entries.
+        """
 
     cdef Py_ssize_t gather(self, View* x, const ScoreGradient* g, Py_ssize_t* at, double* value) noexcept nogil:
-        """The features of the input that are there, and their values; their number."""
+        """Return the number of the input's features.
+
+        Their indices and values are written too.
+        """
         x.k.unpack(&x.first, 0, x.first.n, at, value)
         return x.first.n
 
     cdef double norm2(self, View* x, const ScoreGradient* g, double r2) noexcept nogil:
-        """The squared Frobenius norm of the change of W and of the intercept, of a feature of squared length r2."""
+        """Return the squared Frobenius norm of a step.
+
+        It covers the change of W and that of the intercept, a feature of squared length r2.
+        """
         return squared_sum(g) * (squared_norm(x) + r2)
 
     cdef double norm2_by(self, const double[:, ::1] K, Py_ssize_t first, Py_ssize_t m, const ScoreGradient* g,
                          double r2) noexcept nogil:
-        """The same in the space of a kernel, by its matrix K, in which the round's m rows begin at `first`."""
+        """Return the squared norm of a step in a kernel space.
+
+        K is the kernel matrix, in which the round's m rows begin at `first`.
+        """
         return squared_sum(g) * (max(K[first, first], 0) + r2)
 
     cdef void add(self, View* x, Matrix* M, const ScoreGradient* g, double scale) noexcept nogil:
-        """M += scale g x^T."""
+        """Add scale g x^T to M."""
         x.k.add[M.layout](&x.first, M, g, scale)
 
 
 cdef class BatchMap(ScoreMap):
-    """X w + b: a round is a block of rows, with one score each.
+    """The map X w + b: a round is a block of rows.
+
+    Each row has one score.
 
     A gradient g changes w by X^T g, the input of the step, and the offset b by the sum of g.
     """
@@ -122,10 +148,10 @@ cdef class BatchMap(ScoreMap):
         return type(self)(p)
 
     def check_rounds(self, longest):
-        """A block has any number of rows."""
+        """Accept blocks with any number of rows."""
 
     cdef double intercept_weight(self, const ScoreGradient* g) noexcept nogil:
-        return self.total if g.value == &ONE else sum_of(g)      # of the input itself, the sum of what it is put together by
+        return self.total if g.value == &ONE else sum_of(g)      # of the input itself, the sum of its rows' coefficients
 
     cdef const Row* whole_input(self, const View* x) noexcept nogil:
         return NULL
@@ -143,7 +169,7 @@ cdef class BatchMap(ScoreMap):
         return g.value
 
     cdef void pull_back(self, View* x, const ScoreGradient* g) noexcept nogil:
-        """The sum of the rows times their entries of g."""
+        """Return the sum of the rows times their g."""
         if x.start == NULL or self.used:
             self.pulled_back[:] = 0
         self.is_pulled_back = self.used = x.start == NULL
@@ -191,7 +217,10 @@ cdef class BatchMap(ScoreMap):
 
     cdef double norm2_by(self, const double[:, ::1] K, Py_ssize_t first, Py_ssize_t m, const ScoreGradient* g,
                          double r2) noexcept nogil:
-        """g^T K g of the rows of the round, or 0 where that is what rounding leaves of it; and the offset's part."""
+        """Return g^T K g of the round's rows, and the intercept's part.
+
+        A value within the rounding error counts as 0.
+        """
         cdef Py_ssize_t i, j, touched = 0
         cdef double total = 0, along, size = 0
         for i in range(m):
@@ -207,7 +236,10 @@ cdef class BatchMap(ScoreMap):
         return total + r2 * self.intercept_weight(g) ** 2 if r2 > 0 else total
 
     cdef void add(self, View* x, Matrix* M, const ScoreGradient* g, double scale) noexcept nogil:
-        """M += scale (X^T g)^T: dense rows from where they are put together, sparse ones in place."""
+        """Add scale (X^T g)^T to M.
+
+        Dense rows are read from their sum, sparse ones in place.
+        """
         cdef Py_ssize_t j
         if x.start != NULL:
             x.k.combine(x.m, &x.first, x.start, scale, g.value, M.data)
@@ -219,7 +251,10 @@ cdef class BatchMap(ScoreMap):
 
 
 cdef class QueryMap(BatchMap):
-    """X w: the rows of a block are the documents of a query; an offset common to all cancels in every difference."""
+    """The map X w: a round is the documents of a query.
+
+    An offset common to all of them cancels in every difference.
+    """
     round_name = "query"
 
     def __init__(self, Py_ssize_t p=0):
@@ -236,7 +271,7 @@ cdef inline double squared_sum(const ScoreGradient* g) noexcept nogil:
 
 
 cdef double sum_of(const ScoreGradient* g) noexcept nogil:
-    """The sum of the entries."""
+    """Return the sum of the entries."""
     cdef double total = 0
     cdef Py_ssize_t i
     for i in range(g.n):
@@ -245,7 +280,10 @@ cdef double sum_of(const ScoreGradient* g) noexcept nogil:
 
 
 cdef double cancelled(const View* x, const ScoreGradient* g) noexcept nogil:
-    """A bound on what rounding leaves of |sum of the rows times g|^2 where the sum is 0: identical documents, say."""
+    """Return a bound on the rounding error of a zero sum.
+
+    The sum is |sum of the rows times g|^2, for example of identical documents.
+    """
     cdef Py_ssize_t i, touched = 0
     cdef double size = 0
     cdef Row spare

@@ -1,4 +1,7 @@
-"""Checks of the state of a saved model, as a whole before any of it is taken."""
+"""Checks of the state of a saved model.
+
+The whole state is checked before any of it is used.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,9 @@ Field = Callable[[Any], Any]
 
 
 def restored(owner: Any, state: Any, pattern: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the state of `owner`, each field as the pattern of fields (or of tuples of fields) has accepted it.
+    """Return the state of `owner` as accepted by the pattern.
+
+    The pattern has an acceptor for each field, or for tuples of fields.
 
     Raises
     ------
@@ -24,7 +29,7 @@ def restored(owner: Any, state: Any, pattern: tuple[Any, ...]) -> tuple[Any, ...
         If the state is of another form, or one of its numbers is out of range.
     """
     try:
-        if getattr(owner, "d", 1) < 1:  # what was never given its sizes has no room for a state
+        if getattr(owner, "d", 1) < 1:  # an object without sizes has no room for a state
             raise ValueError("it belongs to an object that was not initialised")
         return accept(state, pattern)
     except (ValueError, OverflowError) as error:
@@ -55,7 +60,10 @@ def real(value: Any) -> float:
 
 
 def between(least: float, most: float) -> Field:
-    """Accept a number from least to most, which may be infinite."""
+    """Accept a number from least to most.
+
+    Either may be infinite.
+    """
 
     def field(value: Any) -> float:
         if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)) or not least <= float(value) <= most:
@@ -87,7 +95,10 @@ def flag(value: Any) -> bool:
 
 
 def reals(*shape: int, least: float = -math.inf) -> Field:
-    """Accept an array of finite numbers of the given shape, and copy it: that of a memory map cannot be written."""
+    """Accept and copy an array of finite numbers.
+
+    It must have the given shape.  The copy can be written, unlike an array in a memory map.
+    """
 
     def field(value: Any) -> NDArray:
         checked = array(value, np.dtype(np.float64), shape)
@@ -99,7 +110,10 @@ def reals(*shape: int, least: float = -math.inf) -> Field:
 
 
 def wholes(*shape: int, least: int, most: int) -> Field:
-    """Accept an array of whole numbers from least to most of the given shape, and copy it."""
+    """Accept and copy an array of whole numbers.
+
+    They must be from least to most, and the array of the given shape.
+    """
 
     def field(value: Any) -> NDArray:
         checked = array(value, np.dtype(np.intp), shape)
@@ -135,7 +149,10 @@ def nothing(value: Any) -> None:
 
 
 def length_of(state: Any, *path: int) -> int:
-    """Return the length of the array at the end of a path of indices; 0, which no pattern accepts, if there is none."""
+    """Return the length of the array at a path of indices.
+
+    Return 0, which no pattern accepts, if there is none.
+    """
     for place in path:
         if not isinstance(state, (tuple, list)) or place >= len(state):
             return 0
@@ -144,7 +161,10 @@ def length_of(state: Any, *path: int) -> int:
 
 
 class Captured:
-    """An object as it was: pickles and copies of this are of that."""
+    """A snapshot of an object.
+
+    Pickles and copies of the snapshot are those of the object at that time.
+    """
 
     def __init__(self, reduced: tuple[Any, ...]):
         self.reduced = reduced
@@ -154,7 +174,10 @@ class Captured:
 
 
 def capture(part: Any, captured: dict[int, Captured]) -> Any:
-    """Return a snapshot of a compiled object and of its compiled parts, each once."""
+    """Return a snapshot of a compiled object.
+
+    Each of its compiled parts is included once.
+    """
     if not hasattr(type(part), "__pyx_vtable__"):
         return part
     if id(part) not in captured:

@@ -1,4 +1,7 @@
-"""The base of what predicts by scores t = W x + b, and that of weights that learn."""
+"""The bases of score functions and of trainable weights.
+
+Scores are t = W x + b.
+"""
 from sklearn_predtron._core.rows cimport Rows, View
 from sklearn_predtron._core.score_map cimport ScoreMap
 from sklearn_predtron._core.simd cimport ScoreGradient

@@ -1,4 +1,7 @@
-"""The base of what predicts by scores t = W x + b, and that of weights that learn under some norm."""
+"""The bases of score functions and of trainable weights.
+
+Scores are t = W x + b, and weights are trained under some norm.
+"""
 from libc.math cimport INFINITY
 
 import numpy as np
@@ -15,7 +18,10 @@ cdef enum:
 
 
 def euclidean_length(values):
-    """The Euclidean length of all values, of which no square over- or underflows."""
+    """Return the Euclidean length of all values.
+
+    No square over- or underflows.
+    """
     values = np.asarray(values)
     largest = float(np.abs(values).max(initial=0))
     if not 0 < largest < INFINITY:
@@ -25,19 +31,24 @@ def euclidean_length(values):
 
 
 def check_sizes(Py_ssize_t d, Py_ssize_t p):
-    """Raise ValueError if weights of d scores and p features make no sense."""
+    """Raise ValueError if weights of d scores, p features are invalid."""
     if d < 1 or p < 1 or d > MOST // 64 // (p + 16):
         raise ValueError(f"weights cannot have {d} scores and {p} features.")
 
 
 cdef class ScoreFunction:
-    """The scores t of rows, of d numbers each: W x + b, or a sum over rows that were kept.
+    """The scores t of rows, of d numbers each.
+
+    They are W x + b, or a sum over stored rows.
 
     For rows from the first on, `open_block` says where those end that can be scored next, and `scores` are asked for these alone.
     """
 
     cdef int map_scores(self, Py_ssize_t d, Py_ssize_t p, ScoreMap score_map) except -1:
-        """Take over the sizes and the map from inputs to scores, W x unless another is given."""
+        """Take over the sizes and the score map.
+
+        The map from inputs to scores is W x unless another is given.
+        """
         check_sizes(d, p)
         if score_map is not None and score_map.d != d:
             raise ValueError(f"a map to {score_map.d} scores does not go with weights for {d}.")
@@ -48,18 +59,22 @@ cdef class ScoreFunction:
 
     cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
                                bint means_wanted) except -1:
-        """Get ready for rounds from the first on, and return where they end: what comes after needs another look ahead.
+        """Prepare for rounds from the first on; return their end.
+
+        The rounds after the end need another call.
 
         If `means_wanted`, weights that learn are asked for the mean scores of their rows too.
         """
         return min(first + BREATH, last)
 
     cdef void scores(self, const View* x, double* t) noexcept nogil:
-        """t = W x + b, for each row of the view."""
+        """Compute t = W x + b, for each row of the view."""
 
 
 cdef class Weights(ScoreFunction):
-    """W (d x p) and the intercept b (d), under some norm; every mean is over W, b after each round.
+    """W (d x p) and the intercept b (d).
+
+    They are trained under some norm; every mean is over W, b after each round.
 
     Of averages there may be none, one, or two that forget differently; `leader` says which predicts, as `mean` does.
 
@@ -84,18 +99,30 @@ cdef class Weights(ScoreFunction):
         self.leader = 1
 
     cdef void lead(self, int which) noexcept nogil:
-        """Set the average that predicts from here on; 0 is the last iterate."""
+        """Set the average that predicts from here on.
+
+        0 is the last iterate.
+        """
         self.leader = which
 
     def keep_averages(self, int n):
-        """Keep n averages of the iterates from here on, at most `most_averages`: present ones continue, new ones start."""
+        """Keep n averages of the iterates from here on.
+
+        n is at most `most_averages`; present averages continue, new ones start.
+        """
 
     def export(self):
-        """Return the state that weights which learned from other rows are mixed with; see `_core.mixable_state`."""
+        """Return the state that weights of other rows are mixed with.
+
+        See `_core.mixable_state`.
+        """
         raise ValueError(f"{type(self).__name__} cannot be mixed.")
 
     def adopt(self, state, bint with_sums):
-        """Continue from the state of mixed weights; without sums, the sums of the iterates restart."""
+        """Continue from the state of mixed weights.
+
+        Without sums, the sums of the iterates restart.
+        """
         raise ValueError(f"{type(self).__name__} cannot be mixed.")
 
     def begin_at(self, W, b):
@@ -103,126 +130,191 @@ cdef class Weights(ScoreFunction):
         raise ValueError(f"{type(self).__name__} cannot begin at given weights.")
 
     def put_first(self, int which):
-        """Swap average number `which` with number 1; `keep_averages` must be called next."""
+        """Swap average number `which` with number 1.
+
+        `keep_averages` must be called next.
+        """
 
     def resized(self, Py_ssize_t p, Py_ssize_t d, places):
-        """Return weights of d scores that hold the same, with room for p features, of which the rows have as many as now.
+        """Return copied weights with d scores, room for p features.
 
-        Score c becomes places[c]; the others' weights are zeros.  What others may be reading stays as it is.
+        The rows have as many features as now.
+
+        Score c becomes places[c]; the others' weights are zeros.  Memory that others may be reading stays as it is.
         """
         raise ValueError(f"the features of {type(self).__name__} are as many as there are.")
 
     def widen(self, Py_ssize_t n_features):
-        """Set the number of features of the rows to come, from the present number to `p`."""
+        """Increase the number of features of the rows to come.
+
+        It becomes `p`.
+        """
         if not self.n_features <= n_features <= self.p:
             raise ValueError(f"n_features={n_features} must be from {self.n_features} to {self.p}.")
         self.n_features = n_features
 
     def room_for(self, Py_ssize_t n_features):
-        """Return the number of features to allocate for `n_features`, with slack so that few widenings copy."""
+        """Return the number of features to allocate for `n_features`.
+
+        It includes slack, so that few widenings copy.
+        """
         return n_features if n_features <= self.p else max(n_features, self.p + self.p // 2)
 
     def expect(self, Rows rows not None):
-        """Rows like these are going to be learned from, and none were yet: memory may be laid for them."""
+        """Prepare the memory for training on rows like these.
+
+        It is called before any rows were learned from.
+        """
 
     cdef open_call(self, Rows rows, bint fresh, bint undo_needed):
-        """Rows are going to be learned from: new ones if they are `fresh`, else those of the call before.
+        """Start training on rows.
+
+        They are new ones if `fresh`, otherwise those of the call before.
 
         It raises, before anything is changed, if they cannot be.  If `undo_needed`, rounds may be abandoned in midst.
         """
 
     cdef close_call(self, bint learned):
-        """The rows are no longer there; `learned` says whether any round of theirs was learned."""
+        """Forget the rows, which are no longer there.
+
+        `learned` says whether any round of theirs was learned.
+        """
 
     def close_fit(self):
-        """The rows do not come again."""
+        """Forget the rows, which do not come again."""
 
     cdef void want_lengths(self, bint wanted) noexcept:
-        """Say whether the lengths of all rows to come, single ones, are wanted: `measures` says if their scores bring them."""
+        """Set whether the lengths of all single rows are wanted.
+
+        `measures` says if their scores bring them.
+        """
 
     cdef close_block(self):
-        """The rounds of the block are over, and others may read."""
+        """Close the block of rounds; others may read."""
 
     def make_readable(self):
-        """Make the weights readable in the middle of a block, without changing its results."""
+        """Make the weights readable in the middle of a block.
+
+        This does not change its results.
+        """
 
     cdef Py_ssize_t meet_all(self, Rows rows, const Py_ssize_t[::1] order) except -2:
-        """Rounds of the call, as often as they are in the order, are known: statistics that take them before the first one.
+        """Update statistics from all rounds of the call.
+
+        It is for statistics that need the rounds, as often as they are in the order, before the first one.
 
         It returns the round of a row that cannot be learned from, or -1.
         """
         return -1
 
     cdef bint open_round(self, View* x) noexcept nogil:
-        """A round begins: statistics that its own scores take into account.  False refuses it."""
+        """Begin a round.
+
+        Statistics that its own scores take into account are updated.  False rejects the round.
+        """
         return True
 
     cdef void abandon_round(self) noexcept nogil:
-        """The round was called off: what `open_round` has changed goes back, if it could have."""
+        """Abandon the round.
+
+        The changes of `open_round` are undone, if it could make any.
+        """
 
     cdef void close_round(self, int which, double weight, double keep) noexcept nogil:
-        """A sum of the iterates becomes keep times itself plus weight times W; called of 1, ..., self.averaging."""
+        """Add the iterate to a sum of iterates.
+
+        The sum becomes keep times itself plus weight times W; called for 1, ..., self.averaging.
+        """
 
     cdef void update_statistics(self, View* x) noexcept nogil:
-        """Running statistics of the inputs that the round's own scores do not need; called if self.observing."""
+        """Update running statistics of the inputs.
+
+        The round's own scores do not need them; called if self.observing.
+        """
 
     cdef void update_norm(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
         """Fill r.update_norm2 and r.radius2."""
 
     cdef void step(self, View* x, const ScoreGradient* g, double size) noexcept nogil:
-        """W <- W - size g x^T."""
+        """Set W <- W - size g x^T."""
 
     cdef void shrink(self, double factor) noexcept nogil:
-        """W <- factor W."""
+        """Set W <- factor W."""
 
     cdef void mean_scores(self, const View* x, int which, double* t) noexcept nogil:
-        """The scores of an average of the iterates (of the last iterate if it is not kept), after `scores`, without a trace."""
+        """Write the scores of an average, without a trace.
+
+        It is called after `scores`; where the average is not kept, the last iterate scores.
+        """
 
     cdef void average_scores(self, const View* x, int which, const double* last, double* t) noexcept nogil:
-        """The same but for rounding, given the scores of the last iterate."""
+        """Write the average's scores, given the last iterate's.
+
+        They differ from those of `mean_scores` by rounding only.
+        """
         self.mean_scores(x, which, t)
 
     cdef int predicting(self, bint mean) noexcept nogil:
-        """Which average predicts, if the last iterate is not asked for; 0 for that."""
+        """Return which average predicts.
+
+        It is 0, the last iterate, if that is asked for.
+        """
         return self.leader if mean and self.leader <= self.averaging else 0
 
     cdef void prefetch(self, const View* x) noexcept nogil:
-        """Start to fetch what the scores of a round to come will read; called if they are sparse and the weights large."""
+        """Prefetch the memory for the scores of a future round.
+
+        It is called if rows are sparse and the weights large.
+        """
 
     cdef double length2(self, View* x) noexcept nogil:
-        """The norm's own squared length of the round at hand, to which the intercept's feature is compared."""
+        """Return the norm's squared length of the current round.
+
+        The intercept's feature is compared to it.
+        """
         return squared_norm(x)
 
     def first_refused(self, Rows rows not None):
-        """The first row of which no round can be made, whatever the weights; -1 if there is none."""
+        """Return the first row that can make no round.
+
+        This holds whatever the weights; -1 if there is none.
+        """
         return rows.first_outside()
 
     def complaint(self):
-        """Describe the fault of the last rejected round, if it is known best here."""
+        """Describe the fault of the last rejected round, if known."""
         return None
 
     cdef bint unfinished(self) noexcept:
-        """Return whether an interrupt left the work of `complete` unfinished."""
+        """Return whether an interrupt left work for `complete`."""
         return False
 
     def complete(self):
-        """Complete the work that an interrupt left unfinished in the last call."""
+        """Complete the last call's work after an interrupt."""
 
     def watch_radius(self, bint needed, bint of_rows=False):
-        """Follow the largest |x| of the rounds to come if it is `needed`; of their single rows if they have several."""
+        """Follow the largest |x| of the rounds to come if `needed`.
+
+        If rounds have several rows, it is that of their single rows.
+        """
 
     def effective_radius(self, double radius):
-        """A bound R on |g x^T| / |g|, given one on the lengths of the inputs with their intercept's feature."""
+        """Return a bound R on |g x^T| / |g|.
+
+        It follows from a bound on the lengths of the inputs with their intercept's feature.
+        """
         return radius
 
     @property
     def no_theorem_because(self):
-        """Name what the theorems do not cover, if they do not."""
+        """Name the parts that the theorems do not cover, if any."""
         return None
 
     cdef bint read_lines(self, bint mean, const Py_ssize_t* at, Py_ssize_t first, Py_ssize_t n, Py_ssize_t stride,
                          double* line) noexcept nogil:
-        """Copy n lines of the average or the last iterate: of features at[i], or of lines from the first on where `at` is NULL.
+        """Copy n lines of the average or the last iterate.
+
+        They are those of features at[i], or lines from the first on where `at` is NULL.
 
         A line holds a feature's weights where there is one score or weights lie by feature, else a class's, or as many of
         them as its stride holds.  False, and nothing is copied, where the weights are not kept in lines.
@@ -230,27 +322,39 @@ cdef class Weights(ScoreFunction):
         return False
 
     cdef void read_offsets(self, bint mean, double* b) noexcept nogil:
-        """Copy the offsets of the average or the last iterate, where lines are to be had."""
+        """Copy the intercepts of the average or the last iterate.
+
+        They are there where lines are.
+        """
 
     def own_predictor(self, bint mean):
-        """Return a predictor of these weights for several threads; None if a copy of W and b is enough."""
+        """Return a predictor of these weights for several threads.
+
+        Return None if a copy of W and b is enough.
+        """
         return None
 
     def own_passing(self, bint mean, Rows rows):
-        """Return the same for few rows, made without a look at all weights, where they are not kept in lines; None for none."""
+        """Return a predictor for few rows.
+
+        It does not read all weights.  Return None where weights are kept in lines.
+        """
         return None
 
     @property
     def expansion(self):
-        """The weights that are sums over rows that were kept, if they are."""
+        """Return the weights as sums over stored rows, if they are."""
         return None
 
     def primal(self, W):
-        """Return the W of `last` or `mean` as weights of the features."""
+        """Return W of `last` or `mean` as feature weights."""
         return W
 
     def length(self):
-        """The norm of the weights that predict, the intercept's among them; here the Frobenius norm."""
+        """Return the norm of the weights that predict.
+
+        It includes the intercept's weights; here it is the Frobenius norm.
+        """
         coef, b = self.mean()
         r2 = self.intercept.squared_length
         return float(np.hypot(euclidean_length(coef), euclidean_length(b) / r2 ** 0.5 if r2 > 0 else 0.0))

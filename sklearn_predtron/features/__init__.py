@@ -580,8 +580,6 @@ def filled(knots: list[NDArray], most: int) -> tuple[NDArray, NDArray]:
 class Auto(PiecewiseLinear):
     """The best candidate map on held-out rows (alias "auto").
 
-    Candidates are hats with products or without, cosines, and columns as they are.
-
     An estimator chooses in `fit` on the held-out rows of its folds or its split (`cv`).  If nothing is held out, in streams, and
     as a transformer, the map is `PiecewiseLinear` with its default settings.  The candidates are those of `PiecewiseLinear`, the
     cosines of `RandomFourier`, and the columns as they are.  Cosines are for tables of numbers: many columns may interact, but no

@@ -57,7 +57,7 @@ class Norm(Part):
     measured = False  # whether it has a length of given weights and rows
     of_sequences = False  # whether the tokens of sequences can be learned under it
     scores_apart = False  # whether a step changes the weights of each score as it would without the others
-    theorem: str | None = None  # what carries the theorems over to the norm
+    theorem: str | None = None  # the theorem that extends the bounds to the norm
 
     def for_rows(self, *, sparse: bool) -> Norm:
         """Choose the norm for rows to come.
@@ -98,7 +98,9 @@ class Norm(Part):
         raise TypeError(f"{type(self).__name__} does not define build(); a norm must.")
 
     def constants(self, d: int, p: int) -> dict[str, float]:
-        """Return the parameters of the norm that follow from its sizes, by name; `widen` cannot change them.
+        """Return the norm's parameters that follow from its sizes.
+
+        They are given by name; `widen` cannot change them.
 
         Parameters
         ----------
@@ -134,7 +136,9 @@ class Norm(Part):
         raise ValueError(self._unmeasured())
 
     def largest_length(self, X: Any, feature: float, *, apart: bool) -> float:
-        """Measure rows in the dual norm, as the bounds take their radius.
+        """Measure rows in the dual norm.
+
+        It is the radius of the bounds.
 
         Parameters
         ----------
@@ -153,7 +157,9 @@ class Norm(Part):
         raise ValueError(self._unmeasured())
 
     def query_length(self, documents: Any) -> float:
-        """Measure a query: bound the dual norm of X^T g by |g|.
+        """Measure a query.
+
+        Bound the dual norm of X^T g by |g|.
 
         Parameters
         ----------
@@ -178,7 +184,9 @@ class Norm(Part):
 
 
 class Auto(Norm):
-    """`Scaled` for dense rows and `L2` for most CSR rows, fixed by the first training rows.
+    """`Scaled` for dense rows, `L2` for most CSR rows.
+
+    The first training rows fix which of them it is.
 
     Dense rows come from tables and sensors: their columns differ in unit and offset.  Sparse rows hold counts, word weights and
     indicators of one scale, whose zeros are no values.  The choice is the estimator's `norm_`; it also holds for later rows of
@@ -220,7 +228,9 @@ class Auto(Norm):
 
 
 class L2(Norm):
-    """The Euclidean (Frobenius) norm: W is changed by steps along the inputs.
+    """The Euclidean (Frobenius) norm.
+
+    Steps along the inputs change W.
 
     Jain et al. (2015), Algorithm 1; "auto" uses it for most CSR rows.  Large features count for more: features should be of one
     scale.  Weights are stored class by class, or feature by feature if the first rows are sparse.
@@ -257,7 +267,10 @@ class L2(Norm):
 
 
 class PNormBase(Norm):
-    """Base of the norms |W|_r with 1/r + 1/q = 1: steps change dual weights, of which W is a power."""
+    """Base of the norms |W|_r with 1/r + 1/q = 1.
+
+    Steps change dual weights, of which W is a power.
+    """
 
     q: float | str | None
     takes_weights = measured = True
@@ -291,7 +304,9 @@ class PNormBase(Norm):
         return theory if self.q == "theory" else min(theory, LARGEST_BY_DEFAULT)
 
     def _curvature(self, q: float) -> float:
-        """Return the factor of |g x^T|^2 in the step sizes of updates that bound their steps.
+        """Return the factor of |g x^T|^2 in step sizes.
+
+        It is for updates that bound their steps.
 
         The derivative of the link at a feature j is at most (q - 1) (|Theta_j| / |Theta|_q)^(q - 2), and nowhere more than the
         theorems' q - 1; the default is for features half as long as Theta.
@@ -307,7 +322,9 @@ class PNormBase(Norm):
 
 
 class PNorm(PNormBase):
-    """The r-norm of all weights, r close to 1 (alias "l1"): for few relevant features among many.
+    """The r-norm of all weights, r close to 1.
+
+    Its alias is "l1".  It is for few relevant features among many.
 
     The bound on the loss grows with the logarithm of the number of features, and with the number of relevant ones (Jain et al.
     2015, Corollary 6 and supplement, B.2).  Theta <- Theta - eta g x^T, W = sign(Theta) |Theta|^(q - 1) / |Theta|_q^(q - 2).
@@ -341,7 +358,9 @@ class PNorm(PNormBase):
 
 
 class Group(PNormBase):
-    """The r-norm of the columns' Euclidean lengths, r close to 1 (alias "group"): few features matter, to any score.
+    """The r-norm of the columns' Euclidean lengths, r near 1.
+
+    Its alias is "group".  It is for few relevant features, each relevant to any score.
 
     A column holds a feature's weights for all scores; with one score it is "l1" (Jain et al. 2015, Corollary 8).
     Theta <- Theta - eta g x^T, column j of W = Theta_j |Theta_j|^(q - 2) / (sum_j |Theta_j|^q)^((q - 2) / q).
@@ -384,7 +403,9 @@ class Group(PNormBase):
 
 
 class Trace(Norm):
-    """The trace norm (sum of the singular values), for scores that share a few directions of the inputs.
+    """The trace norm (sum of the singular values).
+
+    It is for scores that share a few directions of the inputs.
 
     Jain et al. (2015, supplement), Algorithm 3, with psi = |W|_S(r)^2 / 2, the Schatten norm of 1 / r + 1 / q = 1.  The steps
     add up to Theta (d x p), whose singular values, to the power q - 1, are those of W: scores along directions that many steps
@@ -446,7 +467,9 @@ class Trace(Norm):
 
 
 class Scaled(Norm):
-    """A norm for raw features: a running centre and variance of each, as if they had been standardised beforehand.
+    """A norm for raw features.
+
+    It keeps a running centre and variance of each feature, as if they had been standardised beforehand.
 
     "auto" uses it for dense rows.  The weights are the sums of all steps, theta along the inputs and beta along 1, and are read
     under the current centre mu and variance v (in sparse rows, the squared deviations from the mean of all values, over the
@@ -459,8 +482,8 @@ class Scaled(Norm):
     on (in CSR rows 3 10^6) a column counts as constant and is not used.  CSR rows count absent zeros only now and then, so that
     models of dense and CSR rows may differ slightly.
 
-    `fit` gathers the statistics of all rows before its first epoch.  With a number as `intercept_scaling` it learns what "l2"
-    would from standardised rows; with "auto" the intercept differs a little.  `partial_fit` gathers the statistics as rows
+    `fit` gathers the statistics of all rows before its first epoch.  With a number as `intercept_scaling` it learns the
+    same as "l2" from standardised rows; with "auto" the intercept differs a little.  `partial_fit` gathers the statistics as rows
     arrive; until two rows differ, only the intercept is learned.  An outlier, a value whose squared deviation exceeds 100 times
     the sum of the earlier ones, only doubles that sum.  Weighted rows count as often as the first shuffled epoch draws them; in
     `partial_fit` and without shuffling, once.  Without an intercept (``fit_intercept=False``) the features are centred
@@ -491,7 +514,9 @@ class Scaled(Norm):
 
 
 class RKHS(Norm):
-    """The norm of a kernel's functions: the learner is nonlinear, and its weights are a sum over rows with an update.
+    """The norm of a kernel's functions.
+
+    The learner is nonlinear, and its weights are a sum over rows with an update.
 
     Jain et al. (2015), section 2: every step is along an input, so that W = sum_s a_s phi(x_s)^T and the scores of x are sum_s
     a_s k(x_s, x); nothing else of the learner changes.  If the kernel is positive semidefinite, the bounds hold with R^2 the
@@ -504,8 +529,8 @@ class RKHS(Norm):
     in the last bits, on how a stream is split into calls and on the threads of BLAS.
 
     Reading a model in one thread while it trains in another raises RuntimeError.  Distances are taken from products, so that
-    offsets that are large beside the distances cost digits: centre such features.  ``warm_start=True`` keeps the rows of each
-    `fit` anew.
+    offsets that are large beside the distances cost digits: centre such features.  With ``warm_start=True`` each
+    `fit` keeps its rows again.
 
     Parameters
     ----------
@@ -522,7 +547,7 @@ class RKHS(Norm):
     budget : int or None, default=None
         The largest number of rows kept.  Above it, the row is removed whose term a_s phi(x_s) is replaced at the least loss by
         a multiple of another row's; the latter's coefficients grow by a_s k(x_s, x_o) / k(x_o, x_o), in the weights and in
-        their average.  `budget_loss_` is the sum of the lengths, in the kernel's space, of what is lost.  No bound is proven.
+        their average.  `budget_loss_` is the sum of the lengths, in the kernel's space, of the errors.  No bound is proven.
 
     See Also
     --------

@@ -1,16 +1,25 @@
-"""Weights that keep averages of their iterates: how many, in which order, and what else l2 and its duals have in common."""
+"""Weights that keep averages of their iterates.
+
+They hold the number and the order of the averages, and the other parts that l2 and its duals share.
+"""
 from sklearn_predtron._core.weights cimport Weights
 
 
 cdef class AveragedWeights(Weights):
-    """Weights with sums of the iterates, whose arrays are in `totals`."""
+    """Weights with sums of the iterates.
+
+    Their arrays are in `totals`.
+    """
 
     def __cinit__(self):
         self.most_averages = AVERAGES
         self.totals = []
 
     def keep_averages(self, int n):
-        """Keep n averages of the iterates from here on: those there are go on, and others begin."""
+        """Keep n averages of the iterates from here on.
+
+        Present averages continue, and new ones start.
+        """
         if not 0 <= n <= AVERAGES:
             raise ValueError(f"n={n} must be from 0 to {AVERAGES}.")
         self.averaging = min(n, self.averaging)
@@ -27,7 +36,10 @@ cdef class AveragedWeights(Weights):
         """Start sum i at zero in these arrays."""
 
     def put_first(self, int which):
-        """Swap average number `which` with number 1; `keep_averages` comes next."""
+        """Swap average number `which` with number 1.
+
+        `keep_averages` comes next.
+        """
         cdef int other = which - 1
         if not 0 <= other < self.averaging:
             raise ValueError(f"which={which} must be from 1 to {self.averaging}.")
@@ -45,7 +57,10 @@ cdef class AveragedWeights(Weights):
         """Swap two sums."""
 
     def watch_radius(self, bint needed, bint of_rows=False):
-        """Whether to follow the largest |x| of the rounds to come; of their single rows, where they have several."""
+        """Set whether to follow the largest |x| of future rounds.
+
+        It is that of their single rows, where they have several.
+        """
         self.radius_needed = needed
         self.radius_of_rows = of_rows
         self.observing = needed or self.intercept.automatic

@@ -1,4 +1,7 @@
-"""Scores of rows to come: many rows are scored at a time, and again, where a step has changed a score, before their turn."""
+"""Scores of rows to come.
+
+Many rows are scored at a time.  They are scored again if a step has changed a score before their turn.
+"""
 import numpy as np
 
 from sklearn_predtron._core.rows cimport Rows, View
@@ -7,11 +10,13 @@ from sklearn_predtron._core.simd cimport BY_CLASS, Matrix, ScoreGradient
 cdef enum:
     FEWEST = 4          # rows for which it is worth while
 
-cdef double SPAN = 1 / 64.0     # the weight of a round in the average of what steps touch
+cdef double SPAN = 1 / 64.0     # the weight of a round in the average number of scores that steps change
 
 
 cdef class BlockScores:
-    """The sums <w_c, x> of the next dense rows under weights W that lie by class.
+    """The sums <w_c, x> of the next dense rows.
+
+    The weights W lie by class.
 
     They are those of the present weights, to the last bit: a step computes those that it touches again.
     """
@@ -23,12 +28,15 @@ cdef class BlockScores:
         self.W.d, self.W.stride, self.W.layout = d, stride, BY_CLASS
 
     cdef start(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last):
-        """The rounds from the first to the last are those to come."""
+        """Set the rounds to come, from the first to the last."""
         self.rows, self.order, self.next, self.last = rows, order, first, last
         self.known = self.taken = 0
 
     cdef bint take(self, double scale, const double* offset, double* t) noexcept nogil:
-        """The scores of the next round; False where its row is not worth looking ahead for."""
+        """Return the scores of the next round.
+
+        Return False where looking ahead for its row is not worth it.
+        """
         cdef Py_ssize_t c, d = self.W.d
         cdef const double* sums
         self.touched -= SPAN * self.touched
@@ -42,7 +50,10 @@ cdef class BlockScores:
         return True
 
     cdef bint look(self) noexcept nogil:
-        """Score as many rows as steps leave worth while: those behind a step are scored again where it touches them."""
+        """Score as many rows as steps make worthwhile.
+
+        Those behind a step are scored again where it changes them.
+        """
         cdef Py_ssize_t i, row
         cdef View x
         self.known = min(MOST_ROWS, self.last - self.next)
@@ -63,7 +74,10 @@ cdef class BlockScores:
         return True
 
     cdef void sum_again(self, const ScoreGradient* g) noexcept nogil:
-        """A step has changed the classes of g; all of them, where g is NULL."""
+        """Record that a step has changed the classes of g.
+
+        It has changed all of them, where g is NULL.
+        """
         cdef Py_ssize_t i
         if g == NULL or g.at == NULL:
             self.touched += SPAN * self.W.d
@@ -74,7 +88,10 @@ cdef class BlockScores:
             self.sum_class(g.at[i], 1)
 
     cdef void sum_class(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
-        """The sums of n classes from the first on, for the rows that have not been taken."""
+        """Compute the sums of n classes from the first on.
+
+        They are for the rows that have not been taken.
+        """
         cdef Matrix some = self.W
         some.data += first * some.stride
         some.d = n

@@ -1,4 +1,7 @@
-"""The kernelised learner in constant memory: a row makes place for the next, handing its coefficients to the most similar."""
+"""The kernelised learner in constant memory.
+
+A row makes place for the next, and hands its coefficients to the most similar row.
+"""
 from libc.math cimport INFINITY, sqrt
 
 import numpy as np
@@ -12,14 +15,16 @@ from sklearn_predtron.norms._l2 cimport IterateSum
 
 from sklearn_predtron._core.state import MOST, length_of, reals, restored, wholes
 
-# What differs by less is equal: rounding, which depends on the layout of X and on blocks, does not say which row goes.
+# Losses that differ by less are equal: rounding, which depends on the layout of X and on blocks, does not say which row goes.
 cdef double ALIKE = 1e-9
 
 
 cdef class BudgetedWeights(RKHSWeights):
-    """At most `budget` rows are kept.  The one that goes is the one whose term a_s phi(x_s) is best replaced by a multiple of
-    another row's, phi(x_o): that costs |a_s|^2 (k(s, s) - k(s, o)^2 / k(o, o)), and the other's coefficients grow by
-    a_s k(s, o) / k(o, o).  The average's terms are replaced alike; `lost` sums the lengths of what is lost.
+    """Weights that keep at most `budget` rows.
+
+    The removed row is the one whose term a_s phi(x_s) is best replaced by a multiple of another row's, phi(x_o). That costs
+    |a_s|^2 (k(s, s) - k(s, o)^2 / k(o, o)), and the other's coefficients grow by a_s k(s, o) / k(o, o). The average's terms are
+    replaced alike; `lost` sums the lengths of the errors.
     """
 
     def __init__(self, Py_ssize_t d, Py_ssize_t p, support, Intercept intercept, Py_ssize_t budget, int averaging=True,
@@ -66,7 +71,10 @@ cdef class BudgetedWeights(RKHSWeights):
             self.of_call[:] = -1
 
     cdef score_call(self):
-        """Scores are computed from the few rows kept, which change too often for scores to follow."""
+        """Compute the scores from the few rows kept.
+
+        The rows change too often to update scores incrementally.
+        """
 
     cdef make_room(self, Py_ssize_t rows):
         RKHSWeights.make_room(self, min(rows, self.budget - self.n))
@@ -97,7 +105,10 @@ cdef class BudgetedWeights(RKHSWeights):
 
     cdef void sum_up(self, Py_ssize_t m, const double* coefficients, const double* offset, double scale, bint more,
                      double* t) noexcept nogil:
-        """The scores of the round's rows by the rows kept: of those that went nothing is left, not even their rounding."""
+        """Return the scores of the round's rows by the rows kept.
+
+        Nothing remains of removed rows, not even their rounding.
+        """
         cdef Py_ssize_t i, s, c, d = self.d
         cdef double part
         cdef Matrix one
@@ -118,7 +129,7 @@ cdef class BudgetedWeights(RKHSWeights):
                     t[i * d + c] += part * coefficients[s * d + c]
 
     cdef void move_scores(self, int which, Py_ssize_t row, Py_ssize_t c, double change) noexcept nogil:
-        """Each round sums its scores up."""
+        """Change no scores: each round sums its scores up."""
 
     cdef Py_ssize_t place_for(self, Py_ssize_t row) noexcept nogil:
         cdef Py_ssize_t slot = self.slot[self.position[row]]
@@ -136,7 +147,10 @@ cdef class BudgetedWeights(RKHSWeights):
         return slot
 
     cdef double squared_loss(self, Py_ssize_t slot) noexcept nogil:
-        """The squared length of what is lost of the weights without the row; of no factor squared alone, which may overflow."""
+        """Return the squared length of the loss without the row.
+
+        No factor is squared alone, since it may overflow.
+        """
         cdef Py_ssize_t c
         cdef double square = 0, root = sqrt(self.apart[slot]), part
         for c in range(self.d):
@@ -145,7 +159,7 @@ cdef class BudgetedWeights(RKHSWeights):
         return square
 
     cdef Py_ssize_t cut(self) noexcept nogil:
-        """Free the place of the row that is missed least."""
+        """Free the place of the row with the least loss."""
         cdef Py_ssize_t slot, least = 0, other
         cdef double loss, least_loss = INFINITY
         for slot in range(self.n):
@@ -173,7 +187,7 @@ cdef class BudgetedWeights(RKHSWeights):
                 total[other * self.d + c] += part * total[slot * self.d + c]
 
     cdef void install(self, Py_ssize_t slot, Py_ssize_t row) noexcept nogil:
-        """The kernels of a row of the block that is kept from now on."""
+        """Compute the kernels of a block's row to be kept."""
         cdef Py_ssize_t k, other
         for k in range(self.length_of_block):
             self.with_block[k, slot] = self.K[k, row]
@@ -197,7 +211,7 @@ cdef class BudgetedWeights(RKHSWeights):
                 self.compare(slot, other)
 
     cdef void compare(self, Py_ssize_t slot, Py_ssize_t other) noexcept nogil:
-        """Whether another row is the nearest so far."""
+        """Check whether another row is the nearest so far."""
         cdef double k = self.among[slot, other], left
         if self.among[other, other] > 0:
             left = self.among[slot, slot] - k * (k / self.among[other, other])

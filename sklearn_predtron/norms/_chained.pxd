@@ -1,4 +1,7 @@
-"""From the tokens of a sequence to the scores of its labels and of their transitions, and the weights of both."""
+"""Scores of a sequence's labels and transitions, and their weights.
+
+The scores are computed from the tokens of the sequence.
+"""
 from sklearn_predtron._core.rows cimport View
 from sklearn_predtron._core.score_map cimport ScoreMap
 from sklearn_predtron._core.simd cimport ScoreGradient
@@ -9,7 +12,7 @@ cdef class ChainMap(ScoreMap):
     cdef double[::1] pulled_back           # zeros, where a sum of tokens is put together
     cdef Py_ssize_t[::1] first, following  # the entries of g by class: the last one of each, and the one before each
     cdef Py_ssize_t[::1] token             # of the entries of a class
-    cdef double[::1] share                 # what each of these tokens is multiplied by
+    cdef double[::1] share                 # the factor of each of these tokens
     cdef Py_ssize_t[::1] label             # of the entries of a token
     cdef Py_ssize_t of_token(self, const ScoreGradient* g, Py_ssize_t i, Py_ssize_t m, ScoreGradient* of_row) noexcept nogil
     cdef Py_ssize_t link_classes(self, const ScoreGradient* g, Py_ssize_t m) noexcept nogil

@@ -1,4 +1,7 @@
-"""From the tokens of a sequence to the scores of its labels and of their transitions, and the weights of both."""
+"""Scores of a sequence's labels and transitions, and their weights.
+
+The scores are computed from the tokens of the sequence.
+"""
 import numpy as np
 
 from sklearn_predtron._core.rows cimport Rows, View, of_doubles, take_row
@@ -21,7 +24,9 @@ cdef double ONE = 1
 
 
 cdef class ChainMap(ScoreMap):
-    """X W^T and a table: a round is a sequence of rows, its tokens, with d scores each; behind these are those of the table.
+    """The map X W^T and a table: a round is a sequence.
+
+    The rows of the sequence are its tokens, with d scores each; behind these are the scores of the table.
 
     The table has a score for each pair of neighbouring labels (of label j before label k at k * d + j), for the first label and
     for the last one.  A gradient g of them changes W by the sum of g_t x_t^T over the tokens, and the table by its own entries.
@@ -44,27 +49,36 @@ cdef class ChainMap(ScoreMap):
         return ChainMap(self.d, self.transition_scaling, p)
 
     def build(self, norm, Py_ssize_t p, intercept, **how):
-        """Return zero weights of p features under a norm, and a zero table."""
+        """Return zero weights under a norm, and a zero table.
+
+        The weights have p features.
+        """
         self.check_norm(norm)
         return ChainedWeights(norm.build(ScoreMap(self.d), p, intercept=intercept, **how), self)
 
     def check_norm(self, norm):
-        """Raise ValueError unless the weights of tokens can have a norm, beside the transitions'."""
+        """Raise ValueError unless the tokens' weights can have a norm.
+
+        The table of the transitions is beside them.
+        """
         if not norm.of_sequences:
             accepted = series([repr(kind.alias) for kind in kinds(Norm) if kind.of_sequences])
             raise ValueError(f"norm={norm!r} is not for sequences; accepted are {accepted}.")
 
     def check_rounds(self, longest):
-        """A sequence has any number of tokens."""
+        """Accept sequences with any number of tokens."""
 
     def reserve(self, Py_ssize_t longest):
-        """Get ready for rounds of up to so many tokens."""
+        """Allocate memory for rounds of up to so many tokens."""
         if self.token.shape[0] < longest:
             self.following = np.empty(longest * self.d, dtype=np.intp)
             self.token, self.share = np.empty(longest, dtype=np.intp), np.empty(longest)
 
     cdef Py_ssize_t of_token(self, const ScoreGradient* g, Py_ssize_t i, Py_ssize_t m, ScoreGradient* of_row) noexcept nogil:
-        """The entries of g from the i-th on that are of its token, into of_row; where the next token's begin."""
+        """Collect a token's entries of g into of_row.
+
+        They start at the i-th entry.  Return where the next token's begin.
+        """
         cdef Py_ssize_t row = g.at[i] // self.d
         of_row.n, of_row.at, of_row.value = 0, &self.label[0], g.value + i
         while i < g.n and g.at[i] < m * self.d and g.at[i] // self.d == row:
@@ -74,7 +88,10 @@ cdef class ChainMap(ScoreMap):
         return i
 
     cdef double table_norm2(self, View* x, const ScoreGradient* g, double r2) noexcept nogil:
-        """The squared length of the change of the table, in the units of the weights."""
+        """Return the squared length of the change of the table.
+
+        It is in the units of the weights.
+        """
         cdef Py_ssize_t i
         cdef double square = 0
         for i in range(g.n):
@@ -83,7 +100,10 @@ cdef class ChainMap(ScoreMap):
         return square * self.transition_scaling * r2
 
     cdef Py_ssize_t link_classes(self, const ScoreGradient* g, Py_ssize_t m) noexcept nogil:
-        """Link the entries of g that are of the same class, for `take_class`; return how many are of tokens."""
+        """Link the entries of g that are of the same class.
+
+        `take_class` uses the links.  Return how many entries are of tokens.
+        """
         cdef Py_ssize_t k, n = 0
         while n < g.n and g.at[n] < m * self.d:
             k = g.at[n] % self.d
@@ -93,7 +113,10 @@ cdef class ChainMap(ScoreMap):
         return n
 
     cdef bint take_class(self, const ScoreGradient* g, Py_ssize_t i, ScoreGradient* of_class) noexcept nogil:
-        """Fill in the tokens, and what they are multiplied by, of the class of entry i; False if they were taken before."""
+        """Fill in the tokens of entry i's class and their factors.
+
+        Return False if they were taken before.
+        """
         cdef Py_ssize_t k = g.at[i] % self.d, entry = self.first[k]
         self.first[k] = -1
         of_class.n, of_class.at, of_class.value = 0, &self.token[0], &self.share[0]
@@ -105,13 +128,18 @@ cdef class ChainMap(ScoreMap):
 
 
 def places_in_table(places, Py_ssize_t d):
-    """Where the entries of a table lie in that of d labels, of which label c is number places[c]."""
+    """Return the places of a table's entries among d labels.
+
+    Label c of the table is number places[c] of the d labels.
+    """
     new = np.array(places, dtype=np.intp)
     return np.concatenate([(new[:, None] * d + new).ravel(), d * d + new, d * d + d + new])
 
 
 cdef class ChainedWeights(Weights):
-    """The inner weights score each token by W x + b, and a table the transitions, the first label and the last.
+    """Inner weights for tokens and a table for transitions.
+
+    The inner weights score each token by W x + b.  The table scores the transitions, the first label and the last.
 
     A step moves the inner weights along each token whose label was wrong, and the table, whose norm is the Euclidean one, as a
     row of indicators would.
@@ -188,13 +216,19 @@ cdef class ChainedWeights(Weights):
         self.small_pages = self.inner.small_pages
 
     def keep_averages(self, int n):
-        """Keep n averages of the iterates from here on: those there are go on, and others begin."""
+        """Keep n averages of the iterates from here on.
+
+        Present averages continue, and new ones start.
+        """
         self.inner.keep_averages(n)
         self.table.keep_averages(n)
         self.averaging = n
 
     def put_first(self, int which):
-        """Swap average number `which` with number 1; `keep_averages` comes next."""
+        """Swap average number `which` with number 1.
+
+        `keep_averages` comes next.
+        """
         self.inner.put_first(which)
         self.table.put_first(which)
 
@@ -206,17 +240,23 @@ cdef class ChainedWeights(Weights):
     # ------------------------------------------------------------------------------------------------------- the theory
 
     def watch_radius(self, bint needed, bint of_rows=False):
-        """Whether to follow R^2 with D^2 R^2 >= |update|^2 (see `effective_radius`) of the rounds to come."""
+        """Set whether to follow R^2 of the rounds to come.
+
+        D^2 R^2 >= |update|^2; see `effective_radius`.
+        """
         self.inner.watch_radius(needed and type(self.inner) is not L2Weights)    # then it applies each token
         self.radius_needed = needed
         self.observing = needed or self.inner.observing
 
     def effective_radius(self, double radius):
-        """Half of T (2 radius^2 + 8 rho r2)^0.5, T the longest sequence that took a step: its update is at most twice that."""
+        """Return half of T (2 radius^2 + 8 rho r2)^0.5.
+
+        T is the longest sequence that took a step: its update is at most twice that.
+        """
         return self.longest * (2 * radius ** 2 + 8 * self.table_length2(self.intercept.r2())) ** 0.5 / 2
 
     cdef inline double table_length2(self, double r2) noexcept nogil:
-        """The squared length of the feature of a transition."""
+        """Return the squared length of the feature of a transition."""
         return self.chain.transition_scaling * r2
 
     @property
@@ -224,7 +264,7 @@ cdef class ChainedWeights(Weights):
         return self.inner.no_theorem_because
 
     def length(self):
-        """The norm of W, of b and of the table."""
+        """Return the norm of W, of b and of the table."""
         scale = self.table_length2(self.intercept.r2()) ** 0.5
         return float(np.hypot(self.inner.length(), euclidean_length(self.table.mean()[0]) / scale))
 
@@ -238,15 +278,18 @@ cdef class ChainedWeights(Weights):
         self.inner.read_offsets(mean, b)
 
     def last(self):
-        """W (d, p) and b (d,) of the last iterate, copied."""
+        """Return copies of the last iterate's W (d, p), b (d,)."""
         return self.inner.last()
 
     def mean(self):
-        """W (d, p) and b (d,) of what predicts, copied."""
+        """Return copies of the predicting W (d, p), b (d,)."""
         return self.inner.mean()
 
     def transitions(self, bint mean):
-        """Scores of pairs (d, d), rows = the label before, of first labels (d,) and of last ones (d,), copied."""
+        """Return copies of the scores of the table.
+
+        They are those of pairs (d, d), rows = the label before, of first labels (d,) and of last ones (d,).
+        """
         table = (self.table.mean() if mean else self.table.last())[0][0]
         d = self.d
         return np.ascontiguousarray(table[:d * d].reshape(d, d).T), table[d * d:d * d + d].copy(), table[d * d + d:].copy()
@@ -294,7 +337,7 @@ cdef class ChainedWeights(Weights):
         self.read_table(which, t + x.m * self.d)
 
     cdef void read_table(self, int which, double* t) noexcept nogil:
-        """The table of an average, or of the last iterate."""
+        """Return the table of an average or the last iterate."""
         cdef Py_ssize_t j
         cdef const IterateSum* s = self.table.sum_of(which)
         cdef const double* data = &self.table.data[0]
@@ -329,7 +372,10 @@ cdef class ChainedWeights(Weights):
         r.radius2 = self.radius2
 
     cdef double rows_norm2(self, View* x, const ScoreGradient* g, double r2) noexcept nogil:
-        """That of the change of W and b, class by class: tokens that share features may cancel, or add up."""
+        """Return the squared norm of the change of W and b.
+
+        It is summed class by class: tokens that share features may cancel, or add up.
+        """
         cdef ScoreGradient of_class
         cdef Py_ssize_t i
         cdef double square = 0, offset
@@ -352,7 +398,10 @@ cdef class ChainedWeights(Weights):
             self.step_table(g, i, x.m, size * self.table_length2(self.intercept.r2()))
 
     cdef void step_table(self, const ScoreGradient* g, Py_ssize_t first, Py_ssize_t m, double size) noexcept nogil:
-        """Take the step of the entries of g from the first on, as along a row that holds them."""
+        """Take the step of the entries of g from the first on.
+
+        It is taken as along a row that holds them.
+        """
         cdef Py_ssize_t i
         cdef Py_ssize_t ends[2]
         cdef View row

@@ -1,4 +1,4 @@
-"""Weights whose dual weights are what steps change."""
+"""Weights whose steps change dual weights."""
 from sklearn_predtron._core.simd cimport ScoreGradient, Matrix, Row
 from sklearn_predtron._core.rows cimport View
 from sklearn_predtron.norms._averaging cimport AVERAGES, AveragedWeights
@@ -28,7 +28,7 @@ cdef class DualWeights(AveragedWeights):
     cdef double unit, c
     cdef double room                  # for a step, in units
     cdef double mass                  # sum |theta|^q
-    cdef double most                  # the largest it has been since it was summed anew
+    cdef double most                  # the largest it has been since it was last summed from scratch
     cdef Py_ssize_t moved             # entries changed since then; classes, where a line is a class's
     cdef Py_ssize_t top               # features up to the last that was changed, where a line is a feature's
     cdef Py_ssize_t last_line         # where the intercept's feature lies, behind all others: at a place of which no sum depends

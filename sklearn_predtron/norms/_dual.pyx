@@ -1,4 +1,7 @@
-"""Weights under p-norms: W = link(Theta), the p-norm link; the steps are Theta's (Jain et al. 2015, supplement, B.2)."""
+"""Weights under p-norms: W = link(Theta), the p-norm link.
+
+The steps change Theta (Jain et al. 2015, supplement, B.2).
+"""
 from libc.math cimport INFINITY, fabs, sqrt
 from libc.math cimport pow as libm_pow
 
@@ -23,10 +26,12 @@ cdef double SMALL = 1e-60, LARGE = 1e60, LARGEST = 1e200, MOST_FEATURES = 1e18
 
 
 cdef class DualWeights(AveragedWeights):
-    """W = c u, with u a power of the dual weights Theta = unit * theta and c common to all of them.
+    """Weights W = c u, with u a power of the dual weights.
+
+    These are Theta = unit * theta, and c is common to all of them.
 
     Weights lie feature by feature or class by class, a line each. A step changes c, and u only where it changes theta. A
-    sum of the iterates is total + u deferred, line by line: deferred is what c has summed to since the line's last change. Over a
+    sum of the iterates is total + u deferred, line by line: deferred is the sum of c since the line's last change. Over a
     long segment c may fall by many orders, so that a difference of two running sums would be lost to rounding: c is summed
     afresh over each segment in which it has changed little, and deferred is the rest of one segment and all later ones.
     The intercept is feature p, of length sqrt(r2): b = sqrt(r2) W_p.
@@ -65,7 +70,7 @@ cdef class DualWeights(AveragedWeights):
         self.keep_averages(averaging)
 
     def blank(self, Py_ssize_t d, Py_ssize_t p):
-        """Return weights of the same kind that have learned nothing."""
+        """Return untrained weights of the same kind."""
         return type(self)(d, p, self.intercept, self.q, self.by_feature, self.averaging, self.score_map.of_scores(d),
                           self.curvature)
 
@@ -76,7 +81,7 @@ cdef class DualWeights(AveragedWeights):
         return wide
 
     cdef take_over(self, DualWeights other, places):
-        """Hold what others hold, of which score c becomes places[c]."""
+        """Copy others' state, of which score c becomes places[c]."""
         cdef int i
         here, there = self.layout(self.last_line), other.layout(other.last_line)
         self.unit, self.c, self.mass, self.most = other.unit, other.c, other.mass, other.most
@@ -96,23 +101,29 @@ cdef class DualWeights(AveragedWeights):
             take_numbers(&self.sums[i], &other.sums[i])
 
     def layout(self, Py_ssize_t last):
-        """Return where the intercept's feature lies, and the stride, of weights of so many features."""
+        """Return the intercept's feature's place, and the stride.
+
+        They are those of weights of so many features.
+        """
         return last, padded(self.d if self.by_feature else last + 1, self.by_feature)
 
     def cut(self, values):
-        """Return weights as they are saved, without the room for more features."""
+        """Return weights as saved, without room for more features."""
         layout = self.layout(self.n_features)
         saved = np.zeros(self.size_saved())
         transfer(saved, layout, np.asarray(values), self.layout(self.last_line), list(range(self.d)), self.by_feature)
         return saved
 
     def paste(self, values, saved):
-        """Set weights of zeros to what was saved."""
+        """Set weights of zeros to the saved ones."""
         layout, here = self.layout(self.n_features), self.layout(self.last_line)
         transfer(np.asarray(values), here, saved, layout, list(range(self.d)), self.by_feature)
 
     def cut_lines(self, values):
-        """Return the values of each line as they are saved, without the room for more features."""
+        """Return each line's values as saved.
+
+        They come without the room for more features.
+        """
         if not self.by_feature:
             return np.array(values)
         saved = np.zeros(self.n_features + 1, dtype=values.dtype)
@@ -120,7 +131,7 @@ cdef class DualWeights(AveragedWeights):
         return saved
 
     def paste_lines(self, values, saved):
-        """Set zeros to what was saved."""
+        """Set zeros to the saved values of the lines."""
         if self.by_feature:
             transfer_column(values, self.last_line, saved, self.n_features)
         else:
@@ -219,13 +230,16 @@ cdef class DualWeights(AveragedWeights):
         self.adopt(state, False)
 
     def expect(self, Rows rows not None):
-        """Take huge pages after all where rows touch most of the weights."""
+        """Allow huge pages after all.
+
+        Rows touch most of the weights.
+        """
         if self.small_pages and touches_most(rows, self.stride):
             self.small_pages = False
             use_large_pages(self.theta, self.u, *[total for total, *_ in self.totals])
 
     def new_total(self):
-        """Return the arrays of a sum that begins: total, since, had."""
+        """Return the arrays of a new sum: total, since, had."""
         size, lines = self.u.shape[0], self.lines
         total, since, had = (aligned_zeros(n, self.small_pages) for n in (size, lines, lines))
         return total, since.view(np.intp), had
@@ -247,17 +261,23 @@ cdef class DualWeights(AveragedWeights):
         self.sums[j] = first
 
     cdef const LineSum* sum_of(self, int which) noexcept nogil:
-        """A sum of the iterates; NULL for the last iterate, and where no round has counted yet."""
+        """Return a sum of the iterates.
+
+        It is NULL for the last iterate, and where no round has counted yet.
+        """
         return NULL if which == 0 or which > self.averaging or self.sums[which - 1].mass == 0 else &self.sums[which - 1]
 
     def effective_radius(self, double radius):
-        """sqrt(q - 1) R: the norm's square is strongly convex to 1 / (q - 1)."""
+        """Return sqrt(q - 1) R.
+
+        The norm's square is strongly convex to 1 / (q - 1).
+        """
         return radius * self.inverse_convexity ** 0.5
 
     # ------------------------------------------------------------------------------------------------------------ scores
 
     cdef Py_ssize_t entry(self, Py_ssize_t c, Py_ssize_t j) noexcept nogil:
-        """Where the weight of feature j for class c lies."""
+        """Return the place of feature j's weight for class c."""
         return j * self.stride + c if self.by_feature else c * self.stride + j
 
     cdef void scores(self, const View* x, double* t) noexcept nogil:
@@ -291,7 +311,10 @@ cdef class DualWeights(AveragedWeights):
             t += self.d
 
     cdef void mean_of_features(self, const View* x, const Row* row, const LineSum* s, double* t) noexcept nogil:
-        """The scores by a sum of the iterates, where lines are features."""
+        """Write the scores by a sum of the iterates.
+
+        Lines are features.
+        """
         cdef Py_ssize_t c, j, k, begin, n
         cdef Py_ssize_t at[BUFFER]
         cdef double value[BUFFER]
@@ -309,7 +332,10 @@ cdef class DualWeights(AveragedWeights):
                     t[c] += value[k] * (s.total[j + c] + deferred * self.u[j + c])
 
     cdef double mean_of_class(self, const View* x, const Row* row, const LineSum* s, Py_ssize_t c) noexcept nogil:
-        """A class's score by a sum of the iterates, where lines are classes."""
+        """Return a class's score by a sum of the iterates.
+
+        Lines are classes.
+        """
         cdef double root = sqrt(self.intercept.r2()) if self.intercept.fitted else 0, offset, score
         cdef Matrix line = self.U
         line.offset, line.d, line.layout = &offset, 1, ONE_CLASS
@@ -322,7 +348,10 @@ cdef class DualWeights(AveragedWeights):
         return score
 
     cdef void last_scores(self, const View* x, double* t) noexcept nogil:
-        """The scores of the last iterate, without a trace in what others may be reading."""
+        """Write the scores of the last iterate, without a trace.
+
+        Nothing that others may be reading changes.
+        """
         cdef Py_ssize_t r, c
         cdef double root = sqrt(self.intercept.r2()) if self.intercept.fitted else 0
         x.k.scores[self.U.layout](x.m, &x.first, x.start, &self.U_alone, self.c, False, t)
@@ -347,7 +376,7 @@ cdef class DualWeights(AveragedWeights):
         return True
 
     cdef void read_weights(self, bint mean, Py_ssize_t line, Py_ssize_t number, Py_ssize_t n, double* w) noexcept nogil:
-        """n weights of a line, from a number on."""
+        """Read n weights of a line, from a number on."""
         cdef Py_ssize_t i
         cdef double share = self.c, of_total = 0
         cdef const double* u = &self.u[number]
@@ -375,7 +404,10 @@ cdef class DualWeights(AveragedWeights):
     # --------------------------------------------------------------------------------------------------------- the input
 
     cdef void gather(self, View* x, const ScoreGradient* g) noexcept nogil:
-        """How much of each feature the round has: of a row, or of the rows of a query times their entries of g."""
+        """Compute the round's amount of each feature.
+
+        It is that of a row, or of the rows of a query times their entries of g.
+        """
         if self.gathered:
             return
         self.gathered = True
@@ -401,7 +433,10 @@ cdef class DualWeights(AveragedWeights):
         return self.input_length
 
     cdef double with_intercept(self, double length, double times) noexcept nogil:
-        """The squared q-norm of an input of that length together with the intercept's feature, which is in it so many times."""
+        """Return the squared q-norm of an input with the intercept.
+
+        The input has that length; the intercept's feature is in it so many times.
+        """
         cdef double feature = sqrt(self.intercept.r2()) * fabs(times), largest = max(length, feature)
         if feature == 0 or largest == 0:
             return length * length
@@ -433,7 +468,7 @@ cdef class DualWeights(AveragedWeights):
             self.radius2 = max(self.radius2, self.inverse_convexity * self.with_intercept(length, times))
 
     cdef double largest_row_norm(self, View* x) noexcept nogil:
-        """The largest q-norm of a row."""
+        """Return the largest q-norm of a row."""
         cdef Py_ssize_t r
         cdef double largest = 0
         cdef Row spare
@@ -454,7 +489,7 @@ cdef class DualWeights(AveragedWeights):
         r.update_norm2 = curvature * length * length * self.with_intercept(self.norm_of_input(x, g), 1)
 
     cdef double direction_norm(self, const ScoreGradient* g) noexcept nogil:
-        """The norm of g in |g x^T| = |g| |x|_q."""
+        """Return the norm of g in |g x^T| = |g| |x|_q."""
         return 0
 
     # ------------------------------------------------------------------------------------------------------------- steps
@@ -474,7 +509,10 @@ cdef class DualWeights(AveragedWeights):
         self.relink()
 
     cdef double largest_change(self, View* x, const ScoreGradient* g) noexcept nogil:
-        """A bound on the entries of the input, of the intercept's feature too, times |g|."""
+        """Return a bound on the input's entries, times |g|.
+
+        The intercept's feature is among them.
+        """
         cdef double feature = sqrt(self.intercept.r2()) * fabs(self.score_map.intercept_weight(g))
         cdef double largest = max(self.norm_of_input(x, g), feature), square = 0
         cdef Py_ssize_t k
@@ -485,7 +523,7 @@ cdef class DualWeights(AveragedWeights):
         return largest * sqrt(square)
 
     cdef void add(self, const ScoreGradient* g, double change) noexcept nogil:
-        """theta += change g x^T, with u and the mass."""
+        """Add change g x^T to theta, and update u and the mass."""
         cdef Py_ssize_t last = self.last_line, k
         if self.large:
             self.fetch_all()
@@ -496,7 +534,10 @@ cdef class DualWeights(AveragedWeights):
             self.move(&last, &self.feature, 1, g, change)
 
     cdef void fetch_all(self) noexcept nogil:
-        """Start to fetch what a step will change: nothing hides the wait for it when its turn comes."""
+        """Prefetch the memory that a step will change.
+
+        Without it, nothing hides the wait for the memory at the step.
+        """
         cdef Py_ssize_t k, slot
         cdef int i
         cdef size_t size = self.stride * sizeof(double)
@@ -511,21 +552,30 @@ cdef class DualWeights(AveragedWeights):
 
     cdef void move(self, const Py_ssize_t* at, const double* value, Py_ssize_t n, const ScoreGradient* g,
                    double change) noexcept nogil:
-        """The same of the given features alone, where lines are features."""
+        """Compute the weights of the given features alone.
+
+        Lines are features.
+        """
 
     cdef double sum_of_powers(self) noexcept nogil:
-        """The mass, from theta and u."""
+        """Return the mass, computed from theta and u."""
         return 0
 
     cdef double length_of_theta(self) noexcept nogil:
-        """The norm of theta, where the mass may be no floating-point number."""
+        """Return the norm of theta.
+
+        The mass may be no floating-point number.
+        """
         return 0
 
     cdef void raise_all(self) noexcept nogil:
-        """u and the mass of theta, anew."""
+        """Compute u and the mass of theta from scratch."""
 
     cdef bint is_worn(self) noexcept nogil:
-        """Whether so many entries changed that it is time to sum the mass anew: in the same round at any width."""
+        """Return whether to sum the mass again from scratch.
+
+        This is due after so many entries changed, in the same round at any width.
+        """
         return self.moved > 16 * (self.stride * (self.top + 1) if self.by_feature else self.d)
 
     cdef void relink(self) noexcept nogil:
@@ -533,7 +583,7 @@ cdef class DualWeights(AveragedWeights):
         cdef double length
         self.most = max(self.most, self.mass)
         if self.mass < 1e-4 * self.most or self.is_worn():
-            self.mass = self.most = self.sum_of_powers()      # what is left of large terms is rounding
+            self.mass = self.most = self.sum_of_powers()      # the remainder of large terms is rounding
             self.moved = 0
         if not SMALL < self.mass < LARGE:
             length = self.length_of_theta()
@@ -550,7 +600,7 @@ cdef class DualWeights(AveragedWeights):
             if self.theta[i] != 0:      # a page that was never touched stays so
                 self.theta[i] /= length
         self.unit *= length
-        self.raise_all()        # what was too small for u may be so no more
+        self.raise_all()        # terms too small for u before may be large enough now
         self.most = self.mass
         self.moved = 0
 
@@ -565,7 +615,7 @@ cdef class DualWeights(AveragedWeights):
         self.follow_c()
 
     cdef void clear(self) noexcept nogil:
-        """W <- 0; the sum of the iterates stays."""
+        """Set W <- 0; the sum of the iterates stays."""
         self.flush_all()
         erase(self.theta)
         self.raise_all()
@@ -575,18 +625,24 @@ cdef class DualWeights(AveragedWeights):
     # ------------------------------------------------------------------------------------------------------- the average
 
     cdef double* first_total(self, Py_ssize_t place) noexcept nogil:
-        """The total of the first sum from a place on; NULL where no average is kept."""
+        """Return the total of the first sum from a place on.
+
+        It is NULL where no average is kept.
+        """
         return self.sums[0].total + place if self.averaging else NULL
 
     cdef double take_first(self, Py_ssize_t line) noexcept nogil:
-        """Return the deferred part of a line's first sum and flush its other sums; the line is about to change."""
+        """Return the deferred part of a line's first sum.
+
+        Its other sums are flushed, since the line is about to change.
+        """
         cdef int i
         for i in range(1, self.averaging):
             self.flush_sum(&self.sums[i], line)
         return take_pending(&self.sums[0], line) if self.averaging else 0
 
     cdef void flush_line(self, Py_ssize_t line) noexcept nogil:
-        """Settle a line of every sum."""
+        """Flush a line of every sum."""
         cdef int i
         for i in range(self.averaging):
             self.flush_sum(&self.sums[i], line)
@@ -601,17 +657,17 @@ cdef class DualWeights(AveragedWeights):
         total, u = s.total + line * self.stride, &self.u[line * self.stride]
         for i in range(self.d if self.by_feature else self.n_features):
             total[i] += deferred * u[i]
-        if not self.by_feature:     # what is between is room for more features
+        if not self.by_feature:     # the lines in between are room for more features
             total[self.last_line] += deferred * u[self.last_line]
 
     cdef void flush_all(self) noexcept nogil:
-        """Settle every line of every sum."""
+        """Flush every line of every sum."""
         cdef int i
         for i in range(self.averaging):
             self.flush_lines(&self.sums[i])
 
     cdef void flush_lines(self, LineSum* s) noexcept nogil:
-        """Settle every line, and count the segments from 0."""
+        """Flush every line, and count the segments from 0."""
         cdef Py_ssize_t line
         for line in range(self.lines):
             if not blank(&self.u[line * self.stride], self.width):
@@ -626,7 +682,10 @@ cdef class DualWeights(AveragedWeights):
         s.segment[0] = 0
 
     cdef void follow_c(self) noexcept nogil:
-        """Begin a segment where c is no longer near what it was at the start of the present one."""
+        """Begin a new segment.
+
+        c is no longer near its value at the start of the present one.
+        """
         cdef int i
         cdef LineSum* s
         for i in range(self.averaging):
@@ -658,12 +717,18 @@ cdef class DualWeights(AveragedWeights):
     # -------------------------------------------------------------------------------------------------------- for Python
 
     def _matrix(self, flat):
-        """(d, last_line + 1): the intercept's feature is the last."""
+        """Return an array (d, last_line + 1).
+
+        The intercept's feature is the last.
+        """
         lines = np.asarray(flat).reshape(self.lines, self.stride)[:, :self.width]
         return lines.T if self.by_feature else lines
 
     def _used(self, flat):
-        """(d, p + 1): features, without those that there is room for, and the intercept's last, copied."""
+        """Return a copied array (d, p + 1) of the features.
+
+        Features that there is only room for are left out, and the intercept's is the last.
+        """
         matrix = self._matrix(flat)
         return np.concatenate([matrix[:, :self.n_features], matrix[:, self.last_line:self.last_line + 1]], axis=1)
 
@@ -673,16 +738,19 @@ cdef class DualWeights(AveragedWeights):
         matrix[:, :self.n_features], matrix[:, self.last_line] = values[:, :-1], values[:, -1]
 
     def _shaped(self, flat):
-        """(d, p) and (d,): features, and the intercept."""
+        """Return the features (d, p) and the intercept (d,)."""
         matrix = self._matrix(flat)
         return matrix[:, :self.n_features], self.intercept.r2() ** 0.5 * matrix[:, self.last_line]
 
     def last(self):
-        """W (d, p) and b (d,) of the last iterate, copied."""
+        """Return copies of the last iterate's W (d, p), b (d,)."""
         return self._shaped(self.c * np.asarray(self.u))
 
     def mean(self):
-        """W (d, p) and b (d,) of what predicts, copied: an average, or the last iterate where none is kept."""
+        """Return copies of the predicting W (d, p), b (d,).
+
+        They are an average, or the last iterate where none is kept.
+        """
         cdef Py_ssize_t line
         cdef int which = self.predicting(True)
         cdef const LineSum* s = self.sum_of(which)
@@ -692,13 +760,13 @@ cdef class DualWeights(AveragedWeights):
         return self._shaped((self.totals[which - 1][0] + np.asarray(self.u) * np.repeat(deferred, self.stride)) / s.mass)
 
     def dual(self):
-        """Theta (d, p), and its part for the intercept's feature (d,), copied."""
+        """Return copies of Theta (d, p) and of its intercept (d,)."""
         matrix = self.unit * self._matrix(self.theta)
         return matrix[:, :self.n_features], matrix[:, self.last_line]
 
 
 cdef inline double pending(const LineSum* s, Py_ssize_t line) noexcept nogil:
-    """Return the sum of c since the last change of the line."""
+    """Return the sum of c since the line's last change."""
     cdef Py_ssize_t k, since = s.since[line]
     cdef double total = s.segment[since] - s.had[line]
     for k in range(since + 1, s.now + 1):
@@ -707,7 +775,7 @@ cdef inline double pending(const LineSum* s, Py_ssize_t line) noexcept nogil:
 
 
 cdef inline double take_pending(LineSum* s, Py_ssize_t line) noexcept nogil:
-    """The same, of a line that is about to change."""
+    """Return the sum of c for a line about to change."""
     cdef double deferred = pending(s, line)
     s.since[line] = s.now
     s.had[line] = s.segment[s.now]
@@ -715,7 +783,10 @@ cdef inline double take_pending(LineSum* s, Py_ssize_t line) noexcept nogil:
 
 
 cdef void take_numbers(LineSum* s, const LineSum* other) noexcept nogil:
-    """Take over the numbers of another sum, whose arrays are elsewhere."""
+    """Take over another sum's numbers.
+
+    Its arrays are elsewhere.
+    """
     cdef int i
     s.mass, s.inflation, s.now, s.c_at_start = other.mass, other.inflation, other.now, other.c_at_start
     for i in range(SEGMENTS):

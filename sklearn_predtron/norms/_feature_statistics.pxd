@@ -21,7 +21,7 @@ cdef class FeatureStatistics:
     cdef readonly Py_ssize_t nbytes
     cdef bint sparse                    # how they lie
     cdef double[::1] values
-    cdef double[::1] before             # what they were before the round, where it may be called off
+    cdef double[::1] before             # their values before the round, where it may be abandoned
     cdef Unwritten unwritten, unwritten_before
     cdef Py_ssize_t[::1] waiting        # features that take the values of a block one by one
     cdef Scaling laid(self, double* values) noexcept nogil

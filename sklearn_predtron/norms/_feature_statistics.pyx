@@ -1,4 +1,7 @@
-"""Running statistics of features: one array, laid for dense rows or for sparse ones."""
+"""Running statistics of features.
+
+They are one array, arranged for dense rows or for sparse ones.
+"""
 from libc.string cimport memcpy
 
 import numpy as np
@@ -30,7 +33,9 @@ cdef enum:
 
 
 cdef class FeatureStatistics:
-    """Means, inverse variances, squared deviations, counts and last refreshes of p features, as `scaling.h` says what they are.
+    """Statistics of p features, as documented in `scaling.h`.
+
+    They are means, inverse variances, squared deviations, counts and last refreshes.
 
     For sparse rows those that every row wants lie in pairs, feature by feature; for dense rows each field lies by itself.
 
@@ -47,7 +52,10 @@ cdef class FeatureStatistics:
         self.unwritten.uniform = not sparse
 
     cdef Scaling laid(self, double* values) noexcept nogil:
-        """Where each field lies among the values, or in a copy of them."""
+        """Set the place of each field in the values.
+
+        The values may be a copy.
+        """
         cdef Scaling S
         cdef Py_ssize_t between = 1 if self.sparse else self.room
         S.mean = values
@@ -82,16 +90,19 @@ cdef class FeatureStatistics:
 
     cdef Py_ssize_t meet_block(self, Py_ssize_t n, Py_ssize_t m, const void* const* rows, bint single,
                                Py_ssize_t t) noexcept nogil:
-        """Take m dense rows after row t, while all so far were dense; return how many features wait for their values."""
+        """Add m dense rows after row t.
+
+        All rows so far were dense.  Return how many features wait for their values.
+        """
         self.unwritten.n, self.unwritten.rows = n, t + m
         return scaling_meet_block(n, m, rows, single, t, &self.S, &self.waiting[0])
 
     cdef void meet_listed(self, Py_ssize_t n_listed, const double* x, Py_ssize_t t) noexcept nogil:
-        """Add dense row number t to the statistics of the waiting features."""
+        """Add dense row t to the waiting features' statistics."""
         scaling_meet_listed(n_listed, &self.waiting[0], x, t, &self.S)
 
     cdef void refresh(self, Py_ssize_t t, bint dense) noexcept nogil:
-        """Include the zeros of rows up to number t in the statistics."""
+        """Include the zeros of rows up to number t."""
         self.write_counts()
         scaling_refresh(self.room, t, dense, &self.S)
 
@@ -108,7 +119,10 @@ cdef class FeatureStatistics:
         scaling_apply_sparse(n, x, at, &self.S, z, found)
 
     cdef void fetch(self, Py_ssize_t j, bint all) noexcept nogil:
-        """Start to fetch what is known of a feature: all of it, or what every row needs."""
+        """Start to fetch the statistics of a feature.
+
+        It fetches all of them, or those that every row needs.
+        """
         scaling_fetch(&self.S, j, all)
 
     # ------------------------------------------------------------------------------------------- counts that are unwritten
@@ -120,7 +134,10 @@ cdef class FeatureStatistics:
             self.unwritten.n = 0
 
     def look(self, Py_ssize_t n, Py_ssize_t rows):
-        """Look whether the counts and last refreshes of n features, which came from elsewhere, are the rows so far."""
+        """Check counts and last refreshes from elsewhere.
+
+        Those of n features must fit the number of rows so far.
+        """
         self.write_counts()
         mean, counts, last = self.field(MEAN, n), self.field(COUNT, n), self.field(LAST, n)
         # Zeros that wait for a refresh leave a mean of 0 as it is.
@@ -129,7 +146,7 @@ cdef class FeatureStatistics:
     # ---------------------------------------------------------------------------------------------------- as they are kept
 
     def field(self, Py_ssize_t which, Py_ssize_t n):
-        """A statistic of the first n features, in place."""
+        """Return a statistic of the first n features, in place."""
         values, after = np.asarray(self.values), PAIR * self.room
         if not self.sparse:
             return values[which * self.room:][:n]
@@ -140,12 +157,18 @@ cdef class FeatureStatistics:
         use_large_pages(self.values)
 
     def moments(self, rows, Py_ssize_t n):
-        """Return the moments of n features for pooling with those of other rows."""
+        """Return the moments of n features.
+
+        They are for pooling with those of other rows.
+        """
         self.write_counts()
         return Moments(rows, *[np.array(self.field(which, n)) for which in (MEAN, SQUARES, COUNT)])
 
     def adopt(self, moments):
-        """Go on from pooled statistics, whose inverse variances are found at the next refresh."""
+        """Continue from pooled statistics.
+
+        The next refresh computes their inverse variances.
+        """
         rows, *found = moments
         n = len(found[0])
         self.write_counts()
@@ -156,7 +179,10 @@ cdef class FeatureStatistics:
         self.look(n, rows)
 
     def take_over(self, FeatureStatistics other not None):
-        """Take the statistics of fewer features, which come first here."""
+        """Take over the statistics of fewer features.
+
+        They come first here.
+        """
         cdef Py_ssize_t after = PAIR * self.room, other_after = PAIR * other.room
         values, others = np.asarray(self.values), np.asarray(other.values)
         if self.sparse:
@@ -168,7 +194,10 @@ cdef class FeatureStatistics:
         self.unwritten.n = min(self.unwritten.n, self.room)
 
     def count_zeros(self, Py_ssize_t first, Py_ssize_t last, Py_ssize_t dense_rows, Py_ssize_t rows):
-        """Set the counts of features that were zero in all rows to the number of dense rows."""
+        """Set the counts of features that were always zero.
+
+        They become the number of dense rows.
+        """
         cdef Py_ssize_t j
         self.write_counts()
         for j in range(first, last):
@@ -189,7 +218,10 @@ cdef class FeatureStatistics:
         return np.asarray(values)
 
     def restore(self, const double[::1] saved not None, Py_ssize_t n, Py_ssize_t rows):
-        """Take over the values of a saved state of so many features and rows."""
+        """Take over the values of a saved state.
+
+        It has so many features and rows.
+        """
         restore(self.values, saved)
         self.look(n, rows)
 
@@ -199,11 +231,14 @@ cdef class FeatureStatistics:
             self.before = np.empty(self.values.shape[0])
 
     cdef void keep(self) noexcept nogil:
-        """Keep what a round is about to change before it is known to end."""
+        """Save the statistics that a round is about to change.
+
+        The round may yet be abandoned.
+        """
         memcpy(&self.before[0], &self.values[0], self.nbytes)
         self.unwritten_before = self.unwritten
 
     cdef void go_back(self) noexcept nogil:
-        """Take back what has changed since."""
+        """Undo the changes since `before`."""
         memcpy(&self.values[0], &self.before[0], self.nbytes)
         self.unwritten = self.unwritten_before

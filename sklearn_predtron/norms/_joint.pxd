@@ -1,4 +1,4 @@
-"""Rounds whose features depend on the prediction as well, and their weights."""
+"""Rounds with features that depend on the prediction, their weights."""
 from sklearn_predtron._core.rows cimport Rows
 from sklearn_predtron._core.score_map cimport ScoreMap
 from sklearn_predtron.norms._l2 cimport L2Weights

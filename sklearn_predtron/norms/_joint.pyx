@@ -1,4 +1,7 @@
-"""Rounds whose features depend on the prediction as well: inputs of any kind, and one row of weights."""
+"""Rounds with features that depend on the prediction as well.
+
+Their inputs are of any kind, and their weights are one row.
+"""
 import numpy as np
 
 from sklearn_predtron._core.rows cimport Rows, View, of_doubles
@@ -11,7 +14,9 @@ cdef Py_ssize_t[2] NOWHERE = [0, 0]
 
 
 cdef class JointMap(ScoreMap):
-    """<w, Phi(x, sigma)>: a prediction has a score, but a round has no scores of which all predictions are made.
+    """The map <w, Phi(x, sigma)>.
+
+    A prediction has a score, but a round has no scores of which all predictions are made.
 
     The number in their place says whose weights are to be asked: 0 the last iterate's, else those of an average.  The input of a
     step is Phi(x, competitor) - Phi(x, sigma_y), which the problem fills in when both are known.
@@ -25,7 +30,10 @@ cdef class JointMap(ScoreMap):
         return type(self), ()
 
     def build(self, norm, Py_ssize_t p, intercept, average, **how):
-        """Return zero weights of p joint features; raise ValueError if the norm is not Euclidean."""
+        """Return zero weights of p joint features.
+
+        Raise ValueError if the norm is not Euclidean.
+        """
         self.check_norm(norm)
         return JointWeights(p, average)
 
@@ -39,7 +47,10 @@ cdef class JointMap(ScoreMap):
 
 
 cdef class ObjectRows(Rows):
-    """Inputs that the problem's own methods read; the row of a round is empty until the problem fills it in."""
+    """Inputs that the problem's own methods read.
+
+    The row of a round is empty until the problem fills it in.
+    """
 
     def __init__(self, objects, Py_ssize_t p):
         self.objects = list(objects)
@@ -64,7 +75,9 @@ cdef class ObjectRows(Rows):
 
 
 cdef class JointWeights(L2Weights):
-    """One row w of p weights under the Euclidean norm, without an intercept, that the problem's own methods read.
+    """One row w of p weights under the Euclidean norm.
+
+    It has no intercept, and the problem's own methods read it.
 
     Scores say whose weights are asked for, as `JointMap` has it.
     """
@@ -81,10 +94,16 @@ cdef class JointWeights(L2Weights):
         return Weights.resized(self, p, d, places)
 
     def expect(self, Rows rows not None):
-        """Keep small pages: so many features are touched by few."""
+        """Keep small pages.
+
+        Few rows touch this many features.
+        """
 
     cdef weights_of(self, int which):
-        """An average, or the last iterate, as an array that cannot be written: in place, if no sum has to be made for it."""
+        """Return an average or the last iterate, read-only.
+
+        The array is in place, if no sum has to be computed for it.
+        """
         cdef double share, of_total
         if self.scale == 1 and self.sum_of(which) == NULL:
             return self.iterate
@@ -105,11 +124,11 @@ cdef class JointWeights(L2Weights):
         t[0] = which
 
     def last(self):
-        """w of the last iterate, copied, and 0."""
+        """Return a copy of the last iterate's w, and 0."""
         W, b = L2Weights.last(self)
         return W.reshape(self.p), b
 
     def mean(self):
-        """w of what predicts, copied, and 0."""
+        """Return a copy of the predicting w, and 0."""
         W, b = L2Weights.mean(self)
         return W.reshape(self.p), b

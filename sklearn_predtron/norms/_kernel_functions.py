@@ -1,4 +1,4 @@
-"""Kernels between the rows of matrices, and the rows that a kernel expansion keeps."""
+"""Kernels between rows, and the rows of a kernel expansion."""
 
 from __future__ import annotations
 
@@ -23,14 +23,17 @@ POSITIVE = {"chi2", "cosine", "laplacian", "linear", "poly", "polynomial", "rbf"
 class Kernel:
     """k(x, z) of the rows of two matrices.
 
-    Those of products are computed here, in place: one row against 500 takes a tenth of what `pairwise_kernels` takes.
+    Kernels of products are computed here, in place: one row against 500 takes a tenth of the time of `pairwise_kernels`.
     """
 
     def __init__(self, kernel: str | Callable[[Any, Any], Any], gamma: float, degree: float, coef0: float):
         self.kernel, self.gamma, self.degree, self.coef0 = kernel, gamma, degree, coef0
 
     def __call__(self, A: Any, B: Any) -> NDArray:
-        """The kernel of each row of A and each of B, of shape (len(A), len(B)); what overflows is not finite."""
+        """Return the kernel of each row of A and each of B.
+
+        The shape is (len(A), len(B)); kernels that overflow are not finite.
+        """
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             return self._of_rows(A, B)
 
@@ -45,19 +48,22 @@ class Kernel:
 
     @property
     def positive(self) -> bool:
-        """Whether it is known to be positive semidefinite; callables are trusted to be."""
+        """Whether it is known to be positive semidefinite.
+
+        Callables are trusted to be.
+        """
         if self.kernel in ("poly", "polynomial"):
             return self.coef0 >= 0 and float(self.degree).is_integer()
         return callable(self.kernel) or self.kernel in POSITIVE
 
     @property
     def vanishes_at_zero_alone(self) -> bool:
-        """Whether k(x, x) = 0 says that x = 0."""
+        """Whether k(x, x) = 0 implies that x = 0."""
         of_products = self.kernel in ("poly", "polynomial", "sigmoid") and self.coef0 == 0 and self.degree > 0
         return of_products or self.kernel in ("linear", "cosine")
 
     def _checked(self, found: Any, A: Any, B: Any) -> NDArray:
-        """Check what a callable returned for the rows of A and B."""
+        """Check a callable's result for the rows of A and B."""
         values, shape = real_numbers(found), (A.shape[0], B.shape[0])
         accepted = (
             f"accepted is a callable of two matrices that returns the kernels of their rows, here an array of finite numbers of "
@@ -71,14 +77,17 @@ class Kernel:
             )
         if not np.isfinite(values).all():
             i, j = np.argwhere(~np.isfinite(values))[0]
-            if all_finite(A[[i]]) and all_finite(B[[j]]):  # what is not finite in X is refused as such
+            if all_finite(A[[i]]) and all_finite(B[[j]]):  # X that is not finite is rejected elsewhere
                 raise ValueError(f"kernel={self.kernel!r} returned {values[i, j]} for two rows of finite numbers; {accepted}.")
         elif A is B:
             self._check_symmetry(values)
         return values
 
     def _check_symmetry(self, values: NDArray) -> None:
-        """Refuse kernels of rows among themselves that no k(x, z) = k(z, x) with k(x, x) >= 0 has."""
+        """Raise ValueError if no kernel has these values.
+
+        They are those of rows among themselves; a kernel has k(x, z) = k(z, x) and k(x, x) >= 0.
+        """
         allowed = 1e-6 * np.abs(values).max(initial=0)
         own = values.diagonal()
         if own.min(initial=0) < -allowed:
@@ -94,7 +103,7 @@ class Kernel:
             )
 
     def _linear(self, A: Any, B: Any) -> NDArray:
-        if sparse.issparse(B) and A.shape[0] < B.shape[0]:  # the transpose of the larger one is dear
+        if sparse.issparse(B) and A.shape[0] < B.shape[0]:  # the transpose of the larger one is costly
             return np.ascontiguousarray(safe_sparse_dot(B, A.T, dense_output=True).T)
         return np.ascontiguousarray(safe_sparse_dot(A, B.T, dense_output=True))
 
@@ -134,7 +143,10 @@ class Kernel:
 
 
 class Support:
-    """The rows of an expansion, dense or sparse as the first of them, and their kernels with others."""
+    """The rows of an expansion, and their kernels with others.
+
+    They are dense or sparse as the first of them.
+    """
 
     def __init__(self, kernel: Kernel, p: int):
         self.kernel = kernel
@@ -148,28 +160,37 @@ class Support:
         return self.kept[: self.n]
 
     def primal(self, W: NDArray) -> NDArray:
-        """Weights of the features, which only the linear kernel has."""
+        """Return the weights of the features.
+
+        Only the linear kernel has them.
+        """
         if self.kernel.kernel != "linear":
             raise AttributeError(f"coef_ is for kernel='linear'; kernel={self.kernel.kernel!r} has dual_coef_ and support_.")
         return safe_sparse_dot(W, self.rows, dense_output=True)
 
     @property
     def no_theorem_because(self) -> str | None:
-        """Name what the theorems do not cover, if they do not."""
+        """Name the parts that the theorems do not cover, if any."""
         if self.kernel.positive:
             return None
         of = f", degree={self.kernel.degree:g} and coef0={self.kernel.coef0:g}" if self.kernel.kernel in POSITIVE else ""
         return f"kernel={self.kernel.kernel!r}{of}, not known to be positive"
 
     def lent(self) -> Support:
-        """Return a support for reading that keeps the present rows, whatever becomes of them here."""
+        """Return a support for reading with the present rows.
+
+        It keeps them whatever happens to this support.
+        """
         reader = object.__new__(Support)
         reader.kernel, reader.n, reader.kept, reader._read = self.kernel, self.n, self.kept, True
         self._read = True
         return reader
 
     def resized(self, p: int) -> Support:
-        """Return a support of the same rows with p features, of which the others are 0."""
+        """Return a support of the same rows with p features.
+
+        The added features are 0.
+        """
         wide = self.lent()
         if sparse.issparse(self.kept):
             kept = self.kept.copy()
@@ -181,19 +202,25 @@ class Support:
         return wide
 
     def widened(self, matrix: Any, p: int) -> Any:
-        """Return rows with p features, of which those that they did not have are 0."""
+        """Return rows with p features.
+
+        Those that they did not have are 0.
+        """
         return padded(matrix, p)
 
     def against(self, block: Any, begin: int, end: int) -> NDArray:
-        """Kernels of the rows of a block and the rows begin to end."""
+        """Return kernels of a block's rows and rows begin to end."""
         return self.kernel(block, self.kept[begin:end])
 
     def between(self, block: Any, others: Any, numbers: NDArray) -> NDArray:
-        """Kernels of the rows of a block and others, of the given numbers."""
+        """Return kernels of a block's rows and numbered other rows."""
         return self.kernel(block, others)
 
     def vanished(self, block: Any, own: NDArray) -> NDArray[np.bool_]:
-        """Whether each row's kernel with itself is 0 for no other reason than that it is so small."""
+        """Return whether each row's kernel with itself underflows to 0.
+
+        It would not be 0 if the row were not so small.
+        """
         lost = own == 0
         if lost.any():
             lost &= self.kernel.vanishes_at_zero_alone
@@ -201,7 +228,10 @@ class Support:
         return lost
 
     def put(self, places: NDArray, block: Any, which: NDArray, numbers: NDArray) -> None:
-        """Rows of a block take the given places; those from n on are new, and follow each other."""
+        """Put rows of a block into the given places.
+
+        Those from n on are new, and follow each other.
+        """
         rows, n = block[which], max(self.n, int(places.max()) + 1)
         if self.n == 0 and sparse.issparse(rows):
             self.kept = rows[:0]
@@ -213,7 +243,7 @@ class Support:
             self.n = n
 
     def _stacked(self, places: NDArray, rows: Any, n: int) -> Any:
-        """Return the sparse rows kept with others in the given places."""
+        """Return the sparse rows kept, with others in given places."""
         origin = np.arange(n)
         origin[places] = self.n + np.arange(len(places))
         stacked = sparse.vstack([self.kept, rows], format="csr")
@@ -232,7 +262,10 @@ class Support:
 
 
 class PrecomputedSupport:
-    """The columns, of rows that are kernels with all rows of the training data, that an expansion keeps."""
+    """The columns that an expansion of given kernels keeps.
+
+    Rows are kernels with all rows of the training data.
+    """
 
     kernel = None
     no_theorem_because = None
@@ -242,11 +275,14 @@ class PrecomputedSupport:
 
     @property
     def n(self) -> int:
-        """How many are kept."""
+        """Number of columns kept."""
         return len(self.columns)
 
     def lent(self) -> PrecomputedSupport:
-        """Return a support for reading that keeps the present columns, whatever becomes of them here."""
+        """Return a support for reading with the present columns.
+
+        It keeps them whatever happens to this support.
+        """
         reader = PrecomputedSupport()
         reader.columns = self.columns
         return reader
@@ -261,25 +297,31 @@ class PrecomputedSupport:
         raise AttributeError("coef_ is for kernel='linear'; kernel='precomputed' has dual_coef_ and support_.")
 
     def widened(self, matrix: Any, p: int) -> Any:
-        """Return the rows, whose columns are as many as there are."""
+        """Return the rows, whose number of columns does not change."""
         if matrix.shape[1] != p:
             raise ValueError(f"rows must have the kernels with all {p} rows, got {matrix.shape[1]}.")
         return matrix
 
     def against(self, block: Any, begin: int, end: int) -> NDArray:
-        """Kernels of the rows of a block and the kept rows begin to end."""
+        """Return kernels of a block's rows and kept rows begin to end."""
         return as_array(block[:, self.columns[begin:end]])
 
     def between(self, block: Any, others: Any, numbers: NDArray) -> NDArray:
-        """Kernels of the rows of a block and others, of the given numbers."""
+        """Return kernels of a block's rows and numbered other rows."""
         return as_array(block[:, numbers])
 
     def vanished(self, block: Any, own: NDArray) -> NDArray[np.bool_]:
-        """Whether each row's kernel with itself is too small; zeros are taken for what they are."""
+        """Return whether each row's kernel with itself is too small.
+
+        Zeros are taken as given.
+        """
         return np.zeros(len(own), dtype=bool)
 
     def put(self, places: NDArray, block: Any, which: NDArray, numbers: NDArray) -> None:
-        """Rows of the given numbers take the given places; those from n on are new, and follow each other."""
+        """Put the numbered rows into the given places.
+
+        Those from n on are new, and follow each other.
+        """
         columns = np.zeros(max(len(self.columns), int(places.max()) + 1), dtype=np.intp)
         columns[: len(self.columns)] = self.columns
         columns[places] = numbers
@@ -287,12 +329,12 @@ class PrecomputedSupport:
 
 
 def all_finite(rows: Any) -> bool:
-    """Whether dense or sparse rows hold finite numbers only."""
+    """Return whether dense or sparse rows are all finite."""
     return bool(np.isfinite(rows.data if sparse.issparse(rows) else rows).all())
 
 
 def as_array(values: Any) -> NDArray:
-    """Of a dense or sparse matrix."""
+    """Return a dense or sparse matrix as an array."""
     return values.toarray() if sparse.issparse(values) else np.ascontiguousarray(values)
 
 

@@ -20,15 +20,15 @@ from sklearn_predtron._core.memory import SMALL_PAGES, aligned_zeros, relay, spr
 cdef enum:
     MANY_WEIGHTS = 1 << 13    # that rows are scored ahead for: they do not stay in the nearest cache
 
-# Below them the running scales are multiplied out.  The first bounds what weight * data and total cancel in their sum.
+# Below them the running scales are multiplied out.  The first bounds the cancellation of weight * data and total in their sum.
 cdef double LEAST_SCALE = 1e-4, LEAST_TOTAL_SCALE = 1e-100
 
 
 cdef class L2Weights(AveragedWeights):
-    """W = scale * data under the Frobenius norm.
+    """Weights W = scale * data under the Frobenius norm.
 
-    A sum of the iterates, sum_u w_u W_{u+1}, is kept lazily as weight * data + scale * total: a step that changes data changes
-    total by what leaves the sum as it was, so a round without a step touches nothing.
+    A sum of the iterates, sum_u w_u W_{u+1}, is kept lazily as weight * data + scale * total: a step that changes data
+    changes total such that the sum stays the same, so a round without a step touches nothing.
     """
 
     def __init__(self, Py_ssize_t d, Py_ssize_t p, Intercept intercept not None, bint by_feature=False, int averaging=True,
@@ -49,7 +49,7 @@ cdef class L2Weights(AveragedWeights):
         self.keep_averages(averaging)
 
     def blank(self, Py_ssize_t d, Py_ssize_t p):
-        """Return weights of the same kind that have learned nothing."""
+        """Return untrained weights of the same kind."""
         by_feature, score_map = self.by_feature or self.small_pages, self.score_map.of_scores(d)
         return type(self)(d, p, self.intercept, by_feature, self.averaging, score_map)
 
@@ -60,7 +60,10 @@ cdef class L2Weights(AveragedWeights):
         return wide
 
     def rearranged(self, Py_ssize_t p, places):
-        """Return weights of one score and p features, of which places[j] is feature j of these."""
+        """Return weights of one score and p features.
+
+        places[j] is feature j of these weights.
+        """
         cdef L2Weights wide = self.blank(1, p)
         wide.take_over(self, [0])
         for (own, *_), (known, *_) in zip([(wide.data,), *wide.totals], [(self.data,), *self.totals], strict=True):
@@ -70,7 +73,10 @@ cdef class L2Weights(AveragedWeights):
         return wide
 
     def with_opposite(self, Py_ssize_t p, Py_ssize_t d, places, bint by_feature):
-        """Return weights of d scores, where score places[0] is the only one of these and places[1] its opposite."""
+        """Return weights of d scores, with two opposite ones.
+
+        Score places[0] is the only one of these weights, and places[1] is its opposite.
+        """
         cdef L2Weights wide = type(self)(d, p, self.intercept, by_feature, self.averaging, self.score_map.of_scores(d))
         wide.take_over(self, places[:1])
         wide.n_features = min(p, self.n_features)
@@ -78,7 +84,10 @@ cdef class L2Weights(AveragedWeights):
         return wide
 
     def oppose(self, places):
-        """Set the weights of score places[1] to minus those of score places[0]; zeros are not written."""
+        """Negate score places[0] into score places[1].
+
+        Zeros are not written.
+        """
         first, second = places
         for flat, *more in [(np.asarray(self.data), np.asarray(self.b)), *self.totals]:
             matrix = self._shaped(flat)
@@ -88,7 +97,7 @@ cdef class L2Weights(AveragedWeights):
                 values[second] = -values[first]
 
     cdef take_over(self, L2Weights other, places):
-        """Hold what others hold, of which score c becomes places[c]."""
+        """Copy others' state, of which score c becomes places[c]."""
         cdef int i
         by_feature = self.by_feature or self.d == 1
         stride = 1 if self.d == 1 else self.stride
@@ -153,11 +162,17 @@ cdef class L2Weights(AveragedWeights):
                       intercept=self.intercept.export())
 
     def exported_iterate(self):
-        """Return the part of the last iterate that is mixed: the one to which steps are added."""
+        """Return the part of the last iterate that is mixed.
+
+        It is the part to which steps are added.
+        """
         return L2Weights.last(self)
 
     def exported_sum(self):
-        """Return the first sum of the iterates and its mass, to which those of others may be added."""
+        """Return the first sum of the iterates and its mass.
+
+        Those of others may be added to it.
+        """
         cdef double mass = self.sums[0].mass
         total, offsets = self.mean_to_export()
         total *= mass       # in place, for they are large
@@ -165,7 +180,10 @@ cdef class L2Weights(AveragedWeights):
         return {"total": total, "offsets": offsets, "mass": mass}
 
     def mean_to_export(self):
-        """Return the first average, in the form in which it may be added to that of others."""
+        """Return the first average.
+
+        It has the form in which it may be added to that of others.
+        """
         return self.mean()
 
     def adopt(self, state, bint with_sums):
@@ -194,11 +212,17 @@ cdef class L2Weights(AveragedWeights):
         self.adopt(state, False)
 
     def inverse_link(self, W):
-        """Return the stored form of W: the sum of the steps that lead to it."""
+        """Return the stored form of W.
+
+        It is the sum of the steps that lead to it.
+        """
         return W
 
     def expect(self, Rows rows not None):
-        """Take huge pages after all where rows touch most of the weights."""
+        """Allow huge pages after all.
+
+        Rows touch most of the weights.
+        """
         if self.small_pages and touches_most(rows, 1 if self.d == 1 else self.stride):
             self.small_pages = False
             use_large_pages(self.data, *[total for total, *_ in self.totals])
@@ -216,7 +240,7 @@ cdef class L2Weights(AveragedWeights):
         self.sums[i].mass = self.sums[i].weight = 0
 
     def new_total(self):
-        """Return the arrays of a sum that begins: like data, and like b."""
+        """Return a new sum's arrays, like data and like b."""
         return aligned_zeros(self.data.shape[0], self.small_pages), np.zeros(self.d)
 
     cdef void exchange_sums(self, int i, int j) noexcept:
@@ -225,11 +249,17 @@ cdef class L2Weights(AveragedWeights):
         self.sums[j] = first
 
     cdef const IterateSum* sum_of(self, int which) noexcept nogil:
-        """A sum of the iterates; NULL for the last iterate, and where no round has counted yet."""
+        """Return a sum of the iterates.
+
+        It is NULL for the last iterate, and where no round has counted yet.
+        """
         return NULL if which == 0 or which > self.averaging or self.sums[which - 1].mass == 0 else &self.sums[which - 1]
 
     cdef void shares(self, int which, double* share, double* of_total) noexcept nogil:
-        """Fill in what data and a total count in an average, or in the last iterate."""
+        """Fill in the factors of data and a total.
+
+        They are those in an average, or in the last iterate.
+        """
         cdef const IterateSum* s = self.sum_of(which)
         share[0] = self.scale if s == NULL else s.weight / s.mass
         of_total[0] = 0 if s == NULL else s.scale / s.mass
@@ -244,7 +274,10 @@ cdef class L2Weights(AveragedWeights):
         return last
 
     cdef bint looks_ahead(self, Rows rows) noexcept:
-        """Return whether rows are many scores' and dense, and their scores change with single steps alone."""
+        """Return whether scores of several dense rows can be kept.
+
+        Rows are then dense with many scores, which change with single steps alone.
+        """
         return self.W.layout == BY_CLASS and not rows.sparse and self.d * self.p >= MANY_WEIGHTS
 
     cdef void want_lengths(self, bint wanted) noexcept:
@@ -261,7 +294,7 @@ cdef class L2Weights(AveragedWeights):
             self.iterate_scores(x, t)
 
     cdef void iterate_scores(self, const View* x, double* t) noexcept nogil:
-        """The scores of the last iterate, without a trace."""
+        """Write the scores of the last iterate, without a trace."""
         x.k.scores[self.W.layout](x.m, &x.first, x.start, &self.W, self.scale, False, t)
 
     cdef void mean_scores(self, const View* x, int which, double* t) noexcept nogil:
@@ -282,7 +315,7 @@ cdef class L2Weights(AveragedWeights):
                          double* line) noexcept nogil:
         cdef Py_ssize_t i, j, own = 1 if self.d == 1 else self.stride
         cdef Py_ssize_t width = self.d if self.by_feature or self.d == 1 else min(self.p, stride)
-        cdef int which = self.predicting(mean)      # once: what learns meanwhile may change it
+        cdef int which = self.predicting(mean)      # read once: training may change it meanwhile
         cdef const IterateSum* s = self.sum_of(which)
         cdef double share, of_total
         cdef const double* data
@@ -300,7 +333,7 @@ cdef class L2Weights(AveragedWeights):
 
     cdef void read_offsets(self, bint mean, double* b) noexcept nogil:
         cdef Py_ssize_t c
-        cdef int which = self.predicting(mean)      # once: what learns meanwhile may change it
+        cdef int which = self.predicting(mean)      # read once: training may change it meanwhile
         cdef const IterateSum* s = self.sum_of(which)
         cdef double share, of_total
         self.shares(which, &share, &of_total)
@@ -323,7 +356,10 @@ cdef class L2Weights(AveragedWeights):
         r.update_norm2 = self.score_map.norm2(x, g, self.intercept.r2())
 
     cdef double length2_of_sum(self, View* x, const ScoreGradient* g, double* z) noexcept nogil:
-        """The squared length of the sum of the rows g.at[i] times g.value[i]; z is scratch, zeros before and after."""
+        """Return the squared length of a sum of rows.
+
+        The sum is that of the rows g.at[i] times g.value[i]; z is scratch, zeros before and after.
+        """
         cdef Py_ssize_t i
         cdef double square = 0
         cdef View row
@@ -339,7 +375,7 @@ cdef class L2Weights(AveragedWeights):
         return square if square > cancelled(x, g) else 0
 
     cdef void sum_rows(self, View* x, const ScoreGradient* g, double* z) noexcept nogil:
-        """z += the sum of the rows g.at[i] times g.value[i]."""
+        """Add the rows g.at[i] times g.value[i] to z."""
         cdef Py_ssize_t i
         cdef View row
         for i in range(g.n):
@@ -357,7 +393,10 @@ cdef class L2Weights(AveragedWeights):
             self.upcoming.sum_again(g)
 
     cdef void step_sums(self, View* x, const ScoreGradient* g, double change) noexcept nogil:
-        """The sums stay as they are, which data is about to change along x."""
+        """Keep the sums unchanged by the next change of data.
+
+        data is about to change along x.
+        """
         cdef int i
         for i in range(self.averaging if x.start != NULL else 0):
             if self.sums[i].weight != 0:
@@ -367,7 +406,7 @@ cdef class L2Weights(AveragedWeights):
                 self.score_map.add(x, &self.sums[i].total, g, self.pending(i, change))
 
     cdef void step_offsets(self, const ScoreGradient* g, double change) noexcept nogil:
-        """The same along the intercept's feature."""
+        """Step along the intercept's feature."""
         cdef double r2 = self.intercept.r2() * self.score_map.intercept_weight(g)
         cdef Py_ssize_t i, c
         cdef int which
@@ -399,7 +438,10 @@ cdef class L2Weights(AveragedWeights):
                 self.renormalise()
 
     cdef void renormalise(self) noexcept nogil:
-        """Multiply the running scales out, and settle the sums of the iterates so far."""
+        """Multiply the running scales out.
+
+        The sums of the iterates so far are computed.
+        """
         self.multiply_out(self.data, False)
         self.multiply_out(self.b, True)
         self.reset_scales()
@@ -414,13 +456,16 @@ cdef class L2Weights(AveragedWeights):
             self.sums[i].weight, self.sums[i].scale = 0, 1
 
     cdef void multiply_out(self, double[::1] data, bint offsets) noexcept nogil:
-        """Settle the sums of data, or of the offsets."""
+        """Compute the sums of data, or of the intercepts."""
         cdef Py_ssize_t first
         for first in range(0, data.shape[0], 512):
             self.multiply_block(&data[first], first, min(BLOCK, data.shape[0] - first), offsets)
 
     cdef void multiply_block(self, double* data, Py_ssize_t first, Py_ssize_t n, bint offsets) noexcept nogil:
-        """The same of n entries, of which zeros are not touched."""
+        """Compute the sums of n entries.
+
+        Entries of zero are not touched.
+        """
         cdef Py_ssize_t j
         cdef int i
         cdef double* total
@@ -436,7 +481,7 @@ cdef class L2Weights(AveragedWeights):
                 data[j] *= self.scale
 
     cdef void clear(self) noexcept nogil:
-        """W <- 0; the sum of the iterates stays."""
+        """Set W <- 0; the sum of the iterates stays."""
         self.renormalise()
         erase(self.data)
         self.b[:] = 0
@@ -448,11 +493,14 @@ cdef class L2Weights(AveragedWeights):
         return matrix[:self.n_features, :self.d].T if self.by_feature else matrix[:, :self.n_features]
 
     def last(self):
-        """W (d, p) and b (d,) of the last iterate, copied."""
+        """Return copies of the last iterate's W (d, p), b (d,)."""
         return self.scale * self._shaped(self.data), self.scale * np.asarray(self.b)
 
     def mean(self):
-        """W (d, p) and b (d,) of what predicts, copied: an average, or the last iterate where none is kept."""
+        """Return copies of the predicting W (d, p), b (d,).
+
+        They are an average, or the last iterate where none is kept.
+        """
         cdef double share, of_total
         cdef int which = self.predicting(True)
         if self.sum_of(which) == NULL:
@@ -465,7 +513,7 @@ cdef class L2Weights(AveragedWeights):
 
 
 cdef inline void scaled(const double* last, Py_ssize_t n, double share, double* t) noexcept nogil:
-    """t = share * last."""
+    """Set t = share * last."""
     cdef Py_ssize_t i
     for i in range(n):
         t[i] = share * last[i]

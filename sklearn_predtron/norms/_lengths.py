@@ -1,4 +1,7 @@
-"""Lengths of given weights and rows, under the norms that measure them."""
+"""Lengths of given weights and rows.
+
+They are measured under the norms.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,18 @@ from scipy import sparse
 
 
 def weights_length(sizes: NDArray, q: float, beside: NDArray) -> float:
-    """The r-norm of sizes, 1/r + 1/q = 1, with weights at a right angle."""
+    """Return the r-norm of sizes, 1/r + 1/q = 1.
+
+    Weights that stand apart are at a right angle.
+    """
     return float(np.hypot(np.linalg.norm(sizes, q / (q - 1)), np.linalg.norm(beside)))
 
 
 def largest_length(X: Any, feature: float, q: float, apart: bool) -> float:
-    """The largest q-norm of a row with the intercept's feature, which may stand apart, at a right angle."""
+    """Return the largest q-norm of a row with the intercept.
+
+    The intercept's feature may stand apart, at a right angle.
+    """
     sizes = abs(X.astype(np.float64))  # of a copy: scipy sums the duplicates of X in place
     largest = max(float(sizes.max()), feature) or 1.0
     sizes, feature = sizes / largest, feature / largest  # no power overflows, and none that matters underflows
@@ -26,17 +35,17 @@ def largest_length(X: Any, feature: float, q: float, apart: bool) -> float:
 
 
 def spectral_length(documents: Any) -> float:
-    """The spectral norm."""
+    """Return the spectral norm."""
     return float(np.linalg.norm(dense(documents), 2))
 
 
 def length_of_features(documents: Any, q: float) -> float:
-    """The q-norm of the lengths of the features."""
+    """Return the q-norm of the lengths of the features."""
     lengths = np.linalg.norm(dense(documents), axis=0)
     longest = lengths.max() or 1.0
     return float(longest * np.linalg.norm(lengths / longest, q))
 
 
 def dense(documents: Any) -> NDArray:
-    """The rows as an array."""
+    """Return the rows as an array."""
     return documents.toarray() if sparse.issparse(documents) else documents

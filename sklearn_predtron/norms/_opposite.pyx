@@ -1,4 +1,7 @@
-"""Two scores, of which one gains what the other loses: the weights of one of them are all there is to learn."""
+"""Weights of two opposite scores.
+
+One score gains the amount that the other loses, so only the weights of one of them are trained.
+"""
 import numpy as np
 
 from sklearn_predtron._core.score_map cimport ScoreMap
@@ -13,7 +16,9 @@ from sklearn_predtron._core.state import restored, whole
 
 
 cdef class OppositeMap(ScoreMap):
-    """W x with two scores, whose gradients are (v, -v).
+    """The map W x with two scores.
+
+    Their gradients are (v, -v).
 
     Steps along them keep weights that begin at 0 opposite to one another: those of W = 0 are, and a step adds -v x to one where
     it adds v x to the other; so do averages, and whatever multiplies both.  Under an entrywise norm other than l2 the size of a
@@ -31,7 +36,10 @@ cdef class OppositeMap(ScoreMap):
         return type(other) in (ScoreMap, OppositeMap) and other.d == 2
 
     def learnable(self, W, b):
-        """Return W and b less their means over the two scores; the means predict nothing."""
+        """Return W and b minus their means over the two scores.
+
+        The means have no effect on predictions.
+        """
         return W - W.mean(axis=0), b - b.mean()
 
     def build(self, norm, Py_ssize_t p, intercept, *, sparse, **how):
@@ -41,7 +49,10 @@ cdef class OppositeMap(ScoreMap):
 
 
 def are_opposite(code):
-    """Whether the two entries of all differences of the rows of a table (k, d) are opposite, to the bit."""
+    """Return whether the scores' differences are exactly opposite.
+
+    They are those of the rows of a table (k, d): the two entries of each are opposite, to the bit.
+    """
     if code.shape[1] != 2 or len(code) > 256 or np.ptp(code.sum(axis=1)) > 1e-9:
         return False
     first, second = (np.subtract.outer(column, column) for column in code.T)
@@ -49,7 +60,10 @@ def are_opposite(code):
 
 
 cdef inline void oppose(Py_ssize_t m, double* t) noexcept nogil:
-    """From a score a row to two; the last row first, for they share their place."""
+    """Expand one score a row to two.
+
+    The last row is first, since both share their place.
+    """
     cdef Py_ssize_t r
     cdef double s
     for r in range(m - 1, -1, -1):
@@ -59,7 +73,7 @@ cdef inline void oppose(Py_ssize_t m, double* t) noexcept nogil:
 
 
 cdef class OppositeScores(ScoreFunction):
-    """(s, -s), where one score s of a row predicts."""
+    """Predictor with scores (s, -s) of one score s a row."""
     cdef ScoreFunction inner
 
     def __init__(self, ScoreFunction inner not None):
@@ -77,7 +91,10 @@ cdef class OppositeScores(ScoreFunction):
 
 
 cdef class OppositeWeights(WrappedWeights):
-    """W = (u, -u) and b = (c, -c): the inner weights are u and c."""
+    """Weights W = (u, -u) and b = (c, -c).
+
+    The inner weights are u and c.
+    """
     cdef readonly object intercept
 
     def __init__(self, Weights inner not None, bint by_feature):
@@ -91,7 +108,10 @@ cdef class OppositeWeights(WrappedWeights):
         self.follow()
 
     cdef void follow(self) noexcept:
-        """Say what the inner weights say, which may change outside rounds."""
+        """Copy the inner weights' settings.
+
+        They may change outside rounds.
+        """
         self.n_features, self.averaging, self.leader = self.inner.n_features, self.inner.averaging, self.inner.leader
         self.observing, self.may_step = self.inner.observing, self.inner.may_step
 
@@ -127,12 +147,18 @@ cdef class OppositeWeights(WrappedWeights):
         self.small_pages = self.inner.small_pages
 
     def keep_averages(self, int n):
-        """Keep n averages of the iterates from here on: those there are go on, and others begin."""
+        """Keep n averages of the iterates from here on.
+
+        Present averages continue, and new ones start.
+        """
         self.inner.keep_averages(n)
         self.follow()
 
     def put_first(self, int which):
-        """Swap average number `which` with number 1; `keep_averages` comes next."""
+        """Swap average number `which` with number 1.
+
+        `keep_averages` comes next.
+        """
         self.inner.put_first(which)
 
     cdef void lead(self, int which) noexcept nogil:
@@ -157,7 +183,7 @@ cdef class OppositeWeights(WrappedWeights):
         return self.inner.effective_radius(radius)
 
     def length(self):
-        """The norm of both."""
+        """Return the norm of both scores' weights."""
         return 2 ** 0.5 * self.inner.length()
 
     def own_predictor(self, bint mean):
@@ -208,16 +234,19 @@ cdef class OppositeWeights(WrappedWeights):
         self.inner.close_round(which, weight, keep)
 
     def last(self):
-        """W (2, p) and b (2,) of the last iterate, copied."""
+        """Return copies of the last iterate's W (2, p), b (2,)."""
         return both(*self.inner.last())
 
     def mean(self):
-        """W (2, p) and b (2,) of what predicts: an average, or the last iterate where none is kept."""
+        """Return the predicting W (2, p) and b (2,).
+
+        They are an average, or the last iterate where none is kept.
+        """
         return both(*self.inner.mean())
 
 
 cdef inline void aim(ScoreGradient* one, const ScoreGradient* g, double* first) noexcept nogil:
-    """The gradient of the first score."""
+    """Compute the gradient of the first score."""
     first[0] = 0 if g.n == 0 else g.value[0] if g.at == NULL or g.at[0] == 0 else -g.value[0]
     one.n = 1
     one.at = NULL
@@ -225,5 +254,8 @@ cdef inline void aim(ScoreGradient* one, const ScoreGradient* g, double* first) 
 
 
 def both(u, c):
-    """Return the weights and offsets of both scores, of which no zero has a sign."""
+    """Return the weights and intercepts of both scores.
+
+    No zero has a sign.
+    """
     return np.vstack([u, 0 - u]), np.concatenate([c, 0 - c])

@@ -1,4 +1,7 @@
-"""The p-norm of all weights, and that of their columns' lengths (Jain et al. 2015, supplement, B.2)."""
+"""The p-norms of all weights and of column lengths.
+
+See Jain et al. (2015), supplement, B.2.
+"""
 from libc.math cimport INFINITY, fabs, sqrt
 from libc.math cimport pow as libm_pow
 
@@ -16,7 +19,10 @@ from sklearn_predtron._core.memory import aligned_zeros, transfer_column
 
 
 cdef class PNormWeights(DualWeights):
-    """|W|_r of all entries, 1/r + 1/q = 1: u = sign(theta) |theta|^(q - 1)."""
+    """The norm |W|_r of all entries, 1/r + 1/q = 1.
+
+    The link is u = sign(theta) |theta|^(q - 1).
+    """
 
     cdef double direction_norm(self, const ScoreGradient* g) noexcept nogil:
         return q_norm_of(g.value, g.n, self.q)
@@ -37,7 +43,7 @@ cdef class PNormWeights(DualWeights):
                 self.moved += 1
 
     cdef void move_all(self, Py_ssize_t n, double change, const double* x, double pending, Py_ssize_t first) noexcept nogil:
-        """n weights that lie together."""
+        """Compute n weights that lie together."""
         self.mass += dual_step(n, change, x, self.q - 1, pending, &self.theta[first], &self.u[first],
                                self.first_total(first))
 
@@ -60,7 +66,7 @@ cdef class PNormWeights(DualWeights):
         self.move_slots(slot, step, used)
 
     cdef void move_slots(self, const Py_ssize_t* slot, const double* step, Py_ssize_t n) noexcept nogil:
-        """Weights that lie anywhere, on lines that are settled."""
+        """Compute weights at any places, on flushed lines."""
         cdef double theta[BUFFER]
         cdef double u[BUFFER]
         cdef Py_ssize_t i
@@ -91,12 +97,15 @@ cdef class PNormWeights(DualWeights):
         self.mass = dual_step(self.u.shape[0], 0, &self.theta[0], self.q - 1, 0, &self.theta[0], &self.u[0], NULL)
 
     def length(self):
-        """|W|_r of what predicts, the intercept's feature included."""
+        """Return |W|_r of the predicting weights, intercept included."""
         return primal_length(np.abs(whole(self)), self.q)
 
 
 cdef class GroupWeights(DualWeights):
-    """|W|_(2, r), the r-norm of the columns' lengths, for two scores or more: u_j = theta_j |theta_j|^(q - 2)."""
+    """The norm |W|_(2, r): the r-norm of the columns' lengths.
+
+    It is for two scores or more; u_j = theta_j |theta_j|^(q - 2).
+    """
     cdef double[::1] part             # |theta_j|^q
     cdef double[::1] push             # of a step, for all scores
     cdef double[::1] lines_owed
@@ -217,26 +226,29 @@ cdef class GroupWeights(DualWeights):
                 self.move_columns(1, &j, &nothing, &nothing)
 
     def length(self):
-        """|W|_(2, r) of what predicts, the intercept's feature included."""
+        """Return |W|_(2, r) of the predicting weights, intercept included."""
         return primal_length(np.linalg.norm(whole(self), axis=0), self.q)
 
 
 def whole(DualWeights weights):
-    """W with the column of the intercept's feature."""
+    """Return W with the column of the intercept's feature."""
     W, b = weights.mean()
     r2 = weights.intercept.r2()
     return np.column_stack([W, b / r2 ** 0.5]) if r2 > 0 else W
 
 
 def primal_length(sizes, double q):
-    """The r-norm, 1/r + 1/q = 1."""
+    """Return the r-norm, 1/r + 1/q = 1."""
     r = q / (q - 1)
     largest = sizes.max(initial=0)
     return 0.0 if largest == 0 else float(largest * ((sizes / largest) ** r).sum() ** (1 / r))
 
 
 def inverse_link(W, sizes, double q):
-    """Return Theta of W = sign(Theta) |Theta|^(q - 1) / |Theta|_q^(q - 2), or of columns of these sizes: the same of W, by r."""
+    """Return Theta of W, or W of Theta with r for q.
+
+    W = sign(Theta) |Theta|^(q - 1) / |Theta|_q^(q - 2), of entries or of columns of these sizes.
+    """
     length = primal_length(sizes, q)
     share = np.divide(sizes, length, out=np.ones_like(sizes), where=sizes > 0)
     return W * share ** (q / (q - 1) - 2)

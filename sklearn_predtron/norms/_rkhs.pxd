@@ -1,4 +1,7 @@
-"""Linear predictors in the space of a kernel: sums over rows that were kept."""
+"""Linear predictors in the space of a kernel.
+
+They are sums over stored rows.
+"""
 from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron._core.rows cimport Rows
 from sklearn_predtron.norms._l2 cimport L2Weights
@@ -9,17 +12,17 @@ cdef class RKHSWeights(L2Weights):
     cdef Py_ssize_t given, offset, after         # rows of the calls so far, of those before this one, and with it
     cdef Py_ssize_t[::1] number                  # of each row kept, in the order in which rows were given
     cdef readonly double truncation_loss
-    # The rows of the call, and those of the block that was looked at ahead
+    # The rows of the call, and those of the block that was scored ahead
     cdef object matrix, block_rows, in_call      # in_call: numbers within the call
     cdef Py_ssize_t[::1] slot                   # of each row of the call: where it is kept, or -1
     cdef Py_ssize_t[::1] position                # of each row of the block: in the call
     cdef double[:, ::1] K                        # kernels of the rows of the block
     cdef double[::1] F, F_total                  # scores of the rows of the block by data, by each total
-    cdef double[::1] F_call, change              # the same of all rows of the call, but for what the block changed in data
+    cdef double[::1] F_call, change              # the same of all rows of the call, without the block's changes of data
     cdef Py_ssize_t[::1] source                  # of the rows kept, the row of the block; -1 where they were kept before
     cdef Py_ssize_t length_of_block, here, next
     cdef const unsigned char[::1] vanished       # whether the kernel of a row of the block with itself is too small for a number
-    cdef double strange                          # such a kernel that refused a round, or one too large; else NaN
+    cdef double strange                          # such a kernel that had a round rejected, or one too large; else NaN
     cdef bint means_wanted, left_undone                 # left_undone: a call ended before its rows were put away
     cdef prepare(self)
     cdef keep(self)

@@ -1,4 +1,7 @@
-"""The kernelised learner: W is a sum over rows that were kept, each with a coefficient for every score."""
+"""The kernelised learner.
+
+W is a sum over stored rows, each with a coefficient for every score.
+"""
 from libc.math cimport NAN, fabs, isnan
 
 from functools import partial
@@ -29,13 +32,15 @@ UNMIXED = ("norm='rkhs' cannot be mixed: its support grows with every shard; app
 cdef double LEAST_OWN = 1e-280, LARGEST_OWN = 1e280
 
 cdef enum:
-    BLOCK = 256         # rows looked at ahead, at most
+    BLOCK = 256         # rows scored ahead, at most
     LEAST_BLOCK = 16    # and at least: kernels with rows of the block itself are in vain where few are kept
     TILE = 1024         # rows kept whose kernels with a block are computed at a time
 
 
 cdef class RKHSWeights(L2Weights):
-    """W = scale * sum_s data_s phi(x_s): L2 in the space of a kernel, the features being the rows x_s that were kept.
+    """Weights W = scale * sum_s data_s phi(x_s).
+
+    This is L2 in the space of a kernel.  Its features are the stored rows x_s.
 
     Before the rounds of a block their rows' kernels with all rows kept are computed, of which only the scores stay, and the
     kernels among themselves, by which a step changes the scores of the rounds to come.  A row in several epochs is kept once.
@@ -92,7 +97,10 @@ cdef class RKHSWeights(L2Weights):
         raise ValueError(UNMIXED)
 
     def resized(self, Py_ssize_t p, Py_ssize_t d, places):
-        """Return weights that hold the same rows with p features, of which the others are 0."""
+        """Return weights of the same rows with p features.
+
+        The added features are 0.
+        """
         kind, (_, _, support, intercept, *arguments, score_map), state = self.__reduce__()
         cdef RKHSWeights wide = kind(d, p, self.support.resized(p), intercept, *arguments, self.score_map.of_scores(d))
         wide.__setstate__(wide.with_scores(state, self.d, list(places)))
@@ -100,17 +108,20 @@ cdef class RKHSWeights(L2Weights):
         return wide
 
     def room_for(self, Py_ssize_t n_features):
-        """Return n_features: the rows that are kept have no room."""
+        """Return n_features, since stored rows have no extra room."""
         return n_features
 
     def with_scores(self, state, Py_ssize_t d, places):
-        """Return the state of d scores as that of as many as there are, of which c becomes places[c]."""
+        """Return the state of d scores with more scores.
+
+        Score c becomes places[c].
+        """
         (data, b, number), numbers, leader, sums = state
         sums = [(self.of_scores(total, d, places), self.of_scores(offset, d, places), *more) for total, offset, *more in sums]
         return (self.of_scores(data, d, places), self.of_scores(b, d, places), number), numbers, leader, tuple(sums)
 
     def of_scores(self, values, Py_ssize_t d, places):
-        """Return numbers of d scores each as those of as many as there are."""
+        """Return numbers of d scores each with more scores."""
         wide = np.zeros((len(values) // d, self.d))
         wide[:, places] = values.reshape(-1, d)
         return wide.reshape(-1)
@@ -119,7 +130,7 @@ cdef class RKHSWeights(L2Weights):
         return self.totals[i][0][:self.n * self.d], self.totals[i][1]
 
     cdef make_room(self, Py_ssize_t rows):
-        """Room for so many more rows."""
+        """Allocate memory for the given number of additional rows."""
         cdef Py_ssize_t n = self.n + rows, room = max(n, 2 * self.number.shape[0])
         if n <= self.number.shape[0]:
             return
@@ -134,14 +145,17 @@ cdef class RKHSWeights(L2Weights):
     # ----------------------------------------------------------------------------------------------------- looking ahead
 
     def check_precomputed(self, Rows rows):
-        """Refuse given kernels that are not those of all rows with all rows."""
+        """Raise ValueError unless the kernels are complete.
+
+        Given kernels must be those of all rows with all rows.
+        """
         if self.support.kernel is None and (self.given > 0 or rows.given != rows.p):
             raise ValueError(
                 f"norm=RKHS(kernel='precomputed') learns from the kernels of all rows with all rows, given once; X has "
                 f"{rows.given} rows and {rows.p} columns" + (", and rows were learned before." if self.given > 0 else "."))
 
     def first_refused(self, Rows rows not None):
-        if self.support.kernel is None:         # rows of kernels, each of which is looked at in its turn
+        if self.support.kernel is None:         # rows of kernels, each of which is checked in its turn
             return -1 if rows.finite() else 0
         return rows.first_outside()
 
@@ -152,7 +166,7 @@ cdef class RKHSWeights(L2Weights):
                 f"{LEAST_OWN:g} to {LARGEST_OWN:g}, and rows of zeros: scale the features.")
 
     cdef bint has_length(self, Py_ssize_t row) noexcept nogil:
-        """Whether steps along a row of the block can be measured."""
+        """Return whether steps along a block's row can be measured."""
         cdef double own = fabs(self.K[row, row])
         return LEAST_OWN <= own <= LARGEST_OWN or (own == 0 and not self.vanished[row])
 
@@ -188,7 +202,7 @@ cdef class RKHSWeights(L2Weights):
         return last
 
     cdef prepare(self):
-        """The scores of the rows of the block by the rows kept."""
+        """Compute the block's scores by the rows kept."""
         if self.F_call.shape[0] > 0:
             self.F = np.asarray(self.F_call).reshape(-1, self.d)[np.asarray(self.position)].reshape(-1)
             self.F_total, self.means_wanted = np.zeros(0), False
@@ -202,11 +216,11 @@ cdef class RKHSWeights(L2Weights):
         self.F_total = np.ascontiguousarray(by_sum).reshape(-1)
 
     def with_kept(self, begin, end):
-        """Kernels of the rows of the block and some rows kept."""
+        """Compute kernels of the block's rows and some rows kept."""
         return self.support.against(self.block_rows, begin, end)
 
     cdef score_call(self):
-        """The scores of all rows of the call by the rows kept."""
+        """Compute the scores of the call by the rows kept."""
         F = np.empty((self.matrix.shape[0], self.d))
         data = np.asarray(self.data).reshape(-1, self.d)[:self.n]
         for first in range(0, len(F), BLOCK):
@@ -215,7 +229,7 @@ cdef class RKHSWeights(L2Weights):
         self.F_call = F.reshape(-1)
 
     cdef follow(self):
-        """The scores of all rows of the call take over what the block changed in data."""
+        """Add the block's changes of data to the call's scores."""
         change = np.asarray(self.change).reshape(-1, self.d)
         which = np.flatnonzero(change.any(axis=1))
         if len(which) == 0:
@@ -230,7 +244,7 @@ cdef class RKHSWeights(L2Weights):
         self.F_call = F.reshape(-1)
 
     def numbers_of(self, position):
-        """Numbers in X of rows of the call."""
+        """Return the numbers in X of rows of the call."""
         return position if self.in_call is None else self.in_call[position]
 
     cdef keep(self):
@@ -313,7 +327,7 @@ cdef class RKHSWeights(L2Weights):
         self.mean_scores(x, which, t)
 
     cdef double* scores_by(self, int which) noexcept nogil:
-        """The scores of the rows of the block by a total."""
+        """Compute the block's scores by a total."""
         return &self.F_total[(which - 1) * self.F.shape[0]]
 
     cdef void read(self, const double* F, Py_ssize_t m, double scale, const double* offset, double* t) noexcept nogil:
@@ -324,7 +338,10 @@ cdef class RKHSWeights(L2Weights):
         self.look_at_lengths(m, t)
 
     cdef void look_at_lengths(self, Py_ssize_t m, double* t) noexcept nogil:
-        """Refuse the round, by its first score, where steps along one of its m rows cannot be measured."""
+        """Reject the round if steps along its rows cannot be measured.
+
+        There are m rows; the round is rejected by its first score.
+        """
         cdef Py_ssize_t i
         for i in range(m):
             if not self.has_length(self.here + i):
@@ -372,7 +389,10 @@ cdef class RKHSWeights(L2Weights):
             self.step_offsets(g, change)
 
     cdef void add_row(self, Py_ssize_t row, const ScoreGradient* g, double change) noexcept nogil:
-        """A row of the block joins the sum with the coefficients change g."""
+        """Add a row of the block to the sum.
+
+        Its coefficients are change g.
+        """
         cdef Py_ssize_t i, c, slot = self.place_for(row)
         cdef int which
         cdef double pending
@@ -389,7 +409,10 @@ cdef class RKHSWeights(L2Weights):
                         self.move_scores(which + 1, row, c, pending)
 
     cdef Py_ssize_t place_for(self, Py_ssize_t row) noexcept nogil:
-        """Where a row of the block is kept, from now on if it was not."""
+        """Return the place of a row of the block.
+
+        It is kept from now on if it was not.
+        """
         cdef Py_ssize_t slot = self.slot[self.position[row]]
         if slot < 0:
             slot = self.n
@@ -399,7 +422,10 @@ cdef class RKHSWeights(L2Weights):
         return slot
 
     cdef void move_scores(self, int which, Py_ssize_t row, Py_ssize_t c, double change) noexcept nogil:
-        """Scores c of the rows to come, by the last iterate or by a total, change by their kernels with a row of the block."""
+        """Update scores c of the rows to come.
+
+        The last iterate's, or those of a total, change by the rows' kernels with a row of the block.
+        """
         cdef Py_ssize_t k
         cdef double* F = &self.F[0] if which == 0 else self.scores_by(which)
         for k in range(self.next, self.length_of_block):
@@ -439,7 +465,10 @@ cdef class RKHSWeights(L2Weights):
 
     @property
     def row_numbers(self):
-        """The numbers of the rows kept, in the order in which rows were given."""
+        """Return the numbers of the rows kept.
+
+        They are in the order in which rows were given.
+        """
         return np.array(self.number[:self.n])
 
     @property
@@ -458,7 +487,7 @@ cdef class RKHSWeights(L2Weights):
         return Expansion(self.p, np.ascontiguousarray(W.T), b, self.support.lent())
 
     def length(self):
-        """The norm of the function that predicts, and of its intercept."""
+        """Return the norm of the predicting function and its intercept."""
         cdef Py_ssize_t begin
         W, b = self.mean()
         rows, square, r2 = self.support.rows, 0.0, self.intercept.r2()
@@ -471,7 +500,10 @@ cdef class RKHSWeights(L2Weights):
 
 
 cdef class Expansion(ScoreFunction):
-    """A fixed sum over rows, which predicts block by block."""
+    """A fixed sum over rows.
+
+    It predicts block by block.
+    """
     cdef object support, matrix, W
     cdef const double[::1] b
     cdef double[:, ::1] t
@@ -514,9 +546,12 @@ def sized(kernels, Py_ssize_t rows, Py_ssize_t columns):
 
 
 def expanded(kernels, Py_ssize_t m, coefficients):
-    """The sums over all rows kept, with these coefficients, at m rows whose kernels with the rows begin to end are computed."""
+    """Return the sums over all rows kept, at m rows.
+
+    The coefficients are given.  The kernels of the m rows with the rows begin to end are computed.
+    """
     total = np.zeros((m, coefficients.shape[1]))
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):      # of rows without a finite kernel, which are refused
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):      # of rows without a finite kernel, which are rejected
         for begin in range(0, len(coefficients), TILE):
             end = min(begin + TILE, len(coefficients))
             add_products(np.ascontiguousarray(kernels(begin, end), dtype=np.float64), coefficients[begin:end], total)
@@ -524,7 +559,10 @@ def expanded(kernels, Py_ssize_t m, coefficients):
 
 
 cdef add_products(const double[:, ::1] kernels, coefficients, double[:, ::1] total):
-    """total += kernels @ coefficients, each column in the same order, so that scores of equal coefficients are equal."""
+    """Add kernels @ coefficients to total.
+
+    Each column is in the same order, so that scores of equal coefficients are equal.
+    """
     cdef Matrix M
     cdef Py_ssize_t i, d = total.shape[1], n = kernels.shape[1]
     cdef double[:, ::1] lines = np.zeros((d, (n + 7) // 8 * 8))
@@ -543,7 +581,10 @@ cdef add_products(const double[:, ::1] kernels, coefficients, double[:, ::1] tot
 
 
 def gaussian(double[:, ::1] products, double gamma, const double[::1] left, const double[::1] right):
-    """exp(-gamma |x - z|^2) in the place of the products <x, z>, given the squared lengths of all x and all z."""
+    """Replace products <x, z> by exp(-gamma |x - z|^2).
+
+    The squared lengths of all x and all z are given.
+    """
     cdef Py_ssize_t i
     cdef double in_octaves = gamma * 1.4426950408889634
     offset = -in_octaves * np.asarray(right)
@@ -557,7 +598,9 @@ def gaussian(double[:, ::1] products, double gamma, const double[::1] left, cons
 
 
 def as_doubles(matrix):
-    """Return rows taken from a matrix, which are a copy, in double precision; the entries of sparse ones in order.
+    """Return a copy of rows of a matrix.
+
+    It is in double precision, with the entries of sparse rows in order.
 
     Products of two sparse matrices are summed in the order of either, which depends on their sizes.
     """
@@ -568,7 +611,10 @@ def as_doubles(matrix):
 
 
 def grown(array, Py_ssize_t room):
-    """The same, with room for more; places that no row has taken hold 0, or -1 where they are numbers."""
+    """Return an array with room for more rows.
+
+    Places that no row has taken hold 0, or -1 where they are numbers.
+    """
     old = np.asarray(array)
     new = np.full(room, -1 if old.dtype == np.intp else 0, dtype=old.dtype)
     new[:len(old)] = old

@@ -1,4 +1,7 @@
-"""Weights of features that are standardised as they come (dual averaging under a running centre and scale)."""
+"""Weights of features standardised as they come.
+
+This is dual averaging under a running centre and scale.
+"""
 from libc.float cimport DBL_EPSILON
 from libc.math cimport fabs, sqrt
 from libc.stdint cimport int32_t, int64_t
@@ -31,12 +34,15 @@ cdef enum:
     BREATH = 4096   # rounds between two looks at signals; the step of a loop, too
 
 cdef double LARGEST = 1e290     # squared length of a row whose squares can be summed
-cdef double CANCELLED = 1e-15   # of the terms of a squared length: what rounding leaves
-cdef double LOST = 1e-6         # a running sum that fell below so much of itself is computed anew
+cdef double CANCELLED = 1e-15   # of the terms of a squared length: the rounding error
+cdef double LOST = 1e-6         # a running sum that fell below so much of itself is computed from scratch
 
 
 def stride_through(n):
-    """A step that visits 0 to n - 1 in turns, with neighbours far apart: rows may lie in an order of their own, as by class."""
+    """Return a step that visits 0 to n - 1 in turns.
+
+    Neighbours are far apart: rows may lie in a certain order, for example by class.
+    """
     step = max(round(0.618 * n), 1)
     while gcd(step, n) > 1:
         step += 1
@@ -51,7 +57,9 @@ cdef struct Before:
 
 
 cdef class ScaledWeights(L2Weights):
-    """The scores theta . (x - mean) / variance, with theta - mean beta in the place of theta where there is a centre.
+    """The scores theta . (x - mean) / variance.
+
+    Where there is a centre, theta - mean beta takes the place of theta.
 
     theta and beta, the sums of the steps along x and 1, are kept as L2 keeps W and b, and so are their averages.  The rows
     of a query have no centre: their directions sum to 0.  For sparse rows C = sum_j theta_j mean_j / variance_j and
@@ -66,7 +74,7 @@ cdef class ScaledWeights(L2Weights):
     cdef double[::1] x, z, change, C, offset
     cdef double* C_total[AVERAGES]      # of each sum
     cdef Py_ssize_t[::1] at
-    cdef double D, largest, squared_length      # largest: what D was at most since it was computed from all features
+    cdef double D, largest, squared_length      # largest: the maximum of D since it was computed from all features
     cdef Found found
     cdef bint is_applied                # whether z is the row at hand
     cdef Row applied                    # the row that z is
@@ -92,7 +100,10 @@ cdef class ScaledWeights(L2Weights):
         self.may_step = False
 
     def expect(self, Rows rows not None):
-        """Take huge pages after all where rows touch most of the weights."""
+        """Allow huge pages after all.
+
+        Rows touch most of the weights.
+        """
         small_pages = self.small_pages
         L2Weights.expect(self, rows)
         if small_pages and not self.small_pages:
@@ -114,7 +125,10 @@ cdef class ScaledWeights(L2Weights):
         self.C[places[1]] = -self.C[places[0]]
 
     def widen(self, Py_ssize_t n_features):
-        """Widen the rows to n_features; earlier dense rows count as zeros in the new features."""
+        """Widen the rows to n_features.
+
+        Earlier dense rows count as zeros in the new features.
+        """
         self.statistics.count_zeros(self.n_features, n_features, self.dense_rows, self.seen)
         L2Weights.widen(self, n_features)
 
@@ -142,7 +156,10 @@ cdef class ScaledWeights(L2Weights):
         return self._sums()
 
     def adopt(self, state, bint with_sums):
-        """Take over what the steps have summed to, and statistics, under which these are read from here on."""
+        """Take over sums of steps, and statistics.
+
+        The sums are read under these statistics from here on.
+        """
         L2Weights.adopt(self, part_of(state, "scaled"), with_sums)
         own = part_of(state, "statistics")
         moments = own["moments"][""]
@@ -165,7 +182,10 @@ cdef class ScaledWeights(L2Weights):
         self.C[:] = C
 
     def watch_radius(self, bint needed, bint of_rows=False):
-        """Whether to follow the largest |x| of the rounds to come, in scaled units; the statistics have their own hook."""
+        """Set whether to follow the largest |x| of future rounds.
+
+        It is in scaled units; the statistics have their own hook.
+        """
         L2Weights.watch_radius(self, needed, of_rows)
         self.observing = needed
 
@@ -182,7 +202,10 @@ cdef class ScaledWeights(L2Weights):
     # ------------------------------------------------------------------------------------------------------- statistics
 
     cdef Py_ssize_t meet_all(self, Rows rows, const Py_ssize_t[::1] order) except -2:
-        """Add rows to the statistics before the first round, each as often as it is in the order."""
+        """Add rows to the statistics before the first round.
+
+        Each counts as often as it is in the order.
+        """
         times = np.bincount(order).astype(np.intp, copy=False)
         cdef const Py_ssize_t[::1] there = np.flatnonzero(times), often = times[there]
         cdef Py_ssize_t first, n = there.shape[0], stride = stride_through(n), bad = -1
@@ -207,7 +230,10 @@ cdef class ScaledWeights(L2Weights):
 
     cdef Py_ssize_t meet_rounds(self, Rows rows, const Py_ssize_t[::1] there, const Py_ssize_t[::1] often, Py_ssize_t stride,
                                 Py_ssize_t first, Py_ssize_t last) noexcept nogil:
-        """Add the rows of some rounds to the statistics; return a round without a finite sum of squares, or -1."""
+        """Add the rows of some rounds to the statistics.
+
+        Return a round without a finite sum of squares, or -1.
+        """
         cdef Py_ssize_t n = there.shape[0], at = first * stride % n, r, _, _turn
         cdef View x
         cdef Row spare
@@ -226,7 +252,10 @@ cdef class ScaledWeights(L2Weights):
         return -1
 
     cdef Py_ssize_t first_endless(self, Rows rows, const Py_ssize_t[::1] there) noexcept:
-        """The first of the rounds with a row whose squares have no sum, or -1."""
+        """Return the first round with an infinite sum of squares.
+
+        Return -1 if there is none.
+        """
         cdef Py_ssize_t i
         cdef View x
         for i in range(there.shape[0]):
@@ -236,7 +265,10 @@ cdef class ScaledWeights(L2Weights):
         return -1
 
     cdef void enter(self, const Row* row, const RowOps* k) noexcept nogil:
-        """Add a row to the statistics; dense rows are gathered for a block once the features' scale is known."""
+        """Add a row to the statistics.
+
+        Dense rows are gathered for a block once the features' scale is known.
+        """
         cdef const double* x
         self.seen += 1
         if k.index_size > 0:
@@ -302,7 +334,7 @@ cdef class ScaledWeights(L2Weights):
         self.note_length()
 
     cdef void note_length(self) noexcept nogil:
-        """Take note of the length of a new row, under the statistics.
+        """Record the length of a new row, under the statistics.
 
         Where all rows so far are equal, the second one is the first that may step: along the intercept, of the fixed length.
         """
@@ -316,11 +348,17 @@ cdef class ScaledWeights(L2Weights):
             self.may_step |= self.learns_constants()
 
     cdef bint learns_constants(self) noexcept nogil:
-        """Whether rows that are all equal are enough to step along the intercept."""
+        """Return whether equal rows suffice for an intercept step.
+
+        All rows so far are equal.
+        """
         return self.seen > 1 and not self.score_map.offsets_cancel
 
     cdef void rescale(self, double factor) noexcept nogil:
-        """Multiply all iterates: the intercept stays as it is when the length of its feature is the rows' from here on."""
+        """Multiply all iterates.
+
+        The intercept is unchanged when its feature has the length of the rows from here on.
+        """
         cdef int i
         self.scale *= factor
         for i in range(self.averaging):
@@ -339,7 +377,7 @@ cdef class ScaledWeights(L2Weights):
             self.recount()
 
     cdef void add_product(self, const Row* row, const Matrix* M, double* C) noexcept nogil:
-        """C += M row."""
+        """Add M row to C."""
         cdef Matrix bare = M[0]
         self.offset[:] = 0
         bare.offset = &self.offset[0]
@@ -382,7 +420,10 @@ cdef class ScaledWeights(L2Weights):
             self.add_product(&change, &self.sums[which].total, self.C_total[which])
 
     cdef const double* read(self, const Row* row, const RowOps* k) noexcept nogil:
-        """The values of a row in double precision, and their places in self.at where it is sparse."""
+        """Return the values of a row in double precision.
+
+        Their places are in self.at where the row is sparse.
+        """
         cdef Py_ssize_t i
         if k.index_size == sizeof(int32_t):
             for i in range(row.n):
@@ -403,7 +444,7 @@ cdef class ScaledWeights(L2Weights):
         return self.read(row, k)
 
     cdef void apply(self, const Row* row, const RowOps* k) noexcept nogil:
-        """z and what goes with it, under the present statistics."""
+        """Compute z and its sums under the present statistics."""
         cdef const double* x = self.values_of(row, k)
         self.applied = row[0]
         if k.index_size == 0:
@@ -414,7 +455,10 @@ cdef class ScaledWeights(L2Weights):
         self.squared_length = self.row_length2(k.index_size > 0)
 
     cdef double row_length2(self, bint sparse) noexcept nogil:
-        """|x - mean|^2 of the row just applied, each feature over its variance."""
+        """Return |x - mean|^2 of the row just applied.
+
+        Each feature is divided by its variance.
+        """
         cdef double length2 = self.found.length2
         if sparse:
             length2 += self.D
@@ -439,7 +483,10 @@ cdef class ScaledWeights(L2Weights):
             self.radius2 = max(self.radius2, total + x.m * self.intercept.r2())
 
     cdef void keep(self) noexcept nogil:
-        """Keep what the round is about to change before it is known to end."""
+        """Save the state that the round is about to change.
+
+        The round may yet be abandoned.
+        """
         cdef Before* b = &self.before
         cdef int which
         if not self.met:
@@ -530,13 +577,16 @@ cdef class ScaledWeights(L2Weights):
         self.row_scores(x, t, &s.total, self.C_total[which - 1], s.scale / s.mass, True)
 
     cdef inline void be_applied(self, const View* x) noexcept nogil:
-        """Apply a row unless it was the last one: that of a sequence may not be."""
+        """Apply a row unless it was the last one.
+
+        That of a sequence may not be the last one.
+        """
         if self.applied.value != x.first.value or self.applied.n != x.first.n:
             self.apply(&x.first, x.k)
 
     cdef void centred_scores(self, const View* x, double* t, const Matrix* M, const double* C, double scale,
                              bint more) noexcept nogil:
-        """The same of each row of a view, which is applied."""
+        """Apply each row of a view in turn."""
         cdef Py_ssize_t r
         cdef Row spare
         cdef View one = x[0]
@@ -549,7 +599,10 @@ cdef class ScaledWeights(L2Weights):
 
     cdef void row_scores(self, const View* x, double* t, const Matrix* M, const double* C, double scale,
                          bint more) noexcept nogil:
-        """The scores of the row applied last, by the sums M of steps along x and M.offset of those along 1."""
+        """Return the scores of the row applied last.
+
+        M is the sums of steps along x, and M.offset of those along 1.
+        """
         cdef Py_ssize_t c
         cdef Matrix moved = M[0]
         cdef Row z
@@ -564,7 +617,10 @@ cdef class ScaledWeights(L2Weights):
         self.of_doubles[not dense].scores[M.layout](1, &z, NULL, &moved, scale, more, t)
 
     cdef void block_scores(self, const View* x, double* t, const Matrix* M, double scale, bint more) noexcept nogil:
-        """The scores of the rows of a block, without a centre: by M over the variances."""
+        """Return the scores of a block's rows, without a centre.
+
+        They are computed by M over the variances.
+        """
         cdef Py_ssize_t r, j
         cdef Matrix over = M[0]
         cdef Row spare, z
@@ -627,7 +683,10 @@ cdef class ScaledWeights(L2Weights):
         return square if square > self.cancelled(x, g) else 0
 
     cdef double take_length2(self, const View* x, const ScoreGradient* g, double* pulled_back) noexcept nogil:
-        """The squared length of the combined rows, less their centres, which are zeros again where they are sparse."""
+        """Return the squared length of the combined, centred rows.
+
+        The sums are zeros again where the rows are sparse.
+        """
         cdef Py_ssize_t r, i, j
         cdef double length2 = 0, cross = 0, along = 0 if self.score_map.offsets_cancel else sum_of(g)
         cdef Row spare
@@ -648,7 +707,10 @@ cdef class ScaledWeights(L2Weights):
         return length2 if along == 0 else max(0, length2 - along * (2 * cross - along * self.D))
 
     cdef double cancelled(self, const View* x, const ScoreGradient* g) noexcept nogil:
-        """A bound on what rounding leaves of the squared length where the sum of the rows times g is 0."""
+        """Return a bound on the rounding error of a zero sum.
+
+        The squared length is that of the sum of the rows times g.
+        """
         cdef Py_ssize_t r, i, j, touched = 0
         cdef double size = 0, square
         cdef const double* value
@@ -667,7 +729,10 @@ cdef class ScaledWeights(L2Weights):
         return (touched * DBL_EPSILON * size) ** 2
 
     cdef double cross_of(self, const View* x, const ScoreGradient* g) noexcept nogil:
-        """sum_j z_j mean_j / variance_j of sparse rows' combination z; nobody asks for it where they are dense."""
+        """Return sum_j z_j mean_j / variance_j of sparse rows.
+
+        z is the rows' combination; it is not needed where rows are dense.
+        """
         cdef Py_ssize_t r, i, j
         cdef double cross = 0
         cdef const double* value
@@ -716,7 +781,10 @@ cdef class ScaledWeights(L2Weights):
         self.known = False
 
     def keep_averages(self, int n):
-        """Keep n averages of the iterates from here on: those there are go on, and others begin."""
+        """Keep n averages of the iterates from here on.
+
+        Present averages continue, and new ones start.
+        """
         if n > self.averaging:
             self.followed, self.following = self.averaging if self.following else 0, False
         else:
@@ -738,17 +806,20 @@ cdef class ScaledWeights(L2Weights):
     # ---------------------------------------------------------------------------------------------- in units of features
 
     def _field(self, Py_ssize_t which):
-        """A statistic of all features, in place."""
+        """Return a statistic of all features, in place."""
         return self.statistics.field(which, self.n_features)
 
     def _from(self, theta, beta, mean):
-        """W and b for rows as they are, from the sums of the steps."""
+        """Return W and b for unscaled rows.
+
+        They are computed from the sums of the steps.
+        """
         if self.score_map.offsets_cancel:
             return theta * self._field(INVERSE), beta
         return (theta - np.outer(beta, self._field(MEAN))) * self._field(INVERSE), self.offsets(mean)
 
     def offsets(self, bint mean):
-        """Return b of what predicts, or of the last iterate."""
+        """Return the predicting b, or that of the last iterate."""
         cdef double[::1] b = np.empty(self.d)
         self.read_offsets(mean, &b[0])
         return np.asarray(b)
@@ -796,7 +867,10 @@ cdef class ScaledWeights(L2Weights):
                 b[c] -= centre * self.weight_of(theta, self.beta(c, which), j)
 
     cdef void subtract_centres(self, Py_ssize_t first, Py_ssize_t n, int which, double* b) noexcept nogil:
-        """b -= W mean of a few classes whose weights lie class by class: their sums run side by side."""
+        """Subtract W mean of a few classes from b.
+
+        Their weights lie class by class, and their sums run side by side.
+        """
         cdef Py_ssize_t c, k, begin, m
         cdef double product[CLASSES][BUFFER]
         cdef double rest[CLASSES]
@@ -813,7 +887,7 @@ cdef class ScaledWeights(L2Weights):
             b[c] = rest[c]
 
     cdef void centred_products(self, Py_ssize_t c, Py_ssize_t first, Py_ssize_t n, int which, double* product) noexcept nogil:
-        """mean_j W_cj of n features."""
+        """Compute mean_j W_cj of n features."""
         cdef Py_ssize_t i
         cdef const IterateSum* s = self.sum_of(which)
         cdef double share, of_total, beta = self.beta(c, which)
@@ -826,7 +900,10 @@ cdef class ScaledWeights(L2Weights):
             product[i] = mean[i] * ((share * data[i] + of_total * total[i] - beta * mean[i]) * inverse[i])
 
     cdef void weights_of_class(self, double* line, double beta, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
-        """Turn the sums of a class's steps into its weights of n features."""
+        """Turn the sums of a class's steps into its weights.
+
+        The class has n features.
+        """
         cdef Py_ssize_t j
         cdef const double* mean = self.S.mean + first
         cdef const double* inverse = self.S.inverse + first
@@ -838,31 +915,40 @@ cdef class ScaledWeights(L2Weights):
             line[j] = (line[j] - beta * mean[j]) * inverse[j]
 
     cdef inline double beta(self, Py_ssize_t c, int which) noexcept nogil:
-        """The sum of the steps along 1."""
+        """Return the sum of the steps along 1."""
         cdef double share, of_total
         cdef const IterateSum* s = self.sum_of(which)
         self.shares(which, &share, &of_total)
         return share * self.b[c] + (0 if s == NULL else of_total * s.total.offset[c])
 
     cdef inline double weight_of(self, double theta, double beta, Py_ssize_t j) noexcept nogil:
-        """A weight of feature j for rows as they are, from the sums of the steps."""
+        """Return a weight of feature j for unscaled rows.
+
+        It is computed from the sums of the steps.
+        """
         if not self.score_map.offsets_cancel:
             theta -= beta * self.S.mean[j * self.S.step]
         return theta * self.S.inverse[j * self.S.step]
 
     def last(self):
-        """W (d, p) and b (d,) of the last iterate, copied."""
+        """Return copies of the last iterate's W (d, p), b (d,)."""
         return self._from(*L2Weights.last(self), False)
 
     def mean(self):
-        """W (d, p) and b (d,) of the average; of the last iterate where none is kept."""
+        """Return copies of the predicting W (d, p), b (d,).
+
+        They are the average's, or the last iterate's where none is kept.
+        """
         return self._from(*self._sums(), True)
 
     def _sums(self):
         return L2Weights.last(self) if self.sum_of(self.predicting(True)) == NULL else L2Weights.mean(self)
 
     def length(self):
-        """The length of the weights that predict, each over its feature's standard deviation, and of the intercept."""
+        """Return the length of the weights that predict.
+
+        Each is divided by its feature's standard deviation, and the intercept's is included.
+        """
         theta, beta = self._sums()
         if not self.score_map.offsets_cancel:
             theta = theta - np.outer(beta, self._field(MEAN))

@@ -1,4 +1,7 @@
-"""One direction for all scores, under any norm, and thresholds kept in order by CuSum's projection."""
+"""One direction for all scores, with ordered thresholds.
+
+The direction is under any norm.  CuSum's projection keeps the thresholds in order.
+"""
 import numpy as np
 
 from sklearn_predtron._core.score_map cimport ScoreMap, sum_of
@@ -16,7 +19,10 @@ from sklearn_predtron._core.predictors import frozen, passing
 
 
 cdef class SharedMap(ScoreMap):
-    """u x + b_k: a round is a row, whose d scores have one direction and an offset each."""
+    """The map u x + b_k: a round is a row.
+
+    Its d scores have one direction and an offset each.
+    """
 
     def __init__(self, Py_ssize_t d):
         ScoreMap.__init__(self, d)
@@ -24,14 +30,20 @@ cdef class SharedMap(ScoreMap):
         self.offsets_apart = True
 
     def build(self, norm, Py_ssize_t p, intercept, **how):
-        """Return zero weights of p features under a norm, and offsets; raise ValueError if these are not to be learned."""
+        """Return zero weights of p features, and thresholds.
+
+        The weights are under a norm.  Raise ValueError if the thresholds are not to be learned.
+        """
         if not intercept.fitted:
             raise ValueError("fit_intercept=False leaves representation='shared' without its thresholds; accepted is True.")
         return SharedDirection(norm.build(ScoreMap(1), p, intercept=Intercept(False, 1.0), **how), self.d, intercept)
 
 
 cdef inline void spread(Py_ssize_t m, Py_ssize_t d, double* t, const double* offset, double scale) noexcept nogil:
-    """From a score a row to d of them; the last row first, for they share their place."""
+    """Expand one score a row to d of them.
+
+    The last row is first, since both share their place.
+    """
     cdef Py_ssize_t r, k
     cdef double s
     for r in range(m - 1, -1, -1):
@@ -41,7 +53,10 @@ cdef inline void spread(Py_ssize_t m, Py_ssize_t d, double* t, const double* off
 
 
 cdef class SharedScores(ScoreFunction):
-    """t_k = s + b_k, where one score s of a row predicts."""
+    """Predictor with scores t_k = s + b_k.
+
+    A row has one score s.
+    """
     cdef ScoreFunction inner
     cdef double[::1] b
 
@@ -60,7 +75,9 @@ cdef class SharedScores(ScoreFunction):
 
 
 cdef class SharedDirection(WrappedWeights):
-    """t_k = <u, x> + b_k with b_1 >= b_2 >= ...: the inner weights are u, without an intercept.
+    """Scores t_k = <u, x> + b_k with b_1 >= b_2 >= ...
+
+    The inner weights are u, without an intercept.
 
     A step g moves u by (sum of g) x and b by r2 g; b is then projected on the ordered vectors, which brings it no further
     from any ordered one.
@@ -123,7 +140,10 @@ cdef class SharedDirection(WrappedWeights):
         self.observing = self.radius_needed or self.intercept.automatic or self.inner.observing
 
     def begin_at(self, W, b):
-        """Set the iterate to the direction that all rows of W hold, and to b."""
+        """Set the iterate to a direction and to b.
+
+        All rows of W hold the direction.
+        """
         self.inner.begin_at(W[:1], np.zeros(1))
         np.asarray(self.b)[:] = b
         self.may_step = self.inner.may_step
@@ -140,14 +160,20 @@ cdef class SharedDirection(WrappedWeights):
         Weights.widen(self, n_features)
 
     def keep_averages(self, int n):
-        """Keep n averages of the iterates from here on: those there are go on, and others begin."""
+        """Keep n averages of the iterates from here on.
+
+        Present averages continue, and new ones start.
+        """
         self.inner.keep_averages(n)
         self.total[min(n, self.averaging):] = 0
         self.mass[min(n, self.averaging):] = 0
         self.averaging = n
 
     def put_first(self, int which):
-        """Swap average number `which` with number 1; `keep_averages` comes next."""
+        """Swap average number `which` with number 1.
+
+        `keep_averages` comes next.
+        """
         self.inner.put_first(which)
         for sums in (np.asarray(self.total), np.asarray(self.mass)):
             sums[[0, which - 1]] = sums[[which - 1, 0]]
@@ -157,20 +183,26 @@ cdef class SharedDirection(WrappedWeights):
         self.inner.lead(which)
 
     def watch_radius(self, bint needed, bint of_rows=False):
-        """Whether to follow the largest d |x|^2 + r2 of the rounds to come, which bounds g2 / |g|^2."""
+        """Set whether to follow the largest d |x|^2 + r2.
+
+        It is that of the rounds to come, and bounds g2 / |g|^2.
+        """
         self.inner.watch_radius(False)
         self.radius_needed = needed
         self.observing = needed or self.intercept.automatic or self.inner.observing
 
     def effective_radius(self, double radius):
-        """R^2 = d |x|^2 + r2, for every score's step is along u."""
+        """Return R^2 = d |x|^2 + r2.
+
+        Every score's step is along u.
+        """
         r2 = self.intercept.r2()
         if radius ** 2 < r2:
             raise ValueError(f"radius={radius} must be at least the length of the intercept's feature, {r2 ** 0.5:g}.")
         return (self.d * self.inner.inverse_convexity * (radius ** 2 - r2) + r2) ** 0.5
 
     def length(self):
-        """The norm of u and of the thresholds."""
+        """Return the norm of u and of the thresholds."""
         return float(np.hypot(self.inner.length(), euclidean_length(self._thresholds()) / self.intercept.r2() ** 0.5))
 
     def own_predictor(self, bint mean):
@@ -181,7 +213,10 @@ cdef class SharedDirection(WrappedWeights):
         return None if direction is None else self._along(direction, mean)
 
     def _along(self, ScoreFunction direction, bint mean):
-        """Return the score function along a direction, with the current thresholds."""
+        """Return the score function along a direction.
+
+        It has the current thresholds.
+        """
         return SharedScores(direction, self._thresholds() if mean else np.array(self.b))
 
     @property
@@ -243,7 +278,10 @@ cdef class SharedDirection(WrappedWeights):
         one.value = along
 
     cdef void project(self) noexcept nogil:
-        """Isotonic regression: neighbours out of order are pooled at their mean."""
+        """Apply isotonic regression.
+
+        Neighbours out of order are pooled at their mean.
+        """
         cdef Py_ssize_t k, j, pools = 0, pool = 0
         for k in range(self.d):
             self.level[pools] = self.b[k]
@@ -275,18 +313,21 @@ cdef class SharedDirection(WrappedWeights):
             total[which - 1, k] = keep * total[which - 1, k] + weight * self.b[k]
 
     def _thresholds(self):
-        """b of what predicts, for rows as the inner weights take them."""
+        """Return the predicting b, for the inner weights' rows."""
         cdef int which = self.predicting(True)
         if which == 0 or self.mass[which - 1] == 0:
             return np.array(self.b)
         return np.asarray(self.total)[which - 1] / self.mass[which - 1]
 
     def last(self):
-        """u (1, p) and b (d,) of the last iterate, copied."""
+        """Return copies of the last iterate's u (1, p), b (d,)."""
         u, offset = self.inner.last()
         return u, offset + np.asarray(self.b)
 
     def mean(self):
-        """u (1, p) and b (d,) of what predicts: an average, or the last iterate where none is kept."""
+        """Return the predicting u (1, p) and b (d,).
+
+        They are an average, or the last iterate where none is kept.
+        """
         u, offset = self.inner.mean()
         return u, offset + self._thresholds()

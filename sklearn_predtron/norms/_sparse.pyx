@@ -1,4 +1,7 @@
-"""Weights of which only those are kept that are not zero: they predict, and nothing is learned by them."""
+"""Weights stored only where they are not zero.
+
+They predict, and are not trained.
+"""
 import numpy as np
 from scipy import sparse
 
@@ -13,7 +16,9 @@ cdef enum:
 
 
 cdef class SparseWeights(Weights):
-    """W (d, p) by feature: value[start[j]:start[j + 1]] are the weights of feature j, for the scores `at` the same places.
+    """W (d, p) by feature, stored where it is not zero.
+
+    value[start[j]:start[j + 1]] are the weights of feature j, for the scores `at` the same places.
 
     They predict as an average does, or as the last iterate: which of them does no longer matter.  `size` is the length that the
     weights had under their norm.
@@ -83,10 +88,10 @@ cdef class SparseWeights(Weights):
         return "weights that were made sparse"
 
     def last(self):
-        """W (d, p), a CSR matrix, and b (d,)."""
+        """Return W (d, p), a CSR matrix, and b (d,)."""
         return self.mean()
 
     def mean(self):
-        """W (d, p), a CSR matrix, and b (d,)."""
+        """Return W (d, p), a CSR matrix, and b (d,)."""
         arrays = np.asarray(self.value), np.asarray(self.at), np.asarray(self.start)
         return sparse.csr_matrix(sparse.csc_matrix(arrays, shape=(self.d, self.p))), np.array(self.b)

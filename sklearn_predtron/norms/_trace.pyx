@@ -1,4 +1,7 @@
-"""Linear predictors under the trace norm: a Schatten norm of the weights, by the eigenvectors of a d x d matrix."""
+"""Linear predictors under the trace norm.
+
+It is a Schatten norm of the weights, computed by the eigenvectors of a d x d matrix.
+"""
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.math cimport INFINITY, NAN, isfinite, sqrt
 from libc.string cimport memcpy
@@ -18,13 +21,13 @@ from sklearn_predtron._core.state import count, real, reals, restored
 from sklearn_predtron._core.weights import euclidean_length
 from sklearn_predtron._core.memory import aligned_zeros, spread
 
-# K is computed anew after so many steps for each score (and no fewer than the second): what a step adds to K's error is a
+# K is computed from scratch after so many steps for each score (and no fewer than the second): a step adds to K's error a
 # rounding of its largest eigenvalue, and that work is then a small part of the steps'.
 cdef Py_ssize_t STEPS_PER_SCORE = 16, LEAST_STEPS = 64
 # And once its trace has fallen to this part of the largest since: the rounding errors are of that size.
 cdef double FALL = 1e-2
-# What is left, some 1e-15 of the largest eigenvalue, shows for q near 2 alone: by 2e-9 of the largest weight at q = 2.05, where
-# singular values of theta are a 1e-8th of the largest.
+# The remaining error, some 1e-15 of the largest eigenvalue, shows for q near 2 alone: by 2e-9 of the largest weight at q = 2.05,
+# where singular values of theta are a 1e-8th of the largest.
 cdef double NEGLIGIBLE = 1e-20    # eigenvalues of M, of which the largest is between 1 / d and 1
 
 cdef double ROUNDED = 1e-13      # of the largest singular value
@@ -35,14 +38,16 @@ cdef enum:
 
 
 cdef class TraceWeights(L2Weights):
-    """W = M Theta, M = (Theta Theta^T)^((q - 2) / 2) / |Theta|_S(q)^(q - 2) (Jain et al. 2015): the inverse of the gradient of
-    psi = |W|_S(r)^2 / 2, where 1 / r + 1 / q = 1 and q > 2.
+    """Weights W = M Theta under a Schatten norm.
+
+    M = (Theta Theta^T)^((q - 2) / 2) / |Theta|_S(q)^(q - 2) (Jain et al. 2015): the inverse of the gradient of psi = |W|_S(r)^2 /
+    2, where 1 / r + 1 / q = 1 and q > 2.
 
     Theta = scale * data is kept as L2 keeps W, and so is the intercept, which no link changes.  M does not depend on the scale:
     it is made of K = data data^T, which follows data by a change of rank two a step.
 
-    A sum of the iterates is kept lazily as (scale * C + weight * M) data + scale * total: a step adds what weighed on M to C
-    (d x d), and what then leaves the sum as it was to total; a round without a step touches nothing.
+    A sum of the iterates is kept lazily as (scale * C + weight * M) data + scale * total: a step adds the weight on M
+    to C (d x d), and changes total such that the sum stays the same; a round without a step touches nothing.
     """
     cdef readonly double q
     cdef double[::1] K, M, vectors, values, work         # d x d by rows; of the eigendecomposition
@@ -118,14 +123,20 @@ cdef class TraceWeights(L2Weights):
         return *L2Weights.new_total(self), square_of_zeros(self.d)
 
     def effective_radius(self, double radius):
-        """R^2 = (q - 1) |x|^2 + r2: W is measured by S(r), whose square / 2 is 1 / (q - 1)-strongly convex, b by its length."""
+        """Return R^2 = (q - 1) |x|^2 + r2.
+
+        W is measured by S(r), whose square / 2 is 1 / (q - 1)-strongly convex, and b by its length.
+        """
         r2 = self.intercept.r2()
         if radius ** 2 < r2:
             raise ValueError(f"radius={radius} must be at least the length of the intercept's feature, {r2 ** 0.5:g}.")
         return ((self.q - 1) * (radius ** 2 - r2) + r2) ** 0.5
 
     def length(self):
-        """sqrt(|W|_S(r)^2 + |b|^2 / r2) of the weights that predict, where 1 / r + 1 / q = 1."""
+        """Return sqrt(|W|_S(r)^2 + |b|^2 / r2) of the predicting weights.
+
+        Here 1 / r + 1 / q = 1.
+        """
         coef, b = self.mean()
         r, r2 = self.q / (self.q - 1), self.intercept.r2()
         return float(np.hypot(schatten(coef, r), euclidean_length(b) / r2 ** 0.5 if r2 > 0 else 0.0))
@@ -168,14 +179,20 @@ cdef class TraceWeights(L2Weights):
         self.mean_scores(x, which, t)
 
     cdef void fail(self, const View* x, double* t) noexcept nogil:
-        """Scores that no one takes for any, where there is no memory for d numbers."""
+        """Write invalid scores.
+
+        They are used where there is no memory for d numbers.
+        """
         cdef Py_ssize_t i
         for i in range(x.m * self.d):
             t[i] = NAN
 
     cdef void link(self, double scale, const double* A, const double* offset, const double* product, bint more,
                    double* t) noexcept nogil:
-        """t = scale * (A product + offset) + (t, if more) for a symmetric A, whose rows are added up."""
+        """Set t = scale * (A product + offset) + (t, if more).
+
+        A is symmetric, and its rows are added up.
+        """
         cdef Py_ssize_t c, j
         cdef const double* row
         cdef double weight
@@ -194,7 +211,10 @@ cdef class TraceWeights(L2Weights):
             self.radius2 = max(self.radius2, self.squared_radius(x))
 
     cdef inline double squared_radius(self, View* x) noexcept nogil:
-        """Squared dual norm of g x^T and of its step of the intercept / (|g|^2 strong convexity)."""
+        """Return the relative squared dual norm of g x^T.
+
+        The step of the intercept is included; the norm is divided by (|g|^2 strong convexity).
+        """
         return (self.q - 1) * squared_norm(x) + self.intercept.r2()
 
     cdef void update_norm(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
@@ -226,7 +246,10 @@ cdef class TraceWeights(L2Weights):
         self.find_M()
 
     cdef void credit(self, int which) noexcept nogil:
-        """Add the iterates since the last step, which had one M, to a sum."""
+        """Add the iterates since the last step to a sum.
+
+        They had one M.
+        """
         cdef Py_ssize_t i
         cdef IterateSum* s = &self.sums[which]
         cdef double weight = s.weight / s.scale
@@ -238,7 +261,7 @@ cdef class TraceWeights(L2Weights):
             s.weight = 0
 
     cdef void compensate(self, int which, View* x, const ScoreGradient* g, double change) noexcept nogil:
-        """Take from total what C data is about to gain."""
+        """Subtract from total the next gain of C data."""
         cdef Py_ssize_t i, c
         cdef const double* row
         cdef ScoreGradient all_scores
@@ -256,7 +279,10 @@ cdef class TraceWeights(L2Weights):
         x.k.add[self.W.layout](&x.first, &self.sums[which].total, &all_scores, -change)
 
     cdef void change_K(self, const ScoreGradient* g, double change, double along) noexcept nogil:
-        """K of data + change g x^T, where along = change |x|^2 and data x is known: K + g h^T + h g^T."""
+        """Update K for data + change g x^T.
+
+        It becomes K + g h^T + h g^T, where along = change |x|^2 and data x is known.
+        """
         cdef Py_ssize_t i, c, j
         cdef double* h = &self.turned[0]
         for j in range(self.d):
@@ -270,7 +296,7 @@ cdef class TraceWeights(L2Weights):
                 self.K[j * self.d + c] += g.value[i] * h[j]
 
     cdef void find_K(self) noexcept nogil:
-        """K = data data^T, its upper half by rows."""
+        """Compute K = data data^T, its upper half by rows."""
         cdef int d = <int> self.d, p = <int> self.p, stride = <int> self.stride
         cdef double one = 1, zero = 0
         dsyrk(b"L", b"N" if self.W.layout == BY_FEATURE else b"T", &d, &p, &one, &self.data[0], &stride, &zero, &self.K[0], &d)
@@ -284,7 +310,10 @@ cdef class TraceWeights(L2Weights):
         return sum
 
     cdef void find_M(self) noexcept nogil:
-        """M of the present data: powers of the eigenvalues of K, each first divided by the largest."""
+        """Compute M of the present data.
+
+        It uses powers of the eigenvalues of K, each first divided by the largest.
+        """
         cdef int d = <int> self.d, lwork = <int> self.work.shape[0], liwork = <int> self.iwork.shape[0], info = 0
         cdef double trace = self.trace()
         if trace < FALL * self.peak or self.steps >= max(STEPS_PER_SCORE * self.d, LEAST_STEPS):
@@ -303,7 +332,10 @@ cdef class TraceWeights(L2Weights):
             self.M[:] = 0           # Theta = 0
 
     cdef void compose_M(self) noexcept nogil:
-        """M from the eigenvectors of K and their eigenvalues, which rise."""
+        """Compute M from the eigenvectors of K.
+
+        Their eigenvalues rise.
+        """
         cdef int d = <int> self.d, first = 0, rank
         cdef double one = 1, zero = 0, ratio, power, sum = 0, factor
         cdef Py_ssize_t i, c
@@ -330,7 +362,10 @@ cdef class TraceWeights(L2Weights):
     # ------------------------------------------------------------------------------------------------ scales and averages
 
     cdef void renormalise(self) noexcept nogil:
-        """Multiply the running scales out, and settle the sums of the iterates so far."""
+        """Multiply the running scales out.
+
+        The sums of the iterates so far are computed.
+        """
         cdef Py_ssize_t i
         cdef int which
         cdef double square = self.scale * self.scale
@@ -346,7 +381,10 @@ cdef class TraceWeights(L2Weights):
         self.reset_scales()
 
     cdef void add_iterates(self, int which) noexcept nogil:
-        """total <- scale * total + (scale * C + weight * M) data, and C <- 0."""
+        """Add (scale * C + weight * M) data to the total.
+
+        total <- scale * total + (scale * C + weight * M) data, and C <- 0.
+        """
         cdef int d = <int> self.d, p = <int> self.p, stride = <int> self.stride
         cdef double one = 1
         cdef Py_ssize_t i
@@ -362,7 +400,7 @@ cdef class TraceWeights(L2Weights):
             C[i] = 0
 
     cdef void clear(self) noexcept nogil:
-        """W <- 0; the sum of the iterates stays."""
+        """Set W <- 0; the sum of the iterates stays."""
         L2Weights.clear(self)
         self.K[:] = 0
         self.M[:] = 0
@@ -376,7 +414,10 @@ cdef class TraceWeights(L2Weights):
 
     cdef bint read_lines(self, bint mean, const Py_ssize_t* at, Py_ssize_t first, Py_ssize_t n, Py_ssize_t stride,
                          double* line) noexcept nogil:
-        """Lines that are features are rows for the kernels: each is linked in the same order, whichever lie beside it."""
+        """Return lines, linked by a symmetric matrix.
+
+        Lines that are features are rows for the kernels: each is linked in the same order, whichever lie beside it.
+        """
         cdef int which = self.predicting(mean)
         cdef const IterateSum* s = self.sum_of(which)
         cdef double share, of_total
@@ -403,7 +444,7 @@ cdef class TraceWeights(L2Weights):
 
     cdef void link_lines(self, double* A, double scale, Py_ssize_t n, const void** row, Py_ssize_t stride,
                          double* line) noexcept nogil:
-        """line += scale * A row, for each of them and a symmetric A."""
+        """Add scale * A row to each line, A symmetric."""
         cdef Matrix rows_of_A
         rows_of_A.d = rows_of_A.stride = self.d
         rows_of_A.layout = BY_CLASS
@@ -411,11 +452,14 @@ cdef class TraceWeights(L2Weights):
         of_doubles(False).scores_at(n, row, self.d, &rows_of_A, scale, True, stride, line)
 
     def last(self):
-        """W (d, p) and b (d,) of the last iterate, copied."""
+        """Return copies of the last iterate's W (d, p), b (d,)."""
         return self.scale * self._square(self.M) @ self._shaped(self.data), self.scale * np.asarray(self.b)
 
     def mean(self):
-        """W (d, p) and b (d,) of what predicts, copied: an average, or the last iterate where none is kept."""
+        """Return copies of the predicting W (d, p), b (d,).
+
+        They are an average, or the last iterate where none is kept.
+        """
         cdef double share, of_total
         cdef int which = self.predicting(True)
         if self.sum_of(which) == NULL:
@@ -427,24 +471,27 @@ cdef class TraceWeights(L2Weights):
         return coef, share * np.asarray(self.b) + of_total * np.asarray(b_total)
 
     def dual(self):
-        """Theta (d, p), copied."""
+        """Return a copy of Theta (d, p)."""
         return self.scale * self._shaped(self.data)
 
 
 def square_of_zeros(Py_ssize_t d):
-    """d x d zeros, behind which there is the room that the kernels for dense rows ask of the last one."""
+    """Return d x d zeros.
+
+    Behind them is the room that the kernels for dense rows require after the last one.
+    """
     return aligned_zeros(d * d + 8)[:d * d]
 
 
 def schatten(matrix, r):
-    """(sum of the singular values to the power r)^(1 / r)."""
+    """Return (sum of the singular values to the power r)^(1 / r)."""
     values = np.linalg.svd(matrix, compute_uv=False)
     top = values.max(initial=0.0)
     return top * np.sum((values / top) ** r) ** (1 / r) if top > 0 else 0.0
 
 
 cdef inline double* room(double* near, Py_ssize_t n) noexcept nogil:
-    """Room for n numbers: there, or elsewhere, or NULL."""
+    """Return memory for n numbers: near, or elsewhere, or NULL."""
     return near if n <= NEAR else <double*> PyMem_RawMalloc(n * sizeof(double))
 
 
@@ -454,7 +501,7 @@ cdef inline void release(double* product, double* near) noexcept nogil:
 
 
 cdef inline Py_ssize_t slot(const ScoreGradient* g, Py_ssize_t i) noexcept nogil:
-    """The score that entry i of a direction is of."""
+    """Return the score of entry i of a direction."""
     return i if g.at == NULL else g.at[i]
 
 

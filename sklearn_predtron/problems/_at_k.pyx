@@ -1,4 +1,7 @@
-"""Sets of a size of their own: exactly k labels, at least k or at most."""
+"""Sets with a prescribed size.
+
+They have exactly k labels, at least k or at most k.
+"""
 from libc.math cimport INFINITY, rint
 
 from sklearn_predtron._core.problem cimport Labels, Round
@@ -7,7 +10,9 @@ from sklearn_predtron.problems._label_sets cimport IndicatorBlocks, LabelSets
 
 
 cdef class AtKProblem(LabelSets):
-    """Sets of exactly k labels, L = the share of them that is wrong; or, for `recall`, the share of y's labels that is missing.
+    """Sets of exactly k labels.
+
+    L = the share of them that is wrong; or, for `recall`, the share of y's labels that is missing.
 
     If `loose`, those of at least k labels, or for `recall` of at most k.  k below 1 is a share of the labels, rounded, 1 at
     least, and k = 0 as many as y has.  sigma_y is the best-scored of the sets that lose least; losses are counted from theirs,
@@ -15,7 +20,7 @@ cdef class AtKProblem(LabelSets):
     """
     cdef readonly double k
     cdef readonly bint recall, loose
-    cdef public double share            # of labels that are on: what k = 0 predicts
+    cdef public double share            # of labels that are on: the prediction of k = 0
 
     def __init__(self, Py_ssize_t m, double k, bint recall, bint loose=False):
         LabelSets.__init__(self, m)
@@ -34,7 +39,10 @@ cdef class AtKProblem(LabelSets):
         return self.k, self.recall, self.loose
 
     def prepare(self, Labels labels not None):
-        """Make room for the longest batch; raise ValueError for one of fewer than k rows."""
+        """Allocate memory for the longest batch.
+
+        Raise ValueError for a batch of fewer than k rows.
+        """
         cdef Py_ssize_t i, size
         LabelSets.prepare(self, labels)
         if self.n_labels > 0 or self.k < 1 or (self.recall and self.loose):
@@ -51,37 +59,40 @@ cdef class AtKProblem(LabelSets):
         return "losses at k, whose sigma_y depends on the scores"
 
     cdef inline Py_ssize_t size(self, Py_ssize_t n) noexcept nogil:
-        """k of n labels."""
+        """Return k of n labels."""
         if self.k >= 1:
             return <Py_ssize_t> self.k
         return max(1, <Py_ssize_t> rint(self.k * n)) if self.k > 0 else <Py_ssize_t> rint(self.share * n)
 
     cdef inline Py_ssize_t k_now(self) noexcept nogil:
-        """k of the round at hand."""
+        """Return k of the current round."""
         return self.size(self.n) if self.k > 0 else self.P
 
     cdef inline Py_ssize_t limited(self, Py_ssize_t wanted, Py_ssize_t k, Py_ssize_t n) noexcept nogil:
-        """The number nearest to the one wanted that a set may have."""
+        """Return the permitted number nearest to the one wanted."""
         if not self.loose:
             return k
         return min(wanted, k) if self.recall else max(wanted, k)
 
     cdef inline double gain_of(self) noexcept nogil:
-        """Return the decrease of the loss per hit, for sets of k labels."""
+        """Return the decrease of the loss per hit."""
         cdef Py_ssize_t below = self.P if self.recall else self.k_now()
         return 1 / <double> below if below > 0 else 0
 
     cdef inline Py_ssize_t most(self) noexcept nogil:
-        """The most hits that k labels can have."""
+        """Return the most hits that k labels can have."""
         return min(self.k_now(), self.P)
 
     cdef double unavoidable(self) noexcept nogil:
-        """The least loss of any set."""
+        """Return the least loss of any set."""
         cdef Py_ssize_t below = self.P if self.recall else self.k_now()
         return (below - self.most()) / <double> below if below > 0 else 0
 
     cdef double excess(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil:
-        """The loss of a hits and b others above the least one, 0 to the last bit where it is that."""
+        """Return the loss above the least one.
+
+        The set has a hits and b others.  It is 0 to the last bit where the loss is the least one.
+        """
         if self.recall or not self.loose:
             return (self.most() - min(a, self.most())) * self.gain_of()
         if b == 0 or self.P == 0 or (a == self.P and a + b == self.k_now()):
@@ -89,7 +100,10 @@ cdef class AtKProblem(LabelSets):
         return b / <double> (a + b) - self.unavoidable()
 
     cdef Py_ssize_t hits(self, Py_ssize_t size, double less) noexcept nogil:
-        """How many of so many best labels are positive, their keys taken `less` high; at ties the others go first."""
+        """Return how many of the best labels are positive.
+
+        The set has `size` labels.  The keys of positive labels are reduced by `less`; at ties the others go first.
+        """
         cdef Py_ssize_t a = 0, b = 0
         while a + b < size:
             if a == self.P or (b < self.N and self.positive[a].key - less <= self.negative[b].key):
@@ -99,14 +113,20 @@ cdef class AtKProblem(LabelSets):
         return a
 
     cdef Py_ssize_t above(self, const Keyed[::1] items, Py_ssize_t n, bint ties) noexcept nogil:
-        """How many of the sorted keys are above 0, or equal to it if `ties` count."""
+        """Return how many of the sorted keys are above 0.
+
+        Keys equal to 0 count if `ties` is true.
+        """
         cdef Py_ssize_t i = 0
         while i < n and (items[i].key > 0 or (ties and items[i].key == 0)):
             i += 1
         return i
 
     cdef void find_sigma_y(self, Py_ssize_t* a, Py_ssize_t* b) noexcept nogil:
-        """The hits and others of sigma_y: of the sets that lose least the best-scored one."""
+        """Find the hits and others of sigma_y.
+
+        It is the best-scored one of the sets with the least loss.
+        """
         cdef Py_ssize_t k = self.k_now()
         a[0] = self.most()
         b[0] = k - a[0]
@@ -118,7 +138,10 @@ cdef class AtKProblem(LabelSets):
             a[0] = max(k, self.above(self.positive, self.P, False))
 
     cdef void worst_maximiser(self, Py_ssize_t* a, Py_ssize_t* b) noexcept nogil:
-        """Those of the maximiser of the score that loses most."""
+        """Find the worst maximiser's hits and others.
+
+        It is the maximiser of the score with the largest loss.
+        """
         cdef Py_ssize_t wanted = self.above(self.positive, self.P, False)
         wanted += self.above(self.negative, self.N, not self.recall)
         wanted = self.limited(wanted, self.k_now(), self.n)
@@ -126,7 +149,10 @@ cdef class AtKProblem(LabelSets):
         b[0] = wanted - a[0]
 
     cdef void search(self, Py_ssize_t* b, Py_ssize_t* c) noexcept nogil:
-        """Maximise L + the keys of b others and of the hits, all but c."""
+        """Maximise L + keys.
+
+        The keys are those of b others and of the hits, all but c.
+        """
         cdef Py_ssize_t a
         if not self.loose:
             a = self.hits(self.k_now(), self.gain_of())
@@ -137,7 +163,10 @@ cdef class AtKProblem(LabelSets):
             self.search_at_least(b, c)
 
     cdef void search_at_most(self, Py_ssize_t* b, Py_ssize_t* c) noexcept nogil:
-        """The best set of each size up to k has one more of the best labels."""
+        """Search the sizes up to k.
+
+        The best set of each size has one more of the best labels.
+        """
         cdef double gain = self.gain_of(), value = 0, best = 0
         cdef Py_ssize_t a = 0, more = 0
         b[0], c[0] = 0, self.P
@@ -152,7 +181,10 @@ cdef class AtKProblem(LabelSets):
                 best, b[0], c[0] = value, more, self.P - a
 
     cdef void search_at_least(self, Py_ssize_t* b, Py_ssize_t* c) noexcept nogil:
-        """For sizes 1, 2, ...: the best number of hits grows with the size."""
+        """Search the sizes 1, 2, ...
+
+        The best number of hits grows with the size.
+        """
         cdef double best = -INFINITY, value, gap = 0
         cdef Py_ssize_t a = 0, more = 0, size
         for size in range(1, self.n + 1):
@@ -171,7 +203,7 @@ cdef class AtKProblem(LabelSets):
                 best, b[0], c[0] = value, more, self.P - a
 
     cdef void choose(self, unsigned char[::1] sigma, Py_ssize_t hits, Py_ssize_t others) noexcept nogil:
-        """The best-scored set with so many hits and others."""
+        """Set sigma to the best-scored set with given counts."""
         cdef Py_ssize_t i
         for i in range(self.n):
             sigma[i] = 0
@@ -202,7 +234,10 @@ cdef class AtKProblem(LabelSets):
         self.compare(t, <const unsigned char*> y, m, True, r)
 
     cdef void decode(self, const double* t, Py_ssize_t n, unsigned char* sigma, Keyed* room) noexcept nogil:
-        """The labels with the largest scores, at ties the first: k of them, or as many as have positive ones and may be."""
+        """Return the labels with the largest scores.
+
+        At ties the first are taken: k of them, or as many as have positive ones within the limit.
+        """
         cdef Py_ssize_t i, wanted = 0
         for i in range(n):
             room[i].key = t[i]

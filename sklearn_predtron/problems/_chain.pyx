@@ -1,4 +1,7 @@
-"""Sequences of labels: linear chains, and their losses (Shalev-Shwartz and Ben-David 2014, section 17.3)."""
+"""Sequences of labels: linear chains and their losses.
+
+See Shalev-Shwartz and Ben-David (2014), section 17.3.
+"""
 from libc.float cimport DBL_MAX
 from libc.math cimport INFINITY, fabs
 from libc.stdlib cimport free, malloc
@@ -31,11 +34,14 @@ from sklearn_predtron._core.rows import OVERFLOW
 from sklearn_predtron._core.state import MOST
 
 cdef double LARGE = 1e50    # beside which scores do not count
-NEVER = -1e100              # the max-marginal of what is never predicted, or less: finite, as scikit-learn expects scores
+NEVER = -1e100              # the max-marginal of labels that are never predicted, or less: finite, as scikit-learn expects scores
 
 
 cdef class TokenCodes(Labels):
-    """Sequences one after the other: the labels of sequence i, numbered 0, 1, ..., are codes[start[i]:start[i + 1]]."""
+    """Sequences one after the other.
+
+    The labels of sequence i, numbered 0, 1, ..., are codes[start[i]:start[i + 1]].
+    """
     cdef const Py_ssize_t[::1] codes, start
     cdef readonly Py_ssize_t most          # the largest code
     cdef readonly Py_ssize_t longest       # sequence
@@ -65,12 +71,12 @@ cdef class TokenCodes(Labels):
 
     @property
     def starts(self):
-        """Where each sequence begins, and the last one ends."""
+        """Starts of the sequences, and the end of the last."""
         return np.asarray(self.start)
 
 
 cdef double magnitude(const double[:, ::1] scores) noexcept nogil:
-    """The largest of their absolute values."""
+    """Return the largest of their absolute values."""
     cdef Py_ssize_t i, k
     cdef double largest = 0
     for i in range(scores.shape[0]):
@@ -80,14 +86,16 @@ cdef double magnitude(const double[:, ::1] scores) noexcept nogil:
 
 
 cdef class ChainProblem(Problem):
-    """All sequences of K labels, scored by their tokens, their pairs of neighbours, their first and their last label.
+    """All sequences of K labels.
 
-    rep(sigma) counts what these scores are of: <rep(sigma), t> = sum_t u_t(sigma_t) + A(sigma_{t-1}, sigma_t), and the scores
+    Scores belong to tokens, pairs of neighbours, the first label and the last.
+
+    rep(sigma) counts the parts of these scores: <rep(sigma), t> = sum_t u_t(sigma_t) + A(sigma_{t-1}, sigma_t), and the scores
     of the ends.  Its length varies, so that the decoder is the maximiser of the score, and no nearest representation.  C_L is
     that of one token, for how long sequences are is not known beforehand.
     """
     cdef Trellis c
-    cdef const double[:, ::1] walls        # what a transition, or in the last row a first label, adds to its score; or None
+    cdef const double[:, ::1] walls        # the penalty of a transition, or in the last row of a first label; or None
     cdef double[::1] table, first, best
     cdef Py_ssize_t[::1] competitor
     cdef Py_ssize_t[::1] slot              # where g has an entry of the table
@@ -116,7 +124,10 @@ cdef class ChainProblem(Problem):
         return type(self), (self.d, self.score_map.transition_scaling, self.allowed)
 
     def of_length(self, Py_ssize_t T):
-        """Return the same problem, of which the largest loss is that of a sequence of T tokens."""
+        """Return the same problem for at most T tokens.
+
+        Its largest loss is that of a sequence of T tokens.
+        """
         make, arguments = self.__reduce__()
         cdef ChainProblem own = make(*arguments)
         own.C_L = own.largest_loss(T)
@@ -127,16 +138,22 @@ cdef class ChainProblem(Problem):
         return 1
 
     def parts_of(self, T):
-        """Return over how many parts the loss of T tokens adds up, each of which costs c_L or more where it is wrong."""
+        """Return the number of parts of a T-token loss.
+
+        The loss adds up over the parts, each of which costs c_L or more where it is wrong.
+        """
         return 1
 
     @property
     def allowed(self):
-        """Which label may follow which, in the last row which may be first; None if all may."""
+        """Return which label may follow which.
+
+        The last row says which may be first; None if all may.
+        """
         return None if self.walls is None else np.asarray(self.walls) == 0
 
     cdef int check(self, Rows rows, Labels labels) except -1:
-        """Raise ValueError where labels are no sequences, or not those of the rows."""
+        """Raise ValueError if labels are not the rows' sequences."""
         cdef TokenCodes tags
         cdef Py_ssize_t i
         Problem.check(self, rows, labels)
@@ -155,7 +172,7 @@ cdef class ChainProblem(Problem):
         self.reserve(tags.longest)
 
     cdef int reserve(self, Py_ssize_t longest) except -1:
-        """Get ready for sequences of up to so many tokens."""
+        """Prepare for sequences of up to so many tokens."""
         if longest <= self.room:
             return 0
         self.best = np.empty(longest * self.c.stride)
@@ -165,7 +182,7 @@ cdef class ChainProblem(Problem):
         return 0
 
     cdef void bind(self, const double* t, Py_ssize_t m) noexcept nogil:
-        """Lay the scores of a round out for the recursions."""
+        """Arrange the scores of a round for the recursions."""
         cdef Py_ssize_t j, k, K = self.d
         cdef const double* pairs = t + m * K
         self.c.T, self.c.u = m, t
@@ -186,7 +203,10 @@ cdef class ChainProblem(Problem):
         r.competitor_loss = r.score_gap = 0
 
     cdef double lead_of_competitor(self, const Py_ssize_t* y) noexcept nogil:
-        """The score of the competitor less that of y, by what they do not share."""
+        """Return the competitor's score minus that of y.
+
+        It is summed over the parts that they do not share.
+        """
         cdef Py_ssize_t t, T = self.c.T, stride = self.c.stride
         cdef const Py_ssize_t* s = &self.competitor[0]
         cdef double lead = self.c.initial[s[0]] - self.c.initial[y[0]] + (self.c.final[s[T - 1]] - self.c.final[y[T - 1]])
@@ -221,7 +241,10 @@ cdef class ChainProblem(Problem):
         self.drop_zeros(g, m, n)
 
     cdef inline void count(self, ScoreGradient* g, Py_ssize_t m, Py_ssize_t entry, double value) noexcept nogil:
-        """Count an entry of the table, which may have been met before."""
+        """Count an entry of the table.
+
+        It may have been met before.
+        """
         if self.slot[entry] < 0:
             self.slot[entry] = g.n
             g.at[g.n], g.value[g.n] = m * self.d + entry, 0
@@ -229,7 +252,10 @@ cdef class ChainProblem(Problem):
         g.value[self.slot[entry]] += value
 
     cdef inline void drop_zeros(self, ScoreGradient* g, Py_ssize_t m, Py_ssize_t first) noexcept nogil:
-        """Drop the entries of the table, which begin at the first, whose counts agree."""
+        """Drop the table entries whose counts agree.
+
+        They begin at the first.
+        """
         cdef Py_ssize_t i, n = first
         for i in range(first, g.n):
             self.slot[g.at[i] - m * self.d] = -1
@@ -242,7 +268,10 @@ cdef class ChainProblem(Problem):
 
     cdef int check_scores(self, const double[:, ::1] scores, const Py_ssize_t[::1] start, const double[:, ::1] A,
                           const double[::1] begin, const double[::1] end) except -1:
-        """Raise ValueError where arrays do not have the sizes that are trusted, or sums of scores may overflow."""
+        """Raise ValueError if arrays have wrong sizes or overflow.
+
+        Later code trusts the sizes; sums of scores may overflow.
+        """
         cdef Py_ssize_t i, k, K = self.d, longest = 0
         cdef double largest = 0
         if scores.shape[1] != K or A.shape[0] != K or A.shape[1] != K or begin.shape[0] != K or end.shape[0] != K:
@@ -262,7 +291,10 @@ cdef class ChainProblem(Problem):
 
     cdef ChainProblem with_scores(self, const Py_ssize_t[::1] start, const double[:, ::1] A, const double[::1] begin,
                                   const double[::1] end):
-        """Return the same problem with room of its own, for others may be learning, and these transitions."""
+        """Return a copy with separate memory and these transitions.
+
+        Others may be training.
+        """
         cdef Py_ssize_t K = self.d
         make, arguments = self.__reduce__()
         cdef ChainProblem own = make(*arguments)
@@ -275,7 +307,10 @@ cdef class ChainProblem(Problem):
 
     def predict(self, const double[:, ::1] scores, const Py_ssize_t[::1] start, const double[:, ::1] A,
                 const double[::1] begin, const double[::1] end):
-        """The best sequences, of the labels' numbers (n_tokens,), under the scores of tokens and transitions; and if any is."""
+        """Return the best sequences, and whether any is allowed.
+
+        They consist of the labels' numbers (n_tokens,), and are best under the scores of tokens and transitions.
+        """
         cdef Py_ssize_t i
         cdef ChainProblem own
         cdef Py_ssize_t[::1] sigma = np.empty(scores.shape[0], dtype=np.intp)
@@ -292,7 +327,7 @@ cdef class ChainProblem(Problem):
         return np.asarray(sigma), bool(allowed)
 
     cdef bint is_allowed(self, const Py_ssize_t* sigma) noexcept nogil:
-        """Whether a sequence has no forbidden transition."""
+        """Return whether a sequence has no forbidden transition."""
         cdef Py_ssize_t t
         if self.walls is None:
             return True
@@ -305,7 +340,9 @@ cdef class ChainProblem(Problem):
 
     def marginals(self, const double[:, ::1] scores, const Py_ssize_t[::1] start, const double[:, ::1] A,
                   const double[::1] begin, const double[::1] end):
-        """The best score of a sequence with each label at each token (n_tokens, K), less that of the best sequence.
+        """Return the relative max-marginals (n_tokens, K).
+
+        It is the best score of a sequence with each label at each token, minus that of the best sequence.
 
         And if any sequence is allowed: each one, if not, has NEVER for all labels.
         """
@@ -335,7 +372,9 @@ cdef class ChainProblem(Problem):
 
     def probabilities(self, const double[:, ::1] scores, const Py_ssize_t[::1] start, const double[:, ::1] A,
                       const double[::1] begin, const double[::1] end):
-        """The probability of each label at each token (n_tokens, K) where that of a sequence is as exp(its score).
+        """Return each label's probability at each token, (n_tokens, K).
+
+        The probability of a sequence is proportional to exp(its score).
 
         And the log of the sum of exp(score) over the sequences of labels, for each of `start`; -inf where none is allowed.
         """
@@ -362,7 +401,9 @@ cdef class ChainProblem(Problem):
 
     def best_paths(self, Py_ssize_t n, const double[:, ::1] scores, const Py_ssize_t[::1] start, const double[:, ::1] A,
                    const double[::1] begin, const double[::1] end):
-        """The n best sequences of labels' numbers (n, n_tokens), and their scores (n, n_sequences).
+        """Return the n best sequences, and their scores.
+
+        They are labels' numbers (n, n_tokens) and scores (n, n_sequences).
 
         Beyond the sequences that are allowed there are -1, and -inf.
         """
@@ -391,7 +432,10 @@ cdef class ChainProblem(Problem):
 
     def scores_of_paths(self, const double[:, ::1] scores, TokenCodes labels not None, const double[:, ::1] A,
                         const double[::1] begin, const double[::1] end):
-        """The score of each sequence of labels; -inf where it is forbidden."""
+        """Return the score of each sequence of labels.
+
+        It is -inf where the sequence is forbidden.
+        """
         cdef Py_ssize_t i
         cdef ChainProblem own
         cdef double[::1] found = np.empty(labels.n)
@@ -412,7 +456,10 @@ cdef class ChainProblem(Problem):
 
     def leads_of_sequences(self, const double[:, ::1] scores, TokenCodes labels not None, const double[:, ::1] A,
                            const double[::1] begin, const double[::1] end):
-        """The score of each sequence of labels less that of the best other one; infinite where there is no other."""
+        """Return each sequence's lead over the best other one.
+
+        It is the difference of the scores, and infinite where there is no other.
+        """
         cdef Py_ssize_t i
         cdef ChainProblem own
         cdef double other
@@ -434,7 +481,10 @@ cdef class ChainProblem(Problem):
 
 
 cdef class HammingChain(ChainProblem):
-    """L = the sum of cost(y_t, sigma_t) over the tokens: the number of wrong ones, where each costs 1."""
+    """The loss L = the sum of cost(y_t, sigma_t).
+
+    The sum is over the tokens: it is the number of wrong ones, where each costs 1.
+    """
     cdef double[:, ::1] cost               # rows = true labels
     cdef double[::1] worst
     cdef Py_ssize_t[::1] prediction
@@ -460,7 +510,7 @@ cdef class HammingChain(ChainProblem):
 
     @property
     def cost_matrix(self):
-        """cost(y_t, sigma_t), or None where each wrong token costs 1."""
+        """Costs cost(y_t, sigma_t), or None where each costs 1."""
         costs = np.asarray(self.cost)
         return None if (costs == 1 - np.eye(self.d)).all() else costs.copy()
 
@@ -478,14 +528,19 @@ cdef class HammingChain(ChainProblem):
         return loss
 
     cdef void decode(self, const Py_ssize_t* y, Py_ssize_t* sigma) noexcept nogil:
-        """The best sequence; among several the one that costs most."""
+        """Find the best sequence as the competitor.
+
+        Among several, it is the most costly one.
+        """
         find_suffixes(&self.c, NULL, NULL)
         if follow(&self.c, sigma):
             follow_worst(&self.c, &self.cost[0, 0], y, &self.worst[0], sigma)
 
     def leads_for_loss(self, const double[:, ::1] scores, TokenCodes labels not None, const double[:, ::1] A,
                        const double[::1] begin, const double[::1] end):
-        """The most by which each sequence of labels leads every other for each unit of its loss; infinite if no other loses.
+        """Return each sequence's least lead per unit of loss.
+
+        It is the most by which it leads every other for each unit of its loss; infinite if no other has a loss.
 
         It is -inf where one without a loss scores more, or the labels are forbidden.
 
@@ -524,7 +579,10 @@ cdef class HammingChain(ChainProblem):
             rate = least = ratio
 
     cdef double rounding(self, const Py_ssize_t* y) noexcept nogil:
-        """By how much y and the competitor may differ where they are tied: labels that cost nothing often are."""
+        """Return the rounding error of y's lead over the competitor.
+
+        They may differ by it where they are tied: labels without a cost often are.
+        """
         cdef Py_ssize_t t
         cdef double size = 0
         for t in range(self.c.T):
@@ -568,7 +626,10 @@ cdef class ZeroOneChain(ChainProblem):
         return ChainProblem.reserve(self, longest)
 
     cdef double look(self, double* t, const Py_ssize_t* y, Py_ssize_t m, Round* r) noexcept nogil:
-        """Find the best sequence but y, and return its score; fill the loss."""
+        """Find the best sequence but y; return its score.
+
+        Fill in the loss.
+        """
         cdef double other
         self.bind(t, m)
         find_suffixes(&self.c, NULL, NULL)

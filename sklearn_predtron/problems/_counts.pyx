@@ -1,4 +1,7 @@
-"""Losses on sets of labels beyond the closed forms: any function of the counts."""
+"""Losses on sets of labels beyond the closed forms.
+
+A loss is any function of the counts.
+"""
 from libc.math cimport INFINITY
 
 import numpy as np
@@ -13,7 +16,10 @@ MOST_COUNTS = 2 * 10 ** 7      # entries of a table
 
 
 cdef class TabulatedSetLoss(LabelSets):
-    """L = function(a, b, c, d), tabulated for each P when it is first met; what the function raises stops the loop."""
+    """The loss L = function(a, b, c, d).
+
+    It is tabulated for each P when that first occurs; an error of the function stops the loop.
+    """
     cdef object function, error
     cdef dict tables                    # by P and N
     cdef const double[:, ::1] table     # L of the present P and N at [b, c]
@@ -59,7 +65,10 @@ cdef class TabulatedSetLoss(LabelSets):
         self.of_P, self.of_N = self.P, self.N
 
     cdef losses(self, Py_ssize_t P, Py_ssize_t N):
-        """L at [b, c] for a y with P labels that are on and N that are off, checked."""
+        """Return checked losses at [b, c] for a y.
+
+        It has P labels that are on and N that are off.
+        """
         return table_of(self.function, P, N, self.c_L, self.C_L)
 
     def reraise(self):
@@ -68,7 +77,7 @@ cdef class TabulatedSetLoss(LabelSets):
         raise error
 
     cdef void search(self, Py_ssize_t* b, Py_ssize_t* c) noexcept nogil:
-        """All b and c."""
+        """Search all b and c."""
         cdef double best = -INFINITY, value, without = 0, gap
         cdef Py_ssize_t more, missing
         for missing in range(self.P + 1):
@@ -84,7 +93,10 @@ cdef class TabulatedSetLoss(LabelSets):
 
 
 cdef class EvaluatedSetLoss(TabulatedSetLoss):
-    """L as a loss evaluates it, tabulated for each P when it is first met; `function` is the loss."""
+    """The loss as evaluated by a user-defined loss object.
+
+    It is tabulated for each P when that first occurs; `function` is the loss.
+    """
 
     @property
     def constants_source(self):
@@ -96,7 +108,10 @@ cdef class EvaluatedSetLoss(TabulatedSetLoss):
 
 
 def check_size(Py_ssize_t P, Py_ssize_t N):
-    """Raise ValueError where there are too many counts to tabulate a loss of all of them."""
+    """Raise ValueError if there are too many counts to tabulate.
+
+    The loss would be tabulated for all of them.
+    """
     if (P + 1) * (N + 1) > MOST_COUNTS:
         raise ValueError(
             f"a loss that is a function of the counts is tabulated, and a batch of {P} positive rows and {N} others has "
@@ -105,7 +120,10 @@ def check_size(Py_ssize_t P, Py_ssize_t N):
 
 
 def table_of(function, Py_ssize_t P, Py_ssize_t N, double c_L, double C_L):
-    """L at [b, c] for a y with P labels that are on and N that are off, checked."""
+    """Return checked losses at [b, c] for a y.
+
+    It has P labels that are on and N that are off.
+    """
     table = np.empty((N + 1, P + 1))
     for b in range(N + 1):
         for c in range(P + 1):
@@ -114,7 +132,10 @@ def table_of(function, Py_ssize_t P, Py_ssize_t N, double c_L, double C_L):
 
 
 def checked_loss(function, a, b, c, d, double c_L, double C_L):
-    """function(a, b, c, d), if that is a loss; c_L and C_L are NaN where they are not stated."""
+    """Return function(a, b, c, d), if it is a loss.
+
+    c_L and C_L are NaN where they are not stated.
+    """
     value = function(a, b, c, d)
     kind = type(value)
     number = value if kind is float or kind is np.float64 or kind is bool or kind is np.bool_ else real_number(value)

@@ -11,7 +11,7 @@ cdef class FiniteProblem(Problem):
     cdef double* decoded(self, double* t, double* room) noexcept nogil
     cdef inline const double* loss_row(self, Py_ssize_t label) noexcept nogil
     cdef inline double loss_at(self, Py_ssize_t sigma, Py_ssize_t label) noexcept nogil:
-        """L(sigma, y)."""
+        """Return L(sigma, y)."""
         return sigma != label if self.loss_of == NULL else self.loss_of[label * self.k + sigma]
     cdef inline void no_competitor(self, Py_ssize_t label, Round* r) noexcept nogil
     cdef void find_best(self, double* s, Py_ssize_t label, Round* r) noexcept nogil

@@ -1,4 +1,7 @@
-"""Problems over an explicit table of predictions: any loss matrix, any code matrix."""
+"""Problems over an explicit table of predictions.
+
+They have any loss matrix and any code matrix.
+"""
 from libc.math cimport INFINITY
 
 import numpy as np
@@ -24,7 +27,10 @@ cdef inline double larger(double a, double b) noexcept nogil:
 
 
 cdef inline double largest(const double* s, Py_ssize_t k) noexcept nogil:
-    """Four comparisons at a time do not wait for each other."""
+    """Return the largest score.
+
+    Four comparisons at a time do not wait for each other.
+    """
     cdef double a = s[0], b = s[0], c = s[0], d = s[0]
     cdef Py_ssize_t sigma = 1
     while sigma + 4 <= k:
@@ -40,7 +46,7 @@ cdef inline double largest(const double* s, Py_ssize_t k) noexcept nogil:
 
 
 cdef inline Py_ssize_t first_at(const double* s, double top) noexcept nogil:
-    """The first place of a value that is there."""
+    """Return the first place of a value that is there."""
     cdef Py_ssize_t sigma = 0
     while s[sigma] != top:
         sigma += 1
@@ -48,7 +54,10 @@ cdef inline Py_ssize_t first_at(const double* s, double top) noexcept nogil:
 
 
 cdef inline double largest_other(double* s, Py_ssize_t k, Py_ssize_t label) noexcept nogil:
-    """The largest score but the label's, which is out of the way meanwhile: a test in the loop costs more."""
+    """Return the largest score except the label's.
+
+    The label's is -inf meanwhile: a test in the loop takes longer.
+    """
     cdef double own = s[label], top
     s[label] = -INFINITY
     top = largest(s, k)
@@ -65,7 +74,7 @@ cdef inline double largest_sum(const double* s, const double* cost, Py_ssize_t k
 
 
 cdef inline double worst_loss(const double* s, const double* cost, Py_ssize_t k, double top) noexcept nogil:
-    """The largest loss of a maximiser of the score."""
+    """Return the largest loss of a maximiser of the score."""
     cdef double worst = 0
     cdef Py_ssize_t sigma
     for sigma in range(k):
@@ -117,7 +126,10 @@ cdef class FiniteProblem(Problem):
 
     @property
     def cost_matrix(self):
-        """L(sigma, y) at [y, sigma]; None for the 0-1 loss."""
+        """Return L(sigma, y) at [y, sigma].
+
+        Return None for the 0-1 loss.
+        """
         return None if self.loss_of == NULL else np.asarray(self.cost)
 
     @property
@@ -137,7 +149,10 @@ cdef class FiniteProblem(Problem):
         return 0
 
     cdef double* decoded(self, double* t, double* room) noexcept nogil:
-        """The k decoded scores <rep(sigma), t>, in the room for them unless they are t."""
+        """Return the k decoded scores <rep(sigma), t>.
+
+        They are in the memory for them unless they are t.
+        """
         cdef Py_ssize_t sigma, c
         cdef double s
         for sigma in range(self.k):
@@ -148,7 +163,10 @@ cdef class FiniteProblem(Problem):
         return room
 
     cdef inline const double* loss_row(self, Py_ssize_t label) noexcept nogil:
-        """L(., label) of the k predictions; NULL for the 0-1 loss."""
+        """Return L(., label) of the k predictions.
+
+        It is NULL for the 0-1 loss.
+        """
         if self.loss_of == NULL:
             return NULL
         return self.loss_of + label * self.k
@@ -206,7 +224,10 @@ cdef class FiniteProblem(Problem):
             g.value[c] = self.rep[r.competitor, c] - self.rep[r.sigma_y, c]
 
     def decision(self, const double[:, ::1] scores):
-        """Decoded scores <rep(sigma), t> for each row of scores, shape (n, k); a row's bits do not depend on the others."""
+        """Return decoded scores <rep(sigma), t>, (n, k).
+
+        They are those of each row of scores; a row's bits do not depend on the others.
+        """
         cdef double[:, ::1] decision = np.empty((scores.shape[0], self.k))
         cdef Py_ssize_t i
         self.check_scores(scores)
@@ -215,12 +236,15 @@ cdef class FiniteProblem(Problem):
         return np.asarray(decision)
 
     def check_scores(self, const double[:, ::1] scores):
-        """Raise ValueError unless there are d scores in each row."""
+        """Raise ValueError unless each row has d scores."""
         if scores.shape[1] != self.d:
             raise ValueError(f"scores must have {self.d} columns, got {scores.shape[1]}.")
 
     def predict(self, const double[:, ::1] scores):
-        """The prediction of each row of scores, shape (n,); of several the first."""
+        """Return the prediction of each row, shape (n,).
+
+        Of several, it is the first.
+        """
         cdef Py_ssize_t i, n = scores.shape[0]
         cdef Py_ssize_t[::1] predicted = np.empty(n, dtype=np.intp)
         cdef double[::1] room = np.empty(self.k)
@@ -253,7 +277,10 @@ cdef class FiniteProblem(Problem):
 
 
 cdef class OneHotProblem(FiniteProblem):
-    """rep(sigma) = e_sigma: scores are decoded as they are, and a step touches two classes."""
+    """Predictions with rep(sigma) = e_sigma.
+
+    Scores need no decoding, and a step touches two classes.
+    """
 
     def __init__(self, Py_ssize_t k, cost=None):
         self.set_loss(k, k, cost)

@@ -1,4 +1,4 @@
-"""Answers of a compiled problem in a round, for the checks."""
+"""Answers of a compiled problem, for the checks."""
 import numpy as np
 
 from sklearn_predtron._core.simd cimport ScoreGradient
@@ -6,7 +6,9 @@ from sklearn_predtron._core.problem cimport Labels, Problem, Round
 
 
 def ask(Problem problem not None, Labels labels not None, Py_ssize_t i, t, bint augmented):
-    """Ask for the competitor of label i at the scores t: the predicted one, or the loss-augmented one.
+    """Return the competitor of label i at the scores t.
+
+    It is the predicted one, or the loss-augmented one.
 
     Returns the loss suffered, the least loss of any prediction, the competitor's loss above that, the gap of the scores and
     rep(competitor) - rep(sigma_y), flat.  Where the predicted competitor has no loss, the gap and the difference are 0.

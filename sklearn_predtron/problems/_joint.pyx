@@ -1,4 +1,4 @@
-"""Problems written in Python whose features depend on the prediction as well."""
+"""Python problems whose features depend on the prediction."""
 from libc.math cimport fabs, isfinite, sqrt
 from libc.string cimport memcpy, memset
 
@@ -22,7 +22,10 @@ DOUBLE = np.dtype(np.float64)   # of the native byte order
 
 
 cdef class Features:
-    """Phi(x, sigma): all values, or those at some indices, in any order, of which one may stand twice."""
+    """The features Phi(x, sigma).
+
+    They are all values, or those at some indices, in any order, of which one may occur twice.
+    """
     cdef const double[::1] value
     cdef const Py_ssize_t[::1] index
     cdef bint is_dense
@@ -40,7 +43,10 @@ cdef class Features:
         return copy
 
     cdef bint sum_up(self, const double[::1] w) noexcept nogil:
-        """Fill in the score under w; whether all values are finite."""
+        """Fill in the score under w.
+
+        Return whether all values are finite.
+        """
         cdef double term
         cdef Py_ssize_t k
         self.score = self.size = 0
@@ -56,7 +62,9 @@ cdef class Features:
 
 
 cdef class PythonJointProblem(UserProblem):
-    """Asks a `sklearn_predtron.JointProblem`; the label of a round is the pair (x, y).
+    """Adapter of a user-defined `sklearn_predtron.JointProblem`.
+
+    The label of a round is the pair (x, y).
 
     The input of a step is the difference of two predictions' features, so that D^2 is 1 and R their largest distance.
     """
@@ -85,7 +93,10 @@ cdef class PythonJointProblem(UserProblem):
         self.weights = weights
 
     def scores_under(self, W, b, X):
-        """Ask these weights from here on; return what stands for the scores of the rounds."""
+        """Use these weights from here on.
+
+        Return the array that takes the place of the scores of the rounds.
+        """
         self.given = W[0]
         self.given.setflags(write=False)
         return np.zeros((len(X), 1))
@@ -122,7 +133,10 @@ cdef class PythonJointProblem(UserProblem):
 
     cdef check_decoders(self, w, x, y, prediction, competitor, Features of_competitor, right, Features of_right, bint augmented,
                         Round* r):
-        """Raise ValueError if a decoder returned what another prediction of the round beats beyond rounding."""
+        """Raise ValueError if a decoder's answer is not the best.
+
+        Another prediction of the round has a higher score, beyond rounding.
+        """
         cdef Features of_prediction = of_competitor
         cdef double best, allowed
         if augmented and prediction is not competitor:
@@ -145,7 +159,7 @@ cdef class PythonJointProblem(UserProblem):
                 "accepted is a prediction of the largest loss + <w, features>.")
 
     cdef Features features_of(self, x, prediction, w):
-        """Phi(x, sigma), checked, with its score under w."""
+        """Return Phi(x, sigma), checked, with its score under w."""
         cdef Features features
         value = self.inner.features(x, prediction)
         if sparse.issparse(value):
@@ -164,7 +178,7 @@ cdef class PythonJointProblem(UserProblem):
         return features
 
     cdef Features sparse_features(self, value, x, prediction):
-        """The stored values of a sparse row."""
+        """Return the stored values of a sparse row."""
         cdef const Py_ssize_t[::1] index
         cdef Py_ssize_t k
         cdef bint inside = True
@@ -206,7 +220,7 @@ cdef class PythonJointProblem(UserProblem):
     # --------------------------------------------------------------------------------------------------------- the round
 
     cdef take_difference(self, Features a, Features b, const double[::1] w):
-        """a - b, its squared length and its product with w."""
+        """Compute a - b, its squared length and its product with w."""
         if self.value is None:
             self.value, self.total = np.empty(self.n_features), np.zeros(self.n_features)
             self.index = np.empty(self.n_features, dtype=np.intp)
@@ -231,7 +245,10 @@ cdef class PythonJointProblem(UserProblem):
             self.value[k] = a.value[k] - b.value[k]
 
     cdef void gather(self, Features features) noexcept nogil:
-        """Move the differences at these features that are not 0, and not moved yet."""
+        """Gather the differences at these features.
+
+        Differences of 0, and those already gathered, are left out.
+        """
         cdef Py_ssize_t k, j
         for k in range(features.index.shape[0]):
             j = features.index[k]
@@ -269,7 +286,7 @@ cdef class PythonJointProblem(UserProblem):
 
 
 cdef void add(Features features, double factor, double[::1] total) noexcept nogil:
-    """Add to what stands at the features."""
+    """Add multiples of the features to the totals."""
     cdef Py_ssize_t k
     for k in range(features.value.shape[0]):
         total[k if features.is_dense else features.index[k]] += factor * features.value[k]

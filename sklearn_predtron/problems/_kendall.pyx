@@ -1,4 +1,7 @@
-"""Kendall's tau by hinges on pairs (UML 17.4), which no sum over positions is."""
+"""Kendall's tau by hinges on pairs (UML 17.4).
+
+It is no sum over positions.
+"""
 from libc.string cimport memset
 
 import numpy as np
@@ -9,7 +12,9 @@ from sklearn_predtron.problems._ranking cimport RankingProblem
 
 
 cdef class KendallTauProblem(RankingProblem):
-    """L = the share of pairs of different relevance that are not in the right order; in rounds, scores that tie are not.
+    """L = the share of pairs in the wrong order.
+
+    Pairs have different relevance; in rounds, scores that tie are wrong.
 
     The competitor is no ranking: <rep(sigma_y) - rep(competitor), t> is the mean over the pairs of the lead t_i - t_j where it
     is below the target, 1 (or not positive, for the predicted competitor), and 0 elsewhere.
@@ -36,12 +41,15 @@ cdef class KendallTauProblem(RankingProblem):
         r.loss = self.scale * self.active(0, False)
 
     cdef double loss_of_scores(self, const double* t) noexcept nogil:
-        """A pair of equal scores is half wrong."""
+        """Return the loss, with a pair of equal scores half wrong."""
         self.sort(t, False)
         return self.scale * (self.active(0, False) - self.tied_pairs() / 2.0)
 
     cdef Py_ssize_t tied_pairs(self) noexcept nogil:
-        """The number of pairs of different relevance and equal scores."""
+        """Return the number of relevant ties.
+
+        They are the pairs of different relevance and equal scores.
+        """
         cdef Py_ssize_t x = 0, end, i, g, pairs = 0
         for g in range(self.y.n_grades):
             self.slot[g] = 0
@@ -82,7 +90,10 @@ cdef class KendallTauProblem(RankingProblem):
             g.value[i] = self.delta[i]
 
     cdef void compare(self, const double* t, double target, Round* r) noexcept nogil:
-        """The pairs whose lead is short of the target, the direction and the gap."""
+        """Compare all pairs, and fill in direction and gap.
+
+        Pairs count if their lead is short of the target.
+        """
         cdef Py_ssize_t i
         memset(&self.delta[0], 0, self.n * sizeof(double))
         r.competitor_loss = self.scale * self.active(target, True)
@@ -93,13 +104,19 @@ cdef class KendallTauProblem(RankingProblem):
             r.score_gap += self.delta[i] * t[i]
 
     cdef inline bint near(self, Py_ssize_t high, Py_ssize_t low, double target) noexcept nogil:
-        """Whether the lead of one place in the order over another is below the target (not positive, where that is 0)."""
+        """Return whether a lead is below the target.
+
+        It is the lead of one place in the order over another; a lead of 0 is too small where the target is 0.
+        """
         if target == 0:
             return self.order[high].key <= self.order[low].key
         return self.order[high].key - self.order[low].key < target
 
     cdef Py_ssize_t active(self, double target, bint noted) noexcept nogil:
-        """The number of pairs that are short of the target; delta of the more relevant items falls by theirs if `noted`."""
+        """Return the number of pairs short of the target.
+
+        If the flag is set, delta of the more relevant items decreases by the number of their pairs.
+        """
         cdef Py_ssize_t x, count, passed = 0, total = 0, G = self.y.n_grades
         memset(&self.seen[0], 0, (G + 1) * sizeof(Py_ssize_t))
         for x in range(self.n):         # less relevant items come in as the more relevant one gets worse
@@ -113,7 +130,10 @@ cdef class KendallTauProblem(RankingProblem):
         return total
 
     cdef void behind(self, double target) noexcept nogil:
-        """Raise delta of the less relevant items by the number of their pairs."""
+        """Raise delta of the less relevant items.
+
+        It rises by the number of their pairs.
+        """
         cdef Py_ssize_t x, passed = self.n - 1
         memset(&self.seen[0], 0, (self.y.n_grades + 1) * sizeof(Py_ssize_t))
         for x in range(self.n - 1, -1, -1):
@@ -129,7 +149,7 @@ cdef class KendallTauProblem(RankingProblem):
             grade += grade & -grade
 
     cdef inline Py_ssize_t below(self, Py_ssize_t grade) noexcept nogil:
-        """How many of those added are of a lower number."""
+        """Return how many added items have a lower number."""
         cdef Py_ssize_t count = 0
         while grade > 0:
             count += self.seen[grade]

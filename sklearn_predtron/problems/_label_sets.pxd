@@ -1,4 +1,7 @@
-"""Sets of labels: sign vectors, and losses that depend on the counts of hits and misses."""
+"""Sets of labels: sign vectors, with losses of counts.
+
+The counts are those of hits and misses.
+"""
 from sklearn_predtron._core.problem cimport Labels, Problem, Round
 from sklearn_predtron.problems.inference._sorting cimport Keyed
 
@@ -18,7 +21,7 @@ cdef class IndicatorBlocks(Labels):
     cdef readonly Py_ssize_t longest
 
     cdef inline Py_ssize_t size(self, Py_ssize_t i) noexcept nogil:
-        """How many rows block i has."""
+        """Return the number of rows of block i."""
         return self.start[i + 1] - self.start[i]
 
 

@@ -1,4 +1,7 @@
-"""Sets of labels: sign vectors, and losses that depend on the counts of hits and misses."""
+"""Sets of labels: sign vectors, with losses of counts.
+
+The counts are those of hits and misses.
+"""
 from libc.math cimport INFINITY, NAN, fabs, pow, sqrt
 from libc.string cimport memcpy, memset
 
@@ -30,12 +33,15 @@ cdef class Indicators(Labels):
         return &self.rows[i, 0]
 
     def dense(self):
-        """All rows, as an array of shape (n, m)."""
+        """Return all rows, as an array of shape (n, m)."""
         return np.asarray(self.rows)
 
 
 cdef class SparseIndicators(Labels):
-    """The same from the places of the ones: label[start[i]:start[i + 1]] in row i."""
+    """Return the labels from the places of the ones.
+
+    They are label[start[i]:start[i + 1]] in row i.
+    """
 
     def __init__(self, const Py_ssize_t[::1] start, const Py_ssize_t[::1] label, Py_ssize_t m):
         self.n = start.shape[0] - 1
@@ -62,14 +68,17 @@ cdef class SparseIndicators(Labels):
         return &self.row[0]
 
     def dense(self):
-        """All rows, as an array of shape (n, m)."""
+        """Return all rows, as an array of shape (n, m)."""
         rows = np.zeros((self.n, self.row.shape[0]), dtype=np.uint8)
         rows[np.repeat(np.arange(self.n), np.diff(self.start)), self.label] = 1
         return rows
 
 
 cdef class IndicatorBlocks(Labels):
-    """A column of zeros and ones, in blocks one after the other: y[start[i]:start[i + 1]] of round i; none is empty."""
+    """A column of zeros and ones, in successive blocks.
+
+    y[start[i]:start[i + 1]] is that of round i; none is empty.
+    """
 
     def __init__(self, const unsigned char[::1] y, const Py_ssize_t[::1] start):
         lengths = np.diff(start)
@@ -90,12 +99,14 @@ cdef class IndicatorBlocks(Labels):
 
     @property
     def starts(self):
-        """Where each block begins, and the last one ends."""
+        """Starts of the blocks, and the end of the last."""
         return np.asarray(self.start)
 
 
 cdef class LabelSets(Problem):
-    """All sets of m labels, rep(sigma) = sign vector / sqrt(m) (Jain et al. 2015, section 3 and supplement, C.2).
+    """All sets of m labels.
+
+    rep(sigma) = sign vector / sqrt(m) (Jain et al. 2015, section 3 and supplement, C.2).
 
     The loss depends on y's P labels, the b that are on beside them and the c of them that are off.  The competitor of (2) is
     found by `search` among the sets that hold the best of the P labels and the best of the others: on the sorted scores the
@@ -125,7 +136,7 @@ cdef class LabelSets(Problem):
         self.balance = restored(self, (balance,), (between(0, 1),))[0]
 
     def parameters(self):
-        """Return the arguments of `__init__` after the number of labels."""
+        """Return `__init__`'s arguments after the number of labels."""
         return ()
 
     def reserve(self, Py_ssize_t n):
@@ -141,7 +152,10 @@ cdef class LabelSets(Problem):
                 self.reserve((<IndicatorBlocks> labels).longest)
 
     def state_constants(self, double c_L, double C_L):
-        """Take the least positive loss and the largest of sets of m labels; of batches the least depends on their lengths."""
+        """Set the least positive and the largest loss.
+
+        They are those of sets of m labels; of batches the least depends on their lengths.
+        """
         self.c_L, self.C_L = c_L if self.n_labels > 0 else NAN, C_L
 
     cdef int check(self, Rows rows, Labels labels) except -1:
@@ -169,19 +183,25 @@ cdef class LabelSets(Problem):
             raise ValueError(f"labels must be indicators of {self.d} labels.")
         return 0
 
-    # ---------------------------------------------------------------------------------------------- what a loss defines
+    # ---------------------------------------------------------------------------------------- parts that a loss defines
 
     cdef double loss(self, Py_ssize_t b, Py_ssize_t c) noexcept nogil:
-        """L of b false and c missing labels, for a y as seen last."""
+        """Return L of b false and c missing labels.
+
+        The true set is the current y.
+        """
         return 0
 
     cdef void search(self, Py_ssize_t* b, Py_ssize_t* c) noexcept nogil:
-        """Maximise L(b, c) + the keys of the best b others - those of the worst c positives; both are sorted."""
+        """Maximise L(b, c) + keys.
+
+        The keys are those of the best b others minus those of the worst c positives; both are sorted.
+        """
 
     # ------------------------------------------------------------------------------------------------------- the rounds
 
     cdef void bind_label(self, const unsigned char* y, Py_ssize_t m) noexcept nogil:
-        """Turn to a y: of the labels, or of m rows."""
+        """Set the current y: of the labels, or of m rows."""
         cdef Py_ssize_t i, count = 0
         self.n = m * self.d
         memcpy(&self.sigma_y[0], y, self.n)
@@ -196,7 +216,10 @@ cdef class LabelSets(Problem):
             self.weight_off *= pow(self.n / (2.0 * self.N), self.balance)
 
     cdef void worst_maximiser_loss(self, const double* t, const unsigned char* y, Py_ssize_t m, Round* r) noexcept nogil:
-        """The loss of the worst maximiser of the score, which becomes the competitor."""
+        """Find the worst maximiser of the score as the competitor.
+
+        Fill in its loss.
+        """
         cdef Py_ssize_t i, b = 0, c = 0, tied_b = 0, tied_c = 0
         self.bind_label(y, m)
         for i in range(self.n):
@@ -221,7 +244,10 @@ cdef class LabelSets(Problem):
                     b -= b > 0
 
     cdef double worst(self, Py_ssize_t* b, Py_ssize_t* c, Py_ssize_t tied_b, Py_ssize_t tied_c) noexcept nogil:
-        """The largest loss with up to tied_b, tied_c more mistakes; b and c become their numbers, as large as may be."""
+        """Return the largest loss with more mistakes.
+
+        There are up to tied_b, tied_c more; b and c become their numbers, as large as possible.
+        """
         cdef Py_ssize_t i, j, more_b = 0, more_c = 0
         cdef double largest = -1, loss
         for i in range(tied_b, -1, -1):
@@ -233,7 +259,10 @@ cdef class LabelSets(Problem):
         return largest
 
     cdef void finish_competitor(self, const double* t, const unsigned char* y, double competitor_loss, Round* r) noexcept nogil:
-        """Take the competitor with its loss, or sigma_y where that is no worse."""
+        """Complete the competitor with its loss.
+
+        sigma_y takes its place where that is no worse.
+        """
         cdef Py_ssize_t i
         cdef double gap = 0, ratio = self.weight_on / self.weight_off
         for i in range(self.n):
@@ -250,7 +279,10 @@ cdef class LabelSets(Problem):
             self.finish_competitor(t, <const unsigned char*> y, r.loss, r)
 
     cdef void sort(self, const double* t, const unsigned char* y) noexcept nogil:
-        """Sort the labels that are on in y, and the others, by their keys: what a label adds to the score when it is on."""
+        """Sort the labels that are on in y, and the others.
+
+        They are sorted by their keys: a key is the gain in score when the label is on.
+        """
         cdef Py_ssize_t i, p = 0, n = 0
         cdef Keyed item
         for i in range(self.n):
@@ -297,13 +329,19 @@ cdef class LabelSets(Problem):
     # ------------------------------------------------------------------------------------------------------- many rows
 
     cdef void decode(self, const double* t, Py_ssize_t n, unsigned char* sigma, Keyed* room) noexcept nogil:
-        """The set of n labels with the largest score, where sets tie the smallest; there is room for 2 n items."""
+        """Predict the set of n labels with the largest score.
+
+        Where sets tie, it is the smallest; there is memory for 2 n items.
+        """
         cdef Py_ssize_t i
         for i in range(n):
             sigma[i] = t[i] > 0
 
     def predict(self, const double[:, ::1] scores):
-        """The predicted set of each row of scores, zeros and ones of shape (n, m)."""
+        """Return the predicted set of each row.
+
+        It consists of zeros and ones of shape (n, m).
+        """
         cdef unsigned char[:, ::1] sigma = np.empty((scores.shape[0], self.d), dtype=np.uint8)
         cdef Keyed[::1] room = np.empty(2 * self.d, dtype=KEYED)
         cdef Py_ssize_t i
@@ -314,7 +352,10 @@ cdef class LabelSets(Problem):
         return np.asarray(sigma)
 
     def predict_batches(self, const double[::1] scores, const Py_ssize_t[::1] start):
-        """The predicted rows of each batch, zeros and ones of shape (n,); batch i has the scores[start[i]:start[i + 1]]."""
+        """Return the predicted rows of each batch.
+
+        They are zeros and ones of shape (n,); batch i has the scores[start[i]:start[i + 1]].
+        """
         cdef unsigned char[::1] sigma = np.empty(scores.shape[0], dtype=np.uint8)
         cdef Keyed[::1] room = np.empty(2 * scores.shape[0], dtype=KEYED)
         cdef Py_ssize_t i
@@ -325,12 +366,15 @@ cdef class LabelSets(Problem):
         return np.asarray(sigma)
 
     def check_scores(self, const double[:, ::1] scores):
-        """Raise ValueError unless there are d scores in each row."""
+        """Raise ValueError unless each row has d scores."""
         if scores.shape[1] != self.d:
             raise ValueError(f"scores must have {self.d} columns, got {scores.shape[1]}.")
 
     cdef double losing(self, double* lossless) noexcept nogil:
-        """The best score of a set that loses, or is ahead of sigma_y, as the sum of its keys; and that of sigma_y."""
+        """Return the best score of a set with a loss.
+
+        A set ahead of sigma_y counts too.  It is the sum of the set's keys; that of sigma_y is filled in.
+        """
         cdef Py_ssize_t i, j
         cdef double best = -INFINITY, kept, more
         lossless[0] = 0
@@ -399,7 +443,7 @@ cdef class LabelSets(Problem):
         return leads_of_all((2 * sets - 1) / np.sqrt(self.d), self.costs_of_sets(y, sets), right, numbers.ravel())
 
     def costs_of_sets(self, const unsigned char[:, ::1] y, sets):
-        """L(sigma, y) of each y and each set."""
+        """Return L(sigma, y) of each y and each set."""
         cdef LabelSets own = copy(self)
         true = np.asarray(y, dtype=np.intp)
         cdef Py_ssize_t[:, ::1] ahead = np.ascontiguousarray((1 - true) @ sets.T)
@@ -416,7 +460,7 @@ cdef class LabelSets(Problem):
 
 
 cdef class HammingProblem(LabelSets):
-    """L = (b + c) / m: every label for itself."""
+    """L = (b + c) / m: each label counts separately."""
 
     def __init__(self, Py_ssize_t m):
         LabelSets.__init__(self, m)
@@ -445,14 +489,20 @@ cdef class HammingProblem(LabelSets):
 
 
 cdef class BalancedErrorProblem(LabelSets):
-    """L = (c / P + b / N) / 2, of one of them alone where the other is 0 / 0."""
+    """L = (c / P + b / N) / 2.
+
+    It is one of the terms alone where the other is 0 / 0.
+    """
 
     def __init__(self, Py_ssize_t m):
         LabelSets.__init__(self, m)
         self.state_constants(1 / <double> max(self.d, 2 * (self.d - 1)), 1)
 
     cdef inline double cost(self, Py_ssize_t own, Py_ssize_t others) noexcept nogil:
-        """Return the cost of a mistake at one of `own` labels, given the number of `others`."""
+        """Return the cost of a mistake at one label.
+
+        It is one of `own` labels, given the number of `others`.
+        """
         return 1 / ((2.0 if others > 0 else 1.0) * own) if own > 0 else 0
 
     cdef double loss(self, Py_ssize_t b, Py_ssize_t c) noexcept nogil:
@@ -460,7 +510,7 @@ cdef class BalancedErrorProblem(LabelSets):
         return (missed + alarms) / 2 if self.P > 0 and self.N > 0 else missed + alarms
 
     cdef void loss_augmented_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
-        """Every label for itself."""
+        """Decide on every label separately."""
         cdef const unsigned char* on = <const unsigned char*> y
         cdef double of_on, of_off
         cdef Py_ssize_t i, b = 0, c = 0
@@ -484,7 +534,10 @@ cdef class SubsetZeroOneProblem(LabelSets):
         return b + c > 0
 
     cdef void loss_augmented_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
-        """The best set but y: the prediction, or, where that is y, y but for the label nearest to zero."""
+        """Find the best set but y.
+
+        It is the prediction, or, where that is y, y except for the label nearest to zero.
+        """
         cdef const unsigned char* on = <const unsigned char*> y
         cdef Py_ssize_t i, least = 0
         cdef double cost, cheapest = INFINITY
@@ -499,7 +552,10 @@ cdef class SubsetZeroOneProblem(LabelSets):
 
 
 cdef class ErrorSetSizeProblem(LabelSets):
-    """L = b c / (P N), the share of pairs of a label of y and another that are both predicted wrongly."""
+    """L = b c / (P N), the share of inverted pairs.
+
+    They are pairs of a label of y and another that are both predicted wrongly.
+    """
 
     def __init__(self, Py_ssize_t m):
         LabelSets.__init__(self, m)
@@ -509,7 +565,10 @@ cdef class ErrorSetSizeProblem(LabelSets):
         return b * c / <double> (self.P * self.N) if self.P > 0 and self.N > 0 else 0
 
     cdef void search(self, Py_ssize_t* b, Py_ssize_t* c) noexcept nogil:
-        """For c = 0, 1, ...: the best b grows with c."""
+        """Search c = 0, 1, ...
+
+        The best b grows with c.
+        """
         cdef double pair = self.loss(1, 1), best = -INFINITY, value, gap = 0
         cdef Py_ssize_t more = 0, missing
         for missing in range(self.P + 1):
@@ -524,7 +583,10 @@ cdef class ErrorSetSizeProblem(LabelSets):
 
 
 cdef class FBetaProblem(LabelSets):
-    """L = 1 - (1 + beta^2) a / ((1 + beta^2) a + b + beta^2 c), 0 where the denominator is."""
+    """L = 1 - F measure.
+
+    It is 1 - (1 + beta^2) a / ((1 + beta^2) a + b + beta^2 c), 0 where the denominator is.
+    """
     cdef double beta2
 
     def __init__(self, Py_ssize_t m, double beta):
@@ -547,7 +609,10 @@ cdef class FBetaProblem(LabelSets):
         return 1 - hits / below if below > 0 else 0
 
     cdef void search(self, Py_ssize_t* b, Py_ssize_t* c) noexcept nogil:
-        """For k = 0, 1, ... labels that are on: the best number of positives among them grows with k."""
+        """Search k = 0, 1, ... labels that are on.
+
+        The best number of positives among them grows with k.
+        """
         cdef double best = -INFINITY, value, gap = 0, below, gain
         cdef Py_ssize_t a = 0, more = 0, k
         for k in range(self.P):
@@ -571,7 +636,7 @@ cdef class FBetaProblem(LabelSets):
 
 
 cdef class JaccardProblem(LabelSets):
-    """L = 1 - a / (P + b), 0 where the denominator is."""
+    """L = 1 - a / (P + b), 0 where the denominator is 0."""
 
     def __init__(self, Py_ssize_t m):
         LabelSets.__init__(self, m)
@@ -581,7 +646,10 @@ cdef class JaccardProblem(LabelSets):
         return 1 - (self.P - c) / <double> (self.P + b) if self.P + b > 0 else 0
 
     cdef void search(self, Py_ssize_t* b, Py_ssize_t* c) noexcept nogil:
-        """For b = 0, 1, ...: the best number of positives grows with b."""
+        """Search b = 0, 1, ...
+
+        The best number of positives grows with b.
+        """
         cdef double best = -INFINITY, value, gap = 0
         cdef Py_ssize_t a = 0, more
         for more in range(self.P):

@@ -1,4 +1,7 @@
-"""Leads of sigma_y over the other predictions, listed: what a margin is the least of."""
+"""Leads of sigma_y over the other predictions, as a list.
+
+A margin is the least of them.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,10 @@ MOST_NUMBERS = 2e7  # in the vectors of a data set
 
 
 class Leads(NamedTuple):
-    """n leads factor (<code[own], t_row> - <code[other], t_other_row>), for the scores t of the rows."""
+    """n leads of sigma_y.
+
+    They are factor (<code[own], t_row> - <code[other], t_other_row>), for the scores t of the rows.
+    """
 
     code: NDArray  # shape (k, d)
     own: NDArray  # shape (n,), of sigma_y, or of the more relevant item
@@ -25,7 +31,7 @@ class Leads(NamedTuple):
 
 
 def check_room(numbers: float) -> None:
-    """Refuse data whose vectors would hold too many numbers."""
+    """Raise ValueError if the vectors would hold too many numbers."""
     if numbers > MOST_NUMBERS:
         raise ValueError(
             f"The vectors of the data hold {numbers:.2g} numbers, and at most {MOST_NUMBERS:.2g} are accepted; take fewer rows."
@@ -33,14 +39,20 @@ def check_room(numbers: float) -> None:
 
 
 def leads_of_all(code: NDArray, costs: NDArray, right: NDArray, labels: NDArray) -> Leads:
-    """The leads over every prediction that loses, or is not sigma_y, of numbered labels with sigma_y = right[y]."""
+    """Return the leads over predictions with a loss.
+
+    The leads are those over every prediction that has a loss, or is not sigma_y, of numbered labels with sigma_y = right[y].
+    """
     row, other = np.nonzero((costs[labels] > 0) | (np.arange(len(code)) != right[labels][:, None]))
     own = right[labels[row]]
     return Leads(code, own, other, row, row, np.ones(len(row)), costs[labels[row], other] > 0)
 
 
 def leads_of_pairs(lists: Any, n_labels: int, values: Callable[[int], NDArray] | None, width: float) -> Leads:
-    """The leads of more relevant items over others, times what a ranking by f makes of a lead; n_labels = 0 is of documents."""
+    """Return the leads of more relevant items over others.
+
+    They are scaled as in a ranking by f; n_labels = 0 is of documents.
+    """
     y = lists.relevances
     high, low, factor = [], [], []
     for begin, end in pairwise(lists.starts):
@@ -58,5 +70,8 @@ def leads_of_pairs(lists: Any, n_labels: int, values: Callable[[int], NDArray] |
 
 
 def least_gap(f: NDArray) -> float:
-    """min f(j) - f(j + 1) over neighbouring positions, over |f|; of a single position anything."""
+    """Return the least f(j) - f(j + 1) over |f|.
+
+    Positions j, j + 1 are neighbours; a single position has any value.
+    """
     return float(-np.diff(f).max(initial=-np.inf) / np.linalg.norm(f)) if len(f) > 1 else 0.0

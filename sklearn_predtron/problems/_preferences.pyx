@@ -1,4 +1,7 @@
-"""Rankings of labels by votes of pairs, each of which is a binary problem (Hüllermeier et al. 2008)."""
+"""Rankings of labels by votes of pairs.
+
+Each pair is a binary problem (Hüllermeier et al. 2008).
+"""
 from libc.math cimport INFINITY, fabs
 
 import numpy as np
@@ -15,7 +18,9 @@ MOST_LABELS = 1 << 16
 
 
 cdef class PreferencesProblem(Problem):
-    """Rankings of m labels by d = m (m - 1) / 2 scores; the one of the labels i < j is positive where i is ahead of j.
+    """Rankings of m labels by d = m (m - 1) / 2 scores.
+
+    The score of the labels i < j is positive where i is ahead of j.
 
     The pairs are in the order (0, 1), (0, 2), ..., (1, 2), ...; a single label has one score, of no pair.  Labels are ranked by
     the pairs that they win, then by the sums of their scores.  L is the share of pairs of different relevance that the ranking
@@ -49,7 +54,7 @@ cdef class PreferencesProblem(Problem):
             raise ValueError(f"every list must have {self.n_labels} relevances.")
 
     def check_scores(self, scores):
-        """Return scores, which may be flat, in rows of d."""
+        """Return scores, which may be flat, as rows of d."""
         if scores.size % self.d or (scores.ndim == 2 and scores.shape[1] != self.d):
             raise ValueError(f"scores must have {self.d} columns, got shape {scores.shape}.")
         return np.ascontiguousarray(scores, dtype=np.float64).reshape(-1, self.d)
@@ -59,11 +64,17 @@ cdef class PreferencesProblem(Problem):
         return SignProblem()
 
     cdef int preference(self, const Relevance* y, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
-        """1 where label i is more relevant than j, -1 where it is less, 0 where they tie."""
+        """Return the relation of labels i and j.
+
+        It is 1 where label i is more relevant than j, -1 where it is less, 0 where they tie.
+        """
         return (y.grade[i] < y.grade[j]) - (y.grade[j] < y.grade[i])
 
     cdef void decode(self, const double* t, double* key, double* margin) noexcept nogil:
-        """The pairs that each label wins, and a quarter of its share in the sum of all |scores|; margin is scratch."""
+        """Count the pairs that each label wins.
+
+        A quarter of its share in the sum of all |scores| is added; margin is scratch.
+        """
         cdef Py_ssize_t i, j, k, m = self.n_labels
         cdef double largest = 0, total = 0, share
         for i in range(m):
@@ -86,7 +97,10 @@ cdef class PreferencesProblem(Problem):
             key[i] += margin[i] / (4 * total)
 
     cdef double loss(self, const double* t, const Relevance* y, double* room, double tie) noexcept nogil:
-        """The share of pairs of different relevance that the ranking has not in the right order, each tied one counted `tie`."""
+        """Return the share of pairs in the wrong order.
+
+        Pairs have different relevance; each one tied in the ranking counts `tie`.
+        """
         cdef Py_ssize_t i, j
         cdef int ahead
         cdef double lead, wrong = 0
@@ -102,7 +116,10 @@ cdef class PreferencesProblem(Problem):
         return wrong / y.pairs
 
     cdef double suffered(self, const double* t, const Relevance* y) noexcept nogil:
-        """L of the ranking in a round, where a tie is a mistake."""
+        """Return L of the ranking in a round.
+
+        A tie is a mistake.
+        """
         return self.loss(t, y, &self.room[0], 1)
 
     cdef void decode_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
@@ -111,7 +128,10 @@ cdef class PreferencesProblem(Problem):
     # ---------------------------------------------------------------------------------------------------------- many rows
 
     def label_scores(self, scores):
-        """The decoded scores of the labels for each row of scores, shape (n, m)."""
+        """Return the labels' decoded scores, shape (n, m).
+
+        There is a row for each row of scores.
+        """
         cdef const double[:, ::1] t = self.check_scores(scores)
         cdef double[:, ::1] keys = np.empty((t.shape[0], self.n_labels))
         cdef double[::1] margin = np.empty(self.n_labels)
@@ -122,7 +142,10 @@ cdef class PreferencesProblem(Problem):
         return np.asarray(keys)
 
     def losses(self, scores, Relevances labels not None):
-        """The expectation of L of the ranking of each row of scores, labels that tie in random order."""
+        """Return the expected L of each row's ranking.
+
+        Labels that tie are in random order.
+        """
         cdef const double[:, ::1] t = self.check_scores(scores)
         cdef double[::1] out = np.empty(labels.n)
         cdef double[::1] room = np.empty(2 * self.n_labels)
@@ -134,13 +157,19 @@ cdef class PreferencesProblem(Problem):
         return np.asarray(out)
 
     def check_rounds(self, const double[:, ::1] scores, Relevances labels):
-        """Raise ValueError where labels are no lists of m relevances, one for each row of scores."""
+        """Raise ValueError unless labels are m relevances a row.
+
+        There is a list of them for each row of scores.
+        """
         self.check_lists(labels)
         if labels.n != scores.shape[0]:
             raise ValueError(f"there are {scores.shape[0]} rows of scores and {labels.n} lists.")
 
     def pair_margins(self, scores, Relevances labels not None):
-        """Twice the lead of the right label in each pair, shape (n, d); infinite where the labels tie."""
+        """Return twice the right label's lead in each pair.
+
+        The shape is (n, d); the lead is infinite where the labels tie.
+        """
         cdef const double[:, ::1] t = self.check_scores(scores)
         cdef double[:, ::1] out = np.full((labels.n, self.d), INFINITY)
         cdef const Relevance* y

@@ -1,4 +1,7 @@
-"""Rankings of lists of items: a query's documents, or the labels of a row."""
+"""Rankings of lists of items.
+
+They are a query's documents, or the labels of a row.
+"""
 from libc.math cimport INFINITY, sqrt
 
 from copy import copy
@@ -20,7 +23,9 @@ from sklearn_predtron.problems._leads import leads_of_pairs
 
 
 cdef class RankingProblem(Problem):
-    """All rankings of a list, rep(sigma)_i = f(position of i) / |f| for a decreasing f (Jain et al. 2015, sections 4 and 6).
+    """All rankings of a list.
+
+    rep(sigma)_i = f(position of i) / |f| for a decreasing f (Jain et al. 2015, sections 4 and 6).
 
     n_labels = 0 stands for queries, whose documents are the rows of a round.  sigma_y is the competitor's order, sorted again
     by relevance: an arbitrary right ranking does not learn.  A list of one grade has no wrong ranking: no loss and no step.
@@ -65,7 +70,10 @@ cdef class RankingProblem(Problem):
         return 0
 
     def check_lists(self, labels, scores=None):
-        """Raise ValueError where labels are no lists for the problem, or scores are not those of their items."""
+        """Raise ValueError if labels do not fit the problem.
+
+        They must be lists for the problem, and scores those of their items.
+        """
         cdef Relevances lists
         cdef Py_ssize_t i
         if not isinstance(labels, Relevances):
@@ -78,7 +86,10 @@ cdef class RankingProblem(Problem):
             raise ValueError(f"there are {len(scores)} scores for {lists.y.shape[0]} items.")
 
     def prepare(self, Relevances labels not None):
-        """Find the gains of the labels, and as many positions as the longest list has."""
+        """Prepare the gains and the positions of the labels.
+
+        There are as many positions as the longest list has.
+        """
         cdef Py_ssize_t m = labels.longest
         if labels.gain_of is not self:
             gain = self.ranking_loss.gain_table(labels)
@@ -105,28 +116,43 @@ cdef class RankingProblem(Problem):
         self.f = f      # at last: its length says that all others are as long
 
     def lay_positions(self, Py_ssize_t m, f):
-        """Tabulate what the loss needs to know of m positions; f is of them."""
+        """Tabulate the loss's values for m positions.
 
-    # ---------------------------------------------------------------------------------------------- what a loss defines
+        f is their decreasing function.
+        """
+
+    # ---------------------------------------------------------------------------------------- parts that a loss defines
 
     cdef double gain_of(self, Py_ssize_t grade) noexcept nogil:
-        """The gain of an item of the grade, in units of 1 / scale."""
+        """Return the gain of an item of the grade.
+
+        It is in units of 1 / scale.
+        """
         return self.y.gain[grade]
 
     cdef double loss(self) noexcept nogil:
-        """L of the ranking self.item, 0 only where it is in the order of relevance as far as the loss looks."""
+        """Return L of the ranking self.item.
+
+        It is 0 only where the loss finds the ranking in the order of relevance.
+        """
         return 0
 
     cdef double expected_loss(self) noexcept nogil:
-        """The expectation of L over the orders of the items of equal scores, given the ranking self.item by self.order."""
+        """Return the expected L over the orders of ties.
+
+        Ties are items of equal scores, given the ranking self.item by self.order.
+        """
         return 0
 
     cdef double least_loss(self) noexcept nogil:
-        """The least positive loss of a ranking of the list: c_L."""
+        """Return the least positive loss of the list's rankings: c_L."""
         return 0
 
     cdef double spread(self, Py_ssize_t n) noexcept nogil:
-        """D^2 of lists of n items: no two rankings are further apart than one and its reverse."""
+        """Return D^2 of lists of n items.
+
+        No two rankings are further apart than one and its reverse.
+        """
         cdef double product = 0
         cdef Py_ssize_t x
         for x in range(n):
@@ -134,24 +160,36 @@ cdef class RankingProblem(Problem):
         return 2 - 2 * product / self.square[n - 1]
 
     cdef bint infer(self) noexcept nogil:
-        """Find the ranking self.item that maximises L + <rep, t>; False where there is no memory."""
+        """Find the ranking self.item that maximises L + <rep, t>.
+
+        Return False where there is no memory.
+        """
         return False
 
     cdef double slam_weight(self, Py_ssize_t grade) noexcept nogil:
-        """The weight of an item of the grade in SLAM (Chaudhuri and Tewari 2015, eq. 10 and 11, averaged within the grade)."""
+        """Return the SLAM weight of an item of the grade.
+
+        See Chaudhuri and Tewari (2015), eq. 10 and 11; it is averaged within the grade.
+        """
         return 0
 
     # ------------------------------------------------------------------------------------------------------- the rounds
 
     cdef bint bind_label(self, const void* y, Py_ssize_t m) noexcept nogil:
-        """Turn to a list; whether any ranking of it is wrong."""
+        """Set the current list.
+
+        Return whether any ranking of it is wrong.
+        """
         self.y = <const Relevance*> y
         self.n = m * self.d
         self.Z = sqrt(self.square[self.n - 1])
         return self.y.n_grades > 1
 
     cdef void worst_maximiser_loss(self, const double* t, Round* r, bint again=False) noexcept nogil:
-        """The loss of the worst maximiser of the score, which becomes the ranking."""
+        """Find the worst maximiser of the score as the ranking.
+
+        Fill in its loss.
+        """
         cdef Py_ssize_t x, end, i
         cdef bint tied = False
         self.sort(t, again)
@@ -172,7 +210,10 @@ cdef class RankingProblem(Problem):
         r.loss = self.loss()
 
     cdef void sort(self, const double* t, bint again) noexcept nogil:
-        """Sort the items; the list sorted last `again` from the order it is in, which other scores change little."""
+        """Sort the items.
+
+        The list sorted last is sorted `again` from its present order, which other scores change little.
+        """
         cdef Py_ssize_t i
         for i in range(self.n):
             if not again:
@@ -181,7 +222,10 @@ cdef class RankingProblem(Problem):
         sort_descending(&self.order[0], &self.spare[0], self.n)
 
     cdef void finish_competitor(self, const double* t, Round* r) noexcept nogil:
-        """Find sigma_y and the gap to the competitor, the ranking self.item; or take sigma_y where that is no worse."""
+        """Find sigma_y and the gap to the competitor.
+
+        The competitor is the ranking self.item, or sigma_y where that is no worse.
+        """
         cdef Py_ssize_t x, i, g
         cdef double gap = 0
         r.competitor_loss = self.loss()
@@ -199,7 +243,7 @@ cdef class RankingProblem(Problem):
             self.no_competitor(r)
 
     cdef void no_competitor(self, Round* r) noexcept nogil:
-        """The competitor is sigma_y."""
+        """Take sigma_y as the competitor."""
         cdef Py_ssize_t i
         r.competitor_loss = r.score_gap = 0
         for i in range(self.n):
@@ -240,7 +284,10 @@ cdef class RankingProblem(Problem):
             g.value[i] = (self.f[self.competitor[i]] - self.f[self.sigma_y[i]]) / self.Z
 
     cdef void follow(self) noexcept nogil:
-        """The ranking with the positions self.competitor; that by score stays where the search was cut short and it is better."""
+        """Set the ranking to the positions self.competitor.
+
+        That by score stays where the search was cut short and it is better.
+        """
         cdef Py_ssize_t i
         cdef double by_score = self.objective() if self.inference.cut_short else -INFINITY
         for i in range(self.n if self.inference.cut_short else 0):
@@ -252,7 +299,7 @@ cdef class RankingProblem(Problem):
                 self.item[i] = self.slot[i]
 
     cdef double objective(self) noexcept nogil:
-        """L + <rep, t> of the ranking self.item."""
+        """Return L + <rep, t> of the ranking self.item."""
         cdef Py_ssize_t x
         cdef double value = self.loss()
         for x in range(self.n):
@@ -260,7 +307,7 @@ cdef class RankingProblem(Problem):
         return value
 
     cdef void span(self, const double* t) noexcept nogil:
-        """The best and the worst score of each grade."""
+        """Find the best and the worst score of each grade."""
         cdef Py_ssize_t i, g
         for g in range(self.y.n_grades):
             self.top[g], self.bottom[g] = -INFINITY, INFINITY
@@ -272,7 +319,10 @@ cdef class RankingProblem(Problem):
                 self.bottom[g], self.bottom_at[g] = t[i], i
 
     cdef void widest(self, const double* t, Pair* pair) noexcept nogil:
-        """The pair of different grades that is furthest from the right order."""
+        """Find the pair furthest from the right order.
+
+        Its items have different grades.
+        """
         cdef Py_ssize_t g, top
         self.span(t)
         top = self.y.n_grades - 1
@@ -292,7 +342,10 @@ cdef class RankingProblem(Problem):
     # ------------------------------------------------------------------------------------------------------ for the faces
 
     def losses(self, const double[::1] scores, Relevances labels not None):
-        """The expectation of L of the rankings that sort the lists by their scores, items of equal scores in random order."""
+        """Return the expected L of rankings that sort by scores.
+
+        Items of equal scores are in random order.
+        """
         cdef double[::1] out = np.zeros(labels.n)
         cdef Py_ssize_t i, begin
         self.check_lists(labels, scores)
@@ -305,11 +358,14 @@ cdef class RankingProblem(Problem):
         return np.asarray(out)
 
     def label_scores(self, scores):
-        """The scores by which the labels are ranked."""
+        """Return the scores by which the labels are ranked."""
         return scores
 
     def least_losses(self, Relevances labels not None):
-        """The least positive loss of a ranking of each list, infinite where there is none."""
+        """Return the least positive loss for each list.
+
+        It is infinite where no ranking has one.
+        """
         cdef double[::1] out = np.full(labels.n, np.inf)
         cdef Py_ssize_t i
         self.check_lists(labels)
@@ -330,21 +386,26 @@ cdef class RankingProblem(Problem):
         return self.expected_loss() if tied else self.loss()
 
     cdef Py_ssize_t end_of_tie(self, Py_ssize_t x) noexcept nogil:
-        """Where the items end whose scores are equal to that of the item in place x of the order."""
+        """Return the end of a tie.
+
+        Its items have the same score as that in place x of the order.
+        """
         cdef Py_ssize_t end = x + 1
         while end < self.n and self.order[end].key == self.order[x].key:
             end += 1
         return end
 
     cdef Py_ssize_t of_grade(self, Py_ssize_t g, Py_ssize_t x, Py_ssize_t end) noexcept nogil:
-        """How many of the items in places x to end are of a grade."""
+        """Return how many items x to end have a grade."""
         cdef Py_ssize_t i, count = 0
         for i in range(x, end):
             count += self.y.grade[self.item[i]] == g
         return count
 
     def margins(self, scores, Relevances labels not None, bint pairwise=False):
-        """The least lead of a more relevant item over a less relevant one in each list, infinite where there are none.
+        """Return each list's least lead of relevance.
+
+        It is that of a more relevant item over a less relevant one, infinite where there are none.
 
         Unless `pairwise`, times the least difference of f over neighbouring positions / |f|.
         """
@@ -364,7 +425,10 @@ cdef class RankingProblem(Problem):
         return np.asarray(out)
 
     def slam_surrogates(self, const double[::1] scores, Relevances labels not None):
-        """sum_i v_i max(0, 1 + t_k(i) - t_i) of each list (Chaudhuri and Tewari 2015, eq. 9)."""
+        """Return each list's SLAM loss.
+
+        It is sum_i v_i max(0, 1 + t_k(i) - t_i) (Chaudhuri and Tewari 2015, eq. 9).
+        """
         cdef double[::1] out = np.zeros(labels.n)
         cdef Py_ssize_t i, begin
         self.check_lists(labels, scores)
@@ -399,7 +463,10 @@ cdef class RankingProblem(Problem):
 
     @property
     def D2_of_pairs(self):
-        """|x_i - x_j|^2 / R^2 at most: of documents of length R, and of labels, |e_i - e_j|^2."""
+        """Largest |x_i - x_j|^2 / R^2.
+
+        It is that of documents of length R; of labels, it is |e_i - e_j|^2.
+        """
         return 4.0 if self.n_labels == 0 else 2.0
 
     @property

@@ -1,4 +1,7 @@
-"""Rankings by the losses that are sums over positions, and by whether any item is misplaced."""
+"""Rankings by losses over positions, and by any error.
+
+The losses are sums over positions, and the indicator of any misplaced item.
+"""
 from libc.math cimport INFINITY
 
 import numpy as np
@@ -8,7 +11,9 @@ from sklearn_predtron.problems.inference._sorting cimport sort_descending
 
 
 cdef class NDCGProblem(RankingProblem):
-    """L = 1 - DCG / W, where DCG sums gain times discount D over the positions, and W is that of the best ranking.
+    """L = 1 - DCG / W.
+
+    DCG sums gain times discount D over the positions, and W is that of the best ranking.
 
     For any decreasing f the competitor is found by chains of items; where f = D by one sort.
     """
@@ -54,7 +59,7 @@ cdef class NDCGProblem(RankingProblem):
         return max(0, self.scale * short) if wrong else 0
 
     cdef double expected_loss(self) noexcept nogil:
-        """Each position of a tie has the mean gain of the tie."""
+        """Return the loss with the mean gain within ties."""
         cdef Py_ssize_t g = 0, x = 0, end, i, grades, behind = 0
         cdef double short = 0, mean
         cdef bint wrong = False
@@ -75,7 +80,10 @@ cdef class NDCGProblem(RankingProblem):
         return max(0, self.scale * short) if wrong else 0
 
     cdef double least_loss(self) noexcept nogil:
-        """That of exchanging two items of neighbouring grades across one fall of D, of which any loss is a sum."""
+        """Return the loss of one exchange of neighbouring grades.
+
+        It is across one fall of D; any loss is a sum of such losses.
+        """
         cdef Py_ssize_t x, grade = 0, begin = 0, end
         cdef double gain, least = INFINITY
         for x in range(self.n - 1):
@@ -115,7 +123,10 @@ cdef class NDCGProblem(RankingProblem):
 
 
 cdef class AveragePrecisionProblem(RankingProblem):
-    """L = 1 - AP, the mean over the relevant items of the share of relevant ones down to each; two grades."""
+    """L = 1 - AP, for two grades.
+
+    AP is the mean over the relevant items of the share of relevant ones down to each.
+    """
     cdef unsigned char[::1] relevant
 
     def lay_positions(self, Py_ssize_t m, f):
@@ -131,7 +142,10 @@ cdef class AveragePrecisionProblem(RankingProblem):
         return short / P
 
     cdef double expected_loss(self) noexcept nogil:
-        """Of the items of a tie, P relevant, each is relevant with probability P / size, and then (P - 1) / (size - 1)."""
+        """Return the expected loss over ties.
+
+        Of the items of a tie, P relevant, each is relevant with probability P / size, and then (P - 1) / (size - 1).
+        """
         cdef Py_ssize_t x = 0, end, i, P, hits = 0
         cdef double short = 0, before
         while x < self.n:
@@ -146,7 +160,10 @@ cdef class AveragePrecisionProblem(RankingProblem):
         return max(0, short) / self.y.first[1]
 
     cdef double least_loss(self) noexcept nogil:
-        """That of the last relevant item one position too low."""
+        """Return the loss if one item is too low.
+
+        It is the last relevant item, one position too low.
+        """
         return 1 / (self.y.first[1] * (self.y.first[1] + 1.0))
 
     cdef bint infer(self) noexcept nogil:
@@ -163,7 +180,10 @@ cdef class AveragePrecisionProblem(RankingProblem):
 
 
 cdef class SwappedPairsProblem(RankingProblem):
-    """L = the share of pairs of different relevance that are in the wrong order; two grades."""
+    """L = the share of wrongly ordered pairs.
+
+    They are pairs of different relevance, for two grades.
+    """
     cdef double[::1] D
 
     def lay_positions(self, Py_ssize_t m, f):
@@ -185,7 +205,7 @@ cdef class SwappedPairsProblem(RankingProblem):
         return self.scale * swapped
 
     cdef double expected_loss(self) noexcept nogil:
-        """A pair of equal scores is half wrong."""
+        """Return the loss, with a pair of equal scores half wrong."""
         cdef Py_ssize_t x = 0, end, P, ahead = 0
         cdef double swapped = 0
         while x < self.n:
@@ -221,7 +241,10 @@ cdef class RankingZeroOneProblem(RankingProblem):
         return 0
 
     cdef double expected_loss(self) noexcept nogil:
-        """1 - the probability that each place of a tie has one of the most relevant items that are left."""
+        """Return 1 - the probability that ties are right.
+
+        A tie is right if each place has one of the most relevant items that are left.
+        """
         cdef Py_ssize_t x = 0, end, i, g = 0, left
         cdef double right = 1
         for i in range(self.y.n_grades):
@@ -245,10 +268,12 @@ cdef class RankingZeroOneProblem(RankingProblem):
         return 1
 
     cdef bint infer(self) noexcept nogil:
-        """The order by score, or where it is right the best wrong one: two neighbours of different grades change places.
+        """Find the order by score, or the best wrong one.
 
-        A wrong ranking has, above some border of two grades, other items than the best: it scores less by at least what the
-        exchange across that border costs.
+        Where the order by score is right, two neighbours of different grades change places.
+
+        A wrong ranking has, above some border of two grades, other items than the best: its score is lower by at least the
+        cost of the exchange across that border.
         """
         cdef Py_ssize_t g, x, border = 0
         cdef double cost, least = INFINITY

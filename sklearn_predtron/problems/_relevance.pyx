@@ -1,4 +1,7 @@
-"""Relevances of lists of items: a query's documents, or the labels of a row."""
+"""Relevances of lists of items.
+
+They are a query's documents, or the labels of a row.
+"""
 import numpy as np
 
 from sklearn_predtron._core.problem cimport Labels
@@ -11,9 +14,11 @@ cdef enum:
 
 
 cdef class Relevances(Labels):
-    """Lists one after the other: relevance y[start[i]:start[i + 1]] in list i, finite and not negative; none is empty.
+    """Lists of relevances, one after the other.
 
-    What is known of the grades of list i, of which there are at most as many as items, lies from start[i] + i on.
+    List i is y[start[i]:start[i + 1]], finite and not negative; none is empty.
+
+    The data on the grades of list i, of which there are at most as many as items, lie from start[i] + i on.
     """
 
     def __init__(self, const double[::1] y, const Py_ssize_t[::1] start):
@@ -75,12 +80,15 @@ cdef class Relevances(Labels):
 
     @property
     def starts(self):
-        """Where each list begins, and the last one ends."""
+        """Starts of the lists, and the end of the last."""
         return np.asarray(self.start)
 
     @property
     def values(self):
-        """Relevance of every grade of every list; the highest of the list where it has fewer than items."""
+        """Relevance of every grade of every list.
+
+        It is the highest of the list where the list has fewer grades than items.
+        """
         return np.asarray(self.value)
 
     @property
@@ -90,14 +98,14 @@ cdef class Relevances(Labels):
 
     @property
     def top_grades(self):
-        """Which of `values` are of the highest grade of their list."""
+        """Whether `values` are of their list's highest grade."""
         top = np.zeros(self.value.shape[0], dtype=bool)
         top[np.asarray(self.start)[:self.n] + np.arange(self.n)] = True
         return top
 
 
 cdef inline bint few(const double* y, Py_ssize_t m) noexcept nogil:
-    """Whether all relevances are whole numbers below FEW."""
+    """Return whether all relevances are whole numbers below FEW."""
     cdef Py_ssize_t i
     for i in range(m):
         if not y[i] < FEW or y[i] != <double> <Py_ssize_t> y[i]:

@@ -10,7 +10,9 @@ from sklearn_predtron.norms._shared_direction import SharedMap
 
 
 cdef class ThermometerProblem(FiniteProblem):
-    """rep(k)_j = +1 up to rank k and -1 beyond it, / sqrt(r - 1): decoded scores are sums (Milidiú and Rocha 2019, eq. 7).
+    """Ranks k with rep(k)_j = +1 up to rank k, else -1.
+
+    rep(k) is divided by sqrt(r - 1): decoded scores are sums (Milidiú and Rocha 2019, eq. 7).
 
     If one direction is `shared`, each of the r - 1 scores has a threshold of its own alone.
     """
@@ -56,5 +58,8 @@ cdef class ThermometerProblem(FiniteProblem):
             g.n += 1
 
     def predict(self, const double[:, ::1] scores):
-        """The highest of the best ranks: a score of 0 is on the upper side of its threshold."""
+        """Return the highest of the best ranks.
+
+        A score of 0 is on the upper side of its threshold.
+        """
         return self.k - 1 - self.decision(scores)[:, ::-1].argmax(axis=1)

@@ -12,7 +12,7 @@ cdef class Objects(Labels):
 cdef class UserProblem(Problem):
     cdef readonly object inner
     cdef readonly bint checked
-    cdef object error               # what was raised
+    cdef object error               # the error that was raised
     cdef size(self, attribute, what)
     cdef stated(self, constant)
     cdef try_find(self, double* t, y, bint augmented, Round* r)

@@ -34,7 +34,9 @@ cdef class Objects(Labels):
 
 
 cdef class UserProblem(Problem):
-    """Asks an object of the user's, and checks its answers; what it raises stops the loop after the last complete round.
+    """Adapter of a user-defined problem, with checked answers.
+
+    An error that it raises stops the loop after the last complete round.
 
     `checked` = False takes the answers as they are.
     """
@@ -66,7 +68,7 @@ cdef class UserProblem(Problem):
         return type(self.inner).__name__
 
     cdef size(self, attribute, what):
-        """A number of scores or features that the problem states."""
+        """Return the stated number of scores or features."""
         try:
             d = getattr(self.inner, attribute)
         except AttributeError as error:
@@ -76,7 +78,7 @@ cdef class UserProblem(Problem):
         return d
 
     cdef stated(self, constant):
-        """c_L, C_L or D2; NaN where it is not stated."""
+        """Return c_L, C_L or D2; NaN where it is not stated."""
         value = getattr(self.inner, constant, None)
         if value is None:
             return float("nan")
@@ -102,10 +104,10 @@ cdef class UserProblem(Problem):
             self.failed = True
 
     cdef find(self, double* t, y, bint augmented, Round* r):
-        """Find the competitor, and fill in losses and the gap of the scores."""
+        """Find the competitor; fill in losses and the score gap."""
 
     cpdef double loss_of(self, prediction, y) except? -1:
-        """L(sigma, y), checked."""
+        """Return L(sigma, y), checked."""
         cdef double loss
         value = self.inner.loss(prediction, y)
         if type(value) is float or type(value) is int or type(value) is np.float64 or type(value) is bool:
@@ -197,7 +199,10 @@ cdef class PythonProblem(UserProblem):
         r.loss = loss
 
     cdef check_distance(self, competitor, right):
-        """Raise ValueError where two representations are further apart than D2 states."""
+        """Raise ValueError where D2 is too small.
+
+        Two representations are then further apart than it states.
+        """
         cdef double square = 0
         cdef Py_ssize_t c
         if isnan(self.squared_diameter):
@@ -212,7 +217,7 @@ cdef class PythonProblem(UserProblem):
     # ------------------------------------------------------------------------------------------------------- the answers
 
     cpdef representation_of(self, prediction):
-        """rep(sigma) as an array of float64, checked."""
+        """Return rep(sigma) as an array of float64, checked."""
         cdef const double[::1] rep
         cdef double square = 0
         cdef Py_ssize_t c
@@ -238,7 +243,7 @@ cdef class PythonProblem(UserProblem):
             f"shape (n_scores,) = ({self.d},) and of length 1 (to within {UNIT:g}).")
 
     cdef double score(self, const double[::1] rep, const double* t) except? -1:
-        """<rep, t>."""
+        """Return <rep, t>."""
         cdef double score = 0
         cdef Py_ssize_t c
         for c in range(self.d):
@@ -246,7 +251,7 @@ cdef class PythonProblem(UserProblem):
         return score
 
     cdef double length(self, const double* t):
-        """|t|."""
+        """Return |t|."""
         cdef double square = 0
         cdef Py_ssize_t c
         for c in range(self.d):
@@ -254,7 +259,10 @@ cdef class PythonProblem(UserProblem):
         return sqrt(square)
 
     cdef check_scores_kept(self, array, const double* t, method):
-        """The method has left its argument alone; a score of NaN, which is refused after the round, may be any."""
+        """Return whether the method left its argument unchanged.
+
+        A score of NaN, which is rejected after the round, may be any.
+        """
         cdef const double[::1] given = array
         cdef Py_ssize_t c
         if given.shape[0] == self.d:
@@ -288,5 +296,5 @@ cdef class PythonProblem(UserProblem):
             g.value[c] = self.change[c]
 
     def decode(self, const double[:, ::1] scores):
-        """The prediction for each row of scores, as a list."""
+        """Return the prediction for each row of scores, as a list."""
         return [self.inner.decode(np.array(t)) for t in scores]

@@ -1,4 +1,4 @@
-"""Updates: when to change the weights, towards which competitor, and how far."""
+"""Updates of the weights: when, to which competitor and how far."""
 
 from sklearn_predtron.updates._base import Update
 from sklearn_predtron.updates._base import build_rule as build_rule

@@ -19,7 +19,7 @@ POSITIVE = Interval(Real, 0, None, closed="neither")
 class Update(Part):
     """Base of the updates W <- W + eta (rep(sigma_y) - rep(competitor)) x^T.
 
-    `needs` names what a problem must offer.  `auto_scaling` is the value of intercept_scaling="auto" under the update.
+    `needs` names the parts that a problem must offer.  `auto_scaling` is the value of intercept_scaling="auto" under the update.
     `pairwise` says whether the margin is that of pairs of items.
 
     See Also
@@ -78,7 +78,9 @@ class Update(Part):
         raise ValueError(f"No loss bound is proven for update={self}.")
 
     def loss_bound(self, problem: Problem, margin: float, radius: float, c_L: float) -> float:
-        """Bound the online loss on data that are separable with a margin, if `theorem` names a theorem.
+        """Bound the online loss on data separable with a margin.
+
+        The bound exists if `theorem` names a theorem.
 
         Parameters
         ----------
@@ -99,7 +101,9 @@ class Update(Part):
         raise TypeError(f"{type(self).__name__} does not define loss_bound(); an update with a theorem must.")
 
     def unit_margin_bound(self, problem: Problem, unit_margin: float, radius: float, c_L: float) -> float:
-        """Bound the online loss on data that are separable with a margin for each unit of loss.
+        """Bound the online loss on data with a loss-scaled margin.
+
+        The data are separable with a margin for each unit of loss.
 
         Parameters
         ----------
@@ -120,7 +124,9 @@ class Update(Part):
         raise ValueError(f"No loss bound by a unit margin is proven for update={self}; pass a margin.")
 
     def comparator_bound(self, problem: Problem, against: Comparator, c_L: float) -> float:
-        """Bound the online loss on any data by that of given weights, if such a bound is proven.
+        """Bound the online loss on any data.
+
+        The bound depends on the loss of given weights, and exists if one is proven.
 
         Parameters
         ----------
@@ -140,7 +146,10 @@ class Update(Part):
 
 
 def build_rule(update: Update, problem: Problem) -> Rule:
-    """Return the compiled rule of an update; raise ValueError if the problem lacks what the update needs."""
+    """Return the compiled rule of an update.
+
+    Raise ValueError if the problem lacks a part that the update needs.
+    """
     for need in update.needs:
         if need not in problem.offers:
             raise ValueError(lacks(update, need, problem))
@@ -149,7 +158,10 @@ def build_rule(update: Update, problem: Problem) -> Rule:
 
 
 def lacks(update: Update, need: str, problem: Problem) -> str:
-    """Return a message on the parts that offer what the problem lacks, and on the updates that work."""
+    """Return a message on the missing parts of a problem.
+
+    It names the parts that offer them, and the updates that work.
+    """
     offering = [] if "(" in need else [repr(kind.alias) for kind in kinds(Part) if need in kind.offers]
     have = f", which {series(offering)} {'have' if len(offering) > 1 else 'has'}" if offering else ""
     fitting = [repr(kind.alias) for kind in kinds(Update) if set(kind.needs) <= set(problem.offers)]

@@ -1,4 +1,7 @@
-"""Common parts of the bounds on the loss: the theorems' steps, and the losses that they need to know."""
+"""Common parts of the bounds on the loss.
+
+They are the theorems' steps, and the losses on which these depend.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,10 @@ from sklearn_predtron._support.parts import RANKED_LABELS
 
 
 def theory_step(update: str, problem: Any, numerator: float) -> float:
-    """The numerator of a theorem's step numerator / R^2, if the theorem holds and the problem knows its losses."""
+    """Return the numerator of a theorem's step numerator / R^2.
+
+    It exists if the theorem holds and the problem knows its losses.
+    """
     if problem.no_theorem_because is not None:
         raise ValueError(f"{update}(eta='theory') has no theorem for {problem.no_theorem_because}; give eta as a number.")
     if not np.isfinite(numerator):
@@ -21,7 +27,7 @@ def theory_step(update: str, problem: Any, numerator: float) -> float:
 
 
 def least_loss(problem: Any, c_L: float) -> float:
-    """c_L, for bounds that need it."""
+    """Return c_L, for bounds that need it."""
     if not np.isfinite(c_L):
         raise ValueError(unstated(problem) + "  Pass c_L (theory.loss_constants finds it).")
     return c_L
@@ -33,7 +39,9 @@ def unstated(problem: Any) -> str:
 
 
 def bound_of_step(eta: Any, c_L: float, C_L: float, margin: float, longest2: float) -> float:
-    """C_L^2 / (eta gamma^2 (2 - eta D^2 R^2 / c_L)): Theorem 1 with any step eta < 2 c_L / (D R)^2, best at half of that.
+    """Return C_L^2 / (eta gamma^2 (2 - eta D^2 R^2 / c_L)).
+
+    This is Theorem 1 with any step eta < 2 c_L / (D R)^2, best at half of that.
 
     eta = "theory" is the best one, and longest2 is D^2 R^2.
     """
@@ -43,7 +51,10 @@ def bound_of_step(eta: Any, c_L: float, C_L: float, margin: float, longest2: flo
 
 
 def progress(eta: float, c_L: float, longest2: float) -> float:
-    """eta (2 - eta D^2 R^2 / c_L): how much closer a step brings the weights to those without loss, for each unit of loss."""
+    """Return eta (2 - eta D^2 R^2 / c_L).
+
+    A step brings the weights closer to those without loss by this, for each unit of loss.
+    """
     slack = 2 - eta * longest2 / c_L
     if slack <= 0:
         raise ValueError(
@@ -53,12 +64,18 @@ def progress(eta: float, c_L: float, longest2: float) -> float:
 
 
 def bound_of_fixed_step(eta: float, c_L: float, length: float, excess: float, longest2: float) -> float:
-    """(|U|^2 + 2 eta F) / (eta (2 - eta D^2 R^2 / c_L)) for a comparator U whose surrogate losses sum to F."""
+    """Return (|U|^2 + 2 eta F) / (eta (2 - eta D^2 R^2 / c_L)).
+
+    The surrogate losses of the comparator U sum to F.
+    """
     return (length**2 + 2 * eta * excess) / progress(eta, c_L, longest2)
 
 
 def largest_total(excess: float, slope2: float) -> float:
-    """The largest S with S - excess <= sqrt(slope2 S): the perceptron's argument, where `excess` is what the comparator loses."""
+    """Return the largest S with S - excess <= sqrt(slope2 S).
+
+    This is the perceptron's argument, where `excess` is the comparator's loss.
+    """
     return ((slope2**0.5 + (slope2 + 4 * excess) ** 0.5) / 2) ** 2
 
 
@@ -72,7 +89,10 @@ def check_fixed_step(update: Any) -> None:
 
 
 def check_fixed_competitor(update: Any, problem: Any) -> None:
-    """Raise ValueError for rankings, whose sigma_y depends on the learner's own scores."""
+    """Raise ValueError for rankings.
+
+    Their sigma_y depends on the learner's own scores.
+    """
     if problem.sigma_y_varies:
         raise ValueError(
             f"No bound against given weights is proven for update={update} and rankings, whose sigma_y follows the scores; "
@@ -81,7 +101,10 @@ def check_fixed_competitor(update: Any, problem: Any) -> None:
 
 
 def counts_thresholds(problem: Any) -> bool:
-    """Whether the loss is at most the number of ordered thresholds between a rank and the predicted one."""
+    """Return whether the loss counts ordered thresholds at most.
+
+    It is then at most the number of thresholds between a rank and the predicted one.
+    """
     if not problem.score_map.offsets_apart:
         return False
     rank, costs = np.arange(problem.k), problem.cost_matrix

@@ -1,4 +1,7 @@
-"""Bounds on any data: the loss suffered online against that of given weights, the comparator."""
+"""Bounds on any data.
+
+They compare the online loss with that of given weights, the comparator.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,10 @@ from sklearn_predtron.problems._inquiry import ask
 
 @dataclass
 class Comparator:
-    """Weights U on the rows that were learned: their length, their surrogate losses and the radius of the rows."""
+    """Weights U on the rows that were learned.
+
+    They have a length, surrogate losses and the radius of the rows.
+    """
 
     problem: Problem
     labels: Any
@@ -30,7 +36,10 @@ class Comparator:
     def of(
         cls, estimator: Any, problem: Any, X: Any, labels: Any, weights: Any, radius: float | None, pairwise: bool
     ) -> Comparator:
-        """Measure weights, as coef or (coef, intercept), by the norm of a fitted estimator."""
+        """Measure weights by the norm of a fitted estimator.
+
+        They are given as coef or (coef, intercept).
+        """
         learned, norm, d = estimator._model.learner.weights, estimator._norm_of_weights(), problem.d
         norm.check_measured()
         if isinstance(weights, tuple) and len(weights) != 2:
@@ -57,28 +66,34 @@ class Comparator:
         return cls(problem, labels, scores, np.float64(length), np.float64(learned.effective_radius(radius)), pairwise)
 
     def hinges(self) -> NDArray:
-        """phi(U x, y) of equation (2), for each row, or for each row and score with 0-1 losses of their own."""
+        """Return phi(U x, y) of equation (2), for each row.
+
+        With 0-1 losses of their own, it is for each row and score.
+        """
         if self.problem.of_one_score is not None:
             return self.shortfalls()
         answers = [ask(self.problem, self.labels, i, t[None], True) for i, t in enumerate(self.scores)]
         return np.array([competitor_loss + gap for _, _, competitor_loss, gap, _ in answers])
 
     def shortfalls(self) -> NDArray:
-        """max(0, 1 - margin of U) of each row or list."""
+        """Return max(0, 1 - margin of U) of each row or list."""
         return self.problem.shortfalls(self.scores, self.labels, self.pairwise)
 
     def threshold_shortfalls(self) -> NDArray:
-        """max(0, 1 - the distance from the right side) of each row and threshold."""
+        """Return max(0, 1 - distance) of each row and threshold.
+
+        It is the distance from the right side.
+        """
         sides = np.where(np.asarray(self.labels.array)[:, None] > np.arange(self.problem.d), 1.0, -1.0)
         return np.maximum(0.0, 1.0 - sides * self.scores)
 
     def slam_surrogates(self) -> NDArray:
-        """The SLAM surrogate of each list."""
+        """Return the SLAM surrogate of each list."""
         return self.problem.slam_surrogates(self.scores.ravel(), self.labels)
 
 
 def as_weights(values: Any, parameter: str, shape: tuple[int, ...]) -> NDArray:
-    """Weights of a shape, finite."""
+    """Return finite weights of a given shape."""
     array = np.atleast_1d(as_numbers(values, parameter, f"an array of shape {shape}"))
     array = check_array(array, ensure_2d=False, allow_nd=True, input_name=parameter)
     if array.shape != shape and not (shape[0] == 1 and array.shape == shape[1:]):

@@ -1,4 +1,7 @@
-"""The updates of every family: their competitor is the prediction made, or the loss-augmented one."""
+"""The updates of every family.
+
+Their competitor is the prediction, or the loss-augmented one.
+"""
 
 from __future__ import annotations
 
@@ -157,7 +160,9 @@ class LossDriven(Update):
 
 
 class PerceptronUpdate(Update):
-    """The perceptron: on a mistake, a constant step away from the prediction (alias "perceptron").
+    """The perceptron (alias "perceptron").
+
+    On a mistake, it takes a constant step away from the prediction.
 
     Parameters
     ----------
@@ -213,7 +218,9 @@ class PerceptronUpdate(Update):
 
 
 class PassiveAggressive(Update):
-    """Passive-aggressive updates: the least change that meets a target margin (Crammer et al. 2006).
+    """Passive-aggressive updates (Crammer et al. 2006).
+
+    They make the least change that meets a target margin.
 
     With Delta = rep(sigma_y) - rep(competitor) and h = delta L - <Delta, t> (or delta - <Delta, t>), it steps if h > 0, by
     eta = h / |Delta x^T|^2, capped by C ("pa1") or softened by it ("pa2").
@@ -371,7 +378,9 @@ class Adaptive(Update):
 
 
 class Subgradient(Update):
-    """Subgradient steps on the generalised hinge with an L2 penalty (alias "subgradient").
+    """Subgradient steps on the penalised hinge (alias "subgradient").
+
+    It is the generalised hinge with an L2 penalty.
 
     Each round sets W <- (1 - eta alpha) W, and steps by eta if the hinge of equation (2) is positive.  The intercept is one
     more weight and is penalised with the others.

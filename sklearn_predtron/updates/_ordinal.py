@@ -11,7 +11,9 @@ from sklearn_predtron.updates._prank import PRankRule
 
 
 class PRank(Update):
-    """PRank as printed: each threshold on the wrong side of <u, x>, or on it, moves by 1 (Crammer and Singer 2001).
+    """PRank as printed (Crammer and Singer 2001).
+
+    Each threshold on the wrong side of <u, x>, or on it, moves by 1.
 
     If the predicted rank is not the label, tau_j = +1 for the thresholds below the label that <u, x> does not exceed, and -1
     for those above it that <u, x> reaches; u <- u + (sum of tau) x, and threshold j falls by tau_j.  It is for

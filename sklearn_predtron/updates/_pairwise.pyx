@@ -1,4 +1,7 @@
-"""Updates that take their direction from pairs of items, without a competitor."""
+"""Updates whose direction follows from pairs of items.
+
+There is no competitor.
+"""
 from libc.math cimport INFINITY, exp, sqrt
 from libc.stdint cimport uint64_t
 
@@ -34,7 +37,7 @@ cdef class ScheduledRule(Rule):
         return self.fill_gradient(<RankingProblem> problem, t, r, g)
 
     cdef bint fill_gradient(self, RankingProblem ranking, const double* t, Round* r, ScoreGradient* g) noexcept nogil:
-        """Fill g for a list that has been ranked, if it calls for a step."""
+        """Fill g for a ranked list that calls for a step."""
         return False
 
     cdef double size(self, Round* r) noexcept nogil:
@@ -56,7 +59,10 @@ cdef inline void clear(ScoreGradient* g, Py_ssize_t n) noexcept nogil:
 
 
 cdef class RankingLossAugmentedRule(Rule):
-    """Algorithm 1 of Jain et al. (2015) with Theorem 1's step: c_L is the least positive loss of the lists that lost so far."""
+    """Algorithm 1 of Jain et al. (2015) for lists.
+
+    It has Theorem 1's step: c_L is the least positive loss of the lists with a loss so far.
+    """
     cdef double D2       # of the list at hand
 
     def __init__(self):
@@ -97,7 +103,9 @@ cdef class RankingLossAugmentedRule(Rule):
 
 
 cdef class SlamRule(ScheduledRule):
-    """The perceptron of the SLAM surrogates (Chaudhuri and Tewari 2015, eq. 9 and 16).
+    """The perceptron of the SLAM surrogates.
+
+    See Chaudhuri and Tewari (2015), eq. 9 and 16.
 
     With `theory` the step is v / (D^2 R^2), with the least positive weight v and the largest |x| so far.
     """
@@ -159,7 +167,10 @@ cdef class SlamRule(ScheduledRule):
 
 
 cdef class MaxPairRule(ScheduledRule):
-    """The second algorithm of Chaudhuri and Tewari (2015): a step along the pair that is furthest from the right order."""
+    """The second algorithm of Chaudhuri and Tewari (2015).
+
+    It steps along the pair that is furthest from the right order.
+    """
     cdef readonly bint weighted
 
     def __init__(self, double eta, bint weighted):
@@ -184,7 +195,10 @@ cdef class MaxPairRule(ScheduledRule):
 
 
 cdef class ListNetRule(ScheduledRule):
-    """Gradient of the cross entropy between softmax(relevance) and softmax(scores), in every round with two relevances."""
+    """Gradient of ListNet's cross entropy.
+
+    It is that between softmax(relevance) and softmax(scores), in every round with two relevances.
+    """
 
     cdef bint fill_gradient(self, RankingProblem ranking, const double* t, Round* r, ScoreGradient* g) noexcept nogil:
         cdef Py_ssize_t i
@@ -217,7 +231,10 @@ SPREADS = {"uniform": UNIFORM, "max": MOST, "random": RANDOM}
 
 
 cdef class MMPRule(ScheduledRule):
-    """Multiclass multilabel perceptron (Crammer and Singer 2003): of a pair in error one label rises, the other falls."""
+    """Multiclass multilabel perceptron (Crammer and Singer 2003).
+
+    Of a pair in error one label rises, the other falls.
+    """
     cdef readonly str cost, weights
     cdef Cost of
     cdef Spread spread
@@ -261,7 +278,10 @@ cdef class MMPRule(ScheduledRule):
         return True
 
     cdef double weigh_errors(self, RankingProblem ranking, const double* t, ScoreGradient* g) noexcept nogil:
-        """A weight for each pair in error, taken from the more relevant label and given to the other one; their sum."""
+        """Weigh each pair in error; return the sum.
+
+        The weight is taken from the more relevant label and given to the other one.
+        """
         cdef Py_ssize_t i, j
         cdef double weight = 1, total = 0
         for i in range(ranking.n):
@@ -275,7 +295,7 @@ cdef class MMPRule(ScheduledRule):
         return total
 
     cdef double draw(self) noexcept nogil:
-        """The next number of (0, 1) (splitmix64)."""
+        """Return the next random number of (0, 1) (splitmix64)."""
         cdef uint64_t z
         self.drawn += 0x9E3779B97F4A7C15ULL
         z = self.drawn
@@ -285,7 +305,10 @@ cdef class MMPRule(ScheduledRule):
 
 
 cdef Py_ssize_t count_errors(RankingProblem ranking, const double* t) noexcept nogil:
-    """The number of pairs of which the more relevant label does not lead."""
+    """Return the number of pairs in error.
+
+    The more relevant label of such a pair does not lead.
+    """
     cdef Py_ssize_t i, j, errors = 0
     for i in range(ranking.n):
         for j in range(ranking.n):
@@ -294,7 +317,7 @@ cdef Py_ssize_t count_errors(RankingProblem ranking, const double* t) noexcept n
 
 
 cdef void most_wrong(RankingProblem ranking, const double* t, ScoreGradient* g, double c) noexcept nogil:
-    """The pair that is furthest from the right order alone."""
+    """Weigh only the pair furthest from the right order."""
     cdef Pair pair
     ranking.widest(t, &pair)
     g.value[pair.high] = -c

@@ -14,7 +14,9 @@ from sklearn_predtron._core.state import MOST, reals, restored, wholes
 
 
 cdef class PreferencesRule(Rule):
-    """One rule for all pairs, each of which has its own hinge, its own step and its own share of what the rule has learned.
+    """One rule for all pairs.
+
+    Each pair has its own hinge, its own step and its own share of the rule's learned state.
 
     The steps add up: under every norm the squared length of their sum is at most the sum of their squared lengths.
     """
@@ -84,7 +86,10 @@ cdef class PreferencesRule(Rule):
 
     cdef void ask_pairs(self, PreferencesProblem problem, double* t, const Relevance* y, Round* r,
                         ScoreGradient* g) noexcept nogil:
-        """Fill the rounds of the pairs whose labels do not tie, and g with those that call for a step."""
+        """Fill in the rounds of the pairs that do not tie.
+
+        g gets the pairs that call for a step.
+        """
         cdef Py_ssize_t i, j, k = 0, first
         cdef int ahead
         cdef ScoreGradient single

@@ -1,4 +1,7 @@
-"""The updates of rankings, which take their direction from pairs of items."""
+"""The updates of rankings.
+
+They take their direction from pairs of items.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,9 @@ from sklearn_predtron.updates._pairwise import ListNetRule, MaxPairRule, MMPRule
 
 
 class Slam(Update):
-    """SLAM perceptron: the subgradient of a large-margin surrogate that bounds the list's loss (alias "slam").
+    """SLAM perceptron (alias "slam").
+
+    It steps along the subgradient of a large-margin surrogate that bounds the list's loss.
 
     On a mistake t <- t - eta sum_i v_i (e_k(i) - e_i), over the items i with a less relevant item whose score is not 1 below;
     k(i) is the best of those.  The weights v are those of loss="ndcg" (also with k) or loss="ap", averaged within each grade
@@ -89,7 +94,9 @@ class Slam(Update):
 
 
 class MaxPair(Update):
-    """On a mistake, the pair of items that is furthest from the right order (alias "max_pair").
+    """Updates by the worst pair of items (alias "max_pair").
+
+    On a mistake, it is the pair that is furthest from the right order.
 
     t <- t + eta L (e_i - e_j), with (i, j) = argmax t_j - t_i over pairs in which i is more relevant (Chaudhuri and Tewari 2015,
     section 4).
@@ -145,9 +152,11 @@ class MaxPair(Update):
 
 
 class ListNet(Update):
-    """Online ListNet: the gradient of the cross entropy of softmax(relevance) and softmax(scores).
+    """Online ListNet (alias "listnet").
 
-    t <- t - eta (softmax(t) - softmax(y)) (alias "listnet"; Chaudhuri and Tewari 2015, section 6).  Every list has an
+    It steps along the gradient of the cross entropy of softmax(relevance) and softmax(scores):
+
+    t <- t - eta (softmax(t) - softmax(y)) (Chaudhuri and Tewari 2015, section 6).  Every list has an
     update, even if ranked right, unless all of its relevances are equal.  There is no bound on the loss.
 
     Parameters
@@ -181,7 +190,9 @@ class ListNet(Update):
 
 
 class MMP(Update):
-    """Multiclass multilabel perceptron for the ranking of labels (alias "mmp"; Crammer and Singer 2003).
+    """Multiclass multilabel perceptron for label rankings (alias "mmp").
+
+    See Crammer and Singer (2003).
 
     E is the set of pairs of labels whose more relevant label does not lead.  If E is not empty, a total weight c is spread over
     E, and t <- t + eta sum of the weights times (e_i - e_j).

@@ -1,4 +1,6 @@
-"""Exact loss-augmented inference for rankings, in little more than a sort.
+"""Exact loss-augmented inference for rankings.
+
+It takes little longer than a sort.
 
 The ranking that maximises sum_i f(pos_i) s_i - D(pos_i) a_i.  Summed by parts over the gaps between neighbouring positions, an
 item that stands before gap x earns val_x = df[x] s - dD[x] a.  Items fall into chains, within which the order is known (items of
@@ -27,14 +29,20 @@ cdef inline size_t rounded(size_t size) noexcept nogil:
 
 
 cdef class Inference:
-    """Solves one ranking after the other in memory that grows with the longest."""
+    """Solver for one ranking after the other.
+
+    Its memory grows with the longest.
+    """
 
     def __dealloc__(self):
         free(self.memory)
         free(self.lanes_memory)
 
     cdef bint reserve(self, Py_ssize_t m) noexcept nogil:
-        """Lay out the arrays for m items; False where there is no memory."""
+        """Allocate the arrays for m items.
+
+        Return False where there is no memory.
+        """
         cdef size_t line = rounded((m + 1) * sizeof(double)), pair = rounded((m + 1) * sizeof(Keyed))
         cdef size_t needed = 12 * line + 2 * pair
         cdef char* slot
@@ -65,7 +73,10 @@ cdef class Inference:
         return True
 
     cdef char* lanes_room(self, size_t size) noexcept nogil:
-        """Room of the size for a part of the search; NULL where there is none."""
+        """Allocate memory for a part of the search.
+
+        It is NULL where there is none.
+        """
         if size > self.lanes_size:
             free(self.lanes_memory)
             self.lanes_memory = <char*> malloc(size)
@@ -77,7 +88,9 @@ cdef class Inference:
 
     cdef bint solve(self, const double* s, const double* a, const double* f, const double* D, Py_ssize_t m,
                     Py_ssize_t* position) noexcept nogil:
-        """The position of each item, from 0; False where there is no memory.
+        """Find the position of each item, from 0.
+
+        Return False where there is no memory.
 
         The work is bounded: where the search would take longer, `cut_short` says that the best ranking so far is returned.
         f must not increase, and where it is flat D must not either; s, a, f and D are finite.
@@ -113,7 +126,9 @@ cdef class Inference:
         return True
 
     cdef bint find_chains(self, const double* s, const double* a) noexcept nogil:
-        """Cover the items by the fewest chains: i comes before j in one if val_x(i) >= val_x(j) at the two extreme gaps.
+        """Cover the items by the fewest chains.
+
+        i comes before j in a chain if val_x(i) >= val_x(j) at the two extreme gaps.
 
         (df, dD) lies in a cone, so the extreme gaps speak for all.
         """
@@ -176,7 +191,7 @@ cdef class Inference:
         return True
 
     cdef void lay_chains(self, const double* s, const double* a) noexcept nogil:
-        """Lay the items out chain after chain, each in its order."""
+        """Arrange the items chain after chain, each in its order."""
         cdef Py_ssize_t x, g, at
         for g in range(self.n_chains + 1):
             self.start[g] = 0
@@ -193,7 +208,7 @@ cdef class Inference:
             self.a[at] = a[self.first[x].at]
 
     cdef void slot(self, Py_ssize_t* position) noexcept nogil:
-        """Each position goes to the next item of the chain that holds it."""
+        """Assign positions to the next items of their chains."""
         cdef Py_ssize_t x, g
         for g in range(self.n_chains):
             self.low[g] = self.start[g]
@@ -206,7 +221,10 @@ cdef class Inference:
 
     cdef bint solve_precision(self, const double* s, const unsigned char* y, const double* f, Py_ssize_t m, double weight,
                               Py_ssize_t* position) noexcept nogil:
-        """Maximise sum_i f(pos_i) s_i - weight AP: the items of y, and the others, are two chains by score."""
+        """Maximise sum_i f(pos_i) s_i - weight AP.
+
+        The items of y, and the others, are two chains by score.
+        """
         cdef Py_ssize_t x, P = 0
         if not self.reserve(m):
             return False
@@ -233,14 +251,20 @@ cdef class Inference:
         return True
 
     cdef inline double gain(self, Py_ssize_t x, Py_ssize_t n) noexcept nogil:
-        """Return the gain of n + 1 over n items of the first chain among the first x; it falls with n."""
+        """Return the gain of n + 1 over n items.
+
+        The items are of the first chain among the first x; the gain falls with n.
+        """
         cdef Py_ssize_t other = self.start[1] + x - n - 1
         return (self.df[x - 1] * (self.s[n] - self.s[other]) - self.dD[x - 1] * (self.a[n] - self.a[other])
                 - self.curve[x - 1] * (n + 1))
 
     cdef bint two_chains(self) noexcept nogil:
-        """The best numbers n(x) of the first chain before each gap lie between the least and the largest feasible path around
-        each gap's own best: a search within that band is exact."""
+        """Find the best path for two chains.
+
+        The best numbers n(x) of the first chain before each gap lie between the least and the largest feasible path around each
+        gap's own best: a search within that band is exact.
+        """
         cdef Py_ssize_t x, n = 0, P = self.start[1], N = self.m - self.start[1], least, most, begin
         self.work = 0
         self.low[0] = 0
@@ -273,7 +297,10 @@ cdef class Inference:
         return True
 
     cdef Py_ssize_t climb(self, Py_ssize_t x, Py_ssize_t n, Py_ssize_t most) noexcept nogil:
-        """The first number above n, where there is a gain, without one; or the most."""
+        """Return the first number above n without a gain.
+
+        n has a gain; return `most` if all have.
+        """
         cdef Py_ssize_t step = 1, high = min(most, n + 1), middle
         while high < most and self.gain(x, high) > 0:
             n = high
@@ -288,7 +315,10 @@ cdef class Inference:
         return high
 
     cdef Py_ssize_t descend(self, Py_ssize_t x, Py_ssize_t n, Py_ssize_t least) noexcept nogil:
-        """The first number with a loss, of which n is one."""
+        """Return the first number with a loss.
+
+        n is one with a loss.
+        """
         cdef Py_ssize_t step = 1, low = max(least, n - 1), middle
         while n > least and self.gain(x, low) < 0:
             n = low
@@ -303,7 +333,7 @@ cdef class Inference:
         return n
 
     cdef bint band(self, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
-        """The best path between two prefixes at which it is known."""
+        """Find the best path between two known prefixes."""
         cdef Py_ssize_t x, n, cells = 0, width = 1, offset
         cdef double total, best, stay, take
         cdef double *before
@@ -347,7 +377,10 @@ cdef class Inference:
     # ----------------------------------------------------------------------------------------------------- three and more
 
     cdef void greedy(self) noexcept nogil:
-        """A start near the best: each position to the chain whose next item earns most at the gap behind it."""
+        """Find a start near the best.
+
+        Each position goes to the chain whose next item earns most at the gap behind it.
+        """
         cdef Py_ssize_t x, y, g, best
         cdef double value, most
         for g in range(self.n_chains):
@@ -365,7 +398,9 @@ cdef class Inference:
             self.low[best] += 1
 
     cdef bint lanes(self) noexcept nogil:
-        """Cancel cycles of positive gain in the residual network until there is none; False where that takes too long.
+        """Cancel cycles of positive gain in the residual network.
+
+        Return False where it takes too long to cancel all of them.
 
         Each cycle that is cancelled makes the ranking better, so that it is the best so far at any time.
         """
@@ -414,7 +449,10 @@ cdef class Inference:
         return False
 
     cdef bint price(self, ResidualNetwork* lanes) noexcept nogil:
-        """Fill in what the items beside the gaps of each lane earn there; return whether any pair should change places."""
+        """Fill in the values of items beside the gaps.
+
+        There are values for each lane.  Return whether any pair should change places.
+        """
         cdef Py_ssize_t x, g, G = lanes.G
         cdef double df, dD, most, least
         cdef bint wanting = False
@@ -456,7 +494,7 @@ cdef class Inference:
     # ------------------------------------------------------------------------------------------------------- safety net
 
     cdef bint dense(self, const double* s, const double* a, Py_ssize_t* position) noexcept nogil:
-        """The assignment problem by shortest augmenting paths, in O(m^3)."""
+        """Solve the assignment problem in O(m^3) by shortest augmenting paths."""
         cdef Py_ssize_t m = self.m, i, j, row, column, best
         cdef double cost, delta
         cdef double *u = <double*> self.lanes_room((3 * (m + 1)) * sizeof(double) + 2 * (m + 1) * sizeof(Py_ssize_t) + m + 1)
@@ -514,7 +552,7 @@ cdef class Inference:
     # ---------------------------------------------------------------------------------------------------------- from Python
 
     def positions(self, const double[::1] s, const double[::1] a, const double[::1] f, const double[::1] D, bint dense=False):
-        """The best position of each item, from 0."""
+        """Return the best position of each item, from 0."""
         cdef Py_ssize_t[::1] position = np.empty(s.shape[0], dtype=np.intp)
         cdef bint done
         if s.shape[0] == 0:
@@ -528,11 +566,14 @@ cdef class Inference:
 
     @property
     def was_cut_short(self):
-        """Whether the search for the positions returned last ended before they were known to be the best."""
+        """Whether the last search ended early.
+
+        The positions that it returned were not known to be the best.
+        """
         return self.cut_short
 
     def positions_for_precision(self, const double[::1] s, const unsigned char[::1] y, const double[::1] f, double weight=1.0):
-        """The best position of each item where the loss is 1 - average precision."""
+        """Return the best positions for 1 - average precision."""
         cdef Py_ssize_t[::1] position = np.empty(s.shape[0], dtype=np.intp)
         if s.shape[0] > 0 and not self.solve_precision(&s[0], &y[0], &f[0], s.shape[0], weight, &position[0]):
             raise MemoryError

@@ -1,11 +1,11 @@
-"""The residual network of a ranking that is held by chains of items."""
+"""The residual network of a ranking held by chains."""
 from libc.stdint cimport int64_t
 
 cdef struct ResidualNetwork:                      # the residual network: a node for each position and chain, G to a position
     Py_ssize_t m, G
     double eps
     Py_ssize_t *label                   # the chain that holds each position
-    double *last                        # what the last item of each chain before a gap earns there
+    double *last                        # the value there of each chain's last item before a gap
     double *next                        # and the first one after it
     double *reach                       # the best gain with which a node is reached so far
     double *origin                      # and from where

@@ -1,4 +1,6 @@
-"""Cycles of positive gain in the residual network: a node for each position and chain, joined along the chains (lanes).
+"""Cycles of positive gain in the residual network.
+
+The network has a node for each position and chain, joined along the chains (lanes).
 
 An item of a chain moves over a gap along its lane; at a position the chain that comes in pushes its holder out.
 """
@@ -12,7 +14,10 @@ cdef double FAR = 1e100     # stands for infinity, so that 0 * FAR is 0
 
 
 cdef void start_sweeps(ResidualNetwork* lanes) noexcept nogil:
-    """Every position can be reached from its holder, at the height of the present prices."""
+    """Make every position reachable from its holder.
+
+    It is at the height of the present prices.
+    """
     cdef Py_ssize_t x, i
     for i in range(lanes.m * lanes.G):
         lanes.reach[i] = -FAR
@@ -23,7 +28,10 @@ cdef void start_sweeps(ResidualNetwork* lanes) noexcept nogil:
 
 
 cdef bint relax_sweep(ResidualNetwork* lanes, bint rightwards) noexcept nogil:
-    """Relax the arcs of one direction, position by position; whether anything changed."""
+    """Relax the arcs of one direction, position by position.
+
+    Return whether anything changed.
+    """
     cdef Py_ssize_t x, m = lanes.m
     cdef bint changed = False, here
     if rightwards:
@@ -51,7 +59,10 @@ cdef bint relax_sweep(ResidualNetwork* lanes, bint rightwards) noexcept nogil:
 
 cdef inline bint relax(ResidualNetwork* lanes, Py_ssize_t x, Py_ssize_t y, const double* arc, double sign,
                        double origin) noexcept nogil:
-    """Reach position x from its neighbour y in every lane, and its holder from the best lane."""
+    """Reach position x from its neighbour y in every lane.
+
+    Its holder is reached from the best lane.
+    """
     cdef Py_ssize_t g, best = 0, holder = lanes.label[x], G = lanes.G
     cdef double *here = lanes.reach + x * G
     cdef double *came = lanes.origin + x * G
@@ -77,7 +88,7 @@ cdef inline bint relax(ResidualNetwork* lanes, Py_ssize_t x, Py_ssize_t y, const
 
 
 cdef inline Py_ssize_t parent(const ResidualNetwork* lanes, Py_ssize_t node) noexcept nogil:
-    """The node from which another was reached; -1 for none."""
+    """Return the parent of a node, -1 for none."""
     cdef double origin = lanes.origin[node]
     if origin == LEFT:
         return node - lanes.G
@@ -89,7 +100,9 @@ cdef inline Py_ssize_t parent(const ResidualNetwork* lanes, Py_ssize_t node) noe
 
 
 cdef bint cancel_cycles(ResidualNetwork* lanes) noexcept nogil:
-    """Reassign every position that changes hands on a cycle of the parents; return whether there was any.
+    """Reassign the positions on cycles of the parents.
+
+    Only those that change hands are reassigned.  Return whether there was any.
 
     Cycles of parents share no node, and their gains add up.
     """
@@ -117,7 +130,7 @@ cdef bint cancel_cycles(ResidualNetwork* lanes) noexcept nogil:
 
 
 cdef Py_ssize_t take_cycle(ResidualNetwork* lanes, Py_ssize_t start) noexcept nogil:
-    """Note who takes over the positions on a cycle; how many do."""
+    """Record the new holders on a cycle; return their number."""
     cdef Py_ssize_t node = start, moves = 0
     while True:
         if lanes.origin[node] == HUB:

@@ -2,6 +2,6 @@
 
 cdef struct Keyed:
     double key
-    Py_ssize_t at        # what the key belongs to
+    Py_ssize_t at        # the place to which the key belongs
 
 cdef void sort_descending(Keyed* items, Keyed* spare, Py_ssize_t n) noexcept nogil

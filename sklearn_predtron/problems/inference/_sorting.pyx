@@ -10,7 +10,10 @@ cdef enum:
 
 
 cdef void sort_descending(Keyed* items, Keyed* spare, Py_ssize_t n) noexcept nogil:
-    """Sort by descending key, items of the same key in the order they are in; spare has room for n."""
+    """Sort by descending key.
+
+    The sort is stable; spare has room for n.
+    """
     cdef Py_ssize_t start = 0, length = RUN
     while start < n:
         insertion_sort(items + start, min(RUN, n - start))

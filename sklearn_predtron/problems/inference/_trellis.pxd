@@ -26,7 +26,7 @@ cdef struct Suffix:                # one of the best ways to go on
     Py_ssize_t label, rank         # where it leads to, and which of the ways from there it takes
 
 
-cdef double FORBIDDEN              # the score of what is never predicted
+cdef double FORBIDDEN              # the score of a label that is never predicted
 
 cdef Py_ssize_t padded(Py_ssize_t K) noexcept nogil
 cdef void find_suffixes(Trellis* c, const double* cost, const Py_ssize_t* y) noexcept nogil

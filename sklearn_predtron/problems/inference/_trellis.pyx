@@ -1,4 +1,6 @@
-"""The best sequences of labels of a linear chain, by recursions from its right end.
+"""The best sequences of labels of a linear chain.
+
+They are found by recursions from its right end.
 
 The decoder so reads from left to right: of equal maximisers it finds the first in lexicographic order.  Partial sums are compared
 as they were computed, and no back pointers are kept: the maximum is found again for the one label that was reached.
@@ -11,12 +13,15 @@ cdef double LEAST_SUM = 1e-280      # of products of exponentials that has lost 
 
 
 cdef Py_ssize_t padded(Py_ssize_t K) noexcept nogil:
-    """The stride of rows of K states."""
+    """Return the stride of rows of K states."""
     return 4 if K <= 4 else (K + 7) // 8 * 8
 
 
 cdef void find_suffixes(Trellis* c, const double* cost, const Py_ssize_t* y) noexcept nogil:
-    """Fill the suffix scores; with a cost of row y_t added to those of token t, where cost is not NULL."""
+    """Fill the suffix scores.
+
+    Where cost is not NULL, row y_t of it is added to the scores of token t.
+    """
     cdef Py_ssize_t t, k
     cdef double* row
     cdef const double* more
@@ -36,14 +41,20 @@ cdef void find_suffixes(Trellis* c, const double* cost, const Py_ssize_t* y) noe
 
 
 cdef inline double way(const Trellis* c, Py_ssize_t t, Py_ssize_t before, Py_ssize_t k) noexcept nogil:
-    """The best score of the labels from token t on that begin with k, after the label `before`."""
+    """Return the best score of a suffix.
+
+    Its labels begin at token t with k, after the label `before`.
+    """
     if t == 0:
         return c.initial[k] + c.best[k]
     return c.table[k * c.stride + before] + c.best[t * c.stride + k]
 
 
 cdef inline Py_ssize_t best_way(const Trellis* c, Py_ssize_t t, Py_ssize_t before, bint* tied) noexcept nogil:
-    """The first label of those that are best at token t after the label `before`, and whether there are others."""
+    """Return the first best label at token t.
+
+    It follows the label `before`; also find whether others are as good.
+    """
     cdef Py_ssize_t k, first = 0
     cdef double best = way(c, t, before, 0), score
     cdef bint again = False
@@ -58,7 +69,7 @@ cdef inline Py_ssize_t best_way(const Trellis* c, Py_ssize_t t, Py_ssize_t befor
 
 
 cdef bint follow(const Trellis* c, Py_ssize_t* sigma) noexcept nogil:
-    """The first of the best sequences; whether there are others."""
+    """Find the first best sequence; return whether others tie."""
     cdef Py_ssize_t t, label = 0
     cdef bint tied = False
     for t in range(c.T):
@@ -67,7 +78,10 @@ cdef bint follow(const Trellis* c, Py_ssize_t* sigma) noexcept nogil:
 
 
 cdef double path_score(const Trellis* c, const Py_ssize_t* y) noexcept nogil:
-    """The score of a sequence, summed from the right as suffix scores are."""
+    """Return the score of a sequence.
+
+    It is summed from the right as suffix scores are.
+    """
     cdef Py_ssize_t t
     cdef double score = c.u[(c.T - 1) * c.K + y[c.T - 1]] + c.final[y[c.T - 1]]
     for t in range(c.T - 2, -1, -1):
@@ -76,7 +90,9 @@ cdef double path_score(const Trellis* c, const Py_ssize_t* y) noexcept nogil:
 
 
 cdef double follow_other(const Trellis* c, const Py_ssize_t* y, Py_ssize_t* leave, Py_ssize_t* sigma) noexcept nogil:
-    """The first of the best sequences but y, and its score; FORBIDDEN if there is none.
+    """Find the best sequence but y; return its score.
+
+    Among several, it is the first; FORBIDDEN if there is none.
 
     It is y up to the token where it leaves, and free from there on: beside the suffix scores there is one number for each token,
     the best score that begins with y_t and leaves y later.  `leave` is scratch for T labels.
@@ -108,7 +124,10 @@ cdef double follow_other(const Trellis* c, const Py_ssize_t* y, Py_ssize_t* leav
 
 cdef void follow_worst(const Trellis* c, const double* cost, const Py_ssize_t* y, double* worst,
                        Py_ssize_t* sigma) noexcept nogil:
-    """The sequence that costs most among the best ones, the first of those; `worst` is scratch like the suffix scores."""
+    """Find the most costly of the best sequences.
+
+    Among several, it is the first; `worst` is scratch like the suffix scores.
+    """
     cdef Py_ssize_t t, k, label = 0
     for t in range(c.T - 1, -1, -1):
         for k in range(c.K):
@@ -120,7 +139,10 @@ cdef void follow_worst(const Trellis* c, const double* cost, const Py_ssize_t* y
 
 
 cdef inline Py_ssize_t worst_way(const Trellis* c, Py_ssize_t t, Py_ssize_t before, const double* worst) noexcept nogil:
-    """Of the labels that are best at token t after the label `before` the first of those that cost most."""
+    """Return the most costly best label.
+
+    It is the first of those at token t after the label `before`.
+    """
     cdef Py_ssize_t k, first = 0
     cdef double best = -INFINITY, score
     for k in range(c.K):
@@ -131,7 +153,9 @@ cdef inline Py_ssize_t worst_way(const Trellis* c, Py_ssize_t t, Py_ssize_t befo
 
 
 cdef void find_marginals(Trellis* c, double* table, double* forward, double* m) noexcept nogil:
-    """The best score of a sequence with label k at token t, into m[t * K + k].
+    """Write the best scores of sequences through each label.
+
+    The best score with label k at token t goes into m[t * K + k].
 
     `table` holds the scores of label j before label k at j * stride + k; `forward` is scratch for two rows.
     """
@@ -153,7 +177,7 @@ cdef void find_marginals(Trellis* c, double* table, double* forward, double* m) 
 
 
 cdef inline double log_of_sum(const double* a, const double* b, Py_ssize_t n) noexcept nogil:
-    """log sum_j exp(a_j + b_j)."""
+    """Return log sum_j exp(a_j + b_j)."""
     cdef Py_ssize_t j
     cdef double most = -INFINITY, total = 0
     for j in range(n):
@@ -166,7 +190,10 @@ cdef inline double log_of_sum(const double* a, const double* b, Py_ssize_t n) no
 
 
 cdef inline void exponentials(const double* a, Py_ssize_t n, Py_ssize_t stride, double* e, double* most) noexcept nogil:
-    """e_j = exp(a_j - the largest), which is `most`; 0 where there is none, and beyond n."""
+    """Write e_j = exp(a_j - the largest), and the largest.
+
+    `most` is the largest; e_j is 0 where there is none, and beyond n.
+    """
     cdef Py_ssize_t j
     most[0] = -INFINITY
     for j in range(n):
@@ -176,7 +203,10 @@ cdef inline void exponentials(const double* a, Py_ssize_t n, Py_ssize_t stride, 
 
 
 cdef void log_sums(const Ways* w, Py_ssize_t K, Py_ssize_t stride, const double* a, double* e, double* out) noexcept nogil:
-    """out_k = log sum_j exp(table_kj + a_j), by sums of products of exponentials; where these underflow, one by one."""
+    """Write out_k = log sum_j exp(table_kj + a_j).
+
+    It is computed by sums of products of exponentials; where these underflow, one by one.
+    """
     cdef Py_ssize_t j, k
     cdef double top, s0, s1, s2, s3
     cdef const double* row
@@ -201,9 +231,11 @@ cdef void find_ways(Ways* w, Py_ssize_t K, Py_ssize_t stride) noexcept nogil:
 
 
 cdef double find_probabilities(Trellis* c, const Ways* into, const Ways* out_of, double* scratch, double* m) noexcept nogil:
-    """The share of exp(score) that the sequences with label k at token t have, into m[t * K + k]; the log of the sum of all.
+    """Write the shares of sequences with each label.
 
-    `into` holds the scores of what may come before a label, `out_of` those of what may come after it; `scratch` has three rows.
+    The share of exp(score) with label k at token t goes into m[t * K + k].  Return the log of the sum of all.
+
+    `into` holds the scores of the part before a label, `out_of` those of the part after it; `scratch` has three rows.
     """
     cdef Py_ssize_t t, k
     cdef double whole
@@ -229,7 +261,10 @@ cdef double find_probabilities(Trellis* c, const Ways* into, const Ways* out_of,
 
 
 cdef inline void insert(double score, Py_ssize_t label, Py_ssize_t rank, Py_ssize_t n, Suffix* best) noexcept nogil:
-    """Insert a suffix into the n best, behind those with an equal score."""
+    """Insert a suffix into the n best.
+
+    It goes behind those with an equal score.
+    """
     cdef Py_ssize_t i = n - 1
     while i > 0 and best[i - 1].score < score:
         best[i] = best[i - 1]
@@ -246,7 +281,9 @@ cdef inline void clear_suffixes(Suffix* best, Py_ssize_t n) noexcept nogil:
 
 cdef void follow_best(const Trellis* c, Py_ssize_t n, Suffix* suffixes, double* score, Py_ssize_t* sigma,
                       Py_ssize_t apart) noexcept nogil:
-    """The n best sequences, the first `apart` labels before the next, and their scores; FORBIDDEN beyond those there are.
+    """Find the n best sequences and their scores.
+
+    The first `apart` labels lie before the next; the scores are FORBIDDEN beyond the number of sequences.
 
     For each token and label the n best ways to go on are kept, with the label and the rank that they lead to (list Viterbi;
     Seshadri and Sundberg 1994); `suffixes` has room for T K + 1 times n.
