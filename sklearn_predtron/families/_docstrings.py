@@ -137,8 +137,8 @@ feature_names_in_ : ndarray of shape (n_features_in_,)
     Names of the features, if X had names.
 """
 PARAGRAPHS = {text.partition(" ")[0].rstrip(","): text for text in SHARED.strip().split("\n\n")}
-PARAGRAPHS["in_order"] = """Parameters are listed in this order: what is predicted and at what cost; from `features` on, how
-it is learned; and from `tol` on, settings that are rarely changed."""
+PARAGRAPHS["in_order"] = """Parameters are listed in this order: the prediction and its costs; from `features` on, the
+training; and from `tol` on, settings that are rarely changed."""
 PARAGRAPHS["decision_of_two"] = PARAGRAPHS["decision_of_two"].replace("decision_of_two", "decision", 1)
 UPDATES = '"adaptive", "predtron", "loss_driven", "perceptron", "passive_aggressive", "subgradient"'
 DEFAULTS = {
@@ -155,7 +155,9 @@ PLACEHOLDER = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
 
 
 def documented(**words: str) -> Callable[[K], K]:
-    """Fill in the docstring of a family, in which ``{name}`` on a line by itself stands for a paragraph of all families.
+    """Fill in the docstring of a family.
+
+    In the docstring, ``{name}`` on a line by itself stands for a paragraph of all families.
 
     Parameters
     ----------
@@ -174,7 +176,7 @@ def documented(**words: str) -> Callable[[K], K]:
         text = PLACEHOLDER.sub(lambda found: indented(PARAGRAPHS[found[2]], found[1]), family.__doc__)
         values = {**DEFAULTS, "epochs": str(family._epochs), **words}  # type: ignore[attr-defined]
         if inspect.signature(family).parameters.get("cv", NO_FOLDS).default is None:
-            values["epochs"] = f"what folds choose (see `cv`), and of one learner {values['epochs']}"
+            values["epochs"] = f"the number that the folds choose (see `cv`), and of one learner {values['epochs']}"
         for name, value in values.items():
             text = text.replace(f"{{{name}}}", value)
         family.__doc__ = text
