@@ -15,7 +15,7 @@ from sklearn_predtron._core.state import count, real, restored, whole
 cdef enum:
     FOLLOWED = 100      # rounds that are followed at a time, at most
 
-cdef double STEP = 0.005    # by which the level moves where all rounds are asked about
+cdef double STEP = 0.005    # by which the level moves if all rounds have an abstention
 
 
 cdef class AskedScores(RecentScores):

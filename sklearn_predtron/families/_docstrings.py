@@ -19,7 +19,7 @@ features : "piecewise", "auto", "fourier", FeatureMap or None, default=None
     The feature map of a table's rows.  None uses the columns as they are.  "piecewise" (`PiecewiseLinear`) has functions of
     columns and of pairs of columns, for numbers, missing values and categories.  "fourier" (`RandomFourier`) has the features
     of a kernel.  "auto" (`features.Auto`) lets `fit` choose among these two, functions without pairs, and the columns as they
-    are.  The map is fitted to the rows of `fit`, or to the first 500 rows of a stream, which are learned as they are until then.
+    are.  The map is fitted to the rows of `fit`, or to the first 500 rows of a stream, which are used as they are until then.
     With a map, ``norm="auto"`` is "l2".
 
 update : {updates} or Update, default="adaptive"
