@@ -16,9 +16,10 @@ PACKAGE = Path(sklearn_predtron.__file__).parent
 ROOT = PACKAGE.parent
 
 # Rooms of the package, and pages, that are not rewritten yet.
-TO_DO = ("_core", "decisions", "families", "norms", "problems", "updates", "doc", "README.md")
-# Public classes that their own package names: `features.Auto` and `norms.Auto`.
-SAME_NAME = {"Auto"}
+TO_DO = ()
+# Public classes that their own package names: `features.Auto` and `norms.Auto`.  `Problem` is the public base of problems in
+# Python; the compiled base of problems has the same name.
+SAME_NAME = {"Auto", "Problem"}
 
 MOST_WHATS = 1 / 1000  # of the words of a room's docstrings
 LONGEST_MEAN = 9  # words of a docstring's first line

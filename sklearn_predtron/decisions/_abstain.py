@@ -13,47 +13,54 @@ from sklearn_predtron.decisions._margin_histogram import MarginHistogram
 
 
 class AbstainByCode(Decision):
-    """Abstain if the code of abstention has the best score; the problem was trained with it (Jain et al. 2015, section 3).
+    """Abstain if the code of abstention scores best.
+
+    The problem was trained with that code (Jain et al. 2015, section 3).
 
     Parameters
     ----------
     k : int
         Number of classes; one past the last rejects.
     calibration : Calibration, default=None
-        What makes probabilities.
+        Calibrates probabilities.
     """
 
     def __init__(self, k: int, calibration: Any = None):
         self.k, self.calibration = k, calibration
 
     def predict(self, problem: Any, scores: NDArray) -> NDArray:
-        """Return the numbers of the predictions; one past the last class rejects."""
+        """Return the predictions; one past the last class abstains."""
         if problem.k == self.k:
             raise ValueError("reject.rule='code' is learned; call fit after setting it.")
         return problem.predict(scores)
 
 
 class AbstainByMargin(Decision):
-    """Abstain if the margin of the best class is below the cost of being wrong, less twice the cost of abstention.
+    """Abstain if the best class leads by too little.
+
+    Its margin must reach the cost of being wrong, less twice the cost of abstention.
 
     Parameters
     ----------
     costs : ndarray of shape (k, k + 1)
         L(sigma, y), a row for each true class, and in the last column the cost of a rejection.
     calibration : Calibration, default=None
-        What makes probabilities.
+        Calibrates probabilities.
     """
 
     def __init__(self, costs: NDArray, calibration: Any = None):
         self.costs, self.calibration = costs, calibration
 
     def predict(self, problem: Any, scores: NDArray) -> NDArray:
-        """Return the numbers of the predictions; one past the last class rejects."""
+        """Return the predictions; one past the last class abstains."""
         best, margin = top_two(problem.decision(scores)[:, : len(self.costs)])
         return np.where(margin < self.least_margin(best), len(self.costs), best[:, 0])
 
     def least_margin(self, best: NDArray) -> NDArray | float:
-        """Return the margin that a row needs for an answer, given its two best predictions."""
+        """Return the margin that an answer needs.
+
+        It depends on the two best predictions of the row.
+        """
         return self.costs[best[:, 1], best[:, 0]] - 2 * self.costs[best[:, 0], -1]
 
 
@@ -78,7 +85,10 @@ class AbstainBelow(AbstainByMargin):
 
 
 class AbstainOnline(AbstainByMargin):
-    """Abstain if the margin is below the threshold with the lowest cost on the margins predicted so far."""
+    """Abstain below the threshold with the lowest past cost.
+
+    The cost is that on the margins predicted so far.
+    """
 
     asks_for = PROGRESSIVE
 
@@ -95,7 +105,7 @@ class AbstainOnline(AbstainByMargin):
         return {}
 
     def now(self, learner: Learner, fitted_decision: Any) -> AbstainByMargin:
-        """Return the decision by the threshold of this moment, if there is one."""
+        """Return the decision by the present threshold, if any."""
         observer: Any = learner.observer
         if not isinstance(observer, MarginHistogram):
             return self
@@ -107,7 +117,10 @@ class AbstainOnline(AbstainByMargin):
 
 
 def top_two(decision: NDArray) -> tuple[NDArray, NDArray]:
-    """Return the two best predictions of each row, best first, and the difference of their scores."""
+    """Return the two best predictions, and their margin.
+
+    The best prediction of each row comes first; the margin is the difference of the two scores.
+    """
     rows = np.arange(len(decision))
     first = decision.argmax(axis=1)
     rest = decision.copy()

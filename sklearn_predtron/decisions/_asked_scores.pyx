@@ -1,4 +1,7 @@
-"""A record of the last rounds that tracks which of them have an abstention, to keep their share."""
+"""A record of recent rounds and of their abstentions.
+
+The share of abstentions is kept at a rate.
+"""
 from cpython.exc cimport PyErr_SetInterrupt
 from libc.math cimport ceil
 
@@ -12,32 +15,34 @@ from sklearn_predtron._core.state import count, real, restored, whole
 cdef enum:
     FOLLOWED = 100      # rounds that are followed at a time, at most
 
-cdef double STEP = 0.005    # by which the level moves where all rounds are asked about
+cdef double STEP = 0.005    # by which the level moves if all rounds have an abstention
 
 
 cdef class AskedScores(RecentScores):
-    """The last rounds, and the level of what is asked about: the share of the rows on record that are above the threshold.
+    """The last rounds, and the level of abstention.
 
-    After each round the level moves by STEP (rate - whether the round was asked about), by a rule of Gibbs and Candes (2021): it
-    stays between -STEP and 1 + STEP, for at 0 none is asked about and at 1 all are, so that the share of T rounds
-    that are asked about differs from the rate by at most (1 + STEP) / (STEP T), whatever the rows are.
+    The level is the share of the recorded rows that are above the threshold.
+
+    After each round the level moves by STEP (rate - whether the round has an abstention), by a rule of Gibbs and Candes (2021).
+    It stays between -STEP and 1 + STEP, because at 0 no round has an abstention and at 1 all have.  The share of abstentions in T
+    rounds therefore differs from the rate by at most (1 + STEP) / (STEP T), whatever the rows are.
 
     Parameters
     ----------
     problem : Problem
         Whose scores are recorded.
     kind : {"codes"}
-        What a label is.
+        The form of a label.
     """
     cdef readonly double correction     # the level less the rate
-    cdef readonly Py_ssize_t followed   # rounds, and how many of them were asked about
+    cdef readonly Py_ssize_t followed   # rounds, and how many of them had an abstention
     cdef readonly Py_ssize_t asked
     cdef Py_ssize_t since               # rounds that were not followed yet
     cdef Py_ssize_t of_fit              # rows of the mark that a fit has set, by whose map no round is followed
     cdef public object rule             # the decision, which measures rounds
 
     def sparingly(self, Py_ssize_t every):
-        """Record all rounds: their share is what counts."""
+        """Record all rounds, because the share counts each one."""
 
     cdef void put(self, const double* t, double weight) noexcept nogil:
         RecentScores.put(self, t, weight)
@@ -50,19 +55,25 @@ cdef class AskedScores(RecentScores):
         RecentScores.mark(self)
 
     cdef void follow(self) noexcept nogil:
-        """Follow the rounds since the last time, by the map of the last mark; again later, if that is interrupted."""
+        """Follow the rounds since the last time.
+
+        The map is that of the last mark.  If this is interrupted, the same rounds are followed later.
+        """
         if self.since > 0:
             with gil:
                 try:
                     self.correction, self.followed, self.asked = self.up_to_now(self.rule)
                     self.since = 0
                 except KeyboardInterrupt:
-                    PyErr_SetInterrupt()        # for the loop, which looks for it after this block of rounds
-                except BaseException:           # of memory; what is not followed keeps the level
+                    PyErr_SetInterrupt()        # for the loop, which checks for it after this block of rounds
+                except BaseException:           # of memory; a round that is not followed keeps the level
                     pass
 
     def up_to_now(self, rule):
-        """Return the correction, and the numbers of rounds that were followed and asked about, as of the last round."""
+        """Return the correction and the counts of rounds.
+
+        They are the rounds that were followed and those with an abstention, as of the last round.
+        """
         cdef double level, correction = self.correction, rate
         cdef Py_ssize_t i, place, n, asked = 0, since = min(self.since, self.n)
         cdef const double[::1] least, known
@@ -87,13 +98,13 @@ cdef class AskedScores(RecentScores):
         return np.asarray(self.scores)[(self.head - n + np.arange(n)) % self.size]
 
     def go_on_from(self, RecentScores other not None):
-        """Take over the record of another, of which no round was followed."""
+        """Take over a record without followed rounds."""
         self.divide_by(other.class_weight)
         self.fill(other.rows())
         self.recount(other.recorded)
 
     def take(self, scores, labels, weight=None):
-        """Record rows that were held out, and begin anew at the rate."""
+        """Record held-out rows, and restart at the rate."""
         RecentScores.take(self, scores, labels, weight)
         self.of_fit = self.recorded
 
@@ -119,12 +130,18 @@ cdef class AskedScores(RecentScores):
 
 
 cdef Py_ssize_t place_of(double level, Py_ssize_t n) noexcept nogil:
-    """The place among n ascending numbers of the threshold that a share of them exceeds; -1 below all, n above all."""
+    """Return the place of the threshold for a share.
+
+    A share of the n ascending numbers exceeds the threshold; -1 is below all of them, n above all.
+    """
     cdef double place = ceil((1 - level) * (n + 1)) - 1
     return -1 if level >= 1 or place < 0 else n if level <= 0 or place >= n else <Py_ssize_t> place
 
 
 def threshold_of(const double[::1] known not None, double level, double above):
-    """Return the threshold that a share of the ascending numbers exceeds; -1 below all of them, `above` above all."""
+    """Return the threshold that a share of numbers exceeds.
+
+    The numbers are in ascending order; -1 is below all of them, `above` above all.
+    """
     cdef Py_ssize_t place = place_of(level, known.shape[0])
     return -1.0 if place < 0 else above if place >= known.shape[0] else known[place]

@@ -16,7 +16,9 @@ LossesOf = Callable[[NDArray, NDArray], NDArray]
 
 
 class HeldOut(NamedTuple):
-    """Held-out rows of a fit, with the scores of fold models that were not trained on them.
+    """Held-out rows of a fit, with their scores.
+
+    The scores are those of fold models that were not trained on the rows.
 
     Parameters
     ----------
@@ -45,7 +47,7 @@ class HeldOut(NamedTuple):
     map: Any = None
 
     def some(self, most: int) -> HeldOut:
-        """Return a limited number of the rows, evenly spaced."""
+        """Return at most so many rows, evenly spaced."""
         n = len(self.scores)
         if n <= most:
             return self
@@ -55,7 +57,10 @@ class HeldOut(NamedTuple):
         return self._replace(scores=self.scores[rows], values=self.values[rows], weight=weight, rounds=rounds)
 
     def show(self, learner: Learner) -> None:
-        """Pass the rows to the learner's observer as if they had come in rounds."""
+        """Pass the rows to the observer as rounds.
+
+        They are observed as if they had come one after another.
+        """
         weight = None if self.learned_weight is None else self.learned_weight / self.learned_weight.max()
         scores = np.empty((self.labels.n, self.scores.shape[1]))
         scores[self.rounds] = self.scores
@@ -66,27 +71,36 @@ class HeldOut(NamedTuple):
 class Decision:
     """Decode the scores as they are.
 
-    A decision consists of parameters and does not change.  What was observed during training is in the learner's observer.  What
-    was fitted after a fit is plain values by name, `fitted_decision`, which a model keeps.
+    A decision consists of parameters and does not change.  The learner's observer holds all that was observed during
+    training.  Values fitted after a fit are plain values by name, `fitted_decision`, which a model keeps.
     """
 
-    # What scores it is made by: "unseen" ones, of rows that a fit holds out; "progressive" ones, of the first epoch where five
-    # folds are too many; or None.
+    # The scores by which it is made: "unseen" ones, of rows that a fit holds out; "progressive" ones, of the first epoch where
+    # five folds are too many; or None.
     asks_for: str | None = None
-    on_rows = False  # whether it settles something on the rows that a fit has learned
-    shifts = False  # whether it takes anything off the scores
+    on_rows = False  # whether it is fitted to the rows on which a fit was trained
+    shifts = False  # whether it subtracts anything from the scores
     calibration: Any = None  # the decision that makes probabilities, if there is one
 
     def observer(self, problem: Problem, present: Observer | None) -> Observer | None:
-        """Return the observer of progressive predictions, the present one if its type fits this decision."""
+        """Return the observer of progressive predictions.
+
+        It is the present one if its type fits this decision.
+        """
         return None if self.calibration is None else self.calibration.observer(problem, present)
 
     def judged(self, problem: Problem, held: HeldOut) -> tuple[float, HeldOut]:
-        """Return the mean log loss of held-out rows under their own calibration map, and the rows with that map."""
+        """Return the mean log loss of held-out rows.
+
+        The loss is that under their own calibration map; the rows are returned with that map.
+        """
         return self.calibration.judged(problem, held)
 
     def own_losses(self, problem: Problem, held: HeldOut) -> NDArray | None:
-        """Return the user-defined losses of the predictions for held-out rows under their map; None if unknown."""
+        """Return the user-defined losses of held-out rows.
+
+        The predictions are those under the rows' map; None if the losses are unknown.
+        """
         return None
 
     def after_fit(self, learner: Learner, held: HeldOut) -> dict[str, Any]:
@@ -94,29 +108,38 @@ class Decision:
         return {} if self.calibration is None else self.calibration.after_fit(learner, held)
 
     def after_rows(self, scores: NDArray, batch: Any) -> dict[str, Any]:
-        """Return the values fitted on the scores of the training rows, in their order."""
+        """Return the values fitted on the training rows.
+
+        The scores of these rows are given, in their order.
+        """
         return {}
 
     def now(self, learner: Learner, fitted_decision: Any) -> Decision:
-        """Return the present decision, with all fitted and observed values filled in."""
+        """Return the present decision.
+
+        All fitted and observed values are filled in.
+        """
         return self
 
     def shift(self, problem: Problem) -> NDArray | None:
-        """Return the offsets (d,) to subtract from the scores before any other use; None subtracts nothing."""
+        """Return the offsets to subtract from the scores.
+
+        They are of shape (d,), and are subtracted before any other use; None subtracts nothing.
+        """
         return None
 
     def predict(self, problem: Any, scores: NDArray) -> Any:
-        """Return predictions, given scores of shape (n_samples, d) that are shifted."""
+        """Return the predictions for shifted scores (n_samples, d)."""
         return problem.predict(scores)
 
 
 class Decoded(Decision):
-    """Decode the scores as they are, and calibrate probabilities as well.
+    """Decode the scores as they are, and calibrate probabilities.
 
     Parameters
     ----------
     calibration : Calibration
-        What makes probabilities.
+        Calibrates probabilities.
     holds_out : bool
         Whether a fit holds out rows for probabilities; if not, only streams have them.
     losses_of : callable, default=None
@@ -127,13 +150,16 @@ class Decoded(Decision):
         self.calibration, self.asks_for, self.losses_of = calibration, UNSEEN if holds_out else None, losses_of
 
     def own_losses(self, problem: Problem, held: HeldOut) -> NDArray | None:
-        """Return the losses of the predictions for held-out rows, if they are known."""
+        """Return the losses on held-out rows, if known."""
         predicted = problem.predict(np.ascontiguousarray(held.scores))
         return None if self.losses_of is None else self.losses_of(predicted, held.values)
 
 
 def losses_by_table(costs: NDArray, predicted: NDArray, values: NDArray) -> NDArray:
-    """Return the losses of predicted classes, given the numbers of classes; costs[y, sigma] is that of predicting sigma for y."""
+    """Return the losses of predicted classes.
+
+    Classes are given as numbers; costs[y, sigma] is the cost of predicting sigma for y.
+    """
     return costs[values[:, 0], predicted]
 
 

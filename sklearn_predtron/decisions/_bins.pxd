@@ -1,4 +1,7 @@
-"""The bins of histograms of magnitudes: as many to each octave, from 2^LOWEST to 2^HIGHEST."""
+"""The bins of histograms of magnitudes.
+
+Each octave from 2^LOWEST to 2^HIGHEST has the same number of bins.
+"""
 from libc.math cimport frexp
 
 cdef enum:

@@ -1,4 +1,7 @@
-"""Certified abstention: the risk of the answered rows is tested on held-out rows."""
+"""Certified abstention: a test of the answered rows' risk.
+
+The test uses held-out rows.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,14 @@ from sklearn_predtron.decisions._curves import least_expected
 from sklearn_predtron.decisions._expected import ByCosts, LeastCost
 
 LEVELS = 200  # shares of the rows that may be answered
-LARGEST_BET = 0.9  # of what can be lost
+LARGEST_BET = 0.9  # share of the possible loss
 IMAGINED = 5  # rows that were seen before the first
 LEAST_SQUARE = 1e-12
-NOTHING = -1.0  # what an answer may be expected to cost where none is good enough
+NOTHING = -1.0  # the largest expected cost of an answer if no threshold passes the test
 
 
 class Certificate(NamedTuple):
-    """Result of `certify`, and the rows on which it was found.
+    """Result of `certify`, and its held-out rows.
 
     With probability `confidence` over the draw of the held-out rows, the mean loss of the answered rows is at most `risk`.
 
@@ -65,16 +68,18 @@ class Certificate(NamedTuple):
 
 
 class RejectAbove(LeastCost):
-    """Predict the label with the lowest expected cost; abstain if that cost is above a threshold, which is found.
+    """Abstain if the lowest expected cost is too high.
+
+    Otherwise predict the label with the lowest expected cost.  `certify` has yet to find the threshold.
 
     Parameters
     ----------
     calibration : Calibration
-        What makes probabilities.
+        Calibrates probabilities.
     costs : ndarray of shape (k, k)
         costs[y, sigma] of predicting sigma for y.
     weights : ndarray of shape (k,), default=None
-        What classes weigh in learning for their costs.
+        Training weights of the classes, which stand for their costs.
     """
 
     def __init__(self, calibration: Any, costs: NDArray, weights: NDArray | None = None):
@@ -82,21 +87,29 @@ class RejectAbove(LeastCost):
         self.shifts = False
 
     def answering(self, found: Any, threshold: float) -> ByCosts:
-        """Return the decision that answers rows whose lowest expected cost is at most a threshold."""
+        """Return the decision that answers below a threshold.
+
+        It answers rows whose lowest expected cost is at most the threshold.
+        """
         return ByCosts(self.calibration.of, found, self.with_rejects(threshold))
 
     def with_rejects(self, threshold: float) -> NDArray:
-        """Return the costs with a column for abstention, which costs a threshold for every class."""
+        """Return the costs with a column for abstention.
+
+        Abstention costs the threshold for every class.
+        """
         return np.column_stack([self.costs, np.full(len(self.costs), threshold)])
 
 
 class Certified(RejectAbove):
-    """Predict the label with the lowest expected cost; abstain if that cost is above the certified threshold.
+    """Abstain above the certified threshold.
+
+    Otherwise predict the label with the lowest expected cost.
 
     Parameters
     ----------
     calibration : Calibration
-        What makes probabilities.
+        Calibrates probabilities.
     costs : ndarray of shape (k, k)
         costs[y, sigma] of predicting sigma for y.
     risk : float
@@ -104,7 +117,7 @@ class Certified(RejectAbove):
     confidence : float
         The least probability of that.
     weights : ndarray of shape (k,), default=None
-        What classes weigh in learning for their costs.
+        Training weights of the classes, which stand for their costs.
     """
 
     def __init__(self, calibration: Any, costs: NDArray, risk: float, confidence: float, weights: NDArray | None = None):
@@ -112,7 +125,10 @@ class Certified(RejectAbove):
         self.risk, self.confidence = risk, confidence
 
     def now(self, learner: Learner, fitted_decision: Any) -> Decision:
-        """Return the certified decision, which holds until training continues."""
+        """Return the certified decision.
+
+        It holds until training continues.
+        """
         found = self.found(learner, fitted_decision)
         if found is None:
             raise ValueError(
@@ -122,7 +138,7 @@ class Certified(RejectAbove):
         return self.answering(self.calibration.now(learner, fitted_decision).map, found.threshold)
 
     def found(self, learner: Learner, fitted_decision: Any) -> Certificate | None:
-        """Return the certificate; None if the present model has none."""
+        """Return the certificate of the present model, or None."""
         known = (fitted_decision or {}).get("certificate")
         if known is None or known[0] != learner.t:
             return None
@@ -131,7 +147,9 @@ class Certified(RejectAbove):
         return found if same and (found.risk, found.confidence) == (self.risk, self.confidence) else None
 
     def certified(self, learner: Learner, fitted_decision: Any, probabilities: NDArray, codes: NDArray) -> tuple[Any, ...]:
-        """Return the certificate fitted on held-out rows, given their probabilities and classes.
+        """Return the certificate fitted on held-out rows.
+
+        Their probabilities and classes are given.
 
         Learn then Test (Angelopoulos et al. 2021): thresholds are tested one after the other, each at level 1 - confidence, until
         one fails.  The first is the one that is best on the recorded rows (not on these); wider ones follow.
@@ -148,18 +166,21 @@ class Certified(RejectAbove):
         return learner.t, self.calibration.smoothing, self.costs.ravel(), tuple(found)
 
     def losses(self, probabilities: NDArray, codes: NDArray, threshold: float) -> NDArray:
-        """Return the losses of the rows that are answered."""
+        """Return the losses of the answered rows."""
         predicted = least_expected(np.ascontiguousarray(probabilities), self.with_rejects(threshold))
         answered = predicted < len(self.costs)
         return self.costs[codes[answered], predicted[answered]]
 
     def answers(self, probabilities: NDArray, threshold: float) -> NDArray:
-        """Return the predictions of the rows that are answered."""
+        """Return the predictions of the answered rows."""
         predicted = least_expected(np.ascontiguousarray(probabilities), self.with_rejects(threshold))
         return predicted[predicted < len(self.costs)]
 
     def thresholds(self, learner: Learner, fitted_decision: Any, n: int) -> NDArray:
-        """Return the thresholds in the order of their tests on n rows, by the scores that are on record."""
+        """Return the thresholds in the order of their tests.
+
+        They are for n rows, by the recorded scores.
+        """
         observer: Any = learner.observer
         with learner.lock.reading():
             found = self.calibration.now(learner, fitted_decision)
@@ -173,9 +194,10 @@ class Certified(RejectAbove):
         return widening[int(np.argmin(likely)) :]
 
     def p_value(self, losses: NDArray) -> float:
-        """Return a p-value of the hypothesis that the mean loss is above the risk.
+        """Return the p-value of a risk.
 
-        It is exact if all mistakes have the same cost; otherwise it is by a betting test (Waudby-Smith and Ramdas 2024).
+        The hypothesis is that the mean loss is above the risk.  The p-value is exact if all mistakes have the same cost;
+        otherwise it is by a betting test (Waudby-Smith and Ramdas 2024).
         """
         n, largest = len(losses), self.costs.max()
         risk, x = self.risk / largest, losses / largest
@@ -185,11 +207,15 @@ class Certified(RejectAbove):
 
 
 def p_of_bets(x: NDArray, mean: float) -> float:
-    """Return the p-value of numbers from 0 to 1, in their order, whose mean is at least so much: 1 / the most that bets make.
+    """Return the p-value of a mean by bets.
 
-    Who bets a share of what he has on each number being below the mean, by what he has seen before it, multiplies it n-fold with
-    a probability of at most 1 / n (Ville 1939).  The share is about the one that lets it grow fastest (Kelly 1956; Waudby-Smith
-    and Ramdas 2024), of numbers like those before and like some at half the mean, either 0 or 1.
+    The hypothesis is that the mean of numbers from 0 to 1 is at least `mean`; they are tested in their order.  The p-value is
+    1 / the largest wealth of a betting strategy.
+
+    The strategy bets a share of its wealth on each number being below the mean, and the share depends on the numbers before.
+    Its wealth grows n-fold with a probability of at most 1 / n (Ville 1939).  The share is about the one that lets it grow
+    fastest (Kelly 1956; Waudby-Smith and Ramdas 2024), of numbers like those before and like some at half the mean, either 0 or
+    1.
     """
     n = len(x)
     if n == 0:

@@ -1,4 +1,7 @@
-"""Likelihoods of maps from scores to probabilities, and what they make of scores; a row's bits depend on no other row."""
+"""Likelihoods and probabilities of calibration maps.
+
+The bits of a row depend on no other row.
+"""
 from libc.math cimport INFINITY, exp, fabs, log, log1p, sqrt
 
 import numpy as np
@@ -71,7 +74,10 @@ cdef double penalised(const double* b, const double[::1] s, const double[::1] on
 
 
 cdef void solve(double[3][3] H, double* g, int n) noexcept nogil:
-    """Put H^-1 g in the place of g, of a positive definite H; by Cholesky's way."""
+    """Solve H x = g by Cholesky decomposition.
+
+    The solution replaces g; H must be positive definite.
+    """
     cdef int i, j, k
     for i in range(n):
         for j in range(i + 1):
@@ -90,7 +96,7 @@ cdef void solve(double[3][3] H, double* g, int n) noexcept nogil:
 
 cdef double newton(double* b, const double[::1] s, const double[::1] on, const double[::1] off, const double[::1] mean,
                    const double[::1] ridge, int n, int side) noexcept nogil:
-    """Move the first n numbers of a curve to the least of minus the log-likelihood, which is returned, by damped Newton steps.
+    """Fit the first n numbers of a curve; return minus the log-likelihood.
 
     With a side (1 above 0, -1 below) two numbers are free, and the slope of the other side stays.
     """
@@ -141,10 +147,10 @@ cdef double newton(double* b, const double[::1] s, const double[::1] on, const d
 
 def fit_curve(const double[::1] s not None, const double[::1] on not None, const double[::1] off not None,
               const double[::1] mean not None, const double[::1] ridge not None, double least):
-    """The likeliest log-odds b_0 + b_1 s + b_2 |s| with slopes that are not less than the least, above 0 and below.
+    """Fit the log-odds b_0 + b_1 s + b_2 |s|.
 
-    Score i is worth on[i] rows of the second class, and off[i] of the first.  With the numbers comes what they minimise: minus
-    the log-likelihood, with a ridge that draws to the means.
+    Neither slope, above 0 or below, is less than the least.  Score i stands for on[i] rows of the second class and off[i] of the
+    first.  Return the numbers and the objective that they minimise: minus the log-likelihood, with a ridge towards the means.
     """
     cdef double[3] b = [mean[0], mean[1], mean[2]]
     cdef double[3] best
@@ -172,7 +178,11 @@ def fit_curve(const double[::1] s not None, const double[::1] on not None, const
 
 def probabilities_of_curves(const double[:, ::1] scores not None, const double[:, ::1] curves not None,
                             const double[::1] scale not None, const double[:, ::1] limits not None):
-    """1 / (1 + e^-z) of the log-odds z of the curve of each column, of scores within limits that are divided by their scale."""
+    """Return the probabilities by curves.
+
+    They are 1 / (1 + e^-z), where z are the log-odds by the curve of each column, of scores within limits that are divided by
+    their scale.
+    """
     cdef double[:, ::1] found = np.empty((scores.shape[0], scores.shape[1]))
     cdef Py_ssize_t i, j
     cdef double s
@@ -188,7 +198,10 @@ def probabilities_of_curves(const double[:, ::1] scores not None, const double[:
 
 
 cdef double softmax(double* z, Py_ssize_t k) noexcept nogil:
-    """Put the probabilities in the place of their logarithms, up to a constant, which is returned."""
+    """Replace logarithms by the probabilities.
+
+    They are known up to a constant, which is returned.
+    """
     cdef double most = z[0], total = 0
     cdef Py_ssize_t j
     for j in range(1, k):
@@ -203,7 +216,10 @@ cdef double softmax(double* z, Py_ssize_t k) noexcept nogil:
 
 cdef void logits(const double* p, const double* s, Py_ssize_t d, Py_ssize_t k, bint diagonal, bint matrix,
                  double* z) noexcept nogil:
-    """p[0] s + b + s A, where p is the slope, the offsets b of k classes and, if there is one, the matrix A."""
+    """Compute the logits p[0] s + b + s A.
+
+    p[0] is the slope, b are the offsets of k classes, and A is the matrix, if there is one.
+    """
     cdef Py_ssize_t j, c
     cdef const double* row
     for j in range(k):
@@ -218,7 +234,9 @@ cdef void logits(const double* p, const double* s, Py_ssize_t d, Py_ssize_t k, b
 def likelihood(const double[::1] p not None, const double[:, ::1] scores not None, const Py_ssize_t[::1] y not None,
                const double[::1] weight not None, const double[::1] smoothing not None, const double[::1] ridge not None,
                bint diagonal):
-    """Minus the mean log-likelihood of classes with the ridge, and its gradient.
+    """Return minus the mean log-likelihood, and its gradient.
+
+    The ridge is included.
 
     The target of a row of class c is 1 - smoothing[c] of c, and the same share of each other class.
     """
@@ -261,7 +279,10 @@ def likelihood(const double[::1] p not None, const double[:, ::1] scores not Non
 
 def probabilities_of_classes(const double[:, ::1] scores not None, const double[::1] p not None, const double[::1] mean not None,
                              double scale, double limit, Py_ssize_t k, bint diagonal):
-    """The probabilities of k classes by the parameters p, of scores less their mean, divided by their scale, within a limit."""
+    """Return the probabilities of k classes.
+
+    p are the parameters; the mean is subtracted from the scores, which are then divided by their scale and kept within a limit.
+    """
     cdef Py_ssize_t n = scores.shape[0], d = scores.shape[1], i, c
     cdef bint matrix = p.shape[0] > 1 + k
     cdef double[:, ::1] found = np.empty((n, k))
@@ -279,7 +300,10 @@ def probabilities_of_classes(const double[:, ::1] scores not None, const double[
 
 
 def least_expected(const double[:, ::1] probabilities not None, const double[:, ::1] costs not None):
-    """The prediction of least expected cost of each row, of several the first; costs[y, sigma] of predicting sigma for y."""
+    """Return each row's prediction with the lowest expected cost.
+
+    Of several it is the first; costs[y, sigma] is the cost of predicting sigma for y.
+    """
     cdef Py_ssize_t n = probabilities.shape[0], k = costs.shape[0], m = costs.shape[1], i, y, sigma, best
     cdef Py_ssize_t[::1] found = np.empty(n, dtype=np.intp)
     cdef double cost, least
@@ -299,7 +323,10 @@ def least_expected(const double[:, ::1] probabilities not None, const double[:, 
 
 
 cdef void add_label(double* of_count, Py_ssize_t n, double p) noexcept nogil:
-    """From the probabilities of the number of n labels that are on to those of n + 1, the last of which has probability p."""
+    """Add a label to the distribution of a count.
+
+    The probabilities of the number of n labels that are on become those of n + 1 labels.  The last label has probability p.
+    """
     cdef Py_ssize_t i
     of_count[n + 1] = 0
     for i in range(n + 1, 0, -1):
@@ -309,7 +336,9 @@ cdef void add_label(double* of_count, Py_ssize_t n, double p) noexcept nogil:
 
 def most_expected(const double[:, ::1] probabilities not None, const Py_ssize_t[:, ::1] order not None, double hits,
                   double in_both, double missed):
-    """How many of the most probable labels to predict, so that the expected measure of a row is largest.
+    """Return how many labels to predict.
+
+    The most probable labels are predicted, as many as have the largest expected measure.
 
     The measure of k labels with i hits, where j are missed, is hits * i / (k + in_both * i + missed * j), and 1 of none where
     none is on; labels are independent given their probabilities, and order has them, the most probable first.

@@ -1,4 +1,7 @@
-"""A cut of the scores: where it loses least by a measure of all rows together, or at given numbers."""
+"""A cut of the scores.
+
+It is where a measure of all rows together has the lowest loss, or at given numbers.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +24,12 @@ Loss = Callable[..., NDArray]
 
 
 class Measure(NamedTuple):
-    """The measure by which a cut is chosen: a loss of the counts, of each score alone or of all scores pooled."""
+    """The measure by which a cut is chosen.
 
-    name: Any  # what it is told from others by
+    It is a loss of the counts, of each score alone or of all scores pooled.
+    """
+
+    name: Any  # distinguishes it from others
     loss: Loss
     pooled: bool = False
 
@@ -31,17 +37,23 @@ class Measure(NamedTuple):
 OF_TWO_CLASSES = {"f1": Measure("f1", FBeta().of_counts), "balanced": Measure("balanced", BalancedError().of_counts)}
 
 
-class OfTwoClasses:
-    """One cut, of the score of the second of two classes, which is <v, t> / h."""
+class CutOfTwoClasses:
+    """One cut of the score of the second class.
+
+    With two classes this score is <v, t> / h.
+    """
 
     histogram = ClassScores
 
     def scores(self, problem: Problem, scores: NDArray) -> NDArray:
-        """Return the scores that are cut, of shape (n_samples, n_cuts)."""
+        """Return the scores to cut (n_samples, n_cuts)."""
         return score_of_second(problem, scores)
 
     def shift(self, problem: Problem, cuts: NDArray) -> NDArray:
-        """Return the offsets (d,) to subtract from the scores t for these cuts."""
+        """Return the offsets for these cuts, of shape (d,).
+
+        They are subtracted from the scores t.
+        """
         direction, unit = difference(problem)
         return cuts[0] * unit * direction / (direction @ direction)
 
@@ -52,11 +64,14 @@ class OfEachLabel:
     histogram = LabelScores
 
     def scores(self, problem: Problem, scores: NDArray) -> NDArray:
-        """Return the scores that are cut, of shape (n_samples, n_cuts)."""
+        """Return the scores to cut (n_samples, n_cuts)."""
         return scores
 
     def shift(self, problem: Problem, cuts: NDArray) -> NDArray:
-        """Return the offsets (d,) to subtract from the scores t for these cuts."""
+        """Return the offsets for these cuts, of shape (d,).
+
+        They are subtracted from the scores t.
+        """
         return cuts
 
 
@@ -65,20 +80,20 @@ class CutAt(Decision):
 
     Parameters
     ----------
-    of : OfTwoClasses or OfEachLabel
-        Which scores are cut.
+    of : CutOfTwoClasses or OfEachLabel
+        The scores that are cut.
     cuts : ndarray of shape (n_cuts,)
         The cuts.
     calibration : Calibration, default=None
-        What makes probabilities of the same scores.
+        Calibrates probabilities from the same scores.
     """
 
     shifts = True
 
-    def __init__(self, of: OfTwoClasses | OfEachLabel, cuts: NDArray, calibration: Any = None):
+    def __init__(self, of: CutOfTwoClasses | OfEachLabel, cuts: NDArray, calibration: Any = None):
         self.of, self.cuts, self.calibration = of, cuts, calibration
         self.asks_for = None if calibration is None else UNSEEN
-        self._last: tuple[Any, Any] = (None, None)  # a problem, and what is taken off its scores
+        self._last: tuple[Any, Any] = (None, None)  # a problem, and the offsets of its scores
 
     def shift(self, problem: Problem) -> NDArray:
         """Return the offsets to subtract from the scores."""
@@ -90,23 +105,25 @@ class CutAt(Decision):
 
 
 class CutBy(Decision):
-    """Cut the scores where a measure has the lowest loss on held-out rows.
+    """Cut the scores by a measure on held-out rows.
+
+    The cut has the lowest loss on these rows.
 
     Parameters
     ----------
-    of : OfTwoClasses or OfEachLabel
-        Which scores are cut.
+    of : CutOfTwoClasses or OfEachLabel
+        The scores that are cut.
     measure : Measure
-        What the cut is chosen by.
+        The measure that chooses the cut.
     at : object
         The parameter that names it, for errors.
     calibration : Calibration
-        What makes probabilities of the same scores.
+        Calibrates probabilities from the same scores.
     """
 
     asks_for, shifts = UNSEEN, True
 
-    def __init__(self, of: OfTwoClasses | OfEachLabel, measure: Measure, at: Any, calibration: Any = None):
+    def __init__(self, of: CutOfTwoClasses | OfEachLabel, measure: Measure, at: Any, calibration: Any = None):
         self.of, self.measure, self.at, self.calibration = of, measure, at, calibration
 
     def observer(self, problem: Problem, present: Observer | None) -> Observer:
@@ -114,7 +131,10 @@ class CutBy(Decision):
         return present if isinstance(present, ScoreHistogram) else self.of.histogram(problem)
 
     def after_fit(self, learner: Learner, held: HeldOut) -> dict[str, Any]:
-        """Return the exact cuts, beside the measure's name and the rounds after which they hold, and a map of the same scores."""
+        """Return the exact cuts, and a map.
+
+        Beside the cuts are the measure's name and the rounds after which they hold.  The map is of the same scores.
+        """
         held.show(learner)
         observer: Any = learner.observer
         learned = held.learned_weight
@@ -127,7 +147,10 @@ class CutBy(Decision):
         return fitted_decision
 
     def now(self, learner: Learner, fitted_decision: Any) -> CutAt:
-        """Return the present cuts: the fitted ones, or those of the histogram once there are more rounds."""
+        """Return the present cuts.
+
+        They are the fitted ones, or those of the histogram once there are more rounds.
+        """
         observer: Any = learner.observer
         if not isinstance(observer, ScoreHistogram):
             raise ValueError(
@@ -148,13 +171,19 @@ class CutBy(Decision):
 
 
 def difference(problem: Any) -> tuple[NDArray, float]:
-    """Return the direction v of the score of the second of two classes less that of the first, and its unit h."""
+    """Return the second score's direction and unit.
+
+    The direction v is that of its score less that of the first of two classes; the unit is h.
+    """
     first, second = problem.decision(np.eye(problem.d))[:, :2].T
     return second - first, 2.0 if problem.d == 1 else 1.0
 
 
 def score_of_second(problem: Any, scores: NDArray) -> NDArray:
-    """Return the score of the second of two classes, of shape (n_samples, 1); a row's bits do not depend on the others."""
+    """Return the score of the second of two classes.
+
+    It is of shape (n_samples, 1); the bits of a row do not depend on the others.
+    """
     direction, unit = difference(problem)
     total = scores[:, 0] * direction[0]
     for j in range(1, problem.d):
@@ -163,7 +192,10 @@ def score_of_second(problem: Any, scores: NDArray) -> NDArray:
 
 
 def measure_of_cut(rule: Any, reject: Any, names: tuple[str, ...]) -> Measure | None:
-    """Return the measure that cuts the score of two classes; None for a number; raise ValueError if it is invalid."""
+    """Return the measure that cuts the score.
+
+    It is the score of two classes.  None for a number; raise ValueError if the rule is invalid.
+    """
     at = rule.at
     if not names:
         raise ValueError(
@@ -186,7 +218,10 @@ def measure_of_cut(rule: Any, reject: Any, names: tuple[str, ...]) -> Measure | 
 
 
 def number_or_measure(at: Any, names: dict[str, Measure], accepted: str) -> Measure | None:
-    """Return the measure with a given name; None for a finite number; raise ValueError for anything else."""
+    """Return the measure with a given name.
+
+    None for a finite number; raise ValueError for anything else.
+    """
     number = None if isinstance(at, (str, bool, np.bool_)) else real_number(at)
     if number is not None and np.isfinite(number):
         return None
@@ -196,7 +231,10 @@ def number_or_measure(at: Any, names: dict[str, Measure], accepted: str) -> Meas
 
 
 def measure_of_loss(loss: Any) -> Measure:
-    """Return the measure of a loss of counts, or of a function of them."""
+    """Return the measure of a loss of counts.
+
+    The loss may also be a function of the counts.
+    """
     if isinstance(loss, SubsetLoss):
         return Measure((type(loss), str(loss.get_params())), loss.evaluate)
     return Measure(
@@ -205,7 +243,10 @@ def measure_of_loss(loss: Any) -> Measure:
 
 
 def value_at(function: Any, *counts: float) -> float:
-    """Return the value of a user's function of counts; raise ValueError if it is not a finite number."""
+    """Return the value of a user's function of counts.
+
+    Raise ValueError if it is not a finite number.
+    """
     value = function(*counts)
     number = real_number(value)
     if number is None or not np.isfinite(number):
@@ -216,16 +257,21 @@ def value_at(function: Any, *counts: float) -> float:
 
 
 def best_cuts(measure: Measure, scores: NDArray, positive: NDArray, negative: NDArray) -> NDArray:
-    """Return the cut of each column of the scores, or of all of them; of weights of the rows that should be above and below."""
+    """Return the cut of each column of the scores.
+
+    A pooled measure has one cut for all columns.  The weights are those of rows that should be above and below.
+    """
     if measure.pooled:
         return np.full(scores.shape[1], best_cut(measure.loss, scores.ravel(), positive.ravel(), negative.ravel()))
     return np.array([best_cut(measure.loss, *column) for column in zip(scores.T, positive.T, negative.T, strict=True)])
 
 
 def best_cut(loss: Loss, scores: NDArray, positive: NDArray, negative: NDArray) -> float:
-    """Return the cut of least loss, scores above it being positive; of several the nearest to 0.
+    """Return the best cut by a loss.
 
-    It is in the middle between two scores, or beyond all of them.  Equal scores are on the same side.
+    It has the lowest loss, scores above it being positive.  Of several cuts it is the one nearest to 0.
+
+    The cut is in the middle between two scores, or beyond all of them.  Equal scores are on the same side.
     """
     there = (positive > 0) | (negative > 0)
     order = np.flatnonzero(there)[np.argsort(-scores[there], kind="stable")]
@@ -239,7 +285,10 @@ def best_cut(loss: Loss, scores: NDArray, positive: NDArray, negative: NDArray) 
 
 
 def best_cut_of_groups(loss: Loss, scores: NDArray, positive: NDArray, start: NDArray, weight: NDArray | None) -> float:
-    """Return the cut of least mean loss of groups, whose rows are scores[start[i]:start[i + 1]], by their weights."""
+    """Return the best cut of groups.
+
+    Their mean loss is lowest.  The rows of group i are scores[start[i]:start[i + 1]]; groups have weights.
+    """
     group = np.repeat(np.arange(len(start) - 1), np.diff(start))
     order = np.lexsort((-scores, group))
     on, first = positive[order].astype(np.float64), start[:-1]
@@ -258,7 +307,10 @@ def best_cut_of_groups(loss: Loss, scores: NDArray, positive: NDArray, start: ND
 
 
 def cut_between(t: NDArray, between: NDArray, losses: NDArray) -> float:
-    """Return the cut of least loss of falling scores; `between` marks where there may be one, the losses are those."""
+    """Return the cut of lowest loss.
+
+    The losses are given.  Scores are in descending order; `between` marks the places where a cut may be.
+    """
     beyond = (t[0] - t[-1]) / len(t) or 1.0
     upper, lower = np.append(t[0] + 2 * beyond, t)[between], np.append(t, t[-1] - 2 * beyond)[between]
     cuts = lower + (upper - lower) / 2
@@ -269,7 +321,7 @@ def cut_between(t: NDArray, between: NDArray, losses: NDArray) -> float:
 
 
 def given_cuts(at: Any, m: int) -> NDArray:
-    """Return the cut of each of m labels that are given."""
+    """Return the given cut of each of m labels."""
     cuts = real_numbers(at)
     if cuts is None or not np.isfinite(cuts).all() or cuts.shape not in ((), (m,)):
         raise ValueError(f"decision=Cut({shortened(at)}) must hold a finite number, or one for each of the {m} labels.")

@@ -1,4 +1,7 @@
-"""Predictions of lowest expected cost or highest expected measure, from the probabilities of a calibration map."""
+"""Predictions of lowest expected cost or highest expected measure.
+
+The probabilities are those of a calibration map.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,7 @@ from numpy.typing import NDArray
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron.decisions._base import PLAIN, UNSEEN, Decision, HeldOut, losses_by_table
 from sklearn_predtron.decisions._curves import least_expected, most_expected
-from sklearn_predtron.decisions._cut import CutAt, OfEachLabel
-from sklearn_predtron.decisions._cut import OfTwoClasses as CutOfTwoClasses
+from sklearn_predtron.decisions._cut import CutAt, CutOfTwoClasses, OfEachLabel
 from sklearn_predtron.decisions._maps import LARGEST_ODDS
 
 Loss = Callable[..., NDArray]
@@ -24,7 +26,7 @@ class OfProbabilities(Decision):
     Parameters
     ----------
     calibration : Calibration
-        What makes probabilities.
+        Calibrates probabilities.
     or_decoded : bool, default=False
         Whether scores are decoded as they are where no probabilities are known, which is an error if not.
     """
@@ -36,7 +38,10 @@ class OfProbabilities(Decision):
         self._last: tuple[Any, Any] = (None, PLAIN)  # a map, and the decision by it
 
     def now(self, learner: Learner, fitted_decision: Any) -> Decision:
-        """Return the decision by the map of this moment; before the first round that of the scores, as they are."""
+        """Return the decision by the present map.
+
+        Before the first round the scores are decoded as they are.
+        """
         if learner.t == 0 or (self.or_decoded and not self.calibration.knows(learner)):
             return PLAIN
         found, (known, decision) = self.calibration.now(learner, fitted_decision).map, self._last
@@ -57,16 +62,18 @@ class OfProbabilities(Decision):
 
 
 class LeastCost(OfProbabilities):
-    """Predict the label with the lowest expected cost (Elkan 2001); abstain if that costs less (Chow 1970).
+    """Predict the label with the lowest expected cost.
+
+    See Elkan (2001); abstention is one more prediction (Chow 1970).
 
     Parameters
     ----------
     calibration : Calibration
-        What makes probabilities.
+        Calibrates probabilities.
     costs : ndarray of shape (k, n_predictions)
         costs[y, sigma] of predicting sigma for y; the last column may be that of a rejection.
     weights : ndarray of shape (k,), default=None
-        What classes weigh in learning for their costs.
+        Training weights of the classes, which stand for their costs.
     or_decoded : bool, default=False
         As for `OfProbabilities`.
     """
@@ -82,7 +89,10 @@ class LeastCost(OfProbabilities):
         return losses_by_table(self.costs, self.predictions_for(problem, held), held.values)
 
     def by(self, found: Any) -> Decision:
-        """Return the cut of two classes; of more, and with a reject option, the comparison of costs."""
+        """Return the cut, or the comparison of costs.
+
+        Two classes have a cut.  With more classes, or a reject option, expected costs are compared.
+        """
         if self.shifts:
             return CutAt(CutOfTwoClasses(), found.cuts(odds(self.costs[0, 1], self.costs[1, 0])))
         return ByCosts(self.calibration.of, found, self.costs)
@@ -94,7 +104,7 @@ class ByCosts(Decision):
     Parameters
     ----------
     of : object
-        What the map is of.
+        The kind of labels that the map is of.
     map : object
         The map.
     costs : ndarray of shape (k, n_predictions)
@@ -105,17 +115,19 @@ class ByCosts(Decision):
         self.of, self.map, self.costs = of, map, costs
 
     def predict(self, problem: Any, scores: NDArray) -> NDArray:
-        """Return the numbers of the predictions; one past the last class rejects."""
+        """Return the predictions; one past the last class abstains."""
         return least_expected(self.of.probabilities(self.map, self.of.scores(problem, scores)), self.costs)
 
 
 class LeastCostOfLabels(OfProbabilities):
-    """Predict each label whose expected cost of being missed exceeds that of being false.
+    """Predict each label that is cheaper to predict.
+
+    Its expected cost of being missed exceeds that of being false.
 
     Parameters
     ----------
     calibration : Calibration
-        What makes probabilities.
+        Calibrates probabilities.
     false, missed : float or ndarray of shape (m,)
         The costs of a false label and of one that is missed.
     or_decoded : bool, default=False
@@ -129,7 +141,10 @@ class LeastCostOfLabels(OfProbabilities):
         self.false, self.missed, self.odds = false, missed, odds(false, missed)
 
     def own_losses(self, problem: Any, held: HeldOut) -> NDArray:
-        """Return the costs of the labels that are predicted falsely or missed in held-out rows."""
+        """Return the costs of false and missed labels.
+
+        The predictions are those for held-out rows.
+        """
         predicted, true = self.predictions_for(problem, held).astype(bool), held.values.astype(bool)
         return np.where(true & ~predicted, self.missed, np.where(predicted & ~true, self.false, 0.0)).sum(axis=1)
 
@@ -139,14 +154,16 @@ class LeastCostOfLabels(OfProbabilities):
 
 
 class BestOfTwo(OfProbabilities):
-    """For sets of labels: the decoded set or that of highest expected measure, whichever lost less on held-out rows.
+    """The better of two rules for sets of labels.
+
+    One decodes the scores, the other has the highest expected measure.  The better one had the lower loss on held-out rows.
 
     Parameters
     ----------
     calibration : Calibration
-        What makes probabilities.
+        Calibrates probabilities.
     plug_in : MostExpected or MostProbable
-        What makes sets of probabilities.
+        Turns probabilities into sets of labels.
     loss : callable
         Loss of the counts of true and false positives, and of false and true negatives.
     """
@@ -156,14 +173,17 @@ class BestOfTwo(OfProbabilities):
         self.plug_in, self.loss = plug_in, loss
 
     def after_fit(self, learner: Learner, held: HeldOut) -> dict[str, Any]:
-        """Return the map, and whether the plug-in rule loses less with it."""
+        """Return the map and the better rule."""
         fitted_decision = super().after_fit(learner, held)
         found = self.calibration.of.restored(fitted_decision["map"][2])
         chosen = self.is_better(learner.problem, found, held.scores, held.values, held.weight)
         return {**fitted_decision, "plug_in": (fitted_decision["map"][0], chosen)}
 
     def own_losses(self, problem: Any, held: HeldOut) -> NDArray:
-        """Return the losses of the sets that the better rule predicts for held-out rows."""
+        """Return the losses of the better rule.
+
+        The sets are predicted for held-out rows.
+        """
         if self.is_better(problem, held.map, held.scores, held.values, held.weight):
             predicted = self.plug_in.sets(held.map.probabilities(held.scores))
         else:
@@ -182,7 +202,7 @@ class BestOfTwo(OfProbabilities):
         return decision
 
     def chosen(self, learner: Learner, fitted_decision: Any, found: Any) -> bool:
-        """Return whether the plug-in rule is the better one of this moment."""
+        """Return whether the plug-in rule is better at present."""
         observer: Any = learner.observer
         known = (fitted_decision or {}).get("plug_in")
         if known is not None and known[0] == observer.marked_at:
@@ -191,21 +211,21 @@ class BestOfTwo(OfProbabilities):
         return self.is_better(learner.problem, found, scores.astype(np.float64), labels, weight)
 
     def is_better(self, problem: Any, found: Any, scores: NDArray, labels: NDArray, weight: NDArray | None) -> bool:
-        """Return whether the plug-in rule loses less on some rows."""
+        """Return whether the plug-in rule loses less."""
         ways = problem.predict(np.ascontiguousarray(scores)), self.plug_in.sets(found.probabilities(scores))
         learned, plugged_in = (np.average(self.loss(*counts(way, labels)), weights=weight) for way in ways)
         return bool(plugged_in < learned)
 
 
 class BySets(Decision):
-    """Make sets of labels of the probabilities of a map.
+    """Turn a map's probabilities into sets of labels.
 
     Parameters
     ----------
     map : CurveMap
         The map.
     plug_in : MostExpected or MostProbable
-        What makes sets of them.
+        Turns probabilities into sets of labels.
     """
 
     def __init__(self, map: Any, plug_in: Any):
@@ -217,7 +237,9 @@ class BySets(Decision):
 
 
 class MostExpected:
-    """The most probable labels, as many as have the greatest expected measure, labels being independent.
+    """The sets with the greatest expected measure.
+
+    They consist of the most probable labels; labels are taken to be independent.
 
     Parameters
     ----------
@@ -254,19 +276,28 @@ class MostProbable:
 
 
 def firsts(order: NDArray, k: NDArray) -> NDArray:
-    """Return indicators of the first k[i] labels of each row of an order."""
+    """Return indicators of the first labels.
+
+    They are the first k[i] labels in row i.  Each row of `order` has the order of the labels.
+    """
     found = np.zeros(order.shape, dtype=np.uint8)
     np.put_along_axis(found, order, (np.arange(order.shape[1]) < k[:, None]).astype(np.uint8), axis=1)
     return found
 
 
 def counts(sets: NDArray, labels: NDArray) -> tuple[NDArray, ...]:
-    """Return true positives, false positives, false negatives and true negatives of each row."""
+    """Return the counts of each row.
+
+    They are true positives, false positives, false negatives and true negatives.
+    """
     on, true = sets.astype(bool), labels.astype(bool)
     return tuple(part.sum(axis=1) for part in (on & true, on & ~true, ~on & true, ~on & ~true))
 
 
 def odds(false: float | NDArray, missed: float | NDArray) -> NDArray:
-    """Return the odds above which the risk of a false positive costs less than the risk of a missed one."""
+    """Return the odds above which a label is predicted.
+
+    From there on a false positive has a lower expected cost than a missed label.
+    """
     free = np.asarray(missed) == 0
     return np.where(free, LARGEST_ODDS, np.clip(false / np.where(free, 1.0, missed), 1 / LARGEST_ODDS, LARGEST_ODDS))

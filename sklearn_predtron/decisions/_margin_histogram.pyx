@@ -1,4 +1,7 @@
-"""The reject threshold of a stream: a histogram of the margins predicted so far."""
+"""The reject threshold of a stream.
+
+It follows from a histogram of the margins predicted so far.
+"""
 from libc.math cimport exp
 
 import numpy as np
@@ -25,7 +28,10 @@ FEW = 100      # lossy predictions: with fewer, the curve through all of them sa
 
 
 cdef class MarginHistogram(Observer):
-    """A histogram of the margins between the two best predictions, each predicted before its row was learned."""
+    """A histogram of margins between the two best predictions.
+
+    Each margin was predicted before its row was learned.
+    """
     cdef readonly FiniteProblem problem
     cdef double[:, ::1] seen       # weight of the rounds of each true class in each bin
     cdef double[::1] losses        # weighted loss of the best prediction in each bin
@@ -98,7 +104,7 @@ cdef class MarginHistogram(Observer):
         self.squares *= factor * factor
 
     def scale_to(self, double weight):
-        """Rescale the observations to the total weight of the given rounds."""
+        """Rescale the observations to the rounds' total weight."""
         total = np.asarray(self.seen).sum()
         if total > 0:
             self.rescale(weight / total * self.unit)
@@ -111,9 +117,11 @@ cdef class MarginHistogram(Observer):
         return wide
 
     def threshold(self, beta):
-        """The margin below which rejecting, at cost beta[y], would have cost least; 0 before anything was seen.
+        """Return the margin below which rejecting costs least.
 
-        The middle, by bins, between the margins on both sides.  Losses are those observed and, where few were, those of the
+        Rejecting costs beta[y]; the cost is that on past rounds, and the margin is 0 before the first one.
+
+        It is the middle, by bins, between the margins on both sides.  Losses are those observed and, where few were, those of the
         curve C_L / (1 + e^(a m)) that is likeliest: each loss says more about it than about the margins next to its own.
         """
         seen, losses = np.asarray(self.seen), np.asarray(self.losses)
@@ -131,14 +139,20 @@ cdef class MarginHistogram(Observer):
         return EDGES[(first + last) // 2]
 
     def trust_in_curve(self):
-        """The share of the curve in the losses, from 1 to 0 as the number of lossy rounds (Kish's effective one) grows."""
+        """Return the share of the curve in the losses.
+
+        It falls from 1 to 0 as the number of lossy rounds (Kish's effective one) grows.
+        """
         if self.squares == 0:
             return 0.0
         total, lossy = np.asarray(self.seen).sum(), np.asarray(self.losses).sum() / self.problem.C_L
         return 1 / (1 + (total / self.squares * lossy / FEW) ** 2)
 
     cdef double slope(self, const double[::1] count) except -1:
-        """The likeliest a >= 0 of the curve, given half a lossy round more, of any margin; by Newton's method in a bracket."""
+        """Return the likeliest a >= 0 of the curve.
+
+        The curve is given half a lossy round more, of any margin.  It is found by Newton's method in a bracket.
+        """
         cdef double low = 0, high = 1, a = 0, excess = 0, curvature = 0, step, total = np.sum(count)
         cdef double prior = self.squares / total / total / 2
         if self.excess_loss(count, prior, 0, &curvature) >= 0:
@@ -160,7 +174,7 @@ cdef class MarginHistogram(Observer):
         return a
 
     cdef double excess_loss(self, const double[::1] count, double prior, double a, double* curvature) except? -1:
-        """The derivative of minus the log-likelihood by a, and its own."""
+        """Return two derivatives of minus the log-likelihood by a."""
         cdef double excess = 0, m, share
         cdef const double[::1] middle = MIDDLES
         cdef Py_ssize_t i

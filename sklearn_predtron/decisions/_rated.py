@@ -1,4 +1,7 @@
-"""Abstention on a share of the rows, which is kept in a stream for any sequence of rows."""
+"""Abstention on a share of the rows.
+
+In a stream the share is kept for any sequence of rows.
+"""
 
 from __future__ import annotations
 
@@ -17,26 +20,31 @@ from sklearn_predtron.decisions._recent_scores import RecentScores
 
 
 class Rated(RejectAbove):
-    """Predict the label with the lowest expected cost; abstain on the share of rows where that cost is highest.
+    """Abstain on the share of rows that cost most.
+
+    These have the highest expected cost.  For others predict the label with the lowest expected cost.
 
     Parameters
     ----------
     calibration : Calibration
-        What makes probabilities.
+        Calibrates probabilities.
     costs : ndarray of shape (k, k)
         costs[y, sigma] of predicting sigma for y.
     rate : float
         The share of rows with abstention.
     weights : ndarray of shape (k,), default=None
-        What classes weigh in learning for their costs.
+        Training weights of the classes, which stand for their costs.
     """
 
     def __init__(self, calibration: Calibration, costs: NDArray, rate: float, weights: NDArray | None = None):
         super().__init__(calibration, costs, weights)
-        self.rate, self._last = rate, (None, None)  # a map, and what it makes of the rows on record
+        self.rate, self._last = rate, (None, None)  # a map, and the costs of the recorded rows under it
 
     def observer(self, problem: Problem, present: Observer | None) -> Observer:
-        """Return the record of the last scores, which also tracks the abstained rows."""
+        """Return the record of the last scores.
+
+        It also tracks the abstained rows.
+        """
         own = self.calibration.observer(problem, present, AskedScores)
         if own is not present and isinstance(present, RecentScores) and present.kind == own.kind:
             own.go_on_from(present)
@@ -44,7 +52,7 @@ class Rated(RejectAbove):
         return own
 
     def now(self, learner: Learner, fitted_decision: Any) -> Decision:
-        """Return the decision under the present calibration map and the abstentions so far."""
+        """Return the decision by map and past abstentions."""
         observer: Any = learner.observer
         with learner.lock.reading():
             found = self.calibration.now(learner, fitted_decision).map
@@ -54,15 +62,18 @@ class Rated(RejectAbove):
         return self.answering(found, threshold_of(known, level, 2 * float(self.costs.max())))
 
     def map_of_record(self, observer: Any) -> Any:
-        """Return the map of the rounds up to the last mark."""
+        """Return the map of rounds before the last mark."""
         return self.calibration.map_of_record(observer, observer.problem)
 
     def on_record(self, observer: Any) -> NDArray:
-        """Return the lowest expected costs of the rows up to the last mark, in ascending order."""
+        """Return the lowest expected costs on record.
+
+        They are those of the rows up to the last mark, in ascending order.
+        """
         return self.sorted_costs(observer, self.map_of_record(observer))
 
     def sorted_costs(self, observer: Any, found: Any) -> NDArray:
-        """Return the same under a given calibration map; computed once per map."""
+        """Return the same, computed once for each map."""
         known, costs = self._last
         if known is not found:
             costs = np.sort(self.least_costs(observer.problem, found, observer.marked()[0]))
@@ -70,6 +81,9 @@ class Rated(RejectAbove):
         return costs
 
     def least_costs(self, problem: Any, found: Any, scores: NDArray) -> NDArray:
-        """Return the lowest expected cost of each row under a calibration map."""
+        """Return the lowest expected cost of each row.
+
+        Probabilities are those of a calibration map.
+        """
         of = self.calibration.of
         return (of.probabilities(found, of.scores(problem, scores.astype(np.float64))) @ self.costs).min(axis=1)

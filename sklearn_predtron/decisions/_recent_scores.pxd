@@ -1,4 +1,4 @@
-"""The record of the last rounds, which others may add to."""
+"""The record of the last rounds, which subclasses extend."""
 from sklearn_predtron._core.learner cimport Observer
 from sklearn_predtron._core.problem cimport Problem
 

@@ -1,4 +1,7 @@
-"""The scores predicted in the last rounds, each before its row was learned, and what they should have been."""
+"""The scores and the labels of the last rounds.
+
+Each score was predicted before its row was learned.
+"""
 from libc.math cimport fabs
 from libc.string cimport memcpy
 
@@ -22,17 +25,20 @@ MOST_ROWS = 1 << 53     # that are numbered exactly in a table of numbers
 
 
 cdef class RecentScores(Observer):
-    """Scores, labels and weights of the last rounds, and those as of the last mark.
+    """Scores, labels and weights of the last rounds.
 
-    Marks are after 1, 2, ..., 10 rows, and then after a tenth more each time: what is made of the rows up to the last mark is
-    made seldom, and is the same however a stream is split.  In a round nothing is made of anything.
+    Those as of the last mark are kept as well.
+
+    Marks are after 1, 2, ..., 10 rows, and then after a tenth more each time.  Maps and thresholds are computed from the
+    rows up to the last mark: this is seldom, and gives the same however a stream is split.  A round computes nothing of them.
 
     Parameters
     ----------
     problem : Problem
         Whose scores are recorded.
     kind : {"codes", "sets", "column", "grades"}
-        What a label is: the number of a class, an indicator for each score, an indicator for each row of a round, or its grade.
+        The form of a label: the number of a class, an indicator for each score, or an indicator or a grade for each row of a
+        round.
     """
     def __init__(self, Problem problem not None, str kind not None):
         if kind not in ("codes", "sets", "column", "grades"):
@@ -64,7 +70,10 @@ cdef class RecentScores(Observer):
         self.every = every
 
     def divide_by(self, class_weight):
-        """Divide the weight of a round by that of its class from here on; None divides by nothing."""
+        """Divide later rounds' weights by those of their classes.
+
+        None divides by nothing.
+        """
         self.class_weight = class_weight
 
     # -------------------------------------------------------------------------------------------------------------- recording
@@ -94,7 +103,10 @@ cdef class RecentScores(Observer):
             self.mark()
 
     cdef void put(self, const double* t, double weight) noexcept nogil:
-        """Record the scores of a row, whose label is there, in the place of the oldest."""
+        """Record a row's scores in place of the oldest.
+
+        Its label is there already.
+        """
         cdef Py_ssize_t j
         for j in range(self.problem.d):
             self.scores[self.head, j] = single(t[j])
@@ -105,7 +117,7 @@ cdef class RecentScores(Observer):
         self.n = min(self.n + 1, self.size)
 
     cdef void mark(self) noexcept nogil:
-        """Keep what was recorded up to now."""
+        """Keep everything recorded up to now."""
         memcpy(&self.marked_scores[0, 0], &self.scores[0, 0], self.n * self.problem.d * sizeof(float))
         memcpy(&self.marked_labels[0, 0], &self.labels[0, 0], self.n * self.values * sizeof(int))
         memcpy(&self.marked_weight[0], &self.weight[0], self.n * sizeof(double))
@@ -115,7 +127,10 @@ cdef class RecentScores(Observer):
         self.next_mark = self.recorded + max(1, self.recorded // 10)
 
     def take(self, const double[:, ::1] scores not None, const int[:, ::1] labels not None, weight=None):
-        """Record rows that were held out, evenly spaced if they are too many, in the place of all so far, and set a mark."""
+        """Record held-out rows, and set a mark.
+
+        They replace all rows so far.  If they are too many, evenly spaced ones are kept.
+        """
         n = scores.shape[0]
         if scores.shape[1] != self.problem.d or labels.shape[0] != n or labels.shape[1] != self.values:
             raise ValueError(f"scores must have shape {(n, self.problem.d)}, and labels {(n, self.values)}.")
@@ -127,7 +142,7 @@ cdef class RecentScores(Observer):
         self.mark()
 
     def fill(self, rows):
-        """Keep these rows, from the oldest on, and no others."""
+        """Keep these rows, from the oldest, and no others."""
         self.n = len(rows[0])
         self.head = self.n % self.size
         for place, values in zip(self.kept_rows(), rows, strict=True):
@@ -146,7 +161,10 @@ cdef class RecentScores(Observer):
     # ---------------------------------------------------------------------------------------------------------------- reading
 
     def rows(self):
-        """Return scores, labels, weights and numbers of the rows, from the oldest on."""
+        """Return scores, labels, weights and numbers by age.
+
+        The oldest row is the first.
+        """
         order = (self.head - self.n + np.arange(self.n)) % self.size
         return tuple(part[order] for part in self.kept_rows())
 
@@ -182,7 +200,7 @@ cdef class RecentScores(Observer):
         self.divide_by(weights if len(weights) else None)
 
     def pattern_of_weights(self, n):
-        """Return the pattern that class weights must match, if there are any."""
+        """Return the pattern for class weights, if any."""
         classes = (<FiniteProblem> self.problem).sigma_y.shape[0] if self.of_codes else 1
         return reals(classes, least=0) if n else ()
 
@@ -203,7 +221,10 @@ cdef class RecentScores(Observer):
         self.mark()
 
     def resized(self, Problem problem not None, places):
-        """Return the same of a problem with more scores, which have been 0 so far; class or label c becomes places[c]."""
+        """Return the record for a problem with more scores.
+
+        These have been 0 so far; class or label c becomes places[c].
+        """
         wide = type(self)(problem, self.kind)
         wide.sparingly(self.every)
         places = np.asarray(places, dtype=np.intp)
@@ -212,12 +233,15 @@ cdef class RecentScores(Observer):
         return wide
 
     def recount(self, Py_ssize_t recorded):
-        """Set the number of recorded rows, and set a mark."""
+        """Set the number of recorded rows, and a mark."""
         self.recorded = recorded
         self.mark()
 
     def widened(self, rows, size, values, d, places):
-        """Return the last rows, so many at most, as those of a problem of d scores."""
+        """Return at most so many of the last rows.
+
+        They become rows of a problem of d scores.
+        """
         scores, labels, weight, number = (part[-size:] for part in rows)
         wide_scores = np.zeros((len(scores), d), dtype=np.float32)
         wide_scores[:, places] = scores
@@ -229,14 +253,20 @@ cdef class RecentScores(Observer):
 
 
 cdef inline float single(double score) noexcept nogil:
-    """A score in single precision; where it overflows the largest, and 0 where it is no number."""
+    """Return a score in single precision.
+
+    Where it overflows it is the largest number, and 0 where it is nan.
+    """
     if fabs(score) <= LARGEST:
         return <float> score
     return 0 if score != score else <float> (LARGEST if score > 0 else -LARGEST)
 
 
 def bounded(dtype, shape, least, most):
-    """Accept an array of finite numbers of a type from least to most."""
+    """Accept an array of bounded, finite numbers.
+
+    It is of a given type, with values from least to most.
+    """
     def field(value):
         found = array(value, np.dtype(dtype), shape)
         if not (np.isfinite(found).all() and (found >= least).all() and (found <= most).all()):
@@ -246,7 +276,10 @@ def bounded(dtype, shape, least, most):
 
 
 def label_values(Labels labels not None, const Py_ssize_t[::1] rows not None, Py_ssize_t m):
-    """Return the labels of some rounds, of shape (n, m): m indicators each, or the number of a class where m is 0."""
+    """Return the labels of some rounds.
+
+    They are of shape (n, m): m indicators each, or the number of a class if m is 0.
+    """
     cdef int[:, ::1] found = np.empty((rows.shape[0], max(m, 1)), dtype=np.intc)
     cdef const void* y
     cdef Py_ssize_t i, j

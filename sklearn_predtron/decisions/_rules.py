@@ -1,4 +1,4 @@
-"""The parameter `decision`: its accepted values and their meaning."""
+"""The accepted values of the parameter `decision`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ class DecisionRule(Part):
 
 
 class Learned(DecisionRule):
-    """Plain argmax decoding: predict the label with the highest score, argmax <rep(sigma), t> (alias "learned").
+    """Plain argmax decoding (alias "learned").
+
+    The label with the highest score, argmax <rep(sigma), t>, is predicted.
 
     This is the setting of the theorems (Jain et al. 2015).  With unequal costs the model is trained on the loss as it is, the
     costs being margins.  `fit` holds out no rows, so there are no probabilities after it; in streams there are.
@@ -63,7 +65,9 @@ class Learned(DecisionRule):
 
 
 class ExpectedCost(DecisionRule):
-    r"""Predict the label with the lowest expected cost, argmin_sigma sum_y P(y) L(sigma, y) (Elkan 2001; alias "expected_cost").
+    r"""Predict the label with the lowest expected cost.
+
+    It is argmin_sigma sum_y P(y) L(sigma, y) (Elkan 2001; alias "expected_cost").
 
     The probabilities are those of `predict_proba`: a logistic calibration map fitted to the scores of held-out rows (Platt 1999).
     Abstention is one more prediction, with its own cost (Chow 1970).  Classes and ranks accept any costs; sets of labels accept
@@ -104,7 +108,9 @@ class ExpectedCost(DecisionRule):
 
 
 class Cut(DecisionRule):
-    """Cut the scores at given numbers, or where a measure of all rows together has the lowest loss.
+    """Cut the scores at numbers or by a measure.
+
+    A measure of all rows together has the lowest loss at its cut.
 
     The measure uses predictions for unseen rows: in `fit` those of the fold models, in a stream the prediction for each row
     before its update.
@@ -144,7 +150,9 @@ NAMED = {"learned": Learned, "expected_cost": ExpectedCost}
 
 
 def decision_rule(value: Any, cuts: Sequence[str], *, numbers: bool, costs: bool = True) -> DecisionRule | None:
-    """Return the rule that the parameter `decision` denotes, with its own parameters checked.
+    """Return the rule of the parameter `decision`.
+
+    Its own parameters are checked.
 
     None stays None.  A name that is not in `cuts`, or a number without `numbers`, raises ValueError.  If `costs` is False, the
     message does not mention expected costs.
@@ -168,6 +176,9 @@ def decision_rule(value: Any, cuts: Sequence[str], *, numbers: bool, costs: bool
 
 
 def is_number(value: Any) -> bool:
-    """Return whether a value is one finite number, and not a bool."""
+    """Return whether a value is a single finite number.
+
+    A bool is not one.
+    """
     number = None if isinstance(value, (bool, np.bool_)) else real_numbers(value)
     return number is not None and number.ndim == 0 and bool(np.isfinite(number))

@@ -1,4 +1,7 @@
-"""A histogram of the scores predicted so far: the decision threshold of a stream."""
+"""The decision threshold of a stream.
+
+It follows from a histogram of the scores predicted so far.
+"""
 import numpy as np
 
 from sklearn_predtron.decisions._bins cimport N_BINS, bin_of
@@ -16,7 +19,10 @@ PLACES = np.concatenate([-MIDDLES[::-1], MIDDLES])
 
 
 cdef class ScoreHistogram(Observer):
-    """Histograms of scores, one for each of them, of the rounds in which they should be negative and positive."""
+    """Histograms of scores, by their right sign.
+
+    Each score has one of the rounds in which it should be negative, and one of those in which it should be positive.
+    """
     cdef readonly Problem problem
     cdef double[:, :, ::1] seen         # weight of the rounds of each score in each bin, negative and positive
     cdef double unit                    # of weight, grows as the past is forgotten
@@ -55,7 +61,7 @@ cdef class ScoreHistogram(Observer):
         np.asarray(self.seen)[...] = sums["seen"]
 
     cdef void open_round(self, double keep) noexcept nogil:
-        """A round begins; those so far weigh keep times as much as before."""
+        """Begin a round: past rounds are weighted by `keep`."""
         cdef Py_ssize_t j, i, side
         self.rounds += 1
         self.unit /= keep
@@ -72,7 +78,7 @@ cdef class ScoreHistogram(Observer):
         self.seen[j, place, positive] += weight * self.unit
 
     def scale_to(self, weight):
-        """Rescale the observations to the total weight of the given rounds."""
+        """Rescale the observations to the rounds' total weight."""
         total = np.asarray(self.seen[0]).sum()
         if total > 0:
             self.seen = np.asarray(self.seen) * (weight / total * self.unit)
@@ -85,14 +91,17 @@ cdef class ScoreHistogram(Observer):
         return wide
 
     def weights(self):
-        """Return the weight of the rounds by score, bin and side, all rounds together as many as there were."""
+        """Return the weights by score, bin and side.
+
+        All rounds together have a weight equal to their number.
+        """
         seen = np.asarray(self.seen)
         total = seen[0].sum()
         return seen * (self.rounds / total) if total > 0 else seen
 
 
 cdef class ClassScores(ScoreHistogram):
-    """Of the score of the second of two classes."""
+    """A histogram for the second of two classes."""
     cdef FiniteProblem table
 
     def watch(self, Problem problem not None):
@@ -110,7 +119,7 @@ cdef class ClassScores(ScoreHistogram):
 
 
 cdef class LabelScores(ScoreHistogram):
-    """Of the scores of all labels of a set."""
+    """Histograms for all labels of a set."""
 
     def watch(self, Problem problem not None):
         self.problem = <LabelSets?> problem

@@ -1,4 +1,7 @@
-"""Checks of the saved values of a decision, before anything is built from them."""
+"""Checks of the saved values of a decision.
+
+They come before anything is built from the values.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,10 @@ LARGEST = np.finfo(float).max
 
 
 def checked_settled(fitted_decision: Any, problem: Any) -> Any:
-    """Return the saved values of a decision; raise ValueError if they are not valid for the problem."""
+    """Return the saved values of a decision.
+
+    Raise ValueError if they are not valid for the problem.
+    """
     if fitted_decision is None:
         return None
     try:
@@ -25,12 +31,18 @@ def checked_settled(fitted_decision: Any, problem: Any) -> Any:
 
 
 def is_list(value: Any, n: int | None = None) -> bool:
-    """Return whether a value is several, so many if n is given."""
+    """Return whether a value is a sequence of n.
+
+    Any number of values will do if n is not given.
+    """
     return isinstance(value, (tuple, list)) and n in (None, len(value))
 
 
 def checked_map(value: Any, problem: Any) -> Any:
-    """Return the moment of a calibration map, its smoothing and its parameters: curves, a map of classes, or both for ranks."""
+    """Return the moment, smoothing and parameters of a map.
+
+    The parameters are curves, a map of classes, or both for ranks.
+    """
     parts: Any = value[2] if is_list(value, 3) else ()
     n = len(parts) if is_list(parts) else 0
     if n not in (3, 4, 5, 6):
@@ -41,7 +53,7 @@ def checked_map(value: Any, problem: Any) -> Any:
 
 
 def checked_curves(parts: Any, problem: Any) -> Any:
-    """Return the curves of one score, or of each of them."""
+    """Return the curves of one or of all scores."""
     m = length_of(parts, 0)
     if m not in (1, problem.d):
         raise ValueError(f"there are {m} curves, and {problem.d} scores")
@@ -55,14 +67,17 @@ def with_limits(parts: Any, m: int) -> Any:
 
 
 def with_floor(parts: Any, k: int) -> Any:
-    """Return a map of k probabilities whose last part is their floor; raise ValueError if they cannot all be as large."""
+    """Return a map of k probabilities, with their floor.
+
+    The floor is the last part; raise ValueError if the probabilities cannot all be as large.
+    """
     if not np.less_equal(parts[-1], 1 / k).all():
         raise ValueError(f"the least of {k} probabilities is above {1 / k}")
     return parts
 
 
 def rising(parts: Any) -> Any:
-    """Return curves if they rise on both sides of 0, and their limits are in order."""
+    """Return curves if they rise and their limits are in order."""
     if not (parts[1][:, 1] > np.abs(parts[1][:, 2])).all():
         raise ValueError("a curve falls")
     if not (parts[2][:, 0] <= parts[2][:, 1]).all():
@@ -71,7 +86,10 @@ def rising(parts: Any) -> Any:
 
 
 def checked_classes(parts: Any, problem: Any) -> Any:
-    """Return the map of classes, of which a code for rejections is none."""
+    """Return the map of classes.
+
+    A code for rejections is not one of them.
+    """
     most = getattr(problem, "k", 0)
     k = length_of(parts, 0)
     if len(parts) == 5:  # of the first versions, which had no limit
@@ -100,22 +118,31 @@ def checked_cut(value: Any, problem: Any) -> Any:
 
 
 def checked_choice(value: Any, problem: Any) -> Any:
-    """Return the moment of a choice, and whether the plug-in rule was better."""
+    """Return the moment and the choice of the rule.
+
+    The choice is whether the plug-in rule was better.
+    """
     return accept(value, (count, flag))
 
 
 def checked_moment(value: Any, problem: Any) -> Any:
-    """Return the number of rows recorded in the first of several epochs."""
+    """Return the number of rows recorded in an epoch.
+
+    It is the first of several.
+    """
     return accept((value,), (count,))[0]
 
 
 def checked_number(value: Any, problem: Any) -> Any:
-    """Return the cut that was chosen on the rows of a fit."""
+    """Return the cut chosen on the rows of `fit`."""
     return real(value)
 
 
 def checked_certificate(value: Any, problem: Any) -> Any:
-    """Return the moment of a certificate, the smoothing and the costs by which it holds, and the certificate itself."""
+    """Return the moment, the terms and the certificate.
+
+    The terms are the smoothing and the costs for which it holds.
+    """
     n, positive, share = length_of(value, 2), between(LEAST, LARGEST), between(LEAST, 1)
     found = accept(value, (count, share, reals(n, least=0), (positive, share, count, count, any_real, real)))
     if found[3][3] > found[3][2]:
@@ -129,7 +156,10 @@ def any_real(value: Any) -> float:
 
 
 def checked_tempered(value: Any, problem: Any) -> Any:
-    """Return the temperature and the biases of labels that scores of sequences are read by."""
+    """Return the temperature and biases for sequences.
+
+    The scores of their labels are read by them.
+    """
     return accept(value, (between(LEAST, LARGEST), (real,) * problem.d))
 
 

@@ -1,1 +1,1 @@
-"""The estimators, one module each, and the parts that they share."""
+"""The estimators, one module each, and their shared parts."""

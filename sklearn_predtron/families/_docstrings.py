@@ -19,7 +19,7 @@ features : "piecewise", "auto", "fourier", FeatureMap or None, default=None
     The feature map of a table's rows.  None uses the columns as they are.  "piecewise" (`PiecewiseLinear`) has functions of
     columns and of pairs of columns, for numbers, missing values and categories; `fit` chooses the numbers of knots and pairs.
     "fourier" (`RandomFourier`) has the features of a kernel.  "auto" (`features.Auto`) lets `fit` choose among all of these and
-    the columns as they are.  The map is fitted to the rows of `fit`, or to the first 500 rows of a stream, which are learned as
+    the columns as they are.  The map is fitted to the rows of `fit`, or to the first 500 rows of a stream, which are used as
     they are until then.
     With a map, ``norm="auto"`` is "l2".
 
@@ -138,8 +138,8 @@ feature_names_in_ : ndarray of shape (n_features_in_,)
     Names of the features, if X had names.
 """
 PARAGRAPHS = {text.partition(" ")[0].rstrip(","): text for text in SHARED.strip().split("\n\n")}
-PARAGRAPHS["in_order"] = """Parameters are listed in this order: what is predicted and at what cost; from `features` on, how
-it is learned; and from `tol` on, settings that are rarely changed."""
+PARAGRAPHS["in_order"] = """Parameters are listed in this order: the prediction and its costs; from `features` on, the
+training; and from `tol` on, settings that are rarely changed."""
 PARAGRAPHS["decision_of_two"] = PARAGRAPHS["decision_of_two"].replace("decision_of_two", "decision", 1)
 UPDATES = '"adaptive", "predtron", "loss_driven", "perceptron", "passive_aggressive", "subgradient"'
 DEFAULTS = {
@@ -156,7 +156,9 @@ PLACEHOLDER = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
 
 
 def documented(**words: str) -> Callable[[K], K]:
-    """Fill in the docstring of a family, in which ``{name}`` on a line by itself stands for a paragraph of all families.
+    """Fill in the docstring of a family.
+
+    In the docstring, ``{name}`` on a line by itself stands for a paragraph of all families.
 
     Parameters
     ----------
@@ -175,7 +177,7 @@ def documented(**words: str) -> Callable[[K], K]:
         text = PLACEHOLDER.sub(lambda found: indented(PARAGRAPHS[found[2]], found[1]), family.__doc__)
         values = {**DEFAULTS, "epochs": str(family._epochs), **words}  # type: ignore[attr-defined]
         if inspect.signature(family).parameters.get("cv", NO_FOLDS).default is None:
-            values["epochs"] = f"what folds choose (see `cv`), and of one learner {values['epochs']}"
+            values["epochs"] = f"the number that the folds choose (see `cv`), and of one learner {values['epochs']}"
         for name, value in values.items():
             text = text.replace(f"{{{name}}}", value)
         family.__doc__ = text

@@ -1,4 +1,7 @@
-"""Problems written in Python: their common base, and problems whose features also depend on the prediction."""
+"""Problems written in Python.
+
+They have a common base; the features of some also depend on the prediction.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +18,15 @@ METHODS = ["decode", "loss", "features", "augmented_decode", "correct"]
 
 
 class JudgedProblem(BaseEstimator):
-    """Base of problems, with the loss of a prediction and a prediction without loss."""
+    """Base of problems, with loss and correct prediction."""
 
     c_L: float | None = None
     C_L: float | None = None
 
     def loss(self, prediction: Any, y: Any) -> float:
-        """Compute L(sigma, y), which is at least 0, and 0 for a correct prediction.
+        """Compute the loss L(sigma, y) of a prediction.
+
+        It is at least 0, and 0 for a correct prediction.
 
         Parameters
         ----------
@@ -38,7 +43,9 @@ class JudgedProblem(BaseEstimator):
         raise TypeError(f"{type(self).__name__} does not define loss(prediction, y); a problem must.")
 
     def correct(self, y: Any, competitor: Any) -> Any:
-        """Choose sigma_y, a prediction without loss on y; the base method returns y itself.
+        """Choose sigma_y, a prediction without loss on y.
+
+        The base method returns y itself.
 
         Parameters
         ----------
@@ -56,7 +63,9 @@ class JudgedProblem(BaseEstimator):
 
 
 class JointProblem(JudgedProblem):
-    """Base of the prediction problems written in Python whose features depend on the prediction as well.
+    """Base of problems with joint features.
+
+    Their features depend on the prediction as well as on the input.  Such problems are written in Python.
 
     A prediction sigma for x has the score <w, Phi(x, sigma)>, where `Problem` has <rep(sigma), W x>.  Phi can be any function of
     an input and a prediction (Shalev-Shwartz and Ben-David 2014, section 17.2).  A subclass sets `n_features` and defines
@@ -151,7 +160,9 @@ class JointProblem(JudgedProblem):
         raise TypeError(f"{type(self).__name__} does not define decode(w, x); a problem must.")
 
     def augmented_decode(self, w: NDArray, x: Any, y: Any) -> Any:
-        """Find the loss-augmented competitor: a maximiser of L(sigma, y) + <w, Phi(x, sigma)>.
+        """Find the loss-augmented competitor.
+
+        It is a maximiser of L(sigma, y) + <w, Phi(x, sigma)>.
 
         Parameters
         ----------
@@ -178,7 +189,10 @@ def is_joint(problem: Any) -> bool:
 
 
 def objects_of(X: Any) -> list[Any]:
-    """Return the entries of a sequence, or raise ValueError if X is none or empty."""
+    """Return the entries of a sequence.
+
+    Raise ValueError if X is not a sequence, or is empty.
+    """
     if sparse.issparse(X):
         rows = X.tocsr()
         objects = [rows[[i]] for i in range(rows.shape[0])]
@@ -198,5 +212,8 @@ def objects_of(X: Any) -> list[Any]:
 
 
 def has_length(X: Any) -> bool:
-    """Return whether X has a length, which an array without dimensions has not."""
+    """Return whether X has a length.
+
+    An array without dimensions has none.
+    """
     return getattr(X, "ndim", 1) > 0

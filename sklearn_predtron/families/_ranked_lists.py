@@ -1,4 +1,7 @@
-"""Parameters, problem and tags that both rankers share: they rank lists of items by scores."""
+"""Parameters, problem and tags of both rankers.
+
+They rank lists of items by scores.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,10 @@ CONSTRAINTS: dict[str, list] = {"loss": [str, RankingLoss], "representation": [s
 
 
 def ranking_problem(loss: Any, representation: Any, n: int) -> Problem:
-    """Build the compiled problem of the parameters `loss` and `representation`, for n items, 0 for any number."""
+    """Build the compiled problem of rankings.
+
+    It follows from the parameters `loss` and `representation`, for n items; 0 is any number.
+    """
     loss = copy.copy(ranking_loss(loss))
     representation = copy.copy(ranking_representation(representation, lambda found: loss.build(found, n)))
     problem, d = loss.build(representation, n), representation._n_scores(n)
@@ -25,7 +31,10 @@ def ranking_problem(loss: Any, representation: Any, n: int) -> Problem:
 
 
 def losses_of_lists(problem: Any, scores: NDArray, relevance: NDArray, start: NDArray) -> NDArray:
-    """Return the loss of each list under a compiled problem, where lists begin at some rows."""
+    """Return the loss of each list of rows.
+
+    The problem is compiled; `start` has the first row of each list.
+    """
     return problem.losses(scores, Relevances(relevance, start))
 
 

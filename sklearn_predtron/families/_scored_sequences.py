@@ -1,4 +1,7 @@
-"""Sequences with the scores of their tokens: the labels, probabilities and margins that follow from the scores."""
+"""Sequences with the scores of their tokens.
+
+Labels, probabilities and margins follow from the scores.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,9 @@ MOST_PATHS = 1000  # the time grows with its square
 
 @dataclass(frozen=True)
 class ScoredSequences:
-    """Sequences with the scores of their tokens and of transitions, all of one moment.
+    """Sequences with scores of tokens and of transitions.
+
+    All scores are of one moment.
 
     Parameters
     ----------
@@ -54,7 +59,10 @@ class ScoredSequences:
         return self.model.labels.classes
 
     def best_codes(self) -> NDArray:
-        """Return the numbers of the labels with the highest score, token by token."""
+        """Return each token's label with the highest score.
+
+        Labels are given by their numbers.
+        """
         return self._decoded(self.scores, self.transitions)
 
     def _decoded(self, scores: NDArray, transitions: tuple) -> NDArray:
@@ -66,7 +74,7 @@ class ScoredSequences:
         return self.sequences.put_back(possible(*found))
 
     def best_paths(self, n: Any) -> tuple[NDArray, NDArray]:
-        """Return the labels of the n best sequences, and their scores."""
+        """Return the n best labelings, and their scores."""
         codes, found = self.problem.best_paths(int(n), self.scores, self.sequences.start, *self.transitions)
         possible(codes, bool(np.isfinite(found[0]).all()))
         for r in range(1, len(codes)):
@@ -74,7 +82,10 @@ class ScoredSequences:
         return self.classes[np.stack([self.sequences.put_back(path) for path in codes])], found
 
     def margins(self, labels: TokenCodes, method: str) -> NDArray:
-        """Return the margins of true labels by a method of the problem, at unit norm."""
+        """Return the margins of true labels, at unit norm.
+
+        They are computed by a method of the problem.
+        """
         found = getattr(self.problem, method)(self.scores, labels, *self.transitions)
         for i in np.flatnonzero(found == np.inf):  # no other sequence is allowed, and perhaps not the true one either
             if not self._is_allowed(labels.array[labels.starts[i] : labels.starts[i + 1]]):
@@ -96,7 +107,10 @@ class ScoredSequences:
         return possible(found, bool(np.isfinite(whole).all()))
 
     def cheapest_codes(self, costs: Any) -> NDArray:
-        """Return the numbers of the labels of the allowed sequences with the lowest expected cost, token by token."""
+        """Return the label numbers of lowest expected cost.
+
+        They are those of an allowed sequence, token by token.
+        """
         probabilities = self.probabilities()
         table = cost_table(costs, self.classes)
         k = probabilities.shape[1]
@@ -104,7 +118,10 @@ class ScoredSequences:
         return self._decoded(np.ascontiguousarray(-expected), (np.zeros((k, k)), np.zeros(k), np.zeros(k)))
 
     def calibrator(self, labels: TokenCodes, constraint: Any, most: int = MOST_TOKENS) -> Callable[[], dict[str, Any]]:
-        """Return a function that calibrates the scores on sequences of at most `most` tokens, given their true labels."""
+        """Return a function that calibrates the scores.
+
+        It uses sequences of at most `most` tokens, given their true labels.
+        """
         sequences, problem, transitions = self.sequences, self.problem, self.transitions
         n = max(1, int(np.searchsorted(sequences.start, most, side="right")) - 1)
         if problem.allowed is not None:
@@ -120,7 +137,10 @@ class ScoredSequences:
 
 
 def token_calibration(fitted_decision: dict[str, Any] | None) -> Tempered:
-    """Return the fitted temperature and biases of the scores; raise NotFittedError, an AttributeError, if there are none."""
+    """Return the fitted temperature and biases.
+
+    Raise NotFittedError, which is an AttributeError, if there are none.
+    """
     if fitted_decision is None or "tempered" not in fitted_decision:
         raise NotFittedError(
             "what scores mean is known after a fit that holds sequences out (cv), or calibrate(X, y, sid=...) of such: "
@@ -131,12 +151,15 @@ def token_calibration(fitted_decision: dict[str, Any] | None) -> Tempered:
 
 
 def few_tokens(n_classes: int) -> int:
-    """Return the number of tokens to which `fit` calibrates: calibration takes no longer than an evaluation of held-out rows."""
+    """Return the number of tokens for calibration in `fit`.
+
+    Calibration then takes no longer than an evaluation of held-out rows.
+    """
     return min(max(LEAST_TOKENS, MOST_WORK // n_classes**2), MOST_TOKENS)
 
 
 def check_number_of_paths(n: Any) -> None:
-    """Raise ValueError if n is not a number of sequences of labels."""
+    """Raise ValueError if n is no number of sequences."""
     if not isinstance(n, Integral) or isinstance(n, bool) or not 1 <= int(n) <= MOST_PATHS:
         raise ValueError(f"n={n!r} must be a whole number from 1 to {MOST_PATHS}.")
 

@@ -1,4 +1,7 @@
-"""The base of classifiers whose loss is a table of costs of true and predicted classes."""
+"""The base of classifiers with a cost table.
+
+The table has the costs of true and predicted classes.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +23,9 @@ from sklearn_predtron._support.warning import warn
 from sklearn_predtron.decisions._abstain import AbstainByCode, AbstainByMargin, AbstainOnline, top_two
 from sklearn_predtron.decisions._asked_scores import AskedScores
 from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded, losses_by_table
-from sklearn_predtron.decisions._calibration import Calibration, OfClasses
-from sklearn_predtron.decisions._calibration import OfTwoClasses as MapOfTwoClasses
+from sklearn_predtron.decisions._calibration import Calibration, OfClasses, OfTwoClasses
 from sklearn_predtron.decisions._certified import Certificate, Certified
-from sklearn_predtron.decisions._cut import CutAt, CutBy, OfTwoClasses, measure_of_cut
+from sklearn_predtron.decisions._cut import CutAt, CutBy, CutOfTwoClasses, measure_of_cut
 from sklearn_predtron.decisions._expected import LeastCost
 from sklearn_predtron.decisions._rated import Rated
 from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost
@@ -49,7 +51,7 @@ MARGINS: dict[str, type[AbstainByMargin]] = {"margin": AbstainByMargin, "online"
 
 
 class TableClassifier(ClassifierMixin, BasePredtron):
-    """Base of classifiers that predict classes, with a table of costs as the loss."""
+    """Base of classifiers with a cost table as loss."""
 
     _parameter_constraints: dict[str, list] = {
         **BasePredtron._parameter_constraints,
@@ -88,7 +90,10 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return self._reader_of_weights(self._weights_of_costs)
 
     def _costs_by_row(self, costs: Any, classes: NDArray, n: int) -> NDArray:
-        """Return the costs of the predictions in each of n rows; pairs that `costs` leaves out have the costs of the loss."""
+        """Return the costs of the predictions, row by row.
+
+        There are n rows; pairs that `costs` leaves out have the costs of the loss.
+        """
         own = self._class_costs(classes)
         if own.reject is not None and own.reject.cost is None:
             raise ValueError(f"costs do not go with {own.promise}, which is by the costs of loss; accepted is reject.cost.")
@@ -126,7 +131,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         if labels is None:
             return PLAIN
         k, reject, rule, held = len(labels.classes), costs.reject, costs.rule, self.decision is None
-        of: Any = MapOfTwoClasses() if k == 2 else OfClasses(k, ranked=not isinstance(self._unit_loss, ZeroOne))
+        of: Any = OfTwoClasses() if k == 2 else OfClasses(k, ranked=not isinstance(self._unit_loss, ZeroOne))
         weights = None
         if not isinstance(self.class_weight, str):
             weights = self._reader_of_weights(lambda classes: costs.weights).of_classes(labels)
@@ -142,8 +147,8 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         calibration = Calibration(of, class_weight=weights)
         if isinstance(rule, Cut):
             if measure is None:
-                return CutAt(OfTwoClasses(), np.array([float(rule.at)]), calibration)
-            return CutBy(OfTwoClasses(), measure, rule.at, calibration)
+                return CutAt(CutOfTwoClasses(), np.array([float(rule.at)]), calibration)
+            return CutBy(CutOfTwoClasses(), measure, rule.at, calibration)
         if reject is None:
             follows = held and not costs.has_own_problem
             if follows and call_metadata is not None and call_metadata.rows.any():
@@ -154,9 +159,10 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return AbstainByCode(k, calibration) if reject.rule == "code" else MARGINS[str(reject.rule)](costs.table, calibration)
 
     def _deciding_costs(self, own: ClassCosts, labels: Any, call_metadata: Any, costs: NDArray) -> NDArray:
-        """Return the costs that decide predictions if a call gives none, multiplied by the class weights.
+        """Return the costs for calls without `costs`.
 
         They are the costs of the loss.  If it is the unit loss and `fit` was given costs of rows, they are the means of these.
+        The class weights multiply them.
         """
         if call_metadata is not None and own.is_unit_loss:
             costs = call_metadata.means(costs)
@@ -167,19 +173,31 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return costs if weight is None else costs * weight[:, None]
 
     def _class_costs(self, classes: Any) -> ClassCosts:
-        """Return the loss, the reject option and the decision rule for some classes."""
+        """Return loss, reject option and decision rule.
+
+        They are for the given classes.
+        """
         return ClassCosts(self.loss, self._unit_loss, self.reject, self.decision, self._cuts, classes)
 
     def _costs(self, classes: NDArray) -> NDArray:
-        """Return the cost of each prediction, a column each and the last one of a rejection, for each true class."""
+        """Return the costs of all predictions.
+
+        Each true class has a row, each prediction a column; the last column is that of a rejection.
+        """
         return self._class_costs(classes).table
 
     def _reader_of_weights(self, by_costs: Any) -> WeighedClasses:
-        """Return the reader of `class_weight` and of the weights that follow from costs of classes."""
+        """Return the reader of class weights.
+
+        They come from `class_weight` and from costs of classes.
+        """
         return WeighedClasses(type(self).__name__, self.class_weight, by_costs, self._costs_by_row)
 
     def _weights_of_costs(self, classes: NDArray) -> NDArray | None:
-        """Return the weights of classes that follow from their costs; those of the decision if there is one."""
+        """Return the class weights that follow from costs.
+
+        They are those of the decision if there is one.
+        """
         model = self._model
         if model is None or classes is not model.labels.classes:
             return self._class_costs(classes).weights
@@ -192,7 +210,10 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return labels, self._encoded(labels, reader.check_intercept(scores, fit_intercept=self.fit_intercept))
 
     def _encoded(self, labels: Classes, scores: Linear) -> Linear:
-        """Return weights of the problem's scores that decode to these scores of the classes."""
+        """Return weights that decode to scores of classes.
+
+        The weights are those of the problem's scores.
+        """
         problem, k = self._build_problem(labels), len(labels.classes)
         scores = scores.of_each_class(1.0 if problem.d == 1 else 0.5)  # as in decision_function
         encode = encoder(problem.decision, problem.d, k)
@@ -283,14 +304,19 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return self._partial_fit(X, y, classes=classes, sample_weight=sample_weight, costs=costs)
 
     def _check_promises_risk(self) -> bool:
-        """Return True; raise AttributeError if the reject option has no risk."""
+        """Return True if the reject option has a risk.
+
+        Raise AttributeError otherwise.
+        """
         if getattr(self.reject, "risk", None) is None:
             raise AttributeError("certify is for reject=Reject(risk=...).")
         return True
 
     @keeping_type(available_if(_check_promises_risk))
     def certify(self, X: Any, y: Any) -> Self:
-        """Find on held-out rows how many rows can be answered within ``reject.risk``.
+        """Certify which share can be answered within ``reject.risk``.
+
+        The share is found on held-out rows.
 
         Thresholds on the expected cost of an answer are tested by Learn then Test (Angelopoulos et al. 2021): exactly if all
         mistakes cost the same, and by bets (Waudby-Smith and Ramdas 2024) otherwise.  The rows must come from the distribution of
@@ -353,7 +379,10 @@ class TableClassifier(ClassifierMixin, BasePredtron):
 
     @learned
     def rejected_share_(self) -> float:
-        """With ``reject.rate``, the share of a stream's rounds that were rejected before they were learned."""
+        """The share of a stream's rounds that were rejected.
+
+        It exists with ``reject.rate``.  The rounds were rejected before they were used in training.
+        """
         model, decision = self._model_and_decision()
         observer = model.learner.observer
         if not isinstance(decision, Rated) or not isinstance(observer, AskedScores):
@@ -392,7 +421,9 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return difference / 2 if scores.shape[1] == 1 else difference
 
     def predict(self, X: Any, costs: Any = None) -> NDArray:
-        """Predict the class, or abstain if there is a reject option.
+        """Predict the class, or abstain.
+
+        Abstention needs a reject option.
 
         Parameters
         ----------
@@ -421,10 +452,12 @@ class TableClassifier(ClassifierMixin, BasePredtron):
 
     @keeping_type(available_if(BasePredtron._check_has_probabilities))
     def predict_proba(self, X: Any) -> NDArray:
-        """Compute the probabilities of the classes, by a calibration map fitted to scores of unseen rows.
+        """Compute the calibrated probabilities of the classes.
 
-        They are those of the rows as given.  Class weights stand for costs and do not change them; `sample_weight` stands for
-        the frequency of rows and does.  A rejection has no column.
+        The calibration map is fitted to scores of unseen rows.
+
+        The probabilities are those of the rows as given.  Class weights stand for costs and do not change them; `sample_weight`
+        stands for the frequency of rows and does.  A rejection has no column.
 
         Parameters
         ----------
@@ -466,7 +499,9 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return classes if reject is None else np.append(classes, label_of_reject(reject, classes))
 
     def sample_loss(self, X: Any, y: Any, costs: Any = None) -> NDArray:
-        """Compute the estimator's own loss L(sigma, y) of each prediction, or its cost if `costs` are given.
+        """Compute the loss L(sigma, y) of each prediction.
+
+        It is the estimator's own loss, or the cost if `costs` are given.
 
         Parameters
         ----------
@@ -490,11 +525,14 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return table[np.arange(len(predicted)), model.labels.true_codes(y, len(predicted)), predicted]
 
     def _raw_predict(self, X: Any) -> NDArray:
-        """Return the numbers of the predictions; one past the last class rejects."""
+        """Return the predictions; one past the last class rejects."""
         return self._numbers_of(self._fitted_model(), X, None)[0]
 
     def _numbers_of(self, model: Any, X: Any, costs: Any) -> tuple[NDArray, NDArray | None]:
-        """Return the numbers of the predictions, and the costs of all predictions in each row if `costs` are given."""
+        """Return the predictions, and their costs if given.
+
+        Predictions are numbers; the costs are those of all predictions in each row.
+        """
         if costs is None:
             return model.decoded(X, model.decision_of(self._decision)), None
         self._check_has_probabilities()
@@ -507,20 +545,25 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return self._loss_among(self._fitted_model().labels, predicted, y)
 
     def _loss_among(self, labels: Any, predicted: NDArray, y: Any) -> NDArray:
-        """Return the loss of each prediction, given its number among the labels."""
+        """Return each prediction's loss, by numbers of labels."""
         codes = labels.true_codes(y, len(predicted))
         if counts_mistakes(self.loss) and self.reject is None:
             return (predicted != codes).astype(np.float64)
         return self._costs(labels.classes)[codes, predicted]
 
     def _two_best(self, X: Any) -> tuple[NDArray, NDArray]:
-        """Return the two best classes of each row, best first, and the margin between them."""
+        """Return the two best classes, and their margin.
+
+        The best class of each row comes first.
+        """
         model, decision = self._model_and_decision()
         decoded = model.problem.decision(model.scores(X, decision))
         return top_two(decoded[:, : len(model.labels.classes)])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Compute the accuracy, whatever the loss, its costs and the reject option: a rejected row is not right.
+        """Compute the accuracy; a rejection counts as wrong.
+
+        It does not depend on the loss, its costs or the reject option.
 
         `metrics.cost_scorer` and `metrics.reject_scorer` make scorers of costs; `sample_loss` has the estimator's own loss.
 
@@ -542,7 +585,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return super().score(X, y, sample_weight)
 
     def margin(self, X: Any, y: Any) -> float:
-        """Measure the margin of the weights, at unit norm, on a data set.
+        """Measure the margin of the weights at unit norm.
 
         The minimum, over the rows, of <rep(sigma_y), t> minus the best score of a prediction with a loss (Jain et al. 2015,
         section 2.2), or of any that is ahead of sigma_y.  Positive only if every row is predicted without loss.
@@ -583,6 +626,9 @@ class TableClassifier(ClassifierMixin, BasePredtron):
 
 
 def counts_mistakes(loss: Any) -> bool:
-    """Return whether the loss is 0-1: with many classes a table of costs is worth avoiding."""
+    """Return whether the loss is 0-1.
+
+    With many classes a table of costs is worth avoiding.
+    """
     loss = table_loss(loss)
     return isinstance(loss, ZeroOne) and type(loss).matrix is ZeroOne.matrix

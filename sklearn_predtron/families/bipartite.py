@@ -1,4 +1,7 @@
-"""Bipartite ranking: two classes, trained for a measure of a batch or a group of rows."""
+"""Bipartite ranking of two classes.
+
+It is trained for a measure of a batch or a group of rows.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +65,7 @@ OF_RANKINGS: dict[type, tuple[Any, Any]] = {SwappedPairs: (LinearRank(), Balance
 
 
 def batch_loss(value: Any) -> Any:
-    """Return the loss of batches that the parameter `loss` stands for."""
+    """Return the loss of batches for the parameter `loss`."""
     if isinstance(value, str) and value in OF_BATCHES:
         return OF_BATCHES[value]()
     if isinstance(value, tuple(OF_RANKINGS)):
@@ -74,17 +77,22 @@ def batch_loss(value: Any) -> Any:
 
 
 def is_at_k(value: Any) -> bool:
-    """Return whether the parameter `loss` stands for a loss at k, which predicts some rows of each batch."""
+    """Return whether the loss is one at k.
+
+    Such a loss predicts some rows of each batch.
+    """
     return isinstance(batch_loss(value), AtK)
 
 
 def of_ranking(loss: RankingLoss) -> tuple[Any, Any]:
-    """Return the representation of a loss of rankings, and the measure that chooses its cut."""
+    """Return a ranking loss's representation and cut measure."""
     return next(found for kind, found in OF_RANKINGS.items() if isinstance(loss, kind))
 
 
 class FittedCut(Decision):
-    """Cut the scores at a number, or at the cut with the lowest loss on the training rows.
+    """Cut the scores by a number or training loss.
+
+    A fitted cut has the lowest loss on the training rows.
 
     Parameters
     ----------
@@ -104,7 +112,7 @@ class FittedCut(Decision):
         self.asks_for = None if calibration is None else UNSEEN
 
     def now(self, learner: Learner, fitted_decision: Any) -> FittedCut:
-        """Return the cut at the given number, or the fitted cut."""
+        """Return the given or fitted cut."""
         return FittedCut(None, given=(fitted_decision or {}).get("fitted") if self.given is None else self.given)
 
     def shift(self, problem: Problem) -> NDArray | None:
@@ -112,7 +120,7 @@ class FittedCut(Decision):
         return None if self.given is None else np.array([self.given])
 
     def after_rows(self, scores: NDArray, batch: Any) -> dict[str, float]:
-        """Return the cut with the lowest loss on the training rows."""
+        """Return the cut with the lowest training loss."""
         loss = of_ranking(self.loss)[1] if isinstance(self.loss, RankingLoss) else self.loss
         column, scores = column_of(batch.labels), scores[:, 0]
         if isinstance(batch.rows, QueryRows):
@@ -128,7 +136,9 @@ class FittedCut(Decision):
     d="1",
 )
 class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
-    """Binary classifier trained for a measure of a batch of rows: F1, the balanced error, precision at k, AUC.
+    """Binary classifier trained for a measure of batches.
+
+    The measures are F1, the balanced error, precision at k, AUC and others.
 
     A round is a batch, or a group of rows (of a query, a day, a customer).  Its rows are predicted together, and its loss depends
     on the counts of right and wrong predictions.
@@ -267,7 +277,9 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
     @types.keeping_type(with_ids(GROUPS))
     @types.keeping_type(with_callbacks)
     def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Self:  # type: ignore[override]
-        """Learn from groups, or from batches that are drawn again for each epoch.
+        """Fit to groups, or to batches of shuffled rows.
+
+        Batches are drawn again for each epoch.
 
         Parameters
         ----------
@@ -292,7 +304,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
     def partial_fit(  # type: ignore[override]
         self, X: Any, y: Any, classes: Any = None, groups: Any = None, sample_weight: Any = None
     ) -> Self:
-        """Learn from groups, or from batches, in the given order, one pass.
+        """Train on groups or batches in order, one pass.
 
         Without groups a call is cut into batches of `batch_size` rows and a shorter last one.  Only splits of a stream at
         multiples of `batch_size` give the same model, to the last bit.
@@ -348,7 +360,10 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         return problem
 
     def _balance(self, loss: Any) -> float:
-        """Return the exponent of the class weights; raise ValueError if the loss does not take it."""
+        """Return the exponent of the class weights.
+
+        Raise ValueError if the loss does not take it.
+        """
         free = isinstance(loss, SubsetLoss) and not isinstance(loss, AtK)
         if self.balance != "auto" and self.balance > 0 and not free:
             raise ValueError(f"balance={self.balance} does not go with loss={self.loss!r}; accepted are 'auto' and 0.")
@@ -407,7 +422,9 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
 
     @types.keeping_type(available_if(BasePredtron._check_has_probabilities))
     def predict_proba(self, X: Any) -> NDArray:
-        """Compute the probabilities of both classes, by a calibration map fitted to scores of unseen rows.
+        """Compute the calibrated probabilities of both classes.
+
+        The calibration map is fitted to scores of unseen rows.
 
         Parameters
         ----------
@@ -463,13 +480,19 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         return model.labels.classes[self._positive(model, scores, self._reader().blocks(groups, len(scores)))]
 
     def _problem_at_k(self, model: Model) -> Any:
-        """Return a copy of the problem of a loss at k, with the share of positive rows in training for k="break_even"."""
+        """Return a copy of the problem at k.
+
+        For k="break_even" it has the share of positive rows in training.
+        """
         problem = model.own_problem()
         problem.share = model.call_metadata[0] / max(model.call_metadata[1], 1)
         return problem
 
     def _positive(self, model: Model, scores: NDArray, groups: Queries) -> NDArray:
-        """Return the predictions of rows, 0 or 1 (positive), given their scores."""
+        """Return the predictions of rows, 0 or 1.
+
+        1 is positive; the scores of the rows are given.
+        """
         if not is_at_k(model.loss):
             return (scores > 0).astype(np.intp)
         problem = self._problem_at_k(model)
@@ -500,7 +523,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         return self.decision_function(X)
 
     def _loss_of(self, predicted: NDArray, y: Any, groups: Any = None) -> NDArray:
-        """Return the loss of each group, given the scores of its rows."""
+        """Return the loss of each group, given scores."""
         model, reader = self._fitted_model(), self._reader()
         codes, loss = model.labels.true_codes(y, len(predicted)), batch_loss(model.loss)
         blocks = reader.blocks(groups, len(codes))
@@ -514,9 +537,11 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         return losses_of_batches(loss, on, blocks.take(codes), blocks.start)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> float:
-        """Compute the accuracy, whatever the loss; `sample_loss` computes the estimator's own loss.
+        """Compute the accuracy, whatever the loss.
 
-        For a loss at k it is the mean over all orders of the rows with equal scores.
+        `sample_loss` computes the estimator's own loss.
+
+        For a loss at k the accuracy is the mean over all orders of the rows with equal scores.
 
         Parameters
         ----------
@@ -543,7 +568,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         return mean_loss(np.where(codes >= 0, np.where(codes == 1, on, 1.0 - on), 0.0), sample_weight)
 
     def margin(self, X: Any, y: Any, groups: Any = None) -> float:
-        """Measure the margin of the weights, at unit norm, on groups.
+        """Measure the margin of the weights at unit norm.
 
         Parameters
         ----------

@@ -149,7 +149,7 @@ class PredtronClassifier(TableClassifier):
         self.intercept_scaling = intercept_scaling
 
     def top_k(self, X: Any, k: int = 5) -> NDArray:
-        """Predict the k most probable classes of each row, the first ones first.
+        """Predict the k most probable classes, best first.
 
         Parameters
         ----------
@@ -332,7 +332,10 @@ class PredtronBinaryClassifier(TableClassifier):
 
 
 def warn_of_alphabet(codec: Any, labels: Codes) -> None:
-    """Warn if F1 is computed for the more frequent of two classes because it is second in alphabetical order."""
+    """Warn if F1 is of the more frequent class.
+
+    It may be the second class only because of the alphabetical order.
+    """
     share = float(np.mean(labels.array == 1)) if len(labels.array) > 0 else 0.0
     if codec.classes.dtype.kind in "OUST" and share > 0.5:
         first, second = codec.classes.tolist()

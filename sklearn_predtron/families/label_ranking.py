@@ -1,4 +1,4 @@
-"""Label ranking: the labels of a row in the order of their relevance."""
+"""Label ranking: labels in order of relevance."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ __all__ = ["PredtronLabelRanker"]
 
 @documented(updates=UPDATES + ', "slam", "max_pair", "listnet", "mmp"', d="m", judged="the mean loss", or_learned="")
 class PredtronLabelRanker(BasePredtron):
-    """Multilabel ranking: learns to rank a fixed set of m labels for each input.
+    """Multilabel ranking of m fixed labels.
+
+    It learns to rank a fixed set of labels for each input.
 
     {in_order}
 
@@ -163,12 +165,18 @@ class PredtronLabelRanker(BasePredtron):
 
     @learned
     def label_names_(self) -> NDArray:
-        """Names of the labels, if y is a data frame with column names."""
+        """Names of the labels.
+
+        They exist if y is a data frame with column names.
+        """
         return self._present("label_names_", self._model.labels.names)
 
     @learned
     def pairs_(self) -> NDArray:
-        """With representation="pairwise", the labels that each score compares, of shape (d, 2)."""
+        """The pairs of labels that scores compare.
+
+        They exist with representation="pairwise", and are of shape (d, 2).
+        """
         if self._model.problem.of_one_score is None:
             raise AttributeError("pairs_ is of representation='pairwise', given or chosen; here each label has a score.")
         return read_only(np.column_stack(np.triu_indices(self._model.labels.n_labels, 1)))
@@ -215,7 +223,10 @@ class PredtronLabelRanker(BasePredtron):
         return labels, scores
 
     def _representations(self) -> tuple[str, ...]:
-        """Return the representations that `fit` compares: also "pairwise" if the loss is of pairs."""
+        """Return the representations that `fit` compares.
+
+        "pairwise" is one of them if the loss is of pairs.
+        """
         votes = self.representation == "auto" and isinstance(ranking_loss(self.loss), KendallTau)
         return ("log", "pairwise") if votes else ("log",)
 
@@ -302,7 +313,9 @@ class PredtronLabelRanker(BasePredtron):
         return labels
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Compute the mean NDCG of the whole lists, with the gain 2^y - 1, whatever `loss` is.
+        """Compute the mean NDCG of whole lists.
+
+        The gain is 2^y - 1, whatever `loss` is.
 
         Parameters
         ----------
@@ -325,7 +338,7 @@ class PredtronLabelRanker(BasePredtron):
         return mean_over_queries(ndcg, y, ranked_by, sample_weight=sample_weight)
 
     def margin(self, X: Any, y: Any) -> float:
-        """Measure the margin of the weights, at unit norm, on a data set.
+        """Measure the margin of the weights at unit norm.
 
         The minimum, over the rows, of the lead of a label over a less relevant one.  Unless the update is of pairs ("slam",
         "max_pair", "mmp"), it is multiplied by the least difference of f between neighbouring positions / |f|.  With

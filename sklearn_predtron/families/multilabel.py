@@ -59,7 +59,9 @@ MEASURES = {"macro_f1": Measure("macro_f1", FBeta().of_counts), "micro_f1": Meas
     d="m",
 )
 class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
-    """Multilabel classifier: learns all labels in one pass, for a given loss of label sets.
+    """Multilabel classifier for a loss of label sets.
+
+    It learns all labels in one pass.
 
     {in_order}
 
@@ -187,12 +189,18 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
 
     @learned
     def classes_(self) -> NDArray:
-        """The numbers of the labels, or the two labels if y had one dimension."""
+        """The numbers of the labels.
+
+        They are the two labels if y had one dimension.
+        """
         return self._model.labels.classes
 
     @learned
     def label_names_(self) -> NDArray:
-        """Names of the labels, if y is a data frame with column names."""
+        """Names of the labels.
+
+        They exist if y is a data frame with column names.
+        """
         return self._present("label_names_", self._model.labels.names)
 
     def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, Labels]:
@@ -212,13 +220,19 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return WeighedSets(type(self).__name__, self._costs_by_row)
 
     def _costs_by_row(self, costs: Any, labels: Any, n: int) -> NDArray:
-        """Return the costs of missed and of false labels in each of n rows."""
+        """Return costs of missed and of false labels.
+
+        There are n rows.
+        """
         m = labels.n_labels
         names = list(range(m)) if labels.names is None else labels.names.tolist()
         return costs_of_labels(costs, names, self._costs_otherwise(m), n)
 
     def _costs_otherwise(self, m: int) -> NDArray:
-        """Return the loss's costs of missed and of false labels; nan if the loss is not a sum of costs of labels."""
+        """Return the loss's costs of missed and false labels.
+
+        They are nan if the loss is not a sum of costs of labels.
+        """
         loss = subset_loss(self.loss)
         own = None if isinstance(loss, AtK | FBeta | Jaccard) else separable_costs(loss, m)
         return np.full((m, 2), np.nan if own is None else own[::-1])
@@ -245,7 +259,10 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return own if self._costs(loss, m) is None else Hamming().build(representation, m)
 
     def _costs(self, loss: SubsetLoss, m: int) -> tuple[float, float] | None:
-        """Return the costs of a false and of a missed label; None unless sets of least expected cost are predicted."""
+        """Return costs of false and missed labels, or None.
+
+        None unless sets of least expected cost are predicted.
+        """
         rule = decision_rule(self.decision, tuple(MEASURES), numbers=True)
         if isinstance(loss, Hamming | AtK | FBeta | Jaccard) and rule is None:
             return None
@@ -291,7 +308,10 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return Decoded(agreeing, holds_out=True, losses_of=partial(losses_of_sets, loss))
 
     def _measure_of_cut(self, rule: Cut) -> Measure | None:
-        """Return the measure that chooses the cut, None for given cuts; raise ValueError if it is not supported."""
+        """Return the measure that chooses the cut.
+
+        None for given cuts; raise ValueError if it is not supported.
+        """
         refuse_class("decision", rule.at)
         measure = None
         if isinstance(rule.at, str) or np.ndim(rule.at) == 0:
@@ -413,7 +433,10 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return model.labels.decode(model.decoded(X, decision, model.labels.pack))
 
     def _sets_by_costs(self, model: Any, X: Any, costs: Any) -> tuple[NDArray, NDArray]:
-        """Return the sets of least expected cost under the costs of the rows, and the labels' costs in each row."""
+        """Return the sets of least expected cost.
+
+        The costs are those of the rows; the labels' costs in each row are returned, too.
+        """
         self._check_has_probabilities()
         probabilities = self._probabilities(model, X)
         table = self._costs_by_row(costs, model.labels, len(probabilities))
@@ -421,7 +444,9 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
 
     @types.keeping_type(available_if(BasePredtron._check_has_probabilities))
     def predict_proba(self, X: Any) -> NDArray:
-        """Compute the probability of each label, by a calibration map fitted to scores of unseen rows.
+        """Compute the calibrated probability of each label.
+
+        The calibration map is fitted to scores of unseen rows.
 
         Parameters
         ----------
@@ -460,7 +485,9 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             return np.log(self.predict_proba(X))
 
     def sample_loss(self, X: Any, y: Any, costs: Any = None) -> NDArray:
-        """Compute the estimator's own loss L(sigma, y) of each prediction, or its cost if `costs` are given.
+        """Compute the loss L(sigma, y) of each prediction.
+
+        It is the estimator's own loss, or the cost if `costs` are given.
 
         Parameters
         ----------
@@ -496,7 +523,10 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return subset_loss(model.loss).evaluate(*counts(predicted, model.labels.encode(y).dense()))
 
     def _counts_of(self, X: Any, y: Any) -> tuple[Any, tuple[NDArray, ...]]:
-        """Return the model, and the counts of each row's prediction; sparse labels stay sparse."""
+        """Return the model, and each prediction's counts.
+
+        Sparse labels stay sparse.
+        """
         model, decision = self._model_and_decision()
         labels = model.labels
         if labels.two is not None or not sparse.issparse(y):
@@ -506,7 +536,9 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return model, counts(predicted, sparse.csr_array(y))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Compute 1 - Hamming loss, the share of labels that are predicted correctly, whatever `loss` is.
+        """Compute 1 - Hamming loss.
+
+        It is the share of labels that are predicted correctly, whatever `loss` is.
 
         Parameters
         ----------
@@ -525,7 +557,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return 1 - mean_loss(Hamming().of_counts(*self._counts_of(X, y)[1]), sample_weight)
 
     def margin(self, X: Any, y: Any) -> float:
-        """Measure the margin of the weights, at unit norm, on a data set.
+        """Measure the margin of the weights at unit norm.
 
         The minimum, over the rows, of <rep(sigma_y), t> minus the best score of a set with a loss (Jain et al. 2015, section
         2.2), or of any that is ahead of sigma_y.
@@ -569,7 +601,10 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
 
 
 def alike_costs(loss: SubsetLoss, m: int) -> float | None:
-    """Return the cost of a false label if that of a missed label is the same; None for other losses."""
+    """Return the common cost of labels, or None.
+
+    It is that of a false label if a missed label costs the same.
+    """
     if isinstance(loss, Hamming):
         return 1 / m
     own = type(loss).build not in (SubsetLoss.build, CountLoss.build)
@@ -578,7 +613,10 @@ def alike_costs(loss: SubsetLoss, m: int) -> float | None:
 
 
 def plug_in_of(loss: SubsetLoss, m: int) -> Any:
-    """Return the rule that maximises the expected measure of a loss of sets of m labels, if there is one."""
+    """Return the rule that maximises the expected measure.
+
+    The measure is that of a loss of sets of m labels; there may be no rule.
+    """
     if isinstance(loss, FBeta):
         return MostExpected(1 + loss.beta**2, loss.beta**2, loss.beta**2)
     if isinstance(loss, Jaccard):
@@ -592,7 +630,10 @@ def losses_of_sets(loss: SubsetLoss, predicted: NDArray, true: NDArray) -> NDArr
 
 
 def counts(indicators: Any, y: Any) -> tuple[NDArray, ...]:
-    """Return true positives, false positives, false negatives and true negatives of each row."""
+    """Return the counts of each row.
+
+    They are true positives, false positives, false negatives and true negatives.
+    """
     check_lengths(indicators.shape[0], y.shape[0])
     predicted, true = indicators.astype(bool), y.astype(bool)
     a, n_predicted, n_true = (rows.sum(axis=1) for rows in (predicted * true, predicted, true))

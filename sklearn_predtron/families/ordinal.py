@@ -37,7 +37,9 @@ __all__ = ["PredtronOrdinalClassifier"]
     unit="the absolute loss",
 )
 class PredtronOrdinalClassifier(TableClassifier):
-    """Ordinal regression: classification with ordered labels, in which larger mistakes cost more.
+    """Ordinal regression: classification with ordered labels.
+
+    Larger mistakes cost more.
 
     {in_order}
 
@@ -175,7 +177,10 @@ class PredtronOrdinalClassifier(TableClassifier):
 
     @learned
     def thresholds_(self) -> NDArray:
-        """With representation="shared", the ordered thresholds on the direction, of shape (r - 1,)."""
+        """The ordered thresholds, of shape (r - 1,).
+
+        They are on the direction of representation="shared".
+        """
         if not self._model.problem.score_map.offsets_apart:
             raise AttributeError(
                 "thresholds_ is of representation='shared', whose thresholds are on one direction and in order; with "
@@ -197,19 +202,25 @@ class PredtronOrdinalClassifier(TableClassifier):
         return known, known.encode(y)
 
     def _representations(self) -> tuple[str, ...]:
-        """Return the representations that `fit` compares, the one of streams first; () if one is given."""
+        """Return the representations that `fit` compares.
+
+        That of streams comes first; () if one is given.
+        """
         compared = isinstance(self.representation, str) and self.representation == "auto"
         return ("thermometer", "shared") if compared else ()
 
     def _given_order(self, y: Any) -> NDArray | None:
-        """Return the classes in their declared order; None if there is none."""
+        """Return the declared order of classes, or None."""
         return declared_order(y) if self.categories is None else checked_categories(self.categories)
 
     def _widen_labels(self, labels: Any, classes: Any) -> tuple[Codec, list[int]]:
         return labels.extended(classes)  # raises ValueError
 
     def _read_linear(self, reader: LinearModelReader) -> tuple[Codec, Linear]:
-        """Return the scores of the ranks in their order, also of models with thresholds on one direction, such as mord's."""
+        """Return the scores of the ranks in order.
+
+        Models such as mord's have thresholds on one direction.
+        """
         model = reader.model
         ordered = all(hasattr(model, name) for name in ("coef_", "theta_", "classes_"))
         scores = reader.of_thresholds() if ordered and np.ndim(model.coef_) == 1 else reader.of_classes()
@@ -225,7 +236,9 @@ class PredtronOrdinalClassifier(TableClassifier):
         return labels, self._encoded(labels, reader.check_intercept(scores, fit_intercept=self.fit_intercept))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Compute 1 - mean absolute error / (r - 1) on the scale of ranks, whatever the loss and its costs.
+        """Compute 1 - mean absolute error / (r - 1).
+
+        The scale is that of ranks, whatever the loss and its costs.
 
         A rejected row counts as the largest error.  So does a row with an unknown label; a warning gives the number of these.
         Searches over losses use this score to compare them; `metrics.cost_scorer` makes scorers of costs.

@@ -22,7 +22,7 @@ from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.families.estimator.bounds import LossBounds
 from sklearn_predtron.families.estimator.linear_models import Linear, LinearModelReader
 from sklearn_predtron.families.estimator.model import Model
-from sklearn_predtron.families.input.reading import BlockReader, Reading, check_labels_given, check_lengths
+from sklearn_predtron.families.input.reading import BlockReader, TrainingInput, check_labels_given, check_lengths
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.relevances import DocumentRelevances
 from sklearn_predtron.families.training.patience import Patience
@@ -44,11 +44,14 @@ RELEVANCES = DocumentRelevances()
 ROUTED = {"qid": "groups", "sample_weight": True}
 
 
-class QueryReader(BlockReader):
-    """Reads queries, and warns if no query can be trained on."""
+class DocumentReader(BlockReader):
+    """Reads queries; warns if none can be trained on."""
 
-    def read(self, *given: Any, partial: bool, **how: Any) -> Reading:
-        """Return the input of a training call; warn if no query can be trained on."""
+    def read(self, *given: Any, partial: bool, **how: Any) -> TrainingInput:
+        """Return the training input.
+
+        Warn if no query can be trained on.
+        """
         reading = super().read(*given, partial=partial, **how)
         labels: Any = reading.batch.labels
         if 1 < len(labels.relevances) == labels.n:
@@ -66,7 +69,9 @@ class QueryReader(BlockReader):
 
 @documented(updates=UPDATES + ', "slam", "max_pair", "listnet"', rows="queries", judged="the mean loss", or_learned="")
 class PredtronRanker(BasePredtron):
-    """Subset ranking: learns to score documents from queries, whose documents are rows with a relevance each.
+    """Subset ranking: scores the documents of queries.
+
+    Documents are rows with a relevance each.
 
     A round is a query: its documents are ranked by their scores t = X w, and the ranking is compared with their relevances.
     {in_order}
@@ -239,7 +244,7 @@ class PredtronRanker(BasePredtron):
         return self._partial_fit(X, y, qid=qid, sample_weight=sample_weight)
 
     def _reader(self) -> BlockReader:
-        return QueryReader(type(self).__name__, QID, Relevances)
+        return DocumentReader(type(self).__name__, QID, Relevances)
 
     def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, NDArray]:
         return RELEVANCES, RELEVANCES.encode(y)
@@ -261,7 +266,10 @@ class PredtronRanker(BasePredtron):
 
     @learned
     def coef_(self) -> NDArray:
-        """Weights that predict, of shape (n_features,): the average of the iterates, or the last one."""
+        """Weights that predict, of shape (n_features,).
+
+        They are the average of the iterates, or the last one.
+        """
         return super().coef_[0]
 
     @learned
@@ -271,17 +279,26 @@ class PredtronRanker(BasePredtron):
 
     @learned
     def dual_coef_(self) -> NDArray:
-        """With a kernel, the coefficients of the support that predict, of shape (n_support,)."""
+        """Coefficients of the support that predict.
+
+        They exist with a kernel, and are of shape (n_support,).
+        """
         return super().dual_coef_[0]
 
     @learned
     def last_dual_coef_(self) -> NDArray:
-        """With a kernel, the coefficients of the support in the last iterate, of shape (n_support,)."""
+        """Coefficients of the support, last iterate.
+
+        They exist with a kernel, and are of shape (n_support,).
+        """
         return super().last_dual_coef_[0]
 
     @learned
     def intercept_(self) -> float:
-        """Always 0.0: an offset common to a query cannot change its ranking."""
+        """Always 0.0.
+
+        An offset common to a query cannot change its ranking.
+        """
         return float(super().intercept_[0])
 
     @learned
@@ -292,7 +309,9 @@ class PredtronRanker(BasePredtron):
     # -------------------------------------------------------------------------------------------------------- prediction
 
     def predict(self, X: Any) -> NDArray:
-        """Score documents: a higher score is a better position among the documents of a query.
+        """Score documents, better ones higher.
+
+        A higher score is a better position among the documents of a query.
 
         Parameters
         ----------
@@ -358,7 +377,10 @@ class PredtronRanker(BasePredtron):
         return self.predict(X)
 
     def _loss_of(self, predicted: NDArray, y: Any, qid: Any = None) -> NDArray:
-        """Return the loss of each query, given the scores of its documents."""
+        """Return the loss of each query, given scores.
+
+        They are the scores of its documents.
+        """
         model = self._fitted_model()
         return model.losses(*self._reader().beside_labels(predicted, y, qid, model))
 
@@ -378,7 +400,9 @@ class PredtronRanker(BasePredtron):
         return model, scores, y
 
     def score(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> float:
-        """Compute the mean NDCG of the whole lists, with the gain 2^y - 1, whatever `loss` is.
+        """Compute the mean NDCG of whole lists.
+
+        The gain is 2^y - 1, whatever `loss` is.
 
         Parameters
         ----------
@@ -406,7 +430,7 @@ class PredtronRanker(BasePredtron):
         return mean_over_queries(ndcg, y, scores, qid, sample_weight=sample_weight)
 
     def margin(self, X: Any, y: Any, qid: Any = None) -> float:
-        """Measure the margin of the weights, at unit norm, on queries.
+        """Measure the margin of the weights at unit norm.
 
         The minimum, over the queries, of the lead of a document over a less relevant one.  Unless the update is of pairs ("slam",
         "max_pair"), it is multiplied by the least difference of f between neighbouring positions / |f|: the lead of a correct
@@ -451,7 +475,9 @@ class PredtronRanker(BasePredtron):
         y: Any = None,
         qid: Any = None,
     ) -> float:
-        """Bound the loss suffered online, if the theory of the parts has a bound.
+        """Bound the loss suffered online.
+
+        There is a bound if the theory of the parts has one.
 
         Parameters
         ----------
@@ -475,7 +501,7 @@ class PredtronRanker(BasePredtron):
         Returns
         -------
         float
-            What `cumulative_loss_` cannot exceed.  `theory.theorem_of` names the theorem.
+            The bound, which `cumulative_loss_` cannot exceed.  `theory.theorem_of` names the theorem.
 
         Examples
         --------

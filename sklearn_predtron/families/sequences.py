@@ -45,7 +45,10 @@ ROUTED = {"sid": "groups", "sample_weight": True}
 
 
 def of_transitions(name: str, what: str) -> learned:
-    """Return the property of scores of transitions, of the weights that predict or of the last iterate."""
+    """Return the property of scores of transitions.
+
+    They are of the weights that predict or of the last iterate.
+    """
     part, mean = ("transitions_", "start_", "end_").index(name.removeprefix("last_")), not name.startswith("last_")
 
     def scores(tagger: Any) -> NDArray:
@@ -63,7 +66,9 @@ def of_transitions(name: str, what: str) -> learned:
 
 @documented(d="n_classes", rows="sequences", judged="the mean loss", or_learned="")
 class PredtronSequenceTagger(BasePredtron):
-    """Sequence tagging by a linear chain: labels the tokens of a sequence together.
+    """Sequence tagging by a linear chain.
+
+    It labels the tokens of a sequence together.
 
     A row is a token, `sid` is the id of its sequence, and a round is a sequence.  The score S(y) of a sequence of labels is the
     sum of <w_k, x_t> + b_k over its tokens x_t with the labels k, of A_jk over its neighbouring labels j and k, and of the scores
@@ -287,7 +292,10 @@ class PredtronSequenceTagger(BasePredtron):
         return tuple(name for name, value in values.items() if isinstance(value, str) and value == AUTO)
 
     def _chosen(self, labels: Any, name: str) -> Any:
-        """Return the value of a parameter; for "auto", the chosen one."""
+        """Return a parameter, or its chosen value.
+
+        "auto" has a chosen value.
+        """
         return labels.chosen_or(name, getattr(self, name))
 
     def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, NDArray]:
@@ -337,18 +345,27 @@ class PredtronSequenceTagger(BasePredtron):
 
     @learned
     def temperature_(self) -> float:
-        """The divisor of the scores that `fit` or `calibrate` has fitted."""
+        """The fitted divisor of the scores.
+
+        `fit` or `calibrate` has fitted it.
+        """
         return token_calibration(self._model.fitted_decision).temperature
 
     @learned
     def biases_(self) -> NDArray:
-        """The numbers, of shape (n_classes,), that `fit` or `calibrate` has fitted; they are added to scores before division."""
+        """The fitted biases, of shape (n_classes,).
+
+        `fit` or `calibrate` has fitted them; they are added to scores before division.
+        """
         return read_only(token_calibration(self._model.fitted_decision).biases)
 
     # -------------------------------------------------------------------------------------------------------- prediction
 
     def _scored(self, X: Any, sid: Any, method: str) -> ScoredSequences:
-        """Return the sequences with their scores, for a method that errors name."""
+        """Return the sequences with their scores.
+
+        Errors name the given method.
+        """
         model, reader = self._fitted_model(), self._reader()
         X, sid = reader.apart(X, sid)
         with model.learner.lock.reading():
@@ -387,7 +404,9 @@ class PredtronSequenceTagger(BasePredtron):
         return scored.classes[scored.best_codes() if costs is None else scored.cheapest_codes(costs)]
 
     def predict_best(self, X: Any, sid: Any = None, *, n: int = 5) -> tuple[NDArray, NDArray]:
-        """Predict the n best sequences of labels, by list Viterbi (Seshadri and Sundberg 1994).
+        """Predict the n best sequences of labels.
+
+        They are found by list Viterbi (Seshadri and Sundberg 1994).
 
         Parameters
         ----------
@@ -410,7 +429,9 @@ class PredtronSequenceTagger(BasePredtron):
         return self._scored(X, sid, "predict_best").best_paths(n)
 
     def calibrate(self, X: Any, y: Any, sid: Any = None) -> Self:
-        """Calibrate the scores on unseen sequences, for `predict_proba` and for `predict` with `costs`.
+        """Calibrate the scores on unseen sequences.
+
+        The calibration is for `predict_proba` and for `predict` with `costs`.
 
         The probability of a sequence of labels is proportional to exp of its score, with a bias for each label, divided by a
         temperature.  Biases and temperature maximise the likelihood of y (Guo et al. 2017; Lafferty et al. 2001) on sequences of
@@ -437,12 +458,17 @@ class PredtronSequenceTagger(BasePredtron):
         return self
 
     def _check_is_calibrated(self) -> bool:
-        """Return True; raise NotFittedError, which is an AttributeError, if the scores are not calibrated."""
+        """Return True if the scores are calibrated.
+
+        Raise NotFittedError, which is an AttributeError, otherwise.
+        """
         return bool(token_calibration(None if self._model is None else self._model.fitted_decision))
 
     @types.keeping_type(available_if(_check_is_calibrated))
     def predict_proba(self, X: Any, sid: Any = None) -> NDArray:
-        """Compute the probability of each label at each token, summed over all sequences of labels by forward-backward.
+        """Compute each label's probability at each token.
+
+        The probability is summed over all sequences of labels by forward-backward.
 
         The method exists after a `fit` that holds sequences out (see `cv`), or after `calibrate`.
 
@@ -475,7 +501,9 @@ class PredtronSequenceTagger(BasePredtron):
         return scored.sequences.put_back(scored.probabilities())
 
     def decision_function(self, X: Any, sid: Any = None) -> NDArray:
-        """Compute the max-marginals: the best score of a sequence with the label at the token, minus that of the best sequence.
+        """Compute the max-marginals of labels.
+
+        A max-marginal is the best score of a sequence with the label at the token, minus that of the best sequence.
 
         Parameters
         ----------
@@ -492,7 +520,9 @@ class PredtronSequenceTagger(BasePredtron):
         return self._scored(X, sid, "decision_function").marginals()
 
     def score(self, X: Any, y: Any, sid: Any = None, sample_weight: Any = None) -> float:
-        """Compute the share of tokens with the correct label, whatever the loss.
+        """Compute the share of correctly labelled tokens.
+
+        It does not depend on the loss.
 
         Parameters
         ----------
@@ -538,7 +568,10 @@ class PredtronSequenceTagger(BasePredtron):
         return self._loss_of(self._scored(X, sid, "sample_loss").best_codes(), y, sid)
 
     def _validation_loss(self, X: Any, y: Any, **ids: Any) -> NDArray:
-        """Return the loss of each held-out sequence, by which `fit` compares numbers of epochs."""
+        """Return the loss of each held-out sequence.
+
+        `fit` compares numbers of epochs by it.
+        """
         y = column_or_1d(y)  # `fit` has warned of a column
         if not self._model.labels.chooses_by_chunks:
             return self.sample_loss(X, y, **ids)
@@ -554,7 +587,10 @@ class PredtronSequenceTagger(BasePredtron):
         return self._scored(X, ONE, "predict").best_codes()
 
     def _loss_of(self, predicted: NDArray, y: Any, sid: Any = None) -> NDArray:
-        """Return the loss of each sequence, given the numbers of its labels."""
+        """Return the loss of each sequence.
+
+        The numbers of its labels are given.
+        """
         model = self._fitted_model()
         labels, true = self._reader().beside_labels(predicted, y, sid, model)
         return sequence_loss(self.loss_).evaluate(true.array, labels, true.starts, model.labels.classes)
@@ -562,7 +598,7 @@ class PredtronSequenceTagger(BasePredtron):
     # -------------------------------------------------------------------------------------------------------- the theory
 
     def margin(self, X: Any, y: Any, sid: Any = None) -> float:
-        """Measure the margin of the weights, at unit norm, on sequences.
+        """Measure the margin of the weights at unit norm.
 
         The minimum, over the sequences, of S(y) minus the score of the best other sequence of labels.
 
@@ -595,7 +631,10 @@ class PredtronSequenceTagger(BasePredtron):
         return scored.margins(labels, "leads_of_sequences")
 
     def _unit_margins(self, X: Any, y: Any, sid: Any = None) -> NDArray:
-        """Return the margin of each sequence for a unit of loss, at unit norm."""
+        """Return each sequence's margin per unit loss.
+
+        It is at unit norm.
+        """
         scored, labels = self._scored_and_labelled(X, y, sid, "margin")
         return scored.margins(labels, "leads_for_loss" if sequence_loss(self.loss_).additive else "leads_of_sequences")
 
@@ -607,7 +646,9 @@ class PredtronSequenceTagger(BasePredtron):
         *,
         unit_margin: float | None = None,
     ) -> float:
-        """Bound the loss suffered online, if the theory of the parts has a bound.
+        """Bound the loss suffered online.
+
+        There is a bound if the theory of the parts has one.
 
         Parameters
         ----------
@@ -625,7 +666,7 @@ class PredtronSequenceTagger(BasePredtron):
         Returns
         -------
         float
-            What `cumulative_loss_` cannot exceed.  `theory.theorem_of` names the theorem, in which
+            The bound, which `cumulative_loss_` cannot exceed.  `theory.theorem_of` names the theorem, in which
             D^2 R^2 = T^2 q with q = 2 radius^2 + 8 transition_scaling intercept_scaling^2, T the longest sequence with an
             update.  With a unit margin g the bound of the perceptron is T q / (c_L g^2) if each wrong token costs c_L or more,
             and T^2 q / (c_L g^2) for other losses; the bounds of other updates have 1 / g instead of C_L / margin, and with

@@ -19,7 +19,7 @@ from sklearn_predtron.families._joint import JointProblem, JudgedProblem, is_joi
 from sklearn_predtron.families.estimator.attributes import read_only
 from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.families.estimator.model import Model
-from sklearn_predtron.families.input.reading import Columns, LabelsOf, Reading, RowReader, check_labels_given, check_lengths
+from sklearn_predtron.families.input.reading import Columns, LabelsOf, RowReader, TrainingInput, check_labels_given, check_lengths
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.objects import AnyLabels, labels_of
 from sklearn_predtron.families.training.patience import Patience
@@ -94,7 +94,9 @@ class Problem(JudgedProblem):
     D2: float | None = None
 
     def decode(self, t: NDArray) -> Any:
-        """Predict from scores: a maximiser of <rep(sigma), t>, equation (1) of Jain et al. (2015).
+        """Predict from scores.
+
+        The prediction is a maximiser of <rep(sigma), t>, equation (1) of Jain et al. (2015).
 
         Parameters
         ----------
@@ -124,7 +126,9 @@ class Problem(JudgedProblem):
         raise TypeError(f"{type(self).__name__} does not define representation(prediction); a problem must.")
 
     def augmented_decode(self, t: NDArray, y: Any) -> Any:
-        """Find the loss-augmented competitor: a maximiser of L(sigma, y) + <rep(sigma), t>, equation (2) of Jain et al. (2015).
+        """Find the loss-augmented competitor.
+
+        It is a maximiser of L(sigma, y) + <rep(sigma), t>, equation (2) of Jain et al. (2015).
 
         Parameters
         ----------
@@ -189,8 +193,8 @@ class Predtron(BasePredtron):
 
     See Also
     --------
-    Problem : What to define.
-    JointProblem : What to define where features depend on the prediction as well.
+    Problem : Base of the problems to define.
+    JointProblem : Base of problems whose features depend on the prediction as well.
 
     Examples
     --------
@@ -264,7 +268,9 @@ class Predtron(BasePredtron):
 
     @types.keeping_type(available_if(_check_has_scores))
     def decision_function(self, X: Any) -> NDArray:
-        """Compute the scores t = W x + b; joint features have none.
+        """Compute the scores t = W x + b.
+
+        Joint features have none.
 
         Parameters
         ----------
@@ -364,7 +370,9 @@ class Predtron(BasePredtron):
 
 
 class OwnReader(RowReader):
-    """Reads rows for a user-defined problem, whose number of joint features cannot change.
+    """Reads rows for a user-defined problem.
+
+    Its number of joint features cannot change.
 
     Parameters
     ----------
@@ -378,14 +386,17 @@ class OwnReader(RowReader):
         super().__init__(name)
         self.problem = problem
 
-    def read(self, X: Any, y: Any, labels_of: LabelsOf, known: Any, **given: Any) -> Reading:
+    def read(self, X: Any, y: Any, labels_of: LabelsOf, known: Any, **given: Any) -> TrainingInput:
         """Return the input of a training call."""
         if known is not None:
             self.check_features(known)
         return super().read(X, y, labels_of, known, **given)
 
     def features(self) -> int:
-        """Return the number of joint features of the problem, 0 if it has scores."""
+        """Return the problem's number of joint features.
+
+        It is 0 if the problem has scores.
+        """
         return 0
 
     def check_features(self, model: Model) -> None:
@@ -400,7 +411,10 @@ class OwnReader(RowReader):
 
 
 class ObjectReader(OwnReader):
-    """Reads objects for a problem with joint features; a round is an object with its label."""
+    """Reads objects for a joint-feature problem.
+
+    A round is an object with its label.
+    """
 
     def __init__(self, name: str, problem: Any):
         super().__init__(name, problem)
@@ -414,7 +428,7 @@ class ObjectReader(OwnReader):
         X = objects_of(X)
         return X, ObjectRows(X, self.features()), Columns(None)
 
-    def read(self, X: Any, y: Any, labels_of: LabelsOf, known: Any, **given: Any) -> Reading:
+    def read(self, X: Any, y: Any, labels_of: LabelsOf, known: Any, **given: Any) -> TrainingInput:
         """Return the input of a training call."""
         reading = super().read(X, y, labels_of, known, **given)
         batch = reading.batch
@@ -433,5 +447,8 @@ class ObjectReader(OwnReader):
 
 
 def in_pairs(X: list[Any], labels: Any) -> Objects:
-    """Return the rounds of a problem with joint features: objects with their labels."""
+    """Return the rounds: objects with their labels.
+
+    The problem has joint features.
+    """
     return Objects(zip(X, labels.values, strict=True))

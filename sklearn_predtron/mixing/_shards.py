@@ -19,7 +19,7 @@ from sklearn_predtron.datasets import SvmlightReader, SvmlightSummary
 from sklearn_predtron.datasets._counts import check_counts
 from sklearn_predtron.datasets._file_part import can_be_cut
 from sklearn_predtron.families.estimator.base import BasePredtron
-from sklearn_predtron.families.input.reading import Batch, Reading, are_stored_dense
+from sklearn_predtron.families.input.reading import Batch, TrainingInput, are_stored_dense
 from sklearn_predtron.families.input.tables import columns_of
 from sklearn_predtron.families.labels.classes import MissingClasses
 from sklearn_predtron.families.training.composition import Composition
@@ -169,7 +169,7 @@ def separate_ids(model: BasePredtron, shard_batch: ShardBatch) -> ShardBatch:
     return ShardBatch(X, shard_batch.y, {**shard_batch.given, ids.name: values})
 
 
-def read_shard_batch(model: BasePredtron, shard_batch: ShardBatch, known: Any, **more: Any) -> Reading:
+def read_shard_batch(model: BasePredtron, shard_batch: ShardBatch, known: Any, **more: Any) -> TrainingInput:
     """Read rows as the estimator does, to continue or start."""
     accepted = [name for name in inspect.signature(type(model).fit).parameters if name not in ("self", "X", "y")]
     for name in shard_batch.given:

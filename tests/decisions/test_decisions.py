@@ -12,7 +12,7 @@ from sklearn_predtron._core.lock import Lock
 from sklearn_predtron._core.problem import Codes
 from sklearn_predtron.decisions._abstain import AbstainBelow, AbstainByCode, AbstainByMargin, AbstainOnline, top_two
 from sklearn_predtron.decisions._base import PLAIN, PROGRESSIVE, UNSEEN, HeldOut
-from sklearn_predtron.decisions._cut import CutAt, CutBy, Measure, OfEachLabel, OfTwoClasses, best_cut_of_groups, best_cuts
+from sklearn_predtron.decisions._cut import CutAt, CutBy, CutOfTwoClasses, Measure, OfEachLabel, best_cut_of_groups, best_cuts
 from sklearn_predtron.decisions._margin_histogram import MarginHistogram
 from sklearn_predtron.decisions._score_histogram import PLACES, LabelScores
 from sklearn_predtron.problems._finite import FiniteProblem, OneHotProblem, SignProblem
@@ -52,7 +52,7 @@ def test_plain_takes_the_scores_as_they_are():
 @pytest.mark.parametrize("cut", [-0.7, 0.0, 1.5])
 def test_a_cut_of_two_classes_is_where_their_scores_meet(problem, cut):
     """Less the shift the second class wins just above the cut, and the score that is cut is 0 at it."""
-    of, scores = OfTwoClasses(), np.random.default_rng(1).standard_normal((100, problem.d))
+    of, scores = CutOfTwoClasses(), np.random.default_rng(1).standard_normal((100, problem.d))
     decision = CutAt(of, np.array([cut]))
     assert decision.shifts and decision.asks_for is None and decision.observer(problem, None) is None
     assert decision.now(beside(problem), None) is decision

@@ -1,1 +1,4 @@
-"""The base of the estimators, and their fitted model: attributes, saving, widening, bounds."""
+"""The base of estimators, and their fitted model.
+
+The package has attributes, saving, widening and bounds.
+"""

@@ -10,7 +10,10 @@ from scipy import sparse
 
 
 class learned(property):
-    """A property of the fitted model; reading it from an unfitted estimator raises NotFittedError."""
+    """A property of the fitted model.
+
+    Reading it from an unfitted estimator raises NotFittedError.
+    """
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         if instance is not None and instance._model is None:
@@ -19,7 +22,10 @@ class learned(property):
 
 
 def recorded(name: str, what: str, *, by_fit: bool = False) -> learned:
-    """Return the property of a value that `fit` or a callback records."""
+    """Return the property of a recorded value.
+
+    It is recorded by `fit` or by a callback.
+    """
 
     def value(estimator: Any) -> Any:
         record = estimator._model.fit_record
@@ -32,7 +38,10 @@ def recorded(name: str, what: str, *, by_fit: bool = False) -> learned:
 
 
 def counted(name: str, what: str) -> learned:
-    """Return the property of a number that the learner counts under this name without the underscore at its end."""
+    """Return the property of a learner's counter.
+
+    The learner's name of it has no underscore at its end.
+    """
 
     def value(estimator: Any) -> Any:
         return getattr(estimator._model.learner, name[:-1])
@@ -42,7 +51,10 @@ def counted(name: str, what: str) -> learned:
 
 
 def of_expansion(name: str, what: str, reader: Callable[[Any], Any]) -> learned:
-    """Return the property of a value that `reader` finds in the expansion of a kernel."""
+    """Return the property of a kernel expansion.
+
+    `reader` finds the value in the expansion.
+    """
 
     def value(estimator: Any) -> Any:
         learner = estimator._model.learner
@@ -55,7 +67,10 @@ def of_expansion(name: str, what: str, reader: Callable[[Any], Any]) -> learned:
 
 
 def read_only(values: NDArray) -> NDArray:
-    """Return the array, set to read-only: writing to this copy would not change the model."""
+    """Return the array, set to read-only.
+
+    Writing to this copy would not change the model.
+    """
     stored: NDArray = values.data if sparse.issparse(values) else values  # type: ignore[assignment]
     stored.setflags(write=False)
     return values

@@ -1,4 +1,7 @@
-"""The base of the estimators: parameters, one fitted model, and the methods of both."""
+"""The base of the estimators.
+
+An estimator has parameters and one fitted model; this has the methods of both.
+"""
 
 from __future__ import annotations
 
@@ -105,10 +108,13 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     _keeps_sparse = True  # whether weights may be kept sparse
     _linear_models = "linear classifiers of scikit-learn, and OneVsRestClassifier of them"
 
-    # ----------------------------------------------------------------------------------------------- what a family defines
+    # ---------------------------------------------------------------------------------------- parts that a family defines
 
     def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, Any]:
-        """Return the codec of the labels, which is the known one if there is one, and the encoded labels."""
+        """Return the codec and the encoded labels.
+
+        The codec is the known one, if there is one.
+        """
         raise TypeError(f"{type(self).__name__} does not define _read_labels(); a family must.")
 
     def _build_problem(self, labels: Any) -> Problem:
@@ -120,7 +126,9 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         return RowReader(type(self).__name__)
 
     def _decision(self, labels: Any, call_metadata: Any = None) -> Decision:
-        """Return the decision of the present parameters, given the labels and the reader's metadata of the training rows.
+        """Return the decision of the present parameters.
+
+        The labels and the reader's metadata of the training rows are given.
 
         Without labels it only validates the parameters.
         """
@@ -131,23 +139,35 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         return Intercept(self.fit_intercept, self._scaling())
 
     def _fixed_parameters(self) -> dict[str, Any]:
-        """Return the parameters, besides the norm, that cannot change while the weights live."""
+        """Return the parameters that cannot change later.
+
+        They and the norm are fixed as long as the weights exist.
+        """
         return {"fit_intercept": bool(self.fit_intercept), "intercept_scaling": self._scaling()}
 
     def _read_linear(self, reader: LinearModelReader) -> tuple[Codec, Linear]:
-        """Return the codec of a linear model's predictions, and the weights of this family's scores."""
+        """Return the codec and weights of a linear model.
+
+        The codec is that of its predictions; the weights are those of this family's scores.
+        """
         raise ValueError(
             f"model={shortened(reader.model)}: {type(self).__name__} cannot begin at a linear model; other families can."
         )
 
     def _widen_labels(self, labels: Any, classes: Any) -> tuple[Codec, list[int]]:
-        """Return the codec of more classes, and the new place of each present score."""
+        """Return the codec of more classes, and places.
+
+        The places are the new ones of the present scores.
+        """
         raise ValueError(f"classes={shortened(classes)}: {type(self).__name__} does not take more classes; fit it anew.")
 
     # --------------------------------------------------------------------------------------------------------- parameters
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set an attribute; a parameter takes effect at the next call."""
+        """Set an attribute.
+
+        A parameter takes effect at the next call.
+        """
         if name not in self._get_param_names() or (self._model is None and "_call_lock" not in self.__dict__):
             super().__setattr__(name, value)
             return
@@ -157,7 +177,9 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
                 self._model.close_stream()
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, also of the parts (``update__C``); they take effect at the next call.
+        """Set parameters, also of parts (``update__C``).
+
+        They take effect at the next call.
 
         If a part is changed directly (``model.update.set_params``), the change takes effect at the next `fit`.
 
@@ -184,14 +206,20 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         return super().set_params(**params)
 
     def _refuse_parameter(self, parameter: str, alias: str, inner: str, value: Any) -> None:
-        """Raise ValueError for a parameter of a part that is given by an alias; the message names the part."""
+        """Raise ValueError for parameters of an aliased part.
+
+        The message names the part.
+        """
         base = next((kind for kind in self._parts_of(parameter) if issubclass(kind, Part)), None)
         if base is not None:
             resolve(base, alias, parameter)
         raise ValueError(no_parameter(parameter, alias, inner, value, [] if base is None else kinds(base)))
 
     def _parts_of(self, parameter: str) -> list[type]:
-        """Return the classes with parameters of their own that a parameter may be an instance of."""
+        """Return the accepted classes that have parameters.
+
+        A parameter may be an instance of one of them.
+        """
         accepted = self._parameter_constraints.get(parameter, [])
         return [kind for kind in accepted if isinstance(kind, type) and issubclass(kind, BaseEstimator)]
 
@@ -205,7 +233,9 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
             checked_patience(self.tol)
 
     def set_callbacks(self, *callbacks: Any) -> Self:
-        """Set callbacks, which run in `fit`; `callbacks.LossHistory` records `partial_fit` as well.
+        """Set callbacks, which run in `fit`.
+
+        `callbacks.LossHistory` records `partial_fit` as well.
 
         Parameters
         ----------
@@ -226,14 +256,20 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         return super().set_callbacks(*callbacks)
 
     def _change_parameters(self) -> None:
-        """Prepare a change of parameters: close the fast path; raise an error if another call is training."""
+        """Prepare a change of parameters.
+
+        Close the fast path; raise an error if another call is training.
+        """
         if "_call_lock" in self.__dict__:
             self._lock.check_free()
         if self._model is not None:
             self._model.close_stream()
 
     def _norm_of_weights(self) -> Norm:
-        """Return the norm; "auto" is the norm chosen by the first rows, if there were any."""
+        """Return the norm.
+
+        "auto" is the norm chosen by the first rows, if there were any.
+        """
         norm = resolve(Norm, self.norm, "norm")
         if not isinstance(norm, Auto) or self._model is None:
             return norm
@@ -246,7 +282,10 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         return update.auto_scaling if self.intercept_scaling == "auto" else self.intercept_scaling
 
     def _parameter_of_scores(self) -> str:
-        """Return the name and the value of the parameter that determines the number of scores."""
+        """Return the parameter for the number of scores.
+
+        It is returned as its name and its value.
+        """
         if getattr(getattr(self, "reject", None), "rule", None) == "code":
             return "reject.rule='code'"
         name = "problem" if hasattr(self, "problem") else "representation"
@@ -277,7 +316,10 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         return self._fit(X, y, sample_weight=sample_weight)
 
     def _fit(self, X: Any, y: Any, learn: Any = None, **given: Any) -> Self:
-        """Fit, unless another call is training; `learn` replaces the training of one learner."""
+        """Fit, unless another call is training.
+
+        `learn` replaces the training of one learner.
+        """
         with self._lock, np.errstate(under="ignore"):  # numbers that underflow may be 0, and ranges are checked
             calls.fit(self, X, y, given, learn)
         return self
@@ -361,7 +403,10 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         return self
 
     def _widen(self, n_features: Any, classes: Any) -> None:
-        """Replace the model by one with room for more features and classes, which predicts the same."""
+        """Replace the model by a larger one.
+
+        It has room for more features and classes, and predicts the same.
+        """
         model: Model = self._model
         if model.columns.n is None:
             raise ValueError(
@@ -403,7 +448,10 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
             self._replace_model(wider)
 
     def _wider_learner(self, wider: Model, room: int, places: list[int], problem: Problem) -> Learner:
-        """Return a copy of the learner with more room, for this problem: other threads may be reading the learner."""
+        """Return a copy of the learner with more room.
+
+        It is for this problem.  Other threads may be reading the learner itself.
+        """
         learner, observer = wider.learner, wider.learner.observer
         if problem is learner.problem:
             return learner.resized(room, places, problem, observer)
@@ -418,7 +466,10 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         return learner.with_parts(problem, update, learner.average, observer)
 
     def _replace_model(self, model: Model) -> None:
-        """Replace the model by another one, and its fast path for rows as they come if it was open."""
+        """Replace the model, and its open fast path.
+
+        The fast path is for rows as they come.
+        """
         opened, stream = self._model.is_current, self._model.stream
         if stream is not None:
             stream.close()
@@ -428,7 +479,9 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     @classmethod
     def from_linear(cls, model: Any, **parameters: Any) -> Self:
-        """Start from a fitted linear model of scikit-learn; continue by `partial_fit`, or by `fit` with ``warm_start=True``.
+        """Start from a fitted linear model of scikit-learn.
+
+        Continue by `partial_fit`, or by `fit` with ``warm_start=True``.
 
         Until it is trained, the estimator predicts as the model does, except for exact ties.  The model is its first iterate, and
         the average is over the iterates that follow, one a round.  Steps are as long as for zero weights.  A `decision`, a
@@ -474,7 +527,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         return estimator
 
     def _begin_at(self, model: Any) -> None:
-        """Give the unfitted estimator the weights of a fitted linear model."""
+        """Start the unfitted estimator from a linear model."""
         if self.features is not None:
             raise ValueError(f"features={self.features!r} cannot begin at the weights of a model, whose columns are its own.")
         norm = Composition(self).norm(sparse=True)
@@ -502,13 +555,19 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         self._model = Model(type(self).__name__, learner, labels, columns, norm, Composition(self).loss(), fixed, BEGAN)
 
     def _check_keeps_sparse(self) -> bool:
-        """Return True; raise AttributeError for a family whose weights are not kept sparse."""
+        """Return True if the weights are kept sparse.
+
+        Raise AttributeError for a family whose weights are not.
+        """
         if not self._keeps_sparse:
             raise AttributeError(f"{type(self).__name__!r} object keeps no sparse weights.")
         return True
 
     def _check_norm_keeps_sparse(self) -> bool:
-        """Return True; raise ValueError if the norm, or one that the first rows have yet to choose, keeps no sparse weights."""
+        """Return True if the norm keeps sparse weights.
+
+        Raise ValueError if it does not, or if the first rows have yet to choose it.
+        """
         self._check_keeps_sparse()
         norm = self._norm_of_weights()
         if isinstance(norm, Auto):
@@ -579,7 +638,9 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     @keeping_type(available_if(_check_keeps_sparse))
     def densify(self) -> Self:
-        """Make sparse weights dense, so that training continues from the weights that predict.
+        """Make sparse weights dense.
+
+        Training continues from the weights that predict.
 
         The last iterate, the average and their sums no longer exist.  The next iterate follows the weights that predict, and the
         average is over later iterates.  No bound is proven for later losses.
@@ -627,7 +688,9 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         X: Any = None,
         y: Any = None,
     ) -> float:
-        """Bound the loss suffered online, if the theory of the parts has a bound.
+        """Bound the loss suffered online.
+
+        There is a bound if the theory of the parts has one.
 
         No bound is proven for norm="scaled", the default for dense rows; set norm="l2" for these.
 
@@ -650,7 +713,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         Returns
         -------
         float
-            What `cumulative_loss_` cannot exceed.  `theory.theorem_of` names the theorem.
+            The bound, which `cumulative_loss_` cannot exceed.  `theory.theorem_of` names the theorem.
 
         Examples
         --------
@@ -667,13 +730,18 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         return LossBounds(self).loss_bound(margin, radius, c_L, comparator, X, y)
 
     def _check_rows_known(self) -> None:
-        """Raise ValueError if margins over all predictions and lengths of rows are unknown, as with joint features."""
+        """Raise ValueError if margins or lengths are unknown.
+
+        They are margins over all predictions and lengths of rows, which joint features do not have.
+        """
         because = self._reader().no_rows_because
         if because is not None:
             raise ValueError(because)
 
     def explain(self, X: Any) -> Explanation:
-        """Compute the summands of each row's scores: one for each column, and with `features` for each pair of columns, too.
+        """Compute the summands of each row's scores.
+
+        Each column has one, and with `features` each pair of columns, too.
 
         With the intercept they add up, up to rounding, to `decision_function`, or to `predict` of `PredtronRanker`.  If that is
         not linear they add up to the scores t = W x + b, one for each row of `coef_`: scores of single tokens
@@ -713,24 +781,33 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     @property
     def _lock(self) -> Lock:
-        """Return the lock of training calls, one for the life of the estimator."""
+        """Return the estimator's lock of training calls.
+
+        It is the same for the life of the estimator.
+        """
         found = self.__dict__.get("_call_lock")
         return self.__dict__.setdefault("_call_lock", Lock()) if found is None else found
 
     def _fitted_model(self) -> Model:
-        """Return the fitted model; a call must use only this one, because another thread may replace it."""
+        """Return the fitted model.
+
+        A call must use only this one, because another thread may replace it.
+        """
         model: Model = self._model
         if model is None:
             check_is_fitted(self)
         return model
 
     def _model_and_decision(self) -> tuple[Model, Decision]:
-        """Return the fitted model and its decision under the present parameters."""
+        """Return the fitted model and its present decision."""
         model = self._fitted_model()
         return model, model.decision_of(self._decision)
 
     def _check_has_probabilities(self) -> bool:
-        """Return True; raise ValueError or AttributeError if the model has no probabilities, or a fit would have none."""
+        """Return True if there are probabilities.
+
+        Raise ValueError or AttributeError if the model has none, or a fit would have none.
+        """
         model = self._model
         if model is None:
             return not (
@@ -750,11 +827,14 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     # ---------------------------------------------------------------------------------------------------- fitted attributes
 
     def _unfitted(self, name: str) -> NotFittedError:
-        """Return the error of an attribute that is read before `fit`."""
+        """Return the error for reading before `fit`."""
         return NotFittedError(f"This {type(self).__name__} is not fitted yet, and has no {name}; call fit or partial_fit first.")
 
     def _present(self, name: str, value: Any) -> Any:
-        """Return the value of an attribute; raise AttributeError if it is None."""
+        """Return the value of an attribute.
+
+        Raise AttributeError if it is None.
+        """
         if value is None:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return value
@@ -780,7 +860,10 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     @learned
     def features_(self) -> FeatureMap:
-        """With `features`, the map fitted to the table or to the first rows of the stream."""
+        """With `features`, the fitted feature map.
+
+        It is fitted to the table, or to the first rows of the stream.
+        """
         found = self._model.columns.features
         if isinstance(found, FirstRows):
             raise AttributeError(
@@ -791,17 +874,26 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     @learned
     def norm_(self) -> Any:
-        """The parameter `norm`; for "auto", the norm chosen by the first rows."""
+        """The parameter `norm`, or the norm chosen.
+
+        For "auto" the first rows choose the norm.
+        """
         return self._model.norm
 
     @learned
     def coef_(self) -> NDArray:
-        """Weights that predict, of shape (d, n_features): the average of the iterates, or the last one."""
+        """Weights that predict, of shape (d, n_features).
+
+        They are the average of the iterates, or the last one.
+        """
         return read_only(self._model.learner.read(lambda weights: weights.primal(weights.mean()[0])))
 
     @learned
     def intercept_(self) -> NDArray:
-        """Offsets of the scores that predict, of shape (d,), minus the cut of the decision if there is one."""
+        """Offsets of the scores, of shape (d,).
+
+        They predict; the cut of the decision is subtracted, if there is one.
+        """
         return read_only(self._model.weights_to_predict(self._decision)[1])
 
     @learned
@@ -843,7 +935,10 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     @learned
     def average_(self) -> Any:
-        """The average that predicts, as a value of `average`; under "auto", the one with the lowest loss in recent rounds."""
+        """The average that predicts.
+
+        It is a value of `average`; under "auto", the one with the lowest loss in recent rounds.
+        """
         learner = self._model.learner
         with learner.lock.reading():
             return learner.average.named() if learner.weights.averaging else False
@@ -873,13 +968,19 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     # --------------------------------------------------------------------------------------------------------------- state
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state to save: the parameters and the packed model."""
+        """Return the state to save.
+
+        It consists of the parameters and the packed model.
+        """
         model = self._model
         state = {name: value for name, value in super().__getstate__().copy().items() if name not in UNPICKLED}
         return without_pairs(state if model is None else {**state, "_model": model.packed()})
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore a saved state; its parts are checked as they are built."""
+        """Restore a saved state.
+
+        Its parts are checked as they are built.
+        """
         state = with_pairs(state)
         if "_model" in state and not isinstance(state["_model"], Model):  # the state of a subclass may hold a Model
             state["_model"] = Model.unpacked(state["_model"])
@@ -887,7 +988,10 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     @property
     def _has_labels(self) -> bool:
-        """Whether y has labels, of rows or of tokens, and not numbers."""
+        """Whether y has labels, and not numbers.
+
+        They are labels of rows or of tokens.
+        """
         return self.__sklearn_tags__().estimator_type in ("classifier", "tagger")
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -904,10 +1008,16 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
 
 def empty_rows(p: int, *, is_sparse: bool) -> Rows:
-    """Return no rows of p features, for weights with the layout for sparse or for dense rows."""
+    """Return no rows of p features.
+
+    They give weights the layout for sparse or for dense rows.
+    """
     return csr_rows(sparse.csr_matrix((0, p))) if is_sparse else dense_rows(np.empty((0, p)))
 
 
 def norms_that_take_weights() -> str:
-    """Return the names of the norms under which weights can be given, for errors."""
+    """Return the norms that accept weights, for errors.
+
+    They are the names of norms under which weights can be given.
+    """
     return series([repr(kind.alias) for kind in kinds(Norm) if kind.takes_weights])

@@ -1,4 +1,7 @@
-"""The theory of a fitted estimator: the theorem behind its parts, and bounds on the loss suffered online."""
+"""The theory of a fitted estimator.
+
+It has the theorem behind the parts, and bounds on the loss suffered online.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,9 @@ from sklearn_predtron.updates._comparator import Comparator
 
 
 class LossBounds:
-    """Bounds on the loss that an estimator has suffered online, if there is a theorem for its parts.
+    """Bounds on the loss an estimator has suffered.
+
+    There are bounds if there is a theorem for its parts.
 
     Parameters
     ----------
@@ -35,7 +40,10 @@ class LossBounds:
         return resolve(Update, self.estimator.update, "update")
 
     def theorem(self) -> str:
-        """Return the theorem behind the bound; raise ValueError if none is proven for the parts and the rounds so far."""
+        """Return the theorem behind the bound.
+
+        Raise ValueError if none is proven for the parts and the rounds so far.
+        """
         estimator, model = self.estimator, self.model
         check_is_fitted(estimator)
         weights, problem = model.learner.weights, model.problem
@@ -69,7 +77,10 @@ class LossBounds:
     def loss_bound(
         self, margin: float | None, radius: float | None, c_L: float | None, comparator: Any, X: Any, y: Any, *ids: Any
     ) -> float:
-        """Return the bound by a margin, or by given weights on all rows of training."""
+        """Return the bound by a margin or by weights.
+
+        The weights are given, and evaluated on all rows of training.
+        """
         estimator, model = self.estimator, self.model
         reader = estimator._reader()
         if comparator is not None and reader.no_comparator_because is not None:
@@ -95,7 +106,7 @@ class LossBounds:
             return float(update.loss_bound(learned, margin, effective, c_L))
 
     def unit_margin_bound(self, unit_margin: float, radius: float | None, c_L: float | None) -> float:
-        """Return the bound by a margin for each unit of loss."""
+        """Return the bound by a margin, per unit loss."""
         self.theorem()
         rate, radius = positive(unit_margin, "unit_margin"), None if radius is None else positive(radius, "radius")
         effective, c_L = np.float64(self.effective_radius(radius)), self.least_loss(c_L)
@@ -104,13 +115,19 @@ class LossBounds:
 
     @property
     def problem(self) -> Any:
-        """The problem of the bounds; for sequences that of the longest sequence with an update."""
+        """The problem of the bounds.
+
+        For sequences it is that of the longest sequence with an update.
+        """
         problem: Any = self.model.problem
         longest = getattr(self.model.learner.weights, "longest", None)
         return problem if longest is None else problem.of_length(max(longest, 1))
 
     def effective_radius(self, radius: float | None) -> float:
-        """Return the radius that limits a step, given that of the rows, or None for the one that the update recorded."""
+        """Return the radius that limits a step.
+
+        It is computed from that of the rows; None is the one that the update recorded.
+        """
         weights = self.model.learner.weights
         if radius is not None:
             return weights.effective_radius(radius)
@@ -121,7 +138,10 @@ class LossBounds:
         return weights.radius2**0.5
 
     def least_loss(self, c_L: float | None) -> float:
-        """Return the least positive loss: as given, as stated by the loss, or as recorded by the update."""
+        """Return the least positive loss.
+
+        It is as given, as stated by the loss, or as recorded by the update.
+        """
         problem: Problem = self.problem
         stated, most = problem.c_L, problem.C_L
         if c_L is None:
@@ -134,7 +154,10 @@ class LossBounds:
 
 
 def positive(value: Any, parameter: str, reason: str = "") -> np.float64:
-    """Return a positive number, of a type whose arithmetic knows infinity."""
+    """Return a positive number that allows infinity.
+
+    The arithmetic of its type knows infinity.
+    """
     number = real_number(value)
     if number is None or not number > 0:
         raise ValueError(f"{parameter}={value} must be positive{reason}.")

@@ -1,4 +1,4 @@
-"""Scores as sums over the columns of a row, and over pairs of them."""
+"""Scores as sums over columns and their pairs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_FEATURES = 4  # nonzero features of a term in a row
 
 
 class Explanation(NamedTuple):
-    """The summands of scores, as returned by `explain` of an estimator.
+    """The summands of scores, as returned by `explain`.
 
     Parameters
     ----------
@@ -74,7 +74,9 @@ def total(values: Any) -> NDArray:
 
 
 class Additive:
-    """The scores of an estimator, at one moment, as sums over terms.
+    """The scores of an estimator as sums of terms.
+
+    All are of one moment.
 
     Parameters
     ----------
@@ -102,7 +104,10 @@ class Additive:
 
     @classmethod
     def of(cls, estimator: Any) -> Additive:
-        """Return the present scores of an estimator; raise ValueError if they are not sums over columns."""
+        """Return the present scores of an estimator.
+
+        Raise ValueError if they are not sums over columns.
+        """
         model: Model = estimator._fitted_model()
         columns = model.columns
         if model.learner.weights.expansion is not None:
@@ -124,7 +129,10 @@ class Additive:
         return cls(model, estimator._reader(), *decoded(model.problem, model.labels, coef, base))
 
     def only(self, target: Any) -> Additive:
-        """Return the score of a target alone; None is the only one there is."""
+        """Return the score of a single target.
+
+        None is the only one there is.
+        """
         if target is None and len(self.coef) == 1:
             return self
         accepted = [None] if len(self.coef) == 1 else self.targets
@@ -170,7 +178,10 @@ class Additive:
         return np.asarray(X)[:, :, None] * self.coef.T
 
     def of_table(self, X: Any) -> NDArray:
-        """Return the summands of a table under the feature map, block by block to save memory."""
+        """Return the summands of a table.
+
+        The table is read under the feature map, block by block to save memory.
+        """
         made, term_of, weights = self.map.rows, self.map.term_of_, np.ascontiguousarray(self.coef.T)  # type: ignore[union-attr]
         values = np.empty((len(X), len(self.terms), len(self.coef)))
 
@@ -183,7 +194,10 @@ class Additive:
 
 
 def by_term(features: Any, term_of: NDArray, n_terms: int, weights: NDArray) -> NDArray:
-    """Return the sums of CSR rows times weights over each term; the features of a term are contiguous in a row."""
+    """Return the sums of weighted features, by term.
+
+    The rows are CSR; the features of a term are contiguous in a row.
+    """
     rows = np.repeat(np.arange(features.shape[0]), np.diff(features.indptr))
     sizes = np.bincount(rows * n_terms + term_of[features.indices], minlength=features.shape[0] * n_terms)
     start = np.concatenate([[0], np.cumsum(sizes)])
@@ -192,7 +206,10 @@ def by_term(features: Any, term_of: NDArray, n_terms: int, weights: NDArray) -> 
 
 
 def decoded(problem: Problem, labels: Codec, coef: NDArray, base: NDArray) -> tuple[NDArray, NDArray, list[Any]]:
-    """Return the weights and intercepts of `decision_function`, or of the scores if it is not linear, and their targets."""
+    """Return weights, intercepts and targets of `decision_function`.
+
+    If it is not linear, they are those of the scores.
+    """
     d = max(len(coef), len(base))
     coef, base = np.broadcast_to(coef, (d, coef.shape[1])), np.broadcast_to(base, d)
     found = [getattr(labels, name, None) for name in ("names", "classes")]

@@ -1,4 +1,7 @@
-"""The fitted model: it scores rows in blocks, and is saved as names, numbers and arrays."""
+"""The fitted model, which scores rows in blocks.
+
+It is saved as names, numbers and arrays.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,9 @@ SAVED_AS = {
 
 @dataclass(eq=False)
 class Model:
-    """All fitted values of an estimator.  A call reads only one model; apart from training rounds a model does not change.
+    """All fitted values of an estimator.
+
+    A call reads only one model; apart from training rounds a model does not change.
 
     Parameters
     ----------
@@ -98,19 +103,31 @@ class Model:
     parameters: Any = field(default_factory=object)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the fields without those of the process, for subclasses that are pickled as they are."""
+        """Return the fields without those of the process.
+
+        Subclasses are pickled as they are.
+        """
         return {**vars(self), **initial_unsaved_fields()}
 
     def but(self, **changes: Any) -> Model:
-        """Return a copy with some other fields, whose fast path is closed."""
+        """Return a copy with some other fields.
+
+        Its fast path is closed.
+        """
         return replace(self, **{**initial_unsaved_fields(), **changes})
 
     def in_progress(self) -> Model:
-        """Return a copy with a learner of its own, so that its training can be undone."""
+        """Return a copy with a learner of its own.
+
+        Its training can be undone.
+        """
         return replace(self, learner=self.learner.copied(), stream=None)
 
     def sparse_weights(self, norm: Norm, least: float) -> SparseWeights:
-        """Return the weights that predict, without those of at most a share `least` of the largest one."""
+        """Return the weights that predict, without small ones.
+
+        Those of at most a share `least` of the largest one are left out.
+        """
         weights: Any = self.learner.weights
         W, b = self.learner.read(lambda weights: weights.mean())
         W = W.toarray() if sparse.issparse(W) else W
@@ -122,7 +139,10 @@ class Model:
         return SparseWeights(*W.shape, *how, kept.indptr.astype(np.intp), kept.indices.astype(np.intc), kept.data, b)
 
     def learner_with(self, weights: Any) -> Learner:
-        """Return a copy of the learner with other weights, which predict the same."""
+        """Return a copy of the learner with other weights.
+
+        They predict the same.
+        """
         return self.learner.with_weights(weights, self.problem, self.learner.observer)
 
     @property
@@ -131,7 +151,10 @@ class Model:
         return self.learner.problem
 
     def decision_of(self, decide: Callable[[Any, Any], Decision]) -> Decision:
-        """Return the decision of the present parameters, the labels and the reader's metadata; it is cached."""
+        """Return the decision of the present parameters.
+
+        It also depends on the labels and the reader's metadata; it is cached.
+        """
         parameters, change, (decided_by, decided_at, decision) = self.parameters, Part.last_change, self.cached_decision
         if decided_by is not parameters or decided_at is not change:
             decision = decide(self.labels, self.call_metadata)
@@ -139,22 +162,34 @@ class Model:
         return decision
 
     def current_decision(self, decide: Callable[[Any, Any], Decision]) -> Decision:
-        """Return the decision with the values that are fitted or observed at this moment."""
+        """Return the decision with all its present values.
+
+        They are fitted or observed at this moment.
+        """
         return self.decision_of(decide).now(self.learner, self.fitted_decision)
 
     def current_cut(self, decide: Callable[[Any, Any], Decision]) -> Decision:
-        """Return the current decision if it shifts the scores, and plain decoding otherwise."""
+        """Return the current decision if it shifts scores.
+
+        Otherwise it is plain decoding.
+        """
         return self.current_decision(decide) if self.decision_of(decide).shifts else PLAIN
 
     def close_stream(self) -> None:
-        """Close the fast path, and drop the cached decision: the parameters change."""
+        """Close the fast path, and drop the cached decision.
+
+        The parameters change.
+        """
         self.is_current, self.parameters = False, object()
         if self.stream is not None:
             self.stream.close()
             self.stream = None
 
     def continued(self, labels: Any, call_metadata: Any) -> Model:
-        """Return a copy with the labels and the reader's metadata of a new call, under the same parameters."""
+        """Return a copy for a new call.
+
+        It has the labels and the reader's metadata of that call, under the same parameters.
+        """
         same = labels is self.labels and (call_metadata is self.call_metadata or not isinstance(call_metadata, KnownCosts))
         decision = self.cached_decision if same else (None, None, None)
         return replace(self, labels=labels, call_metadata=call_metadata, cached_decision=decision)
@@ -162,11 +197,17 @@ class Model:
     # ----------------------------------------------------------------------------------------------------------------- rows
 
     def read_rows(self, X: Any) -> tuple[Any, Rows]:
-        """Validate X, and return it with its rows, which are read in place."""
+        """Validate X, and return it with its rows.
+
+        They are read in place.
+        """
         return read_rows(X, self.columns, self.name)[:2]
 
     def features_of(self, X: Any) -> Any:
-        """Return X as the learner sees it; a table is mapped to its features."""
+        """Return X in the form for the learner.
+
+        A table is mapped to its features.
+        """
         X, rows = self.read_rows(X)
         self.check_finite(X, rows)
         return rows.matrix() if rows.made else X
@@ -176,14 +217,20 @@ class Model:
         check_finite(X, rows, self.name)
 
     def check_rows(self, X: Any, rows: Rows) -> None:
-        """Raise ValueError for rows that cannot be trained on, whatever the weights."""
+        """Raise ValueError for rows that cannot be trained on.
+
+        This does not depend on the weights.
+        """
         row = self.learner.weights.first_refused(rows)
         if row >= 0:
             self.check_finite(X, rows)
             raise ValueError(why_length_refused(rows, row, self.norm))
 
     def warn_of_other_format(self, rows: Rows, norm: Any) -> None:
-        """Warn once if norm="auto" was fixed by rows of another format than these."""
+        """Warn once of rows in another format.
+
+        The first rows fixed norm="auto" by theirs.
+        """
         first = self.first_sparse
         if first is not None and rows.sparse != first and isinstance(resolve(Norm, norm, "norm"), Auto):
             warn_of_format(first, self.norm, rows.sparse)
@@ -192,18 +239,27 @@ class Model:
     # --------------------------------------------------------------------------------------------------------------- scores
 
     def own_problem(self) -> Any:
-        """Return the problem with scratch memory of its own: the caller may be one of several threads."""
+        """Return the problem with its own scratch memory.
+
+        The caller may be one of several threads.
+        """
         return copy.copy(self.problem)
 
     def weights_to_predict(self, decide: Callable[[Any, Any], Decision]) -> tuple[Any, NDArray]:
-        """Return the coefficients of the features, and the offsets minus the shift of the decision, both as of one round."""
+        """Return coefficients and offsets.
+
+        The shift of the decision is subtracted from the offsets; both are as of one round.
+        """
         with self.learner.lock.reading():
             coef, offsets = self.learner.read(lambda weights: weights.mean())
             shift = self.current_cut(decide).shift(self.problem)
         return coef, offsets if shift is None else offsets - shift
 
     def scores(self, X: Any, decision: Decision = PLAIN) -> NDArray:
-        """Return scores of shape (n_samples, d) under the weights that predict, minus the shift of a decision."""
+        """Return scores of shape (n_samples, d).
+
+        They are by the weights that predict, minus the shift of a decision.
+        """
         X, rows = self._read_rows_to_predict(X)
         decision = decision if decision.shifts else PLAIN
         if not has_blocks(self.learner, rows):
@@ -217,7 +273,10 @@ class Model:
         return scores
 
     def decoded(self, X: Any, decision: Decision, pack: Callable[[Any], Any] = np.asarray) -> Any:
-        """Return a decision's predictions, one for each row; each block of predictions is packed before the next."""
+        """Return a decision's predictions, one for each row.
+
+        Each block of predictions is packed before the next.
+        """
         X, rows = self._read_rows_to_predict(X)
         problem = self.problem
         if not has_blocks(self.learner, rows):
@@ -238,7 +297,10 @@ class Model:
         return X, rows
 
     def _current_scores(self, X: Any, rows: Rows, decision: Decision) -> tuple[Decision, NDArray]:
-        """Return the current decision and the shifted scores, both as of one round."""
+        """Return the current decision and the shifted scores.
+
+        Both are as of one round.
+        """
         learner = self.learner
         scores = np.empty((rows.n, learner.problem.d))
         if decision.asks_for is None:
@@ -254,7 +316,10 @@ class Model:
         return decision, scores
 
     def _in_blocks(self, X: Any, rows: Rows, decision: Decision, work: Callable[..., Any]) -> list[Any]:
-        """Return work(first, last, decision, scores) for blocks of rows, as of one round, on joblib's threads."""
+        """Return work(first, last, decision, scores) for blocks.
+
+        All blocks are as of one round; joblib's threads compute them.
+        """
         learner = self.learner
         with learner.lock.reading():
             predictor, decision = learner.predictor(), decision.now(learner, self.fitted_decision)
@@ -269,29 +334,44 @@ class Model:
         return map_blocks(rows.n, size_of_block(learner), work_on)
 
     def fill_scores(self, predictor: Any, X: Any, rows: Rows, first: int, scores: NDArray) -> NDArray:
-        """Fill in the scores of the rows from `first` on, by a learner or by its predictor."""
+        """Fill in the scores of rows from `first`.
+
+        They are computed by a learner or by its predictor.
+        """
         if not predictor.scores(rows, scores, first=first):
             self.check_finite(X, rows)
             raise ValueError(OVERFLOW)
         return scores
 
     def losses(self, scores: NDArray, labels: Any) -> NDArray:
-        """Return the training loss of each list or block of rows, given their scores."""
+        """Return the training loss of each list or block.
+
+        The scores of its rows are given.
+        """
         return self.own_problem().losses(scores, labels)
 
     def margins(self, scores: NDArray, labels: Any, *how: Any) -> NDArray:
-        """Return the margin of each list or block of rows, at unit norm."""
+        """Return each list's or block's margin.
+
+        It is at unit norm.
+        """
         return self.at_unit_norm(self.own_problem().margins(scores, labels, *how))
 
     def at_unit_norm(self, margins: NDArray) -> NDArray:
-        """Return margins under weights that predict the same and have norm 1; nan where these are zero."""
+        """Return margins at unit norm.
+
+        They are under weights that predict the same; nan where these are zero.
+        """
         length = self.learner.read(lambda weights: weights.length())
         return margins / length if length > 0 else np.full(len(margins), np.nan)
 
     # ------------------------------------------------------------------------------------------------------------- decisions
 
     def check_after_first_epoch(self) -> None:
-        """Raise ValueError if the only scores for probabilities are those of the first of several epochs, which are poor."""
+        """Raise ValueError if scores are too poor for probabilities.
+
+        They are poor if they are only those of the first of several epochs.
+        """
         recorded_at = (self.fitted_decision or {}).get("first_epoch")
         if recorded_at is not None and recorded_at == getattr(self.learner.observer, "recorded", None):
             raise ValueError(
@@ -300,7 +380,10 @@ class Model:
             )
 
     def fit_decision(self, decision: Decision, held_out: HeldOut | None, p: int) -> None:
-        """Fit a decision to the scores of held-out rows of p features; without them it observes the rows to come."""
+        """Fit a decision to scores of held-out rows.
+
+        The rows have p features; without them it observes the rows to come.
+        """
         problem, update, average, _ = self.learner.parts()
         learner = self.learner.with_parts(problem, update, average, decision.observer(problem, None))
         set_recording_interval(learner, p)
@@ -308,7 +391,7 @@ class Model:
         self.learner = learner
 
     def fit_decision_on_rows(self, decision: Decision, batch: Batch) -> None:
-        """Fit a decision that needs the scores of the training rows."""
+        """Fit a decision that needs training scores."""
         if decision.on_rows:
             X, rows = self.read_rows(batch.X)
             scores = self.fill_scores(self.learner, X, rows, 0, np.empty((rows.n, self.problem.d)))
@@ -317,8 +400,11 @@ class Model:
     # --------------------------------------------------------------------------------------------------------------- saving
 
     def packed(self) -> dict[str, Any]:
-        """Return the content of a saved model as of one round: the format, and plain names, numbers and arrays."""
-        self.learner.read(lambda weights: None)  # completes what an interrupt has left undone, which the section cannot
+        """Return a saved model's content, of one round.
+
+        It consists of the format, and plain names, numbers and arrays.
+        """
+        self.learner.read(lambda weights: None)  # completes updates that an interrupt has left undone, which the section cannot
         saving.compiled()  # imports modules the first time, which would take too long inside the section
         with self.learner.lock.reading():
             kept = {
@@ -331,22 +417,27 @@ class Model:
 
     @classmethod
     def unpacked(cls, saved: Any) -> Model:
-        """Return the saved model; its parts are checked as they are built."""
+        """Return the saved model.
+
+        Its parts are checked as they are built.
+        """
         return saving.unpack(saved, cls, SAVED_AS)
 
 
 def initial_unsaved_fields() -> dict[str, Any]:
-    """Return the initial values of the fields that are not saved."""
+    """Return initial values of fields that are not saved."""
     return {"stream": None, "is_current": False, "cached_decision": (None, None, None), "parameters": object()}
 
 
 def size_of_block(learner: Learner) -> int:
-    """Return the number of rows that are scored at a time."""
+    """Return the number of rows to score together."""
     return max(1, BLOCK // learner.problem.d)
 
 
 def has_blocks(learner: Learner, rows: Rows) -> bool:
-    """Return whether rows are scored in several blocks; an expansion has blocks of its own.
+    """Return whether rows are scored in several blocks.
+
+    An expansion has blocks of its own.
 
     To score blocks, all weights are written out first, which takes longer than to score few rows among many weights.
     """

@@ -1,4 +1,7 @@
-"""Saved models: plain names, numbers and arrays, which stay readable if modules move."""
+"""Saved models: plain names, numbers and arrays.
+
+They stay readable if modules move.
+"""
 
 from __future__ import annotations
 
@@ -56,14 +59,20 @@ def compiled() -> dict[str, type]:
 
 
 def pack(fields: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the parts of a model, given by its fields: each part after its own parts, the model last."""
+    """Return the parts of a model.
+
+    The model is given by its fields.  Each part comes after its own parts, and the model is the last.
+    """
     packer = Packer()
     state = [[name, packer.pack(value)] for name, value in fields.items()]
     return [*packer.parts, {"kind": "Model", "state": state}]
 
 
 class Packer:
-    """Converts objects to parts; an object that occurs in several places is one part."""
+    """Converts objects to parts.
+
+    An object that occurs in several places is one part.
+    """
 
     def __init__(self) -> None:
         self.parts: list[dict[str, Any]] = []
@@ -71,7 +80,10 @@ class Packer:
         self.alive: list[Any] = []  # keeps objects alive, so that no other object gets the same id
 
     def pack(self, value: Any) -> Any:
-        """Return a value in which objects of the package are replaced by references to parts."""
+        """Return a value with references to parts.
+
+        They replace objects of the package.
+        """
         if isinstance(value, (tuple, list)):
             return [self.pack(item) for item in value]
         if type(value) is np.ndarray:
@@ -107,7 +119,10 @@ def state_of(value: Any) -> dict[str, Any]:
 
 
 def unpack(saved: Any, kind: type[M], saved_as: dict[str, str]) -> M:
-    """Return the model, an instance of `kind`, that `pack` has converted to parts."""
+    """Return the model, of type `kind`, from parts.
+
+    `pack` has converted it to parts.
+    """
     check_format(saved)
     made: list[Any] = []
     try:
@@ -160,7 +175,10 @@ def resolve_references(value: Any, made: list[Any]) -> Any:
 
 
 def checked_columns(n: Any, names: Any, features: Any, first: Any = None) -> Columns:
-    """Return the saved columns; raise TypeError for an invalid feature map or first number of columns."""
+    """Return the saved columns.
+
+    Raise TypeError for an invalid feature map or first number of columns.
+    """
     if features is not None and not isinstance(features, (FeatureMap, FirstRows)):
         raise TypeError(f"where a map of features is expected there is {type(features).__name__}")
     if first is not None and not (type(first) is int and 0 < first < n):
@@ -169,7 +187,10 @@ def checked_columns(n: Any, names: Any, features: Any, first: Any = None) -> Col
 
 
 def checked_metadata(call_metadata: Any) -> Any:
-    """Return the saved metadata of a reader; costs by class become `KnownCosts` with validated numbers."""
+    """Return the saved metadata of a reader.
+
+    Costs by class become `KnownCosts` with validated numbers.
+    """
     if not (isinstance(call_metadata, tuple) and len(call_metadata) == 3):
         return call_metadata
     try:
@@ -195,7 +216,10 @@ def check_format(saved: Any) -> None:
 
 
 def compress_zeros(array: NDArray) -> Any:
-    """Return the nonzero values of an array, with one bit a value for their places; the array itself if few values are zero."""
+    """Return an array without its zeros.
+
+    It becomes the nonzero values, with one bit a value for their places.  If few values are zero, the array itself is returned.
+    """
     if array.dtype not in BITS or array.size < LEAST_COMPRESSED or not array.flags.c_contiguous:
         return array
     values = array.reshape(-1)
@@ -206,12 +230,15 @@ def compress_zeros(array: NDArray) -> Any:
 
 
 def is_compressed(value: Any) -> bool:
-    """Return whether a saved value is an array without its zeros."""
+    """Return whether an array was saved without zeros."""
     return isinstance(value, dict) and value.keys() == FIELDS
 
 
 def decompress(saved: dict[str, Any]) -> NDArray:
-    """Return an array with its zeros; raise TypeError if it is damaged."""
+    """Return an array with its zeros.
+
+    Raise TypeError if it is damaged.
+    """
     shape, there, values = saved["shape"], saved["there"], saved["values"]
     sizes = isinstance(shape, (list, tuple)) and all(type(n) is int and n >= 0 for n in shape)
     arrays = all(type(part) is np.ndarray and part.ndim == 1 for part in (there, values))

@@ -1,4 +1,4 @@
-"""Streams that grow: the columns, checks and averages of a wider model."""
+"""Streams that grow: columns, checks and averages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from sklearn_predtron.norms import Norm
 
 
 def check_same_table(features: Any, fitted: Any, n_features: Any) -> None:
-    """Raise ValueError for more columns than the feature map was fitted to, and for more classes before it is fitted."""
+    """Raise ValueError if the feature map prevents widening.
+
+    It accepts no more columns than it was fitted to, and no more classes before it is fitted.
+    """
     if n_features is not None:
         raise ValueError(
             f"n_features={shortened(n_features)}: features={features!r} is made of the columns of the first rows; "
@@ -33,12 +36,18 @@ def check_same_table(features: Any, fitted: Any, n_features: Any) -> None:
 
 
 def still_valid(fitted_decision: Any) -> Any:
-    """Return the fitted values of a decision that remain valid with more classes or labels: only the cuts so far."""
+    """Return a decision's values that remain valid.
+
+    With more classes or labels only the cuts so far do.
+    """
     return {"cut": fitted_decision["cut"]} if fitted_decision and "cut" in fitted_decision else None
 
 
 def wider_columns(known: Columns, n_features: Any) -> Columns:
-    """Return the columns of later rows, with their names if they have any."""
+    """Return the columns of later rows.
+
+    They have their names, if any.
+    """
     n, names, _, first = known
     if n_features is None:
         return known
@@ -60,7 +69,10 @@ def wider_columns(known: Columns, n_features: Any) -> Columns:
 
 
 def check_constants(norm: Norm, given: Any, known: tuple[int, Any], wanted: tuple[int, Any]) -> None:
-    """Raise ValueError if a constant of the norm would change; `known` and `wanted` are numbers of scores and features."""
+    """Raise ValueError if a norm's constant would change.
+
+    `known` and `wanted` are numbers of scores and features.
+    """
     before, after = norm.constants(*known), norm.constants(*wanted)
     changed = [name for name in before if before[name] != after[name]]
     if changed:
@@ -73,7 +85,10 @@ def check_constants(norm: Norm, given: Any, known: tuple[int, Any], wanted: tupl
 
 
 def check_takes(classes: Any, name: str, value: Any, part: Any, accepted: str) -> None:
-    """Raise ValueError if the part that a parameter stands for does not take new classes."""
+    """Raise ValueError if a part takes no new classes.
+
+    A parameter stands for the part.
+    """
     if not part.takes_new_classes:
         raise ValueError(
             f"classes={shortened(classes)}: {name}={shortened(value)} does not take more classes than it began with; accepted is "
@@ -82,7 +97,10 @@ def check_takes(classes: Any, name: str, value: Any, part: Any, accepted: str) -
 
 
 def average_of_width(average: Average, problem: Problem, width: Any) -> Average:
-    """Return the average for a new width; candidates with many weights are evaluated less often."""
+    """Return the average for a new width.
+
+    Candidates with many weights are evaluated less often.
+    """
     if not isinstance(average, ChoosingAverage) or evaluation_interval(problem, width) == average.every:
         return average
     return average.charging(evaluation_interval(problem, width))

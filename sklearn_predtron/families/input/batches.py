@@ -18,8 +18,8 @@ from sklearn_predtron.families.input.reading import (
     Batch,
     BlockReader,
     LabelsOf,
-    Reading,
     RowReader,
+    TrainingInput,
     Units,
     len_of,
     refuse_unknown,
@@ -28,7 +28,9 @@ from sklearn_predtron.problems._label_sets import IndicatorBlocks
 
 
 class BatchReader(BlockReader):
-    """Reads rows of two classes as groups or batches, and counts the positive rows and all rows.
+    """Reads rows of two classes as groups or batches.
+
+    The positive rows and all rows are counted.
 
     Parameters
     ----------
@@ -60,8 +62,11 @@ class BatchReader(BlockReader):
         classes: Any = None,
         sample_weight: Any = None,
         **ids: Any,
-    ) -> Reading:
-        """Return the input of a training call, in groups or in rows that are cut into batches."""
+    ) -> TrainingInput:
+        """Return the input of a training call.
+
+        Rows are in groups, or are cut into batches.
+        """
         refuse_unknown(ids, self.ids)
         groups = ids.get("groups")
         if groups is None:
@@ -82,8 +87,11 @@ class BatchReader(BlockReader):
         call_metadata = before[0] + int(column.sum()), before[1] + len(column)
         return reading._replace(batch=batch, call_metadata=call_metadata)
 
-    def warn_of_rounds(self, reading: Reading) -> None:
-        """Warn of groups or batches most of which have no positive row."""
+    def warn_of_rounds(self, reading: TrainingInput) -> None:
+        """Warn if positive rows are missing too often.
+
+        Most of the groups or batches have none.
+        """
         batch = reading.batch
         if isinstance(batch.rows, QueryRows):
             warn_of_groups_without(column_of(batch.labels), batch.labels.starts)
@@ -92,11 +100,17 @@ class BatchReader(BlockReader):
             warn_of_few_positives(n_positive, n, self.size)
 
     def apart(self, X: Any, ids: Any) -> tuple[Any, Any]:
-        """Return X and the groups; X has no column of groups."""
+        """Return X and the groups.
+
+        X has no column of groups.
+        """
         return X, ids
 
     def apart_or_warned(self, X: Any, ids: Any) -> tuple[Any, Any]:
-        """Return the same; without groups all rows are one group, and there is no warning."""
+        """Return X and the groups, without a warning.
+
+        Without groups all rows are one group.
+        """
         return X, ids
 
     def labels_of_blocks(self, y: Any, blocks: Any, model: Any) -> Any:
@@ -105,11 +119,17 @@ class BatchReader(BlockReader):
         return self.in_blocks(blocks.take(codes), blocks.start)
 
     def among_first(self, X: Any, given: dict[str, Any], n: int) -> NDArray | None:
-        """Return the rows of the first groups; without groups all rows, because a call is cut into batches as a whole."""
+        """Return the rows of the first groups.
+
+        Without groups these are all rows, because a call is cut into batches as a whole.
+        """
         return np.ones(len_of(X), dtype=bool) if given.get("groups") is None else super().among_first(X, given, n)
 
     def rounds(self, batch: Batch) -> Batch | None:
-        """Return the rounds of a stream: groups, or full batches and a shorter last one; None if there are none."""
+        """Return the rounds of a stream.
+
+        They are groups, or full batches and a shorter last one; None if there are none.
+        """
         if isinstance(batch.rows, QueryRows):
             return batch
         if batch.order is not None and len(batch.order) == 0:
@@ -117,7 +137,7 @@ class BatchReader(BlockReader):
         return in_batches(batch, batch.order, batch.weight, self.size, full_batches)
 
     def units(self, batch: Batch, codec: Any) -> Units:
-        """Return the units that a fit can hold out: groups, or rows."""
+        """Return the units to hold out: groups or rows."""
         column, rows = column_of(batch.labels), batch.rows
         if not isinstance(rows, QueryRows):
             numbers = np.arange(rows.n) if batch.order is None else batch.order
@@ -134,15 +154,21 @@ class BatchReader(BlockReader):
         return np.concatenate([column[start[unit] : start[unit + 1]] for unit in units]).astype(np.intc)[:, None]
 
     def suffices(self, n: int, batch: Batch) -> bool:
-        """Return whether no batch of n rows is too short; groups may have any size."""
+        """Return whether batches of n rows are long enough.
+
+        Groups may have any size.
+        """
         return isinstance(batch.rows, QueryRows) or (n > 0 and np.diff(equal_batches(n, self.size)).min() >= self.least)
 
     def epochs(self, epochs: Any, *, whole: bool) -> Any:
-        """Return epochs whose rows are cut into batches after they are drawn."""
+        """Return epochs whose drawn rows are cut into batches."""
         return BatchEpochs(epochs, self.size, whole=whole)
 
     def short(self, codec: Any) -> None:
-        """Return None: there is no fast path, because a call is a batch."""
+        """Return None, because batches have no fast path.
+
+        A call is a batch.
+        """
 
 
 class BatchEpochs:
@@ -164,7 +190,7 @@ class BatchEpochs:
         self.first: Batch | None = None
 
     def draw(self, **how: Any) -> tuple[Batch, dict[str, Any]]:
-        """Return the batches of the next epoch, and the learner's other arguments."""
+        """Return the next epoch's batches and the learner's arguments."""
         batch, drawn = self.epochs.draw(**how)
         if isinstance(batch.rows, QueryRows):
             return batch, drawn
@@ -181,12 +207,18 @@ class BatchEpochs:
 
 
 def equal_batches(n: int, size: int) -> NDArray:
-    """Return the first rows of batches of n rows, and n: the fewest batches, of nearly equal sizes."""
+    """Return the first rows of equal batches.
+
+    The last number is n.  The batches are as few as possible, and of nearly equal sizes.
+    """
     return np.linspace(0, n, ceil(n / size) + 1).astype(np.intp)
 
 
 def full_batches(n: int, size: int) -> NDArray:
-    """Return the same for batches of `size` rows and a shorter last one."""
+    """Return the first rows of full batches.
+
+    They have `size` rows, and the last one may be shorter.
+    """
     return np.append(np.arange(0, n, size), n).astype(np.intp)
 
 
@@ -196,7 +228,10 @@ def column_of(labels: Labels) -> NDArray:
 
 
 def counts_of_batches(predicted: NDArray, y: NDArray, start: NDArray) -> NDArray:
-    """Return the counts of each batch, of shape (4, n): true and false positives, false and true negatives."""
+    """Return the counts of each batch (4, n).
+
+    They are true and false positives, and false and true negatives.
+    """
     parts = [predicted & y, predicted & (1 - y), (1 - predicted) & y, (1 - predicted) & (1 - y)]
     return np.add.reduceat(parts, start[:-1], axis=1)
 
@@ -207,7 +242,10 @@ def losses_of_batches(loss: Any, predicted: NDArray, y: NDArray, start: NDArray)
 
 
 def chances_at_k(scores: NDArray, predicted: NDArray, start: NDArray) -> NDArray:
-    """Return each row's probability of being predicted positive, if rows with equal scores in a batch are in random order."""
+    """Return each row's probability of being predicted positive.
+
+    Rows with equal scores in a batch are in random order.
+    """
     sizes = np.diff(start)
     lowest = np.minimum.reduceat(np.where(predicted == 1, scores, np.inf), start[:-1])
     tied = (scores == np.repeat(lowest, sizes)).astype(np.intp)
@@ -216,7 +254,9 @@ def chances_at_k(scores: NDArray, predicted: NDArray, start: NDArray) -> NDArray
 
 
 def expected_losses_at_k(loss: Any, scores: NDArray, predicted: NDArray, y: NDArray, start: NDArray) -> NDArray:
-    """Return the expected loss of each batch for losses at k, if rows with equal scores are in random order.
+    """Return each batch's expected loss at k.
+
+    Rows with equal scores are in random order.
 
     Some rows with the lowest predicted score may be predicted and others not.  The number of positive rows among the predicted
     ones is hypergeometric.
@@ -237,7 +277,10 @@ def expected_losses_at_k(loss: Any, scores: NDArray, predicted: NDArray, y: NDAr
 def in_batches(
     batch: Batch, order: NDArray | None, weight: NDArray | None, size: int, start_of: Callable[[int, int], NDArray]
 ) -> Batch:
-    """Return the rows, in this order, as rounds of several rows; the weight of a round is the mean weight of its rows."""
+    """Return the rows as rounds of several rows.
+
+    They stay in this order; the weight of a round is the mean weight of its rows.
+    """
     n, X, column, rows = batch.rows.n, batch.X, column_of(batch.labels), batch.rows
     if order is not None:
         X, column = X[order], column[order]
@@ -249,7 +292,10 @@ def in_batches(
 
 
 def warn_of_few_positives(n_positive: int, n: int, size: int) -> None:
-    """Warn that many of the shuffled batches of `size` rows have no positive row."""
+    """Warn of shuffled batches without positive rows.
+
+    Many of the batches of `size` rows have none.
+    """
     if size < n and size * n_positive < 5 * n:
         without = 100 * (1 - n_positive / n) ** size
         warn(

@@ -1,4 +1,7 @@
-"""Readers of a call's X, y, weights and ids, as rounds that are rows or blocks of rows (queries, sequences, groups)."""
+"""Readers of a call's X, y, weights and ids.
+
+They make rounds, which are rows or blocks of rows (queries, sequences, groups).
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ from sklearn_predtron.norms import Norm
 FORMATS = {False: "dense", True: "CSR"}
 DENSE = 0.05  # of the values of rows in a file: words are fewer, and the columns of a table, flags among them, are more
 FAR_APART = 1e3  # root mean squares of columns, the largest over the least, that a learner under "l2" suffers from
-SEEN, ENOUGH = 1 << 15, 10  # stored values that are looked at; those of a column that make it known
+SEEN, ENOUGH = 1 << 15, 10  # stored values that are compared; those of a column that suffice
 NO_IDS = (
     "{method} was called without {name} on an estimator that was fitted with several {groups}.  Pass {name}, or a data frame "
     "with a column {name!r}; a search or a pipeline passes {name} after sklearn.set_config(enable_metadata_routing=True), if it "
@@ -38,20 +41,26 @@ NO_IDS = (
 )
 
 OF_NAMES = ("The feature names", "X has")  # as scikit-learn begins to speak of other columns than the first rows had
-LabelsOf = Callable[..., tuple[Codec, Any]]  # the codec and what it makes of labels, given y, classes and the codec so far
+LabelsOf = Callable[..., tuple[Codec, Any]]  # the codec and the encoded labels, given y, classes and the codec so far
 
 
 class Columns(NamedTuple):
-    """The features of rows: how many, None with joint features, and how they are called, None if they have no names."""
+    """The number and the names of features.
+
+    The number is None with joint features; names are None if there are none.
+    """
 
     n: Any
     names: NDArray | None = None
-    features: Any = None  # what makes features of them row by row, a `FeatureMap` or the `FirstRows` of one; None is nothing
+    features: Any = None  # maps them to features row by row, a `FeatureMap` or the `FirstRows` of one; None is no map
     first: int | None = None  # how many there were before `widen` added some, without names; rows may lack those added
 
 
 class ReadTable(np.ndarray):
-    """A table as numbers, as its map has read it, which need not be read again."""
+    """A table as the numbers its map read.
+
+    It need not be read again.
+    """
 
 
 class Batch(NamedTuple):
@@ -64,33 +73,42 @@ class Batch(NamedTuple):
     order: NDArray | None  # the rows of positive weight; None is all
     frequency: NDArray | None = None  # the weights of rows of X that stand for how frequent they are, in learning or not
     costs: Any = None  # the costs of the rows, if they differ from row to row
-    before_costs: NDArray | None = None  # the weights of rows without what follows from these costs; None is ones
+    before_costs: NDArray | None = None  # the weights of rows without these costs; None is ones
 
     def weighted_by(self, costs: Any) -> Batch:
-        """Return the batch with rows that are weighted by their costs, too."""
+        """Return the batch with rows weighted by costs, too."""
         weight, before = costs.weights(), self.weight if self.costs is None else self.before_costs
         return self._replace(weight=weight if before is None else before * weight, costs=costs, before_costs=before)
 
     def as_they_came(self, rows: NDArray) -> NDArray:
-        """Return the weights of some rows without what follows from their costs."""
+        """Return the weights without those of costs.
+
+        They are the weights of the given rows.
+        """
         return np.ones(len(rows)) if self.before_costs is None else self.before_costs[rows]
 
     def by_power(self, power: float) -> Batch:
-        """Return the batch with rows that are weighted by another power of their costs."""
+        """Return the batch weighted by another power of costs."""
         return self.weighted_by(self.costs._replace(power=power))
 
 
-class Reading(NamedTuple):
-    """The columns that a call was given, and what is known by it and the calls before."""
+class TrainingInput(NamedTuple):
+    """The columns of a call, and known metadata.
+
+    The metadata is known by this call and the calls before.
+    """
 
     batch: Batch
     labels: Codec
     columns: Columns
-    call_metadata: Any  # what a reader notes of the calls
+    call_metadata: Any  # recorded by a reader about the calls
 
 
 class Units(NamedTuple):
-    """All that may be held out of a fit: rounds, or the rows that are yet to be cut into rounds."""
+    """All that a fit can hold out.
+
+    The units are rounds, or rows that are yet to be cut into rounds.
+    """
 
     numbers: NDArray
     strata: NDArray  # of which all folds have as many
@@ -100,11 +118,17 @@ class Units(NamedTuple):
     labels_of: Callable[[NDArray], NDArray]  # of some units' rows, as numbers of shape (n, m)
 
     def of(self, chosen: NDArray) -> tuple[NDArray, NDArray]:
-        """Return the rows of some units, which a mask tells, and their labels."""
+        """Return the rows and the labels of some units.
+
+        A mask chooses the units.
+        """
         return self.rows_of(chosen), self.labels_of(self.numbers[chosen])
 
     def sizes_of(self, chosen: NDArray) -> NDArray | int:
-        """Return the number of rows of the units in a mask."""
+        """Return the number of rows of chosen units.
+
+        A mask chooses the units.
+        """
         return self.sizes if isinstance(self.sizes, int) else self.sizes[chosen]
 
     def rows_of(self, chosen: NDArray) -> NDArray:
@@ -118,13 +142,13 @@ class RowReader:
     Parameters
     ----------
     name : str
-        What the estimator is called in errors.
+        Name of the estimator in errors.
     """
 
     ids: Any = None  # of the rows of a round, if ids gather them
     misses_ids = False  # where there are several rows, and none are given
     no_comparator_because: str | None = None  # in bounds
-    no_rows_because: str | None = None  # for what asks for the rows of X, or for all predictions
+    no_rows_because: str | None = None  # for methods that need the rows of X, or all predictions
 
     columns: Columns | None = None  # of the first rows, where they are known before
 
@@ -132,13 +156,19 @@ class RowReader:
         self.name = name
 
     def weights(self, codec: Any, labels: Any, weight: NDArray | None, *, partial: bool) -> NDArray | None:
-        """Return the weight of each row that follows from its label, given the rows' own, and whether the call is of a stream."""
+        """Return the weight of each row by its label.
+
+        The rows' own weights are given; `partial` is whether the call is of a stream.
+        """
         return None
 
     def read(
         self, X: Any, y: Any, labels_of: LabelsOf, known: Any, *, partial: bool, classes: Any = None, sample_weight: Any = None
-    ) -> Reading:
-        """Return the input of a training call; `known` is the model that continues, or None."""
+    ) -> TrainingInput:
+        """Return the input of a training call.
+
+        `known` is the model that continues, or None.
+        """
         check_labels_given(y, self.name)
         X, rows, columns = self._rows(X, None if known is None else known.columns)
         codec, labels = labels_of(y, classes, None if known is None else known.labels, partial=partial)
@@ -156,25 +186,34 @@ class RowReader:
             if len(order) == 0 and not partial:
                 raise ValueError("sample_weight is zero for every row; at least one weight must be positive.")
         call_metadata = None if known is None else known.call_metadata
-        return Reading(Batch(X, rows, labels, weight, order, frequency), codec, columns, call_metadata)
+        return TrainingInput(Batch(X, rows, labels, weight, order, frequency), codec, columns, call_metadata)
 
     def _rows(self, X: Any, columns: Columns | None) -> tuple[Any, Rows, Columns]:
-        """Check X, and read it in place; its values may still be NaN or infinite."""
+        """Check X, and read it in place.
+
+        Its values may still be NaN or infinite.
+        """
         return read_rows(X, self.columns if columns is None else columns, self.name)
 
     def among_first(self, X: Any, given: dict[str, Any], n: int) -> NDArray | None:
-        """Return a mask of the rows in the rounds with the first n rows of a stream; None if they are not known."""
+        """Return a mask of the rows in first rounds.
+
+        These are the rounds with the first n rows of a stream; None if they are not known.
+        """
         return np.arange(len_of(X)) < n
 
     def labelled(self, X: Any, y: Any, model: Any, *ids: Any) -> tuple[Any, Labels]:
-        """Return rows, finite, and labels, in the order of the rounds."""
+        """Return finite rows and labels, in rounds' order."""
         X = model.features_of(X)
         labels = model.labels.encode(y)
         check_lengths(X.shape[0], labels.n)
         return X, labels
 
     def rounds(self, batch: Batch) -> Batch | None:
-        """Return the rounds of a stream; None where there are none."""
+        """Return the rounds of a stream, or None.
+
+        None means that there are none.
+        """
         return batch
 
     def units(self, batch: Batch, codec: Any) -> Units:
@@ -188,30 +227,41 @@ class RowReader:
         return Units(numbers, codec.strata(batch.labels, numbers), len(numbers), numbers, 1, labels_of)
 
     def suffices(self, n: int, batch: Batch) -> bool:
-        """Return whether n units of a batch make rounds that can be learned."""
+        """Return whether n units make rounds for training.
+
+        They are units of a batch.
+        """
         return True
 
-    def warn_of_rounds(self, reading: Reading) -> None:
-        """Warn of rounds from which a fit is going to learn little."""
+    def warn_of_rounds(self, reading: TrainingInput) -> None:
+        """Warn of rounds that are of little use.
+
+        A fit is going to gain little from them.
+        """
 
     def epochs(self, epochs: Any, *, whole: bool) -> Any:
-        """Return the epochs of a fit whose rows are drawn; with a kernel, rounds stay `whole`."""
+        """Return the epochs of a fit with drawn rows.
+
+        With a kernel, rounds stay `whole`.
+        """
         return epochs
 
     def short(self, codec: Codec) -> LabelReader | None:
-        """Return the reader of labels of the fast path; None if there is none."""
+        """Return the fast path's reader of labels, or None."""
         return codec.short()
 
 
 class BlockReader(RowReader):
-    """Reads rounds that are blocks of rows, which ids gather: each weighs the mean of its rows' positive weights.
+    """Reads rounds that are blocks of rows.
+
+    Ids gather the rows of a block.  It weighs the mean of its rows' positive weights.
 
     Parameters
     ----------
     name : str
-        What the estimator is called in errors.
+        Name of the estimator in errors.
     ids : Ids
-        What the ids are called.
+        Names of the ids.
     in_blocks : callable
         Returns the labels of blocks, given those of rows, block by block, and where blocks begin.
     """
@@ -227,14 +277,17 @@ class BlockReader(RowReader):
         return split_ids(X, ids, self.ids)
 
     def apart_or_warned(self, X: Any, ids: Any) -> tuple[Any, Any]:
-        """Return X without ids, and the ids, which only a single block should come without."""
+        """Return X without ids, and the ids.
+
+        Only a single block should come without ids.
+        """
         X, ids = self.apart(X, ids)
         if ids is None:
             warn_of_one_query(X, self.ids)
         return X, ids
 
     def check_ids_given(self, ids: Any, method: str, model: Any) -> None:
-        """Refuse rows without ids after several blocks."""
+        """Raise ValueError for rows without ids after several blocks."""
         if ids is None and model.call_metadata:
             raise ValueError(NO_IDS.format(method=method, **self.ids._asdict()))
 
@@ -249,15 +302,21 @@ class BlockReader(RowReader):
         classes: Any = None,
         sample_weight: Any = None,
         **ids: Any,
-    ) -> Reading:
-        """Return the input of a training call, for rows without a column of ids."""
+    ) -> TrainingInput:
+        """Return the training input, for rows without ids.
+
+        X has no column of ids.
+        """
         refuse_unknown(ids, self.ids)
         return self.gathered(X, y, labels_of, known, ids.get(self.ids.name), sample_weight, partial=partial, classes=classes)[1]
 
     def gathered(
         self, X: Any, y: Any, labels_of: LabelsOf, known: Any, ids: Any, sample_weight: Any, *, partial: bool, classes: Any
-    ) -> tuple[Queries, Reading]:
-        """Return the blocks of rows and the input of a call, which records whether any call had several blocks."""
+    ) -> tuple[Queries, TrainingInput]:
+        """Return the blocks and the input of a call.
+
+        The input records whether any call had several blocks.
+        """
         check_labels_given(y, self.name)
         X, rows, columns = self._rows(X, None if known is None else known.columns)
         codec, values = labels_of(y, classes, None if known is None else known.labels, partial=partial)
@@ -275,10 +334,13 @@ class BlockReader(RowReader):
         gathered = rows if blocks.order is None else rows.another(X[blocks.order])
         rounds = QueryRows(gathered, blocks.start, blocks.order, rows.n)
         batch = Batch(X, rounds, self.in_blocks(blocks.take(values), blocks.start), weight, None, frequency)
-        return blocks, Reading(batch, codec, columns, blocks.n > 1 or (known is not None and known.call_metadata))
+        return blocks, TrainingInput(batch, codec, columns, blocks.n > 1 or (known is not None and known.call_metadata))
 
     def among_first(self, X: Any, given: dict[str, Any], n: int) -> NDArray | None:
-        """Return the rows of the first blocks that together have at least n rows."""
+        """Return the rows of the first blocks.
+
+        The blocks together have at least n rows.
+        """
         try:
             blocks = self.blocks(given.get(self.ids.name), len_of(X))
         except (TypeError, ValueError):
@@ -294,11 +356,14 @@ class BlockReader(RowReader):
         return Queries(ids, n, self.ids)
 
     def weighed(self, ids: Any, weight: NDArray) -> tuple[Queries, NDArray]:
-        """Return the blocks of the rows of positive weight, and the weight of each block."""
+        """Return the blocks and their weights.
+
+        They consist of the rows of positive weight.
+        """
         return queries_of_positive_weight(ids, weight, self.ids)
 
     def labelled(self, X: Any, y: Any, model: Any, *ids: Any) -> tuple[Any, Labels]:
-        """Return rows, finite, and the labels of blocks, block by block."""
+        """Return finite rows and labels, block by block."""
         X, values = self.apart_or_warned(X, ids[0] if ids else None)
         X = model.features_of(X)
         blocks = self.blocks(values, X.shape[0])
@@ -314,7 +379,10 @@ class BlockReader(RowReader):
         return Units(numbers, strata, rows.n, places, np.diff(start), partial(self.labels_of_units, labels, start))
 
     def labels_of_units(self, labels: Any, start: NDArray, units: NDArray) -> NDArray:
-        """Return the labels of some blocks' rows, as numbers of shape (n, m)."""
+        """Return the labels of some blocks' rows.
+
+        They are numbers of shape (n, m).
+        """
         raise TypeError(f"{self.name} has no probabilities, which such labels are for.")
 
     def labels_of_blocks(self, y: Any, blocks: Queries, model: Any) -> Any:
@@ -330,7 +398,10 @@ class BlockReader(RowReader):
 
 
 def refuse_unknown(given: dict[str, Any], ids: Any) -> None:
-    """Refuse what is given by another name than that of the ids, as Python does."""
+    """Raise TypeError for ids by an unknown name.
+
+    Python raises it for unknown arguments, too.
+    """
     for name in given.keys() - {ids.name}:
         raise TypeError(unknown_ids("fit", name, ids))
 
@@ -340,12 +411,18 @@ def refuse_unknown(given: dict[str, Any], ids: Any) -> None:
 
 @cache
 def witness_kind(name: str) -> type:
-    """Return a class by whose name scikit-learn speaks of an estimator in errors."""
+    """Return a class with the estimator's name.
+
+    scikit-learn uses this name in errors.
+    """
     return type(name, (BaseEstimator,), {})
 
 
 def read_rows(X: Any, columns: Columns | None, name: str) -> tuple[Any, Rows, Columns]:
-    """Check X, and read it in place; the first rows say what the columns are."""
+    """Check X, and read it in place.
+
+    The first rows define the columns.
+    """
     if columns is not None and columns.features is not None:
         return *read_table(X, columns, name), columns
     rows = plain_rows(X)
@@ -373,7 +450,10 @@ def read_rows(X: Any, columns: Columns | None, name: str) -> tuple[Any, Rows, Co
 
 
 def numbers_of_frame(X: Any) -> NDArray | None:
-    """Return a pandas frame of floats as an array; None if its columns are of other types."""
+    """Return a pandas frame of floats as an array.
+
+    None if its columns are of other types.
+    """
     if not all(isinstance(dtype, np.dtype) and dtype.kind in "fiu" for dtype in X.dtypes):
         return None
     values = X.to_numpy()
@@ -381,7 +461,10 @@ def numbers_of_frame(X: Any) -> NDArray | None:
 
 
 def columns_given(X: Any, columns: Columns) -> Columns:
-    """Return the columns without those that X lacks, where it lacks none but such as `widen` has added."""
+    """Return the columns without those missing from X.
+
+    Only columns added by `widen` may be missing.
+    """
     try:
         width = _num_features(X)
     except TypeError:  # it has no columns, which scikit-learn says
@@ -390,7 +473,10 @@ def columns_given(X: Any, columns: Columns) -> Columns:
 
 
 def witness_of(columns: Columns | None, name: str) -> Any:
-    """Return an object with `n_features_in_` and `feature_names_in_`, for scikit-learn's checks of columns."""
+    """Return an object for scikit-learn's column checks.
+
+    It has `n_features_in_` and `feature_names_in_`.
+    """
     witness: Any = witness_kind(name)()
     if columns is not None:
         witness.n_features_in_ = columns.n
@@ -400,7 +486,7 @@ def witness_of(columns: Columns | None, name: str) -> Any:
 
 
 def read_table(X: Any, columns: Columns, name: str) -> tuple[Any, Rows]:
-    """Return a table as numbers, and the rows that are made of it."""
+    """Return a table as numbers, and its rows."""
     if not isinstance(X, ReadTable):
         rows = columns.features.plain_rows(X) if columns.names is None else None
         if rows is not None:
@@ -421,12 +507,15 @@ def len_of(X: Any) -> int:
 
 
 def as_rows(X: Any) -> Rows:
-    """Return the rows of a validated X, read in place but for CSR rows in which a feature stands twice, which are summed."""
+    """Return the rows of a validated X.
+
+    They are read in place, except CSR rows in which a feature occurs twice: these are summed.
+    """
     return csr_rows(X) if sparse.issparse(X) else dense_rows(X)
 
 
 def check_finite(X: Any, rows: Rows, name: str) -> None:
-    """Refuse NaN and infinity."""
+    """Raise ValueError for NaN and infinity."""
     if rows.finite():
         return
     values = X.data if sparse.issparse(X) else X
@@ -440,7 +529,10 @@ def check_finite(X: Any, rows: Rows, name: str) -> None:
 
 
 def why_length_refused(rows: Rows, row: int, norm: Any) -> str:
-    """Return the message for a row whose length is out of range."""
+    """Return the message for a length out of range.
+
+    The length is that of a row.
+    """
     values = rows.matrix()[[row]]
     if sparse.issparse(values):
         values.sum_duplicates()
@@ -454,19 +546,22 @@ def why_length_refused(rows: Rows, row: int, norm: Any) -> str:
 
 
 def check_lengths(n_rows: int, n_labels: int) -> None:
-    """Refuse rows and labels of different numbers."""
+    """Raise ValueError for rows and labels of different numbers."""
     if n_rows != n_labels:
         raise ValueError(f"X has {n_rows} rows and y has {n_labels}; both must have the same number.")
 
 
 def check_labels_given(y: Any, name: str) -> None:
-    """Refuse y=None as scikit-learn does."""
+    """Raise ValueError for y=None, as scikit-learn does."""
     if y is None:
         raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
 
 
 def product(sample_weight: NDArray, of_label: NDArray) -> NDArray:
-    """Return the weights of rows that have one each and one of their class."""
+    """Return the products of row and class weights.
+
+    Each row has one weight of its own, and one of its class.
+    """
     with np.errstate(over="ignore"):
         weight = sample_weight * of_label
     if not np.isfinite(weight).all():
@@ -478,7 +573,10 @@ def product(sample_weight: NDArray, of_label: NDArray) -> NDArray:
 
 
 def are_stored_dense(X: Any) -> bool:
-    """Return whether CSR rows of a file hold so many of their values that they are rows of a table, not of words."""
+    """Return whether CSR rows are stored almost dense.
+
+    They are then rows of a table, not of words.
+    """
     return X.nnz >= DENSE * X.shape[0] * X.shape[1]
 
 
@@ -488,9 +586,10 @@ def norm_by_name(norm: Any) -> str:
 
 
 def begin_as_table(batch: Batch) -> bool:
-    """Return whether CSR rows are those of a table, for which "auto" is "scaled": by the first round, which no split changes.
+    """Return whether CSR rows are those of a table.
 
-    One in twenty of its values is stored, and the columns of these differ in scale.
+    "auto" is "scaled" for a table.  The first round decides, which no split changes: at least one in twenty of its values is
+    stored, and the columns of these differ in scale.
     """
     order = np.arange(min(batch.rows.n, 1)) if batch.order is None else batch.order[:1]
     if not sparse.issparse(batch.X) or len(order) == 0:
@@ -505,9 +604,12 @@ def begin_as_table(batch: Batch) -> bool:
 
 
 def scales_of_columns(X: Any, enough: int) -> tuple[NDArray, NDArray]:
-    """Return columns of CSR rows, and the root mean squares of what they store, if it is so many values of the first ones."""
+    """Return columns and root mean squares.
+
+    They are of the stored values in CSR rows, for columns with enough values among the first ones.
+    """
     values, (columns, column) = X.data[:SEEN], np.unique(X.indices[:SEEN], return_inverse=True)
-    with np.errstate(all="ignore"):  # what is not finite is refused elsewhere
+    with np.errstate(all="ignore"):  # values that are not finite raise an error elsewhere
         n = np.bincount(column, values != 0, len(columns))
         size = np.sqrt(np.bincount(column, np.square(values, dtype=np.float64), len(columns)) / n)
     known = np.isfinite(size) & (size > 0) & (n >= enough)
@@ -515,7 +617,10 @@ def scales_of_columns(X: Any, enough: int) -> tuple[NDArray, NDArray]:
 
 
 def warn_of_scales(X: Any, names: list[Any] | None = None) -> None:
-    """Warn of CSR rows under "auto" whose columns differ in scale, by the first values stored, as "l2" minds that."""
+    """Warn of CSR columns that differ in scale.
+
+    The first stored values are compared, under "auto", because "l2" depends on the scale.
+    """
     if X is None:  # joint features, which no matrix holds
         return
     columns, size = scales_of_columns(X, ENOUGH)
@@ -531,7 +636,10 @@ def warn_of_scales(X: Any, names: list[Any] | None = None) -> None:
 
 
 def warn_of_format(first: bool, norm: str, sparse: bool) -> None:
-    """Warn of rows in another format than the first ones, by which "auto" was fixed."""
+    """Warn of rows in another format.
+
+    The first rows fixed "auto" by theirs.
+    """
     warn(
         f"X is {FORMATS[sparse]}, and the first rows were {FORMATS[first]}, for which norm='auto' is {norm!r}: all rows are "
         f"learned under it; give norm={norm!r} where both formats are meant."

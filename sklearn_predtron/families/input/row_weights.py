@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from sklearn_predtron._core.problem import Codes
 from sklearn_predtron._support.parts import as_numbers
 from sklearn_predtron._support.queries import shortened_list
-from sklearn_predtron.families.input.reading import LabelsOf, Reading, RowReader
+from sklearn_predtron.families.input.reading import LabelsOf, RowReader, TrainingInput
 from sklearn_predtron.families.input.stream import LabelReader
 from sklearn_predtron.families.labels.classes import Classes, ClassReader
 from sklearn_predtron.losses._by_row import KnownCosts, RowCosts, SetCosts
 
 
-def weighed(reading: Reading, costs: RowCosts | SetCosts, *, partial: bool) -> Reading:
-    """Return the input of a training call, with rows weighted by their costs.
+def weighed(reading: TrainingInput, costs: RowCosts | SetCosts, *, partial: bool) -> TrainingInput:
+    """Return a training input with rows weighted by costs.
 
     A row in which no mistake costs anything has weight 0.  A stream skips it.  `fit` does not train on it, but fits probabilities
     to it if it is held out.  Both count it in the mean costs.
@@ -61,8 +61,11 @@ class WeighedSets(RowReader):
         classes: Any = None,
         sample_weight: Any = None,
         costs: Any = None,
-    ) -> Reading:
-        """Return the input of a training call, with rows weighted by `costs` if they are given."""
+    ) -> TrainingInput:
+        """Return the training input, weighted by `costs`.
+
+        Rows are weighted if costs are given.
+        """
         reading = super().read(X, y, labels_of, known, partial=partial, classes=classes, sample_weight=sample_weight)
         if costs is None:
             return reading
@@ -106,8 +109,11 @@ class WeighedClasses(RowReader):
         classes: Any = None,
         sample_weight: Any = None,
         costs: Any = None,
-    ) -> Reading:
-        """Return the input of a training call, with rows weighted by `costs` if they are given."""
+    ) -> TrainingInput:
+        """Return the training input, weighted by `costs`.
+
+        Rows are weighted if costs are given.
+        """
         reading = super().read(X, y, labels_of, known, partial=partial, classes=classes, sample_weight=sample_weight)
         codec: Any = reading.labels
         among, codes = codec.classes, reading.batch.labels.array
@@ -121,7 +127,7 @@ class WeighedClasses(RowReader):
         return weighed(reading, RowCosts(table, codes, None if by_costs is None else by_costs[codes]), partial=partial)
 
     def weights(self, codec: Classes, labels: Codes, weight: NDArray | None, *, partial: bool) -> NDArray | None:
-        """Return the weight of each row that follows from its class."""
+        """Return each row's weight by its class."""
         codes = labels.array
         if not isinstance(self.class_weight, str):
             found = self.of_classes(codec)
@@ -133,19 +139,25 @@ class WeighedClasses(RowReader):
         return product(self.balanced(codec, codes, weight), self.by_costs(codec.classes))[codes]
 
     def balanced(self, codec: Classes, codes: NDArray, frequency: NDArray | None) -> NDArray:
-        """Return the weights of the classes that make them equally frequent."""
+        """Return class weights that balance the classes.
+
+        The classes become equally frequent.
+        """
         relative = None if frequency is None or not frequency.any() else frequency / frequency.max()  # no sum overflows
         counts = np.bincount(codes, weights=relative, minlength=len(codec.classes))
         return counts.sum() / (len(counts) * np.where(counts > 0, counts, 1.0))
 
     def of_classes(self, codec: Classes) -> NDArray | None:
-        """Return the weight of each class, None if there are none; "balanced" weights are not known without rows."""
+        """Return the weight of each class, or None.
+
+        None if there are no weights; "balanced" weights are not known without rows.
+        """
         given = self.by_class(codec) if isinstance(self.class_weight, Mapping) else None
         by_costs = self.by_costs(codec.classes)
         return by_costs if given is None else product(given, by_costs)
 
     def by_class(self, codec: Classes) -> NDArray:
-        """Return the weight of each class, if they are given as a dict.
+        """Return the class weights given as a dict.
 
         A label that is not a class may be missing from a fold, or be a typo: it is accepted if every class has a weight.
         """
@@ -164,10 +176,16 @@ class WeighedClasses(RowReader):
         return weights
 
     def short(self, codec: Any) -> LabelReader | None:
-        """Return the reader of the fast path with the weights; None for "balanced"."""
+        """Return the fast path's reader with the weights.
+
+        None for "balanced".
+        """
         return None if isinstance(self.class_weight, str) else ClassReader(codec.classes, self.of_classes(codec))
 
 
 def product(weight: NDArray, other: NDArray | None) -> NDArray:
-    """Return the products of the weights of classes; the second ones may be None."""
+    """Return products of class weights.
+
+    The second ones may be None.
+    """
     return weight if other is None else weight * other

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from sklearn_predtron._support.parts import resolve
 from sklearn_predtron._support.queries import SID, Queries, weights_of_sequences
-from sklearn_predtron.families.input.reading import BlockReader, LabelsOf, Reading
+from sklearn_predtron.families.input.reading import BlockReader, LabelsOf, TrainingInput
 from sklearn_predtron.families.labels.tokens import INTERCEPT, OF_ONES, USUAL, Tokens
 from sklearn_predtron.families.labels.transitions import (
     allowed_transitions,
@@ -41,12 +41,18 @@ class SequenceReader(BlockReader):
         self.constraint, self.observed = constraint, isinstance(constraint, str) and constraint == "observed"
 
     def weighed(self, ids: Any, weight: NDArray) -> tuple[Queries, NDArray]:
-        """Return the sequences with positive weight, and their weights, which are those of their tokens."""
+        """Return the sequences with positive weight, and their weights.
+
+        A sequence has the weight of its tokens.
+        """
         weights_of_sequences(self.blocks(ids, len(weight)), weight)
         return super().weighed(ids, weight)
 
-    def gathered(self, X: Any, y: Any, labels_of: LabelsOf, known: Any, *given: Any, **how: Any) -> tuple[Queries, Reading]:
-        """Return the sequences and the input of a call; raise ValueError for a bad constraint or forbidden labels."""
+    def gathered(self, X: Any, y: Any, labels_of: LabelsOf, known: Any, *given: Any, **how: Any) -> tuple[Queries, TrainingInput]:
+        """Return the sequences and the input of a call.
+
+        Raise ValueError for a bad constraint or forbidden labels.
+        """
         sequences, reading = super().gathered(X, y, labels_of, known, *given, **how)
         codec: Any = reading.labels
         labels: Any = reading.batch.labels
@@ -60,8 +66,11 @@ class SequenceReader(BlockReader):
             check_labels_allowed(labels, sequences, allowed, classes, self.constraint)
         return sequences, reading._replace(labels=Tokens(classes, allowed, self.chosen(reading, known)))
 
-    def chosen(self, reading: Reading, known: Any) -> dict[str, Any]:
-        """Return the values of "auto" parameters: those of the known model, or defaults that depend on the norm."""
+    def chosen(self, reading: TrainingInput, known: Any) -> dict[str, Any]:
+        """Return the values of "auto" parameters.
+
+        They are those of the known model, or defaults that depend on the norm.
+        """
         if known is not None:
             return known.labels.chosen
         as_they_are = reading.batch.rows.sparse or reading.columns.features is not None
@@ -70,5 +79,8 @@ class SequenceReader(BlockReader):
         return {name: usual[name] for name in self.automatic}
 
     def short(self, codec: Any) -> Any:
-        """Return the reader of the fast path; None for constraint="observed", for which partial_fit raises an error."""
+        """Return the fast path's reader, or None.
+
+        None for constraint="observed", for which partial_fit raises an error.
+        """
         return None if self.observed else codec.short()

@@ -1,4 +1,4 @@
-"""The fast path from one round in Python's hands to the loop."""
+"""The fast path from Python's rounds to the loop."""
 from libc.math cimport INFINITY
 
 import numpy as np
@@ -15,7 +15,10 @@ from sklearn_predtron.problems._chain import TokenCodes
 
 
 def plain_rows(X):
-    """Rows of X if it is a C-contiguous array or a CSR matrix, of float32 or float64, that is not empty; else None."""
+    """Return the rows of plain X, or None.
+
+    X is plain if it is a C-contiguous array or a CSR matrix, of float32 or float64, that is not empty.
+    """
     kind = type(X)
     if kind is np.ndarray:
         known = X.ndim == 2 and X.size > 0 and X.flags.c_contiguous
@@ -27,16 +30,22 @@ def plain_rows(X):
 
 
 cdef class LabelReader:
-    """Reads the labels of a batch: plain ones at once, any others by `read_any`, which a family adds."""
+    """Reads the labels of a batch.
+
+    Plain labels are read at once, any others by `read_any`, which a family adds.
+    """
 
     def labels(self, y):
-        """Return the labels of y, or raise ValueError if they are no good."""
+        """Return the labels; raise ValueError if invalid."""
         cdef bint listed = type(y) is list or (type(y) is np.ndarray and y.ndim > 0)
         cdef Labels plain = self.read(y, len(y)) if listed else None
         return self.read_any(y) if plain is None else plain
 
     cdef Labels read(self, y, Py_ssize_t n):
-        """Return n labels of known kind; None if the long way is needed."""
+        """Return n labels of known kind, or None.
+
+        None if they need the general path.
+        """
         return None
 
     cdef const double[::1] weight(self, Labels labels):
@@ -62,7 +71,7 @@ cdef class CodeReader(LabelReader):
         if type(y) is np.ndarray and y.ndim == 1:
             y = y.tolist()
         elif type(y) is list:
-            y = y.copy()        # what the labels do while they are looked up cannot change it
+            y = y.copy()        # a copy, so that the labels' own methods cannot change it
         else:
             return None
         if len(y) != n:
@@ -115,7 +124,10 @@ cdef bint narrow(const number[:, :] y, unsigned char[:, ::1] rows) noexcept nogi
 
 
 def indicator_rows(y):
-    """Zeros and ones of a two-dimensional array as bytes; None where it holds anything else."""
+    """Return zeros and ones as bytes, or None.
+
+    The array has two dimensions; None if it holds anything else.
+    """
     y = y.astype(y.dtype.newbyteorder("="), copy=False)
     rows = np.empty(y.shape, dtype=np.uint8)
     kind = y.dtype.char
@@ -137,13 +149,16 @@ def indicator_rows(y):
             try:
                 rows = np.ascontiguousarray(y == 1, dtype=np.uint8)
                 good = bool((rows == y).all())
-            except TypeError:       # what cannot be compared is no indicator
+            except TypeError:       # a value that cannot be compared is no indicator
                 good = False
     return rows if good else None
 
 
 cdef class IndicatorReader(LabelReader):
-    """Indicator matrices of m labels; with codes, one label that is on for the label of code 1."""
+    """Indicator matrices of m labels.
+
+    With codes it is one label, which is on for the label of code 1.
+    """
     cdef Py_ssize_t m
     cdef CodeReader codes
 
@@ -188,7 +203,10 @@ cdef class QueryReader(LabelReader):
 
 
 cdef class TokenReader(CodeReader):
-    """Labels of the tokens of one sequence, whose transitions must be allowed, as a `ChainProblem` says."""
+    """Labels of the tokens of one sequence.
+
+    Their transitions must be allowed, as defined by a `ChainProblem`.
+    """
     cdef const unsigned char[:, ::1] allowed
 
     def __init__(self, dict codes not None, allowed=None):
@@ -220,7 +238,10 @@ cdef one_round(Py_ssize_t n):
 
 
 cdef Relevances relevances(y, start):
-    """Relevances of lists; None where they are not finite numbers of at least 0."""
+    """Relevances of lists, or None.
+
+    None if they are not finite numbers of at least 0.
+    """
     cdef const double[::1] flat
     cdef Py_ssize_t i
     cdef bint good = True
@@ -233,7 +254,10 @@ cdef Relevances relevances(y, start):
 
 
 cdef class Stream:
-    """A learner and a reader of its labels: takes labelled rows as they come, without ceremony."""
+    """A learner with a reader of its labels.
+
+    It takes labelled rows as they come, with few checks.
+    """
     cdef Learner learner
     cdef LabelReader reader
     cdef Lock lock
@@ -241,7 +265,10 @@ cdef class Stream:
     cdef object features
 
     def __init__(self, Learner learner not None, LabelReader reader not None, Lock lock not None, sparse=None, features=None):
-        """A format, `sparse` or dense, is the only one that is taken; None takes both.  A map makes features of the rows."""
+        """Open the fast path for rows.
+
+        A format, `sparse` or dense, is the only one that is taken; None takes both.  A map makes features of the rows.
+        """
         self.features = features
         self.of_one_format, self.sparse = sparse is not None, bool(sparse)
         self.learner = learner
@@ -249,11 +276,17 @@ cdef class Stream:
         self.lock = lock
 
     def close(self):
-        """Take no more rows: the estimator has another learner, or other parameters."""
+        """Take no more rows.
+
+        The estimator has another learner, or other parameters.
+        """
         self.closed = True
 
     def take(self, X, y):
-        """Learn from the rows and return True; or return False, having done nothing, where the long way is needed."""
+        """Train on the rows and return True.
+
+        Return False, with no change, if the rows need the general path.
+        """
         self.lock.take()
         try:
             return not self.closed and self.learn(X, y)

@@ -1,4 +1,7 @@
-"""The parameter `features`: feature maps of tables, and the first rows of a stream, to which a map is fitted."""
+"""The parameter `features`: feature maps of tables.
+
+A map of a stream is fitted to its first rows.
+"""
 
 from __future__ import annotations
 
@@ -29,12 +32,14 @@ def map_of(features: Any) -> FeatureMap | None:
 
 
 def names_of_maps() -> list[str]:
-    """Return the names of feature maps that the parameter `features` accepts."""
+    """Return the names accepted by the parameter `features`."""
     return [str(kind.alias) for kind in kinds(FeatureMap)]
 
 
 def columns_of(features: Any, X: Any, y: Any, given: dict[str, Any], *, labels: bool) -> tuple[Columns, ReadTable]:
-    """Return the columns of a table with a feature map that is fitted to it, and the table as the map reads it.
+    """Return a table's columns, with their feature map.
+
+    The map is fitted to the table, which is returned as the map reads it.
 
     Rows with zero weight, in the `given` arguments of the call, do not change the map.  `labels` is whether y has labels, not
     numbers.
@@ -59,7 +64,10 @@ def columns_of(features: Any, X: Any, y: Any, given: dict[str, Any], *, labels: 
 
 
 def targets(y: Any, n: int, *, labels: bool) -> NDArray | None:
-    """Return y as numbers of shape (n, m); None if y is invalid, for which the reader of labels raises an error."""
+    """Return y as numbers of shape (n, m).
+
+    None if y is invalid, for which the reader of labels raises an error.
+    """
     try:
         found = y.toarray() if sparse.issparse(y) else np.asarray(y)
         if found.dtype.kind == "c":
@@ -86,9 +94,11 @@ def mark_tables(features: Any, tags: Any) -> None:
 
 
 class FirstRows:
-    """The first rows of a stream, to which a feature map will be fitted; until then columns of numbers are used as they are.
+    """The first rows of a stream.
 
-    It is not changed: later rows make another object.
+    A feature map will be fitted to them.  Until then columns of numbers are used as they are.
+
+    The object does not change: later rows make another one.
 
     Parameters
     ----------
@@ -126,7 +136,10 @@ class FirstRows:
         return self.state is None or not chosen_categories(Gathered(self.state), self.categories)
 
     def read(self, X: Any) -> NDArray:
-        """Return a table as numbers: missing values are the means of their columns so far, categories are zeros."""
+        """Return a table as numbers.
+
+        Missing values are the means of their columns so far, and categories are zeros.
+        """
         table = opened(X)
         auto = is_auto(self.categories)  # cell by cell, so that the result does not depend on how the rows are split
         named = set() if auto else chosen_categories(table, self.categories)
@@ -140,7 +153,10 @@ class FirstRows:
         return found
 
     def _fill(self, column: NDArray, j: int) -> None:
-        """Fill gaps in a column with means of the rows so far; in training with the mean of all rows before each."""
+        """Fill gaps in a column with means.
+
+        They are the means of the rows so far; in training, of all rows before each.
+        """
         known = [] if self.state is None else [number_in(value) for value in self.state["columns"][j]]
         before = np.array([np.nan if number is None else number for number in known], dtype=np.float64)
         values = np.concatenate([[0.0], before, column]) if self.learns else np.append(0.0, before)
@@ -157,7 +173,10 @@ class FirstRows:
         return found
 
     def plain_rows(self, X: Any) -> Rows | None:
-        """Return the rows of an array that needs no conversion; None for other input."""
+        """Return a plain array's rows, or None.
+
+        A plain array needs no conversion.
+        """
         if type(X) is not np.ndarray or X.ndim != 2 or X.dtype not in (np.float32, np.float64) or X.size == 0:
             return None
         if self.state is None or len(self.state["dtypes"]) != X.shape[1] or self.has_chosen:
@@ -182,12 +201,18 @@ class FirstRows:
         return FirstRows(self.features, self.labels, state, (*self.calls, (table.n, *copy.deepcopy((y, given)))))
 
     def columns_so_far(self, X: Any) -> Columns:
-        """Return the columns of the first call, for reading its rows as they are."""
+        """Return the columns of the first call.
+
+        They are for reading its rows as they are.
+        """
         first = Gathered.begun(opened(X))
         return Columns(first.p, first.feature_names, self.learning())
 
     def columns(self) -> tuple[Columns, Iterator[tuple[NDArray, Any, dict[str, Any]]]]:
-        """Return the columns with the map that is fitted to the rows, and the calls as the map reads them."""
+        """Return the fitted columns, and the past calls.
+
+        The map of the columns is fitted to the rows; the calls are as the map reads them.
+        """
         y = joined([y for _, y, _ in self.calls])
         columns, table = columns_of(self.features, Gathered(self.state or {}), y, {}, labels=self.labels)
         ends = np.cumsum([n for n, _, _ in self.calls]).tolist()
@@ -195,7 +220,10 @@ class FirstRows:
 
 
 def joined(parts: list[Any]) -> NDArray | None:
-    """Return the labels of several calls in one array; None if they have no common form."""
+    """Return the labels of several calls together.
+
+    They are in one array; None if they have no common form.
+    """
     try:
         return np.concatenate([part.toarray() if sparse.issparse(part) else np.asarray(part) for part in parts])
     except ValueError:

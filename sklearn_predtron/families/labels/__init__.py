@@ -1,1 +1,4 @@
-"""Codecs, which encode labels and decode predictions, one module for each kind of labels."""
+"""Codecs, one module for each kind of labels.
+
+They encode labels and decode predictions.
+"""

@@ -33,7 +33,7 @@ TO_WIDEN = ", for which widen(classes=...) makes room where a family takes more 
 
 
 class MissingClasses(ValueError):
-    """Raised when a stream starts without the list of all labels."""
+    """Raised when a stream starts without all labels."""
 
     def __init__(self, where: str = ""):
         super().__init__(f"classes must be passed on the first call to partial_fit{where}.")
@@ -47,7 +47,10 @@ class ClassReader(CodeReader):
         self.classes = classes
 
     def read_any(self, y: Any) -> Codes:
-        """Return the numbers of labels in any form; raise ValueError for unknown labels."""
+        """Return the numbers of labels in any form.
+
+        Raise ValueError for unknown labels.
+        """
         return Codes(numbers_of(y, self.classes))
 
 
@@ -67,7 +70,10 @@ class Classes(Codec):
 
     @classmethod
     def first(cls, y: Any, classes: Any, *, partial: bool, given: NDArray | None = None) -> tuple[Self, Codes]:
-        """Return the codec of the first labels, and the encoded labels; `given` are the classes in a declared order."""
+        """Return the codec, and the encoded first labels.
+
+        `given` are the classes in a declared order.
+        """
         codes = None
         if given is not None:
             check_same_set(classes, given, "in categories")
@@ -92,16 +98,19 @@ class Classes(Codec):
 
     @staticmethod
     def found(y: NDArray, *, targets: bool = True) -> tuple[NDArray, NDArray]:
-        """Return the classes of labels in their order, and the number of each label."""
+        """Return the sorted classes and the labels' numbers."""
         return find_classes(y, targets=targets)
 
     def check(self, *, ordered: bool) -> None:
-        """Raise ValueError if there are too few classes; `ordered` is whether their order is declared."""
+        """Raise ValueError if there are too few classes.
+
+        `ordered` is whether their order is declared.
+        """
         if len(self.classes) < 2:
             raise ValueError(f"The number of classes has to be greater than one; got {len(self.classes)} class.")
 
     def check_same(self, classes: Any) -> None:
-        """Raise ValueError for other classes than those of the first call."""
+        """Raise ValueError for classes unlike the first call's."""
         check_same_set(classes, self.classes, "on the first call", TO_WIDEN)
 
     @cached_property
@@ -113,14 +122,20 @@ class Classes(Codec):
         return self._reader.labels(y)
 
     def true_codes(self, y: Any, n: int) -> NDArray:
-        """Return the numbers of n labels; raise ValueError for unknown labels."""
+        """Return the numbers of n labels.
+
+        Raise ValueError for unknown labels.
+        """
         refuse_missing(y)
         codes = encode(column_or_1d(y), self.classes)
         check_lengths(n, len(codes))
         return codes
 
     def codes_or_wrong(self, y: Any, n: int) -> NDArray:
-        """Return the numbers of n labels; -1 for unknown labels, of which a warning gives the number."""
+        """Return the numbers of n labels.
+
+        They are -1 for unknown labels, of which a warning gives the number.
+        """
         refuse_missing(y)
         y = column_or_1d(y)
         check_lengths(n, len(y))
@@ -139,7 +154,10 @@ class Classes(Codec):
         return self.classes[predicted]
 
     def extended(self, classes: Any) -> tuple[Codec, list[int]]:
-        """Return the codec of more classes, and the new number of each present class."""
+        """Return the codec of more classes, and numbers.
+
+        The numbers are the new ones of the present classes.
+        """
         found, places = with_more(self.classes, classes)
         wider = type(self)(found)
         wider.check(ordered=True)
@@ -155,7 +173,10 @@ class Classes(Codec):
 
 
 class TwoClasses(Classes):
-    """Two classes, the first of which is negative and the second positive."""
+    """Two classes, a negative and a positive one.
+
+    The first class is negative.
+    """
 
     def check(self, *, ordered: bool) -> None:
         """Raise ValueError for more than two classes, as scikit-learn does."""
@@ -174,7 +195,10 @@ class TwoClasses(Classes):
 
 
 def with_more(known: NDArray, classes: Any) -> tuple[NDArray, list[int]]:
-    """Return known and new classes, sorted, and the new number of each known class; raise ValueError for mixed types."""
+    """Return all classes, sorted, and new numbers.
+
+    The numbers are those of the known classes; raise ValueError for mixed types.
+    """
     given = class_list(classes)
     refused = f"classes={shortened(classes)} are not of the type of those known, {shortened_list(known.tolist())}."
     if are_texts(given) != are_texts(known):  # NumPy would convert both to text
@@ -188,7 +212,10 @@ def with_more(known: NDArray, classes: Any) -> tuple[NDArray, list[int]]:
 
 
 def check_same_set(classes: Any, known: NDArray, where: str, remedy: str = "") -> None:
-    """Raise ValueError if classes differ from the known ones; for new classes the message has a remedy."""
+    """Raise ValueError if classes differ from known ones.
+
+    For new classes the message has a remedy.
+    """
     if classes is None:
         return
     found = class_list(classes).tolist()
@@ -204,7 +231,10 @@ def check_same_set(classes: Any, known: NDArray, where: str, remedy: str = "") -
 
 
 def are_texts(classes: NDArray) -> bool:
-    """Return whether all classes are strings, in an array of strings or of objects."""
+    """Return whether all classes are strings.
+
+    They may be in an array of strings or of objects.
+    """
     return all(isinstance(label, str) for label in classes.tolist())
 
 
@@ -232,7 +262,10 @@ def numbers_of(y: Any, classes: NDArray, accepted: str = ONE_LABEL) -> NDArray:
 
 
 def refuse_collections(y: Any, accepted: str) -> None:
-    """Raise ValueError if there are sets or lists among the labels; do nothing for labels with other defects."""
+    """Raise ValueError for sets or lists among labels.
+
+    Do nothing for labels with other defects.
+    """
     of_objects = getattr(getattr(y, "dtype", None), "kind", "") == "O" and y.ndim == 1
     values = y if of_objects or isinstance(y, (list, tuple)) else ()
     found = next((value for value in values if isinstance(value, COLLECTIONS)), None)
@@ -256,7 +289,9 @@ def class_list(classes: Any) -> NDArray:
 
 
 def find_classes(y: NDArray, *, targets: bool = True, accepted: str = ONE_LABEL) -> tuple[NDArray, NDArray]:
-    """Return the sorted distinct labels, and the number of each row's label, without sorting all rows.
+    """Return the distinct labels, and rows' numbers.
+
+    The labels are sorted; the rows are not all sorted for this.
 
     y may be a list of classes instead of the labels of rows.
     """
@@ -291,6 +326,9 @@ def _find_hashed(y: NDArray) -> tuple[NDArray, NDArray]:
 
 
 def column_names(y: Any) -> NDArray | None:
-    """Return the names of the columns of a data frame or an Arrow table, if they are strings."""
+    """Return column names if they are strings.
+
+    They are those of a data frame or an Arrow table.
+    """
     names = np.asarray(getattr(y, "column_names", getattr(y, "columns", [])), dtype=object)
     return names if len(names) > 0 and all(isinstance(name, str) for name in names) else None

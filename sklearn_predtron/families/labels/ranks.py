@@ -1,4 +1,7 @@
-"""Ordinal classes, in a declared order or in the order of their values."""
+"""Ordinal classes.
+
+They are in a declared order or in the order of their values.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,10 @@ class Ranks(Classes):
 
     @staticmethod
     def found(y: NDArray, *, targets: bool = True) -> tuple[NDArray, NDArray]:
-        """Return the classes of labels in the order of their values, and the number of each label."""
+        """Return the sorted classes and the labels' numbers.
+
+        Classes are in the order of their values.
+        """
         try:
             return find_classes(y, targets=targets)
         except ValueError as error:
@@ -47,14 +53,20 @@ class Ranks(Classes):
             ) from None
 
     def check(self, *, ordered: bool) -> None:
-        """Raise ValueError for a single class, and warn of strings without a declared order."""
+        """Raise ValueError for a single class.
+
+        Warn of strings without a declared order.
+        """
         super().check(ordered=ordered)
         if not ordered and self.classes.dtype.kind in "OSUT":
             found = self.classes.tolist()
             warn(f"The labels are text, and their order is that of the alphabet: {found}; categories= gives another.")
 
     def check_order(self, given: NDArray, *, whole: bool) -> None:
-        """Raise ValueError if classes are declared in another order than before, or, if `whole`, fewer of them."""
+        """Raise ValueError if the declared order changes.
+
+        If `whole`, there may not be fewer classes either.
+        """
         if (np.diff(encode(given, self.classes, "categories")) <= 0).any():
             raise ValueError(
                 f"categories={given.tolist()} are not in the order in which learning began: {self.classes.tolist()}."
@@ -80,7 +92,10 @@ def checked_categories(categories: Any) -> NDArray:
 
 
 def unlike(labels: NDArray) -> bool:
-    """Return whether labels cannot be compared, or are not equal to themselves."""
+    """Return whether labels cannot be compared.
+
+    Labels that are not equal to themselves cannot.
+    """
     try:
         return bool((np.sort(labels) != np.sort(labels)).any())
     except TypeError:

@@ -1,4 +1,4 @@
-"""Relevances: of the labels of a row, or of the documents of a query."""
+"""Relevances of a row's labels or query's documents."""
 
 from __future__ import annotations
 
@@ -63,7 +63,10 @@ class LabelRelevances(Codec):
         return ListReader(self.n_labels)
 
     def encode(self, y: Any) -> Relevances:
-        """Return the relevances of rows; raise ValueError for another number or other names of labels."""
+        """Return the relevances of rows.
+
+        Raise ValueError for another number or other names of labels.
+        """
         names = column_names(y)
         labels = self._reader.labels(y)
         if names is not None and not np.array_equal(names, names if self.names is None else self.names):
@@ -83,7 +86,10 @@ class ListReader(RelevanceReader):
         self.n_labels = m
 
     def read_any(self, y: Any) -> Relevances:
-        """Return relevances in any form; raise ValueError for another number of labels."""
+        """Return relevances in any form.
+
+        Raise ValueError for another number of labels.
+        """
         y = relevance_matrix(y)
         if y.shape[1] != self.n_labels:
             raise ValueError(f"y has shape {y.shape}, and learning began with {self.n_labels} label(s).")
@@ -104,7 +110,10 @@ def relevance_matrix(y: Any) -> NDArray:
 
 
 def is_rectangular(y: Any) -> bool:
-    """Return whether rows have equal lengths, and hold no strings and no sets."""
+    """Return whether rows have equal lengths.
+
+    Rows of strings or sets do not count.
+    """
     try:
         return np.asarray(y).ndim == 2 and np.asarray(y).dtype.kind not in "UST"
     except ValueError:  # rows of different lengths

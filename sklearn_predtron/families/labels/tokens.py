@@ -62,11 +62,14 @@ class Tokens(Codec):
         return codec, codec.encode(y)
 
     def check_same(self, classes: Any) -> None:
-        """Raise ValueError for other classes than those of the first call."""
+        """Raise ValueError for classes unlike the first call's."""
         check_same_set(classes, self.classes, "on the first call", TO_WIDEN)
 
     def with_more(self, classes: Any, constraint: Any) -> tuple[Tokens, list[int]]:
-        """Return the codec of more labels under a constraint, and the new number of each present label."""
+        """Return the codec of more labels, and numbers.
+
+        It is under a constraint; the numbers are the new ones of the present labels.
+        """
         found, places = with_more(self.classes, classes)
         if isinstance(constraint, str) and constraint == "observed":
             raise ValueError(
@@ -79,7 +82,10 @@ class Tokens(Codec):
         return Tokens(found, allowed, self.chosen), places
 
     def chosen_or(self, name: str, value: Any) -> Any:
-        """Return the value of a parameter of the tagger; for "auto", the chosen one."""
+        """Return a tagger's parameter, or its chosen value.
+
+        "auto" has a chosen value.
+        """
         automatic = isinstance(value, str) and value == AUTO
         return self.chosen.get(name, USUAL[name]) if automatic else value
 
@@ -89,19 +95,31 @@ class Tokens(Codec):
         return LOSS in self.chosen and are_chunks(self.classes.tolist())
 
     def choices(self) -> tuple[Tokens, ...]:
-        """Return this codec, and one with the other scales of the intercept and of transitions."""
+        """Return this codec, and one with other scales.
+
+        They are the scales of the intercept and of transitions.
+        """
         return tuple(self._with([scales for scales in (OF_ROWS, OF_ONES) if INTERCEPT in self.chosen]))
 
     def refinements(self) -> tuple[Tokens, ...]:
-        """Return a codec with the other loss, which may have a higher F1 of chunks."""
+        """Return a codec with the other loss.
+
+        It may have a higher F1 of chunks.
+        """
         return tuple(self._with([{LOSS: loss} for loss in LOSSES if self.chooses_by_chunks])[1:])
 
     def standardised(self) -> Tokens:
-        """Return a codec whose scales follow the lengths of rows, if `fit` chooses them."""
+        """Return a codec whose scales follow rows' lengths.
+
+        It has them if `fit` chooses the scales.
+        """
         return self._with([OF_ROWS] if INTERCEPT in self.chosen else [])[-1]
 
     def _with(self, others: list[dict[str, Any]]) -> list[Tokens]:
-        """Return this codec, and a codec for each other set of chosen values."""
+        """Return this codec, and alternatives.
+
+        There is one for each other set of chosen values.
+        """
         ways = ({**self.chosen, **{name: value for name, value in way.items() if name in self.chosen}} for way in others)
         return [self, *(Tokens(self.classes, self.allowed, way) for way in ways if way != self.chosen)]
 
@@ -119,7 +137,10 @@ class Tokens(Codec):
 
 
 def checked_choice(chosen: Any) -> dict[str, Any]:
-    """Return the chosen values of the tagger's "auto" parameters; raise TypeError if they are invalid."""
+    """Return the tagger's chosen "auto" values.
+
+    Raise TypeError if they are invalid.
+    """
     if not isinstance(chosen, dict):
         raise TypeError(f"where what is chosen is expected there is {shortened(chosen)}")
     for name, value in chosen.items():

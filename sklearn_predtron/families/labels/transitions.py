@@ -14,7 +14,10 @@ BEGUN = "; datasets.chunk_labels begins each chunk with B-"
 
 
 def bio_transitions(classes: NDArray) -> NDArray:
-    """Return the allowed transitions (last row: allowed first labels) of chunk tags: I-x only after B-x and I-x."""
+    """Return the allowed transitions of chunk tags.
+
+    The last row has the allowed first labels; I-x is only allowed after B-x and I-x.
+    """
     labels = classes.tolist()
     for label in labels:
         if not isinstance(label, str) or not (label == "O" or label[:2] in ("B-", "I-")):
@@ -30,7 +33,10 @@ def bio_transitions(classes: NDArray) -> NDArray:
 
 
 def observed_transitions(labels: TokenCodes, k: int) -> NDArray:
-    """Return the transitions between k labels (last row: first labels) that occur in some sequence."""
+    """Return the transitions that occur.
+
+    They are those between k labels in some sequence; the last row has the first labels.
+    """
     codes, start = labels.array, labels.starts
     allowed = np.zeros((k + 1, k), dtype=bool)
     follows = np.ones(len(codes), dtype=bool)
@@ -54,7 +60,10 @@ def given_transitions(constraint: Any, classes: NDArray) -> NDArray:
 
 
 def allowed_transitions(constraint: Any, classes: NDArray, observed: NDArray | None) -> NDArray | None:
-    """Return the allowed transitions of a constraint; None if all are allowed."""
+    """Return a constraint's allowed transitions, or None.
+
+    None if all are allowed.
+    """
     if constraint is None:
         return None
     if isinstance(constraint, str):
@@ -76,7 +85,7 @@ def check_transitions(allowed: NDArray, classes: NDArray, constraint: Any) -> No
 
 
 def check_labels_allowed(labels: TokenCodes, queries: Queries, allowed: NDArray, classes: NDArray, constraint: Any) -> None:
-    """Raise ValueError if a sequence of labels has a forbidden transition."""
+    """Raise ValueError for forbidden transitions in a sequence."""
     codes, start = labels.array, labels.starts
     before = np.empty_like(codes)
     before[1:] = codes[:-1]
@@ -95,7 +104,10 @@ def check_labels_allowed(labels: TokenCodes, queries: Queries, allowed: NDArray,
 
 
 def possible(found: NDArray, allowed: bool) -> NDArray:
-    """Return `found`; raise ValueError if the constraint allows no labels for some sequence."""
+    """Return `found` if the constraint allows labels.
+
+    Raise ValueError if it allows none for some sequence.
+    """
     if not allowed:
         raise ValueError("The constraint allows no sequence of labels as long as one of X; predict shorter ones.")
     return found

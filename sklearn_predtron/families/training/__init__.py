@@ -1,1 +1,4 @@
-"""Training: the plan of a fit, the runs that it evaluates, and the calls that train."""
+"""Training: plans, runs, and the calls that train.
+
+A plan of a fit has runs that it evaluates.
+"""

@@ -1,4 +1,7 @@
-"""The calls that train: `fit` by a plan, and `partial_fit` in the order of the rows."""
+"""The calls that train.
+
+`fit` follows a plan, and `partial_fit` the order of the rows.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from sklearn import get_config
 
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron.families.estimator.model import Model
-from sklearn_predtron.families.input.reading import Batch, BlockReader, Columns, Reading, RowReader
+from sklearn_predtron.families.input.reading import Batch, BlockReader, Columns, RowReader, TrainingInput
 from sklearn_predtron.families.input.stream import Stream
 from sklearn_predtron.families.input.tables import FirstRows, columns_of
 from sklearn_predtron.families.training.composition import Composition
@@ -27,7 +30,10 @@ Learn = Callable[[Any, Batch], None]  # trains an estimator, which has the model
 
 
 def fit(caller: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn | None) -> None:
-    """Train an estimator on a data set, as its plan says; `learn` replaces the plan."""
+    """Train an estimator on a data set by plan.
+
+    `learn` replaces the plan.
+    """
     caller._validate_params()
     known = caller._model if caller.warm_start else None
     if known is not None and isinstance(known.columns.features, FirstRows):
@@ -55,8 +61,11 @@ def fit(caller: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn | None)
         open_stream(caller)
 
 
-def started_model(caller: Any, known: Model | None, reading: Reading) -> Model:
-    """Return a new model, or a copy of the known one that continues."""
+def started_model(caller: Any, known: Model | None, reading: TrainingInput) -> Model:
+    """Return a new model, or a copy to continue.
+
+    The copy is of the known model.
+    """
     if known is None:
         return Composition(caller).new_model(reading, partial=False)
     known = known.but(learner=copy.deepcopy(known.learner), fit_record=dict(known.fit_record))
@@ -68,7 +77,9 @@ def started_model(caller: Any, known: Model | None, reading: Reading) -> Model:
 def partial_fit(
     estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn | None, columns: Columns | None = None
 ) -> None:
-    """Train on rows in their order; the model of the estimator is replaced if any round was trained.
+    """Train on rows in their order.
+
+    The model of the estimator is replaced if any round was trained.
 
     Before the first rows, `columns` describes the columns if they are known.
     """
@@ -104,7 +115,10 @@ def partial_fit(
 
 @contextmanager
 def averages_begun(estimator: Any) -> Iterator[None]:
-    """Drop the averages that a call started, and restore the observation interval, if the call fails before any round."""
+    """Undo changes if the call fails before any round.
+
+    Averages that the call started are dropped, and the observation interval is restored.
+    """
     known: Model | None = estimator._model
     before = 0 if known is None else known.learner.weights.averaging
     observer: Any = None if known is None else known.learner.observer
@@ -129,8 +143,11 @@ def read(
     *,
     partial: bool,
     columns: Columns | None = None,
-) -> tuple[RowReader, Reading]:
-    """Return the reader of a call's rounds and the call's input; ids in a column of X are moved to `given`."""
+) -> tuple[RowReader, TrainingInput]:
+    """Return a call's reader and its input.
+
+    Ids in a column of X are moved to `given`.
+    """
     reader = estimator._reader()
     if isinstance(reader, BlockReader):
         ids = given.get(reader.ids.name)
@@ -142,12 +159,15 @@ def read(
 
 
 def ids_given(reader: RowReader, given: dict[str, Any]) -> dict[str, Any]:
-    """Return the ids that a call was given, by their name."""
+    """Return the call's ids, by their name."""
     return {reader.ids.name: given.get(reader.ids.name)} if reader.ids is not None else {}
 
 
 def open_stream(estimator: Any) -> None:
-    """Open the fast path for rows as they come, if there is one, by the present parameters."""
+    """Open the fast path for rows as they come.
+
+    There may be none; it uses the present parameters.
+    """
     model: Model = estimator._model
     columns = model.columns
     slow = columns.names is not None or isinstance(columns.features, FirstRows)
@@ -159,14 +179,20 @@ def open_stream(estimator: Any) -> None:
 
 
 def begin_stream(estimator: Any) -> None:
-    """Call the callbacks that have a hook for streams; scikit-learn's own hooks are for `fit`."""
+    """Call the callbacks' hooks for streams.
+
+    scikit-learn's own hooks are for `fit`.
+    """
     for callback in getattr(estimator, "_skl_callbacks", ()):
         if hasattr(callback, "on_stream_begin"):
             callback.on_stream_begin(estimator)
 
 
 def shown_metadata(ids: Any, given: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the metadata of the callbacks' scorers, ids by the name by which they are routed; costs only if they are routed."""
+    """Return the metadata of the callbacks' scorers.
+
+    Ids have the name by which they are routed; costs are included only if they are routed.
+    """
     routing = get_config()["enable_metadata_routing"]
     routed = {ids.name: "groups"} if ids is not None and routing else {}
     shown = {name: value for name, value in given.items() if value is not None and (routing or name != "costs")}
@@ -186,7 +212,10 @@ def learn_in_order(model: Model, batch: Batch | None) -> None:
 
 
 def counts_of(learner: Learner, batch: Batch) -> NDArray | None:
-    """Return the rows' weights without their costs, for an observer of rows as they came; None if it needs none."""
+    """Return the rows' weights without their costs.
+
+    They are for an observer of rows as they came; None if it needs none.
+    """
     if batch.costs is None or learner.observer is None or not learner.observer.as_given:
         return None
     counts = batch.as_they_came(np.arange(batch.rows.n) if batch.order is None else batch.order)

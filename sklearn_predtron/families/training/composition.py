@@ -1,4 +1,7 @@
-"""From an estimator's parameters to a model: its problem, weights, update and average."""
+"""From an estimator's parameters to a model.
+
+A model has a problem, weights, an update and an average.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +18,14 @@ from sklearn_predtron._core.weights import Weights
 from sklearn_predtron._support.fingerprint import fingerprint
 from sklearn_predtron._support.parts import Part, resolve
 from sklearn_predtron.families.estimator.model import Model
-from sklearn_predtron.families.input.reading import Reading, begin_as_table, warn_of_scales
+from sklearn_predtron.families.input.reading import TrainingInput, begin_as_table, warn_of_scales
 from sklearn_predtron.families.input.tables import map_of
 from sklearn_predtron.families.training.intervals import evaluation_interval, set_recording_interval
 from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.norms import RKHS, Auto, Norm
 from sklearn_predtron.updates import Update, build_rule
 
-BEGAN, MEAN = "a model", "folds"  # what weights have learned with that began at a model, or are the mean of several
+BEGAN, MEAN = "a model", "folds"  # recorded for weights that started from a model, or are the mean of several
 FIXED_AVERAGES = {"linear": LinearAverage, "uniform": Average}
 
 
@@ -38,8 +41,8 @@ class Composition:
     def __init__(self, estimator: Any):
         self.estimator = estimator
 
-    def new_model(self, reading: Reading, *, partial: bool, sparse: bool | None = None) -> Model:
-        """Return a model that has learned nothing, for these rows and labels.
+    def new_model(self, reading: TrainingInput, *, partial: bool, sparse: bool | None = None) -> Model:
+        """Return an untrained model for rows and labels.
 
         Where the format of new rows, and their columns' scales, do not tell whether they are `sparse`, it is given.
         """
@@ -68,13 +71,16 @@ class Composition:
         known = {"first_sparse": first_sparse, "call_metadata": reading.call_metadata}
         return Model(name, learner, labels, reading.columns, norm, loss, fixed, provenance, **known)
 
-    def changed_model(self, model: Model, reading: Reading, *, partial: bool) -> Model:
-        """Return a model that continues with the present parameters; raise ValueError if one changed that cannot."""
+    def changed_model(self, model: Model, reading: TrainingInput, *, partial: bool) -> Model:
+        """Return a model that continues.
+
+        It has the present parameters; raise ValueError if one changed that cannot.
+        """
         learner, labels, rows = model.learner, reading.labels, reading.batch.rows
         problem: Problem = self.estimator._build_problem(labels)
         problem.prepare(reading.batch.labels)
         problem.go_on_from(learner.problem)
-        with learner.lock.changing():  # others may be reading what observes, which is told of the parameters
+        with learner.lock.changing():  # others may be reading the observer, which gets the parameters
             observer = self.observer(labels, problem, learner.observer, partial=partial)
         update, average = self.update(problem), self.average(problem, rows, partial=partial)
         self.check_fixed(model)
@@ -90,7 +96,7 @@ class Composition:
         if learner.weights.averaging > kept:
             learner = copy.deepcopy(learner)  # others may be reading the averages
             if average is not None and average.keep < 1:
-                learner.weights.put_first(2)  # the one that forgets goes on
+                learner.weights.put_first(2)  # the candidate that forgets continues
         if learner.weights.averaging != kept:  # one that begins takes no copy of weights, which may be wide
             with learner.lock.changing():
                 learner.weights.keep_averages(kept)
@@ -105,7 +111,10 @@ class Composition:
     def learner(
         self, labels: Any, problem: Problem, rows: Rows, norm: Any, observer: Observer | None, *, partial: bool = False
     ) -> Learner:
-        """Return a learner that was not trained, for this problem and rows like these."""
+        """Return an untrained learner.
+
+        It is for this problem and rows like these.
+        """
         return Blueprint(self.estimator, labels, problem, rows, norm, partial=partial).learner(observer)
 
     def weights(self, labels: Any, problem: Problem, rows: Rows, norm: Any, *, average: bool) -> Weights:
@@ -118,7 +127,10 @@ class Composition:
         return build_rule(resolve(Update, self.estimator.update, "update", lambda update: build_rule(update, problem)), problem)
 
     def average(self, problem: Problem, rows: Rows, *, partial: bool) -> Average | None:
-        """Return the average of a stream, or of epochs; None where the last iterate predicts."""
+        """Return the average of a stream or epochs.
+
+        None if the last iterate predicts.
+        """
         average = self.estimator.average
         if isinstance(average, (bool, np.bool_)) and not average:
             return None
@@ -133,7 +145,10 @@ class Composition:
         return FIXED_AVERAGES[average]() if isinstance(average, str) else Average(float(average))
 
     def observer(self, labels: Any, problem: Problem, present: Observer | None, *, partial: bool) -> Observer | None:
-        """Return the decision's observer of rounds; None if the decision needs none and averages would be summed for it."""
+        """Return the decision's observer of rounds.
+
+        None if the decision needs none and averages would be summed for it.
+        """
         decision, average = self.estimator._decision(labels), self.estimator.average
         chooses = average == "auto" or (partial and average is None)
         if decision.asks_for is None and not chooses and average is not False:
@@ -141,12 +156,18 @@ class Composition:
         return decision.observer(problem, present)
 
     def loss(self) -> Any:
-        """Return the parameter `loss`, of which no later change is seen; None for tables of costs, which problems hold."""
+        """Return the parameter `loss`, without later changes.
+
+        None for tables of costs, which problems hold.
+        """
         loss = getattr(self.estimator, "loss", None)
         return copy.copy(loss) if isinstance(loss, (str, Part)) or callable(loss) else None
 
     def norm(self, *, sparse: bool) -> Any:
-        """Return the parameter `norm`, or what "auto" stands for by the format of the first rows."""
+        """Return the norm, with "auto" replaced.
+
+        The format of the first rows determines it.
+        """
         norm = resolve(Norm, self.estimator.norm, "norm")
         return norm.for_rows(sparse=sparse).alias if isinstance(norm, Auto) else self.estimator.norm
 
@@ -157,7 +178,7 @@ class Composition:
         return {**own, **self.estimator._fixed_parameters()}
 
     def check_takes_features(self, norm: Any) -> None:
-        """Refuse kernels of features that are made."""
+        """Raise ValueError for kernels of mapped features."""
         part = resolve(Norm, norm, "norm")
         if isinstance(part, RKHS):
             raise ValueError(
@@ -166,7 +187,7 @@ class Composition:
             )
 
     def check_fixed(self, model: Model) -> None:
-        """Refuse parameters that changed and cannot."""
+        """Raise ValueError for changed parameters that must not change."""
         for name, value in self.fixed(self.estimator._norm_of_weights()).items():
             if value != model.fixed[name]:
                 raise ValueError(
@@ -176,9 +197,11 @@ class Composition:
 
 
 class Blueprint:
-    """The parts of the learners of one configuration, made once of an estimator's parameters.
+    """The parts of the learners of one configuration.
 
-    Each learner gets copies of them, as several may be trained side by side.
+    They are made once from an estimator's parameters.
+
+    Each learner gets copies of the parts, because several may be trained side by side.
 
     Parameters
     ----------
@@ -211,11 +234,14 @@ class Blueprint:
         return weights
 
     def learner(self, observer: Observer | None = None) -> Learner:
-        """Return a learner with the parts themselves, which was not trained."""
+        """Return an untrained learner with the parts themselves."""
         return Learner(self.weights(self.problem), self.problem, self.update, self.average or Average(), observer)
 
     def another(self, labels: Any) -> Learner:
-        """Return a learner with copies of the parts, for labels like these; it was not trained."""
+        """Return an untrained learner with copied parts.
+
+        It is for labels like these.
+        """
         problem = copy.copy(self.problem)  # a user's own problem is the same object
         problem.prepare(labels)
         update, average = copy.deepcopy((self.update, self.average))
@@ -223,17 +249,26 @@ class Blueprint:
 
 
 def described(part: Part | None) -> Any:
-    """Return the class of a part and its parameters, the same for an alias and an instance."""
+    """Return a part's class and parameters.
+
+    They are the same for an alias and an instance.
+    """
     return None if part is None else (f"{type(part).__module__}.{type(part).__qualname__}", part.get_params())
 
 
 def kept_by(average: Average | None, weights: Weights) -> int:
-    """Return the number of averages that weights keep for a parameter `average`."""
+    """Return the number of averages for `average`.
+
+    The weights keep them.
+    """
     return 0 if average is None else min(average.kept, weights.most_averages)
 
 
 def can_go_on(learner: Learner, problem: Problem) -> bool:
-    """Return whether weights are for another problem, too: for as many scores, and of the same."""
+    """Return whether weights also suit another problem.
+
+    It must have as many scores, of the same meaning.
+    """
     of_pairs, were_of_pairs = (each.of_one_score is not None for each in (problem, learner.problem))
     return problem.d == learner.problem.d and problem.score_map.is_of(learner.weights.score_map) and of_pairs == were_of_pairs
 
@@ -246,5 +281,8 @@ def number_of_scores(problem: Problem) -> str:
 
 
 def differs(model: Model, problem: Problem, update: Any) -> bool:
-    """Return whether rounds so far had another loss, representation or update."""
+    """Return whether rounds had other parts.
+
+    They are the loss, the representation and the update.
+    """
     return model.provenance not in (None, MEAN, fingerprint(problem, update))

@@ -1,4 +1,7 @@
-"""The number of epochs and the rounds of each, as they are drawn, and a learner that learns them."""
+"""The drawing of epochs, and learners that train.
+
+Epochs have numbers and rounds.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,10 @@ from sklearn_predtron.families.input.reading import Batch, RowReader
 
 
 def learn_epoch(model: Model, learner: Learner, batch: Batch, drawn: dict[str, Any], **how: Any) -> float:
-    """Train a learner on the drawn rounds; return their mean progressive loss."""
+    """Train a learner on the drawn rounds.
+
+    Return their mean progressive loss.
+    """
     loss, t = learner.cumulative_loss, learner.t
     refused = learner.learn(batch.rows, batch.labels, **drawn, **how)
     if refused >= 0:
@@ -24,22 +30,34 @@ def learn_epoch(model: Model, learner: Learner, batch: Batch, drawn: dict[str, A
 
 
 def seed_of(estimator: Any) -> int | None:
-    """Return the seed of all that a fit draws; None if it draws nothing."""
+    """Return the seed of a fit's random draws.
+
+    None if the fit draws nothing.
+    """
     return check_random_state(estimator.random_state).randint(2**31) if estimator.shuffle else None
 
 
 def generator_of(seed: int | None, *what: int) -> np.random.Generator | None:
-    """Return the source of what is drawn by a seed, for one thing or another."""
+    """Return the random generator for a seed.
+
+    Different purposes have different generators.
+    """
     return None if seed is None else np.random.default_rng([seed, *what] if what else seed)
 
 
 def epochs_of(reader: RowReader, batch: Batch, random: np.random.Generator | None, learner: Learner) -> Any:
-    """Return the epochs of a fit, as a reader makes rounds of rows."""
+    """Return the epochs of a fit.
+
+    A reader makes rounds of rows.
+    """
     return reader.epochs(Epochs(batch, random), whole=learner.weights.expansion is not None)
 
 
 def folds_of(codes: NDArray, random: np.random.Generator | None, n_folds: int) -> NDArray:
-    """Return the number of the fold of each row: of about the same size, with about as many rows of each class."""
+    """Return the fold number of each row.
+
+    Folds have about the same size, with about as many rows of each class.
+    """
     order = np.arange(len(codes)) if random is None else random.permutation(len(codes))
     order = order[np.argsort(codes[order], kind="stable")]
     fold = np.empty(len(codes), dtype=np.intp)
@@ -48,7 +66,10 @@ def folds_of(codes: NDArray, random: np.random.Generator | None, n_folds: int) -
 
 
 def observation_of(learner: Learner) -> str | None:
-    """Return the rows of a weighted epoch that the observer sees: "first" or "half" of them; None without an observer."""
+    """Return the observed rows of a weighted epoch.
+
+    They are the "first" or "half" of them; None without an observer.
+    """
     return None if learner.observer is None else "first" if learner.observer.as_given else "half"
 
 
@@ -62,9 +83,9 @@ class Epochs:
     Parameters
     ----------
     batch : Batch
-        What is learned.
+        The rows and labels to train on.
     random : Generator or None
-        What shuffles the rows; None takes them in the given order.
+        Shuffles the rows; None keeps the given order.
     """
 
     def __init__(self, batch: Batch, random: np.random.Generator | None):
@@ -73,14 +94,17 @@ class Epochs:
             present = np.arange(batch.rows.n) if batch.order is None else batch.order
             self.there = present[batch.weight[present] > 0]  # rows that cost something; the others are held out only
         self.rows = np.arange(batch.rows.n) if self.there is None else self.there
-        self.usual = 1.0  # what a round weighs where rows appear in proportion to their weights
+        self.usual = 1.0  # the weight of a round if rows appear in proportion to their weights
         self.ends: NDArray | None = None
         self.by_costs = batch.costs is not None
         if random is not None and batch.weight is not None:
             self._resample(batch.weight[self.rows], random)
 
     def _resample(self, weight: NDArray, random: np.random.Generator) -> None:
-        """Lay the rows on a line, in random order, each as long as it is to appear."""
+        """Lay the rows on a line.
+
+        They are in random order, and the length of each is its expected number of appearances.
+        """
         most = weight.max()  # relative to it no sum overflows
         self.weight, self.usual = None, float(most)
         if weight.min() < most:
@@ -93,11 +117,13 @@ class Epochs:
             self.ends[-1] = len(weight)
 
     def draw(self, *, observed: str | None = None) -> tuple[Batch, dict[str, Any]]:
-        """Return the batch and the learner's other arguments for the next epoch; its rows, if new, are known ahead of its rounds.
+        """Return the next epoch's batch and arguments.
 
-        Where rows repeat, which then are no longer new, an observer sees none of them; or, if "first" ones are to be `observed`,
-        each before it is learned, once, for as often as it is there; or, if it is "half", those of one half alone, which comes
-        after all of the other.
+        The arguments are the other ones of the learner.  The epoch's rows, if new, are known ahead of its rounds.
+
+        By default an observer sees no row if rows repeat, because repeated rows are no longer new.  If `observed` is "first", it
+        sees each row once, before its first update, counted as often as the row occurs.  If it is "half", it sees the rows of
+        one half only, which comes after all rows of the other half.
         """
         return self.batch, self._drawn(observed)
 
@@ -134,7 +160,10 @@ class Epochs:
 
 
 def first_appearances(order: NDArray) -> NDArray:
-    """Return the number of appearances of each round's row, at its first round; 0 at later ones, where it is no longer new."""
+    """Return the number of appearances of rows.
+
+    The number stands at a row's first round, and is 0 at later ones, where the row is no longer new.
+    """
     times, first = np.bincount(order), np.zeros(order.max(initial=-1) + 1, dtype=np.intp)
     first[order[::-1]] = np.arange(len(order))[::-1]
     counts = np.zeros(len(order))

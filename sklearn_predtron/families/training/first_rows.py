@@ -1,4 +1,7 @@
-"""Streams of tables: the first rows are learned as they are, and once more when they have made the map of features."""
+"""Streams of tables.
+
+The first rows are used as they are, and once more when they have made the feature map.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,11 @@ from sklearn_predtron.features import ROWS_OF_STREAMS
 
 
 def partial_fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: Any) -> None:
-    """Learn rows in their order; the estimator gets a model whose map is that of the first 500 rows, once they are there.
+    """Train on rows in their order.
 
-    These rows count once: the model is what it would be if the map had been known before them.
+    Once 500 rows are there, the estimator gets a model whose feature map is fitted to them.
+
+    These rows count once: the model is the same as if the map had been known before them.
     """
     known = estimator._model
     if known is None and estimator.features is None:
@@ -34,7 +39,7 @@ def partial_fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: An
 
 
 def learn_first(estimator: Any, first: FirstRows, X: Any, y: Any, given: dict[str, Any]) -> None:
-    """Train an estimator on a call of which some rows are among the first."""
+    """Train on a call with some first rows."""
     reader: RowReader = estimator._reader()
     if isinstance(reader, BlockReader):
         X, given[reader.ids.name] = reader.apart(X, given.get(reader.ids.name))
@@ -51,7 +56,7 @@ def learn_first(estimator: Any, first: FirstRows, X: Any, y: Any, given: dict[st
         calls.partial_fit(estimator, X, y, given, None, columns)
         return
     if not mine.all():
-        calls.read(estimator, X, y, dict(given), estimator._model, partial=True, columns=columns)  # refuses all or nothing
+        calls.read(estimator, X, y, dict(given), estimator._model, partial=True, columns=columns)  # all rows, or an error
     head = part_of(*part, mine)
     if estimator._model is not None and first.n == 0 and hasattr(estimator, "classes_") and "classes" in head[2]:
         head[2]["classes"] = estimator.classes_  # of a call before that had nothing to train on, and is not repeated

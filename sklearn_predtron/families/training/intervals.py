@@ -1,4 +1,7 @@
-"""How often rounds are evaluated and recorded, so that neither costs more than training."""
+"""How often rounds are evaluated and recorded.
+
+Neither should cost more than training.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,11 @@ RARELY, LEAST_OFTEN, WRITTEN_A_ROUND = 8, 64, 8192  # rounds between two evaluat
 
 
 def evaluation_interval(problem: Problem, p: int) -> int:
-    """Return the number of rounds after which the candidates of ``average="auto"`` are evaluated; p is the rows' width.
+    """Return the evaluation interval of ``average="auto"``.
 
-    It is 1 unless their scores cost as much as a round.  A round that is a query has rows enough that they never do.
+    It is the number of rounds after which the candidates are evaluated; p is the rows' width.
+
+    The interval is 1 unless their scores cost as much as a round.  A round that is a query has rows enough that they never do.
     """
     few = problem.d * p <= (FEW_WEIGHTS if problem.d == 1 else FEW_OF_SEVERAL)
     costly = problem.in_python or (problem.score_map.of_blocks and not problem.score_map.offsets_cancel)
@@ -23,7 +28,10 @@ def evaluation_interval(problem: Problem, p: int) -> int:
 
 
 def set_recording_interval(learner: Learner, p: int) -> None:
-    """Set how often an observer records the scores that predict: rarely, if they are not computed anyway."""
+    """Set how often an observer records scores.
+
+    They are the scores that predict.  They are rarely recorded if they are not computed anyway.
+    """
     if learner.observer is not None:
         of_averages = learner.weights.averaging and not isinstance(learner.average, ChoosingAverage)
         learner.observer.sparingly(max(RARELY if of_averages else 1, evaluation_interval(learner.problem, p)))
