@@ -136,13 +136,13 @@ class Calibration(Decision):
     Parameters
     ----------
     of : OfTwoClasses, OfColumn, OfClasses or OfLabels
-        What the map is of.
+        The kind of scores.
     smoothing : float, default=0.1
         The targets of n rows of a class are 1 - smoothing / (n + 2), and smoothed more where all rows are few.
     class_weight : ndarray of shape (k,), default=None
-        The weights of classes that learning is given and that stand for costs, not for how frequent classes are.
+        The training weights of classes that stand for costs, not for frequencies.
     agrees : bool, default=False
-        Whether what is predicted by the scores as they are is to be most probable.
+        Whether the prediction by the scores themselves must be the most probable one.
     """
 
     asks_for = UNSEEN
@@ -250,11 +250,11 @@ class Calibrated(Decision):
     Parameters
     ----------
     of : OfTwoClasses, OfColumn, OfClasses or OfLabels
-        What the map is of.
+        The kind of scores.
     map : CurveMap, ClassMap or RankMap
         The map.
     agrees : bool
-        Whether what is predicted by the scores as they are is to be most probable.
+        Whether the prediction by the scores themselves must be the most probable one.
     """
 
     def __init__(self, of: Any, map: Any, *, agrees: bool):

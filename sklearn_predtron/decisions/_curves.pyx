@@ -30,12 +30,15 @@ cdef inline double logistic(double z) noexcept nogil:
 
 
 cdef inline double beyond(double excess) noexcept nogil:
-    """What an excess over a limit counts: next to nothing, but the more the larger it is, so that the order of scores remains."""
+    """Return the share of an excess that counts.
+
+    It is close to nothing, and grows with the excess, so that the order of scores remains.
+    """
     return BEYOND * (excess / (1 + excess) if excess < INFINITY else 1)
 
 
 cdef inline double limited(double s, double least, double most, double unit) noexcept nogil:
-    """A score within its limits."""
+    """Return a score within its limits."""
     if s > most:
         return most + unit * beyond((s - most) / unit)
     if s < least:

@@ -37,7 +37,9 @@ FARTHEST = 1e2  # scales beyond a limit, where cuts of odds are that no score ha
 
 
 class CurveMap(NamedTuple):
-    """P(y = 1) of each column of scores: logistic in s and |s|, a slope for each side of 0 (Platt 1999 has one).
+    """P(y = 1) of each column of scores.
+
+    It is logistic in s and |s|: with a slope for each side of 0, where Platt (1999) has one.
 
     Few scores that are far from all others would decide the slopes.  So scores stay within limits, but for next to nothing
     that keeps their order.
@@ -64,7 +66,10 @@ class CurveMap(NamedTuple):
         return self.floor + (1 - 2 * self.floor) * probabilities_of_curves(scores, self.curves, self.scale, self.limits)
 
     def cuts(self, odds: float | NDArray) -> NDArray:
-        """Return the score of each column above which P(y = 1) / P(y = 0) exceeds the odds (of each column), of shape (m,)."""
+        """Return the cut of each column, of shape (m,).
+
+        Above it, P(y = 1) / P(y = 0) exceeds the odds (of each column).
+        """
         offset, slope, apart = self.curves.T
         above, below = odds * (1 - self.floor) - self.floor, 1 - self.floor - odds * self.floor  # the odds of the curve itself
         least, most = 1 / LARGEST_ODDS, LARGEST_ODDS  # of probabilities that are never as small, or as large
@@ -74,7 +79,9 @@ class CurveMap(NamedTuple):
 
 
 class ClassMap(NamedTuple):
-    """P(y = c): softmax of a s + b + s A, of centred and scaled scores s, which shrink where one is beyond a limit.
+    """P(y = c) of rows of scores.
+
+    It is the softmax of a s + b + s A, of centred and scaled scores s, which shrink where one is beyond a limit.
 
     Parameters
     ----------
@@ -108,7 +115,9 @@ class ClassMap(NamedTuple):
 
 
 class RankMap(NamedTuple):
-    """P(y = rank): the mean of what a curve for each threshold between ranks says, and a map of classes.
+    """P(y = rank) of rows of scores.
+
+    It is the mean of the probabilities by a curve for each threshold between ranks and by a map of classes.
 
     Parameters
     ----------
@@ -144,7 +153,10 @@ def relative(weight: NDArray) -> NDArray:
 
 
 def root_mean_square(scores: NDArray, count: NDArray | None = None) -> float:
-    """Return the scale of some scores, each of which may stand for several; 1 if they are zeros."""
+    """Return the root mean square of scores; 1 of zeros.
+
+    A score may stand for several.
+    """
     if count is not None and not count.any():
         return 1.0
     largest = float(np.abs(scores if count is None else scores[count > 0]).max(initial=0))  # relative to it no square overflows
@@ -154,25 +166,37 @@ def root_mean_square(scores: NDArray, count: NDArray | None = None) -> float:
 
 
 def share_of_others(n: float | NDArray, total: float, smoothing: float) -> NDArray:
-    """Return the share of other classes in the targets of n rows, as of Platt (1999), and more of few in total."""
+    """Return the share of other classes in targets.
+
+    It is that of Platt (1999) for n rows of a class, and larger where the rows of all classes are few.
+    """
     return np.minimum(smoothing * (1 + (FEW / max(total, 1.0)) ** 2) / (np.asarray(n) + 2), 0.5)
 
 
 def smoothed(on: NDArray, weight: NDArray, smoothing: float) -> tuple[NDArray, NDArray]:
-    """Return each row's weight for the second class and for the first, with smoothed targets."""
+    """Return each row's weights for the two classes.
+
+    The second class comes first; the targets are smoothed.
+    """
     of_off, of_on = share_of_others(np.array([weight @ (1 - on), weight @ on]), float(weight.sum()), smoothing)
     target = np.where(on == 1, 1 - of_on, of_off)
     return weight * target, weight * (1 - target)
 
 
 def floor_of(weight: NDArray, k: int, smoothing: float) -> float:
-    """Return the least probability that so many rows let one state of each of k classes, as their targets do."""
+    """Return the least probability of each of k classes.
+
+    It depends on the number of rows as the smoothed targets do.
+    """
     total = float(weight.sum())
     return min(float(share_of_others(total, total, smoothing)) / (k - 1), 0.5 / k)
 
 
 def unlimited(scores: NDArray, scale: NDArray, limits: NDArray) -> NDArray:
-    """Return the scores that count as the given ones, which may be beyond their limits; far away if none does."""
+    """Return the scores that count as given ones.
+
+    The given ones may be beyond the limits; if no score counts as one, the result is far away.
+    """
     within = np.clip(scores, *limits.T)
     with np.errstate(over="ignore", invalid="ignore"):
         part = np.clip(np.nan_to_num(np.abs(scores - within) / (BEYOND_LIMITS * scale)), 0, FARTHEST / (1 + FARTHEST))
@@ -180,9 +204,10 @@ def unlimited(scores: NDArray, scale: NDArray, limits: NDArray) -> NDArray:
 
 
 def outer_limits(s: NDArray, count: NDArray | None = None) -> NDArray:
-    """Return the limits of scores, of shape (len(OUTER), 2), that leave out so many on each side; each counts once, if not given.
+    """Return candidate limits, of shape (len(OUTER), 2).
 
-    The first leave none out, and are a little beyond them.
+    They leave out these shares of the scores on each side; the first leave none out, and are a little beyond all scores.
+    `count` is how many scores each stands for, 1 by default.
     """
     there = s if count is None else s[count > 0]
     if len(there) == 0:
@@ -210,7 +235,10 @@ class Fit(NamedTuple):
 
 
 def limited_curve(scores: NDArray, on: NDArray, off: NDArray, count: NDArray | None = None) -> Fit:
-    """Return the likeliest curve with the likeliest of the outer limits; score i is worth on[i] and off[i] rows."""
+    """Return the likeliest curve with its limits.
+
+    Score i stands for on[i] and off[i] rows.
+    """
     fits = []
     for limits in outer_limits(scores, count):
         s = np.clip(scores, *limits).astype(np.float64)
@@ -227,7 +255,10 @@ def stacked(fits: list[Fit]) -> tuple[NDArray, NDArray, NDArray]:
 
 
 def fit_two(scores: NDArray, on: NDArray, weight: NDArray, smoothing: float) -> CurveMap:
-    """Return the map of two classes, of scores of shape (n, 1) and whether rows are of the second."""
+    """Return the map of two classes.
+
+    The scores have shape (n, 1); `on` tells which rows are of the second class.
+    """
     floor = floor_of(relative(weight), 2, smoothing)
     return CurveMap(*fit_thresholds(scores, on[:, None], weight, smoothing), np.array([floor]))
 
@@ -240,7 +271,10 @@ def fit_thresholds(scores: NDArray, on: NDArray, weight: NDArray, smoothing: flo
 
 
 def fit_binned(places: NDArray, seen: NDArray, smoothing: float) -> CurveMap:
-    """Return the map of scores that were counted in bins: of each score seen[j, bin, side], side 1 being positive."""
+    """Return the map of scores counted in bins.
+
+    The counts of score j are seen[j, bin, side], side 1 being positive.
+    """
     floor, fits = np.array([floor_of(weight, 2, smoothing) for weight in seen]), []
     for weight in seen:
         of_off, of_on = share_of_others(weight.sum(axis=0), float(weight.sum()), smoothing)
@@ -250,8 +284,9 @@ def fit_binned(places: NDArray, seen: NDArray, smoothing: float) -> CurveMap:
 
 
 def fit_labels(scores: NDArray, on: NDArray, weight: NDArray, smoothing: float) -> CurveMap:
-    """Return the map of sets of labels: a curve for each, whose slopes are drawn to those of all labels together.
+    """Return the map of label sets.
 
+    Each label has a curve, whose slopes are drawn to those of all labels together.
     Labels that are on in all rows or in none have no say in the others' slopes, so that these are the same when labels come.
     """
     weight, (n, m) = relative(weight), scores.shape
@@ -276,7 +311,10 @@ def fit_labels(scores: NDArray, on: NDArray, weight: NDArray, smoothing: float) 
 
 
 def limits_of_rows(s: NDArray) -> NDArray:
-    """Return the largest sizes of rows of scores, of shape (len(OUTER),), beyond which as many rows are as of `outer_limits`."""
+    """Return candidate limits of rows, of shape (len(OUTER),).
+
+    As many rows are beyond them as scores are beyond `outer_limits`.
+    """
     if len(s) == 0:
         return np.full(len(OUTER), LARGEST)
     sizes = np.sort(np.abs(s).max(axis=1))
@@ -286,7 +324,10 @@ def limits_of_rows(s: NDArray) -> NDArray:
 
 
 def fit_classes(scores: NDArray, y: NDArray, k: int, weight: NDArray, smoothing: float, *, matrix: bool) -> ClassMap:
-    """Return the map of k classes, of scores of shape (n, d) and the numbers of the rows' classes."""
+    """Return the map of k classes.
+
+    The scores have shape (n, d), and y the numbers of the classes.
+    """
     n, floor = len(scores), floor_of(relative(weight), k, smoothing)
     if n > MOST_FITTED:
         some = np.arange(MOST_FITTED) * n // MOST_FITTED
@@ -300,7 +341,7 @@ def fit_classes(scores: NDArray, y: NDArray, k: int, weight: NDArray, smoothing:
     size = np.abs(centred).max(axis=1, keepdims=True)
 
     def fit(limit: float, start: NDArray, close: float) -> tuple[float, float, ClassMap]:
-        """Return minus the mean log-likelihood of the likeliest map from a start, the limit and the map."""
+        """Return minus the mean log-likelihood, the limit and the map."""
         s = centred * np.minimum(1, limit / np.maximum(size, limit or 1.0))
         scale = root_mean_square(s)
         if len(s) == 0:

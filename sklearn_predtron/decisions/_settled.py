@@ -62,7 +62,10 @@ def checked_curves(parts: Any, problem: Any) -> Any:
 
 
 def with_limits(parts: Any, m: int) -> Any:
-    """Return curves of m scores and what follows them with limits, which those of the first versions had not."""
+    """Return the parts of curves of m scores, with limits.
+
+    The first versions saved none.
+    """
     return (*parts[:2], np.tile([-LARGEST, LARGEST], (m, 1)), parts[2]) if len(parts) == 3 else parts
 
 

@@ -1,4 +1,4 @@
-"""Probabilities of the labels of sequences: a temperature and biases that scores of linear chains are read by."""
+"""Probabilities of the labels of sequences: temperature scaling with biases for linear chains."""
 
 from __future__ import annotations
 
@@ -18,31 +18,39 @@ PRIOR = 1.0  # tokens that speak for a bias of 0
 
 
 class Tempered(NamedTuple):
-    """What scores are read by: P(y) is as exp of the score of y, with a bias for each of its labels, over a temperature.
+    """A temperature, and a bias of each label.
+
+    P(y) is proportional to exp((score of y + biases of its labels) / temperature).
 
     Parameters
     ----------
     temperature : float
-        What scores are divided by, above 0.
+        The divisor of scores, above 0.
     biases : ndarray of shape (n_classes,)
-        What is added to the scores of tokens before.
+        Added to the scores of tokens before they are divided.
     """
 
     temperature: float
     biases: NDArray
 
     def read(self, scores: NDArray, table: tuple) -> tuple[NDArray, tuple]:
-        """Return the scores of tokens (n, n_classes) and those of transitions, first and last labels as logarithms of odds."""
+        """Return scores as logarithms of odds.
+
+        They are those of tokens, of shape (n, n_classes), and those of transitions, first and last labels.
+        """
         return (scores + self.biases) / self.temperature, tuple(part / self.temperature for part in table)
 
     def probabilities(self, problem: Any, scores: NDArray, start: NDArray, table: tuple) -> tuple[NDArray, NDArray]:
-        """Return the probabilities of labels (n_tokens, n_classes), and log sum exp over the paths of each sequence."""
+        """Return the probabilities of labels, of shape (n_tokens, n_classes).
+
+        With them come log sum exp over the paths of each sequence.
+        """
         scores, table = self.read(scores, table)
         return problem.probabilities(np.ascontiguousarray(scores), start, *table)
 
 
 def fitted(problem: Any, scores: NDArray, labels: Any, table: tuple) -> Tempered:
-    """Return the temperature and biases under which labels of sequences that were not learned have most likelihood.
+    """Return the likeliest temperature and biases on held-out sequences.
 
     Guo et al. (2017) for single labels; here it is the likelihood of whole sequences, as in a conditional random field (Lafferty
     et al. 2001), with a biases' prior as strong as a token.
@@ -53,7 +61,10 @@ def fitted(problem: Any, scores: NDArray, labels: Any, table: tuple) -> Tempered
     usual = float(np.median(np.abs(scores - np.median(scores)))) or 1.0  # scores have a unit of their own
 
     def loss_of(z: NDArray) -> tuple[float, NDArray]:
-        """Return minus the log likelihood, and its slopes; biases are in units of the temperature."""
+        """Return minus the log-likelihood and its slopes.
+
+        Biases are in units of the temperature.
+        """
         found, slope_of_heat = at(z[0], z[1:])
         hotter = at(z[0] + STEP, z[1:], slopes=False)[0]
         slopes = np.concatenate([[(hotter - found) / STEP], slope_of_heat + PRIOR * z[1:]])

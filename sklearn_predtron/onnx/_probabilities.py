@@ -77,7 +77,10 @@ def draw_curves(graph: Graph, found: CurveMap | RankMap, scores: str) -> str:
 
 
 def limited(graph: Graph, scores: str, limits: NDArray, scale: NDArray) -> str:
-    """Return scores within their limits, divided by their scale, and of what they have beyond them next to nothing."""
+    """Return scores within their limits, divided by their scale.
+
+    Of an excess over a limit next to nothing is added.
+    """
     least, most = (held_limit(graph, part) for part in limits.T)
     within = graph.node("Max", graph.node("Min", scores, most), least)
     unit = graph.constant(scale, graph.real)
@@ -103,7 +106,7 @@ def held_limit(graph: Graph, limit: Any) -> str:
 
 
 def beyond(graph: Graph, excess: str) -> str:
-    """Return what an excess over a limit counts."""
+    """Return the share of an excess that counts."""
     share = graph.node("Div", excess, graph.node("Add", graph.node("Abs", excess), graph.constant(1, graph.real)))
     return graph.node("Mul", share, graph.constant(BEYOND_LIMITS, graph.real))
 

@@ -63,7 +63,7 @@ def default_shape(kind: Kind, n: int) -> Shape:
     Parameters
     ----------
     kind : str
-        "rows", as they are; "rankings", of documents and of labels; "tables", whose features are made anew in each epoch;
+        "rows", as they are; "rankings", of documents and of labels; "tables", whose features are computed in each epoch;
         "sequences"; "large", models of more than two million weights; "single", models that cannot be averaged, as under
         ``average="auto"``, ``warm_start=True`` and callbacks that choose the epochs; "kernels"; "margins" of
         ``Reject(rule="online")``; "nothing", where no held-out score is needed.
