@@ -177,7 +177,7 @@ cdef class Weights(ScoreFunction):
     cdef close_call(self, bint learned):
         """Forget the rows, which are no longer there.
 
-        `learned` says whether any round of theirs was learned.
+        `learned` says whether any of their rounds was trained on.
         """
 
     def close_fit(self):

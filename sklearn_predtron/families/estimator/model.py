@@ -229,7 +229,7 @@ class Model:
     def warn_of_other_format(self, rows: Rows, norm: Any) -> None:
         """Warn once of rows in another format.
 
-        The first rows fixed norm="auto" by theirs.
+        The format of the first rows fixed norm="auto".
         """
         first = self.first_sparse
         if first is not None and rows.sparse != first and isinstance(resolve(Norm, norm, "norm"), Auto):

@@ -638,7 +638,7 @@ def warn_of_scales(X: Any, names: list[Any] | None = None) -> None:
 def warn_of_format(first: bool, norm: str, sparse: bool) -> None:
     """Warn of rows in another format.
 
-    The first rows fixed "auto" by theirs.
+    The format of the first rows fixed "auto".
     """
     warn(
         f"X is {FORMATS[sparse]}, and the first rows were {FORMATS[first]}, for which norm='auto' is {norm!r}: all rows are "

@@ -144,7 +144,10 @@ class Candidate(NamedTuple):
         return BEHIND
 
     def refinements(self) -> list[Candidate]:
-        """Return what is compared with it if it is the best: other powers of the costs of rows, and of labels what they offer."""
+        """Return the candidates to compare with the best one.
+
+        They have other powers of the costs of rows, or other representations of the labels.
+        """
         powers = () if self.batch.costs is None else POWERS[1:]
         others = [self._replace(batch=self.batch.by_power(power)) for power in powers]
         return [*others, *(self._replace(labels=labels) for labels in self.labels.refinements())]
