@@ -188,15 +188,15 @@ class TrainingPlan:
     before: TrainingPlan | None = None
 
     def first_comparison(self) -> TrainingPlan:
-        """Return the plan by which feature maps are compared first: few epochs of few rows; itself if it begins in this way."""
+        """Return the plan of the first comparison of feature maps.
+
+        It has few epochs of few rows.  It is this plan if that begins in the same way.
+        """
         validation = self.validation
         assert validation is not None
-        epochs, numbers = min(FIRST_EPOCHS, self.epochs), validation.units.numbers
-        n_rows = len(validation.units.rows)
-        most, trained = (
-            max(LEAST_UNITS, FIRST_ROWS * len(numbers) // n_rows),
-            np.flatnonzero(validation.fold >= validation.n_models),
-        )
+        epochs, units = min(FIRST_EPOCHS, self.epochs), validation.units
+        most = max(LEAST_UNITS, FIRST_ROWS * len(units.numbers) // len(units.rows))
+        trained = np.flatnonzero(validation.fold >= validation.n_models)
         if len(trained) > most:
             random = generator_of(self.seed, FEW_SEED)
             fold = validation.fold.copy()
@@ -206,7 +206,7 @@ class TrainingPlan:
             validation = validation._replace(fold=fold)
         elif epochs in self.evaluate_after:
             return self
-        return replace(self, validation=validation, evaluate_after=(1, epochs)[epochs == 1 :], epochs=epochs)
+        return replace(self, validation=validation, evaluate_after=tuple(sorted({1, epochs})), epochs=epochs)
 
     def evaluated_once(self, epochs: int) -> TrainingPlan:
         """Return the same plan with one evaluation, after some epochs."""
