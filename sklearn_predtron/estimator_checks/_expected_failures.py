@@ -78,6 +78,7 @@ def _of_predictions(estimator: Any, given: dict[str, Any]) -> dict[str, str]:
     expected: dict[str, str] = {}
     if given.get("reject") is not None:
         expected |= dict.fromkeys([*PREDICTIONS, CLASS_WEIGHT], "rows may be rejected, whose label is no class")
+        expected["check_classifiers_one_label_sample_weights"] = "after a few rows of one class, all others may be rejected"
     expected |= _of_decisions(estimator, given)
     if given.get("fit_intercept") is False:
         expected[CLASS_WEIGHT] = "a class cannot be predicted more often by an intercept"

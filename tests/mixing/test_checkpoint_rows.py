@@ -99,7 +99,7 @@ def test_a_file_that_is_compressed_anew_holds_the_same_rows(tmp_path):
 
 
 @pytest.mark.parametrize("family", families(), ids=lambda family: family.__name__)
-@pytest.mark.filterwarnings("ignore:decision=None cuts")
+@pytest.mark.filterwarnings("ignore:decision=None fits the cut")
 def test_functions_of_other_rows_are_refused(tmp_path, family):
     """Other values, labels or ids; the names of shards are all that they have in common."""
     lesson, path = lesson_for(family), tmp_path / "state"

@@ -448,7 +448,7 @@ def test_what_shards_leave_out_is_said():
         ParameterMixing(watched, shards=2, rounds=1).fit(X, y)
     parts = [lambda: (X[:45], y[:45]), lambda: (X[45:], y[45:])]
     model = PredtronBipartiteClassifier(loss="f1", batch_size=15)
-    with pytest.warns(UserWarning, match="decision=None cuts"):
+    with pytest.warns(UserWarning, match="decision=None fits the cut"):
         ParameterMixing(model, rounds=1).fit(parts, classes=[0, 1], n_features=X.shape[1])
 
 

@@ -772,7 +772,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         >>> explanation = model.explain(X)
         >>> strongest = abs(explanation.values).mean(axis=0).argsort()[::-1][:2]
         >>> print(*explanation.names[strongest], explanation.values.shape)
-        s5 bp (442, 55)
+        s5 bmi (442, 55)
         >>> bool(abs(explanation.scores() - model.decision_function(X)).max() < 1e-12)
         True
         """
