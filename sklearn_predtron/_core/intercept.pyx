@@ -22,7 +22,7 @@ cdef inline Py_ssize_t next_computed(Py_ssize_t rows) noexcept nogil:
     It exceeds the given number of rows so far; r2 is the squared length of the intercept's feature.
     """
     cdef Py_ssize_t stride = 1
-    while rows >= 2 * EXACT * stride:
+    while stride <= rows // (2 * EXACT):  # no product overflows
         stride *= 2
     return (rows // stride + 1) * stride
 

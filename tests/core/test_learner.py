@@ -28,6 +28,7 @@ from scipy import sparse
 
 import sklearn_predtron.updates
 from sklearn_predtron import PredtronClassifier
+from sklearn_predtron._core.intercept import Intercept
 from sklearn_predtron._core.problem import Codes
 from sklearn_predtron._core.rows import dense_rows
 from sklearn_predtron.losses import CostMatrix, ZeroOne
@@ -108,6 +109,14 @@ def test_length_of_the_intercept_in_a_long_stream():
     part = make(update, representation=representations(2)[0]).partial_fit(X[:1100], y[:1100], classes=[0, 1])
     part = pickle.loads(pickle.dumps(part.partial_fit(X[1100:1101], y[1100:1101]))).partial_fit(X[1101:], y[1101:])
     np.testing.assert_array_equal(part.intercept_, whole.intercept_)
+
+
+@pytest.mark.parametrize("rows", [0, 1023, 1024, 2**61, 2**62])
+def test_the_largest_number_of_rows_of_an_intercept_is_restored(rows):
+    """A damaged state may say it: the distance to the row of the next computation must not overflow."""
+    intercept = Intercept(True, "auto")
+    intercept.__setstate__((2.0, 0.5, 3, rows))
+    assert intercept.squared_length == 2.0 and intercept.__reduce__()[2] == (2.0, 0.5, 3, rows)
 
 
 @pytest.mark.parametrize(("k", "p", "number"), pairwise([2, 3, 5, 9, 18, 47], [1, 3, 4, 8, 21, 67], range(-4, 0)))
