@@ -99,7 +99,6 @@ cdef class AskedScores(RecentScores):
 
     def go_on_from(self, RecentScores other not None):
         """Take over a record without followed rounds."""
-        self.divide_by(other.class_weight)
         self.fill(other.rows())
         self.recount(other.recorded)
 

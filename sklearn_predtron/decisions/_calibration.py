@@ -140,7 +140,7 @@ class Calibration(Decision):
     smoothing : float, default=0.1
         The targets of n rows of a class are 1 - smoothing / (n + 2), and smoothed more where all rows are few.
     class_weight : ndarray of shape (k,), default=None
-        The training weights of classes that stand for costs, not for frequencies.
+        The training weights of classes that stand for costs, not for frequencies: a histogram of scores contains them.
     agrees : bool, default=False
         Whether the prediction by the scores themselves must be the most probable one.
     """
@@ -154,9 +154,7 @@ class Calibration(Decision):
     def observer(self, problem: Problem, present: Observer | None, kind: type[RecentScores] = RecentScores) -> Any:
         """Return the record of the last scores, of a kind."""
         kept = present if isinstance(present, kind) and present.kind == self.of.kind else None
-        observer = kind(problem, self.of.kind) if kept is None else kept
-        observer.divide_by(self.class_weight)
-        return observer
+        return kind(problem, self.of.kind) if kept is None else kept
 
     def after_fit(self, learner: Learner, held: HeldOut) -> dict[str, Any]:
         """Return the calibration map fitted on held-out rows."""

@@ -17,6 +17,5 @@ cdef class RecentScores(Observer):
     cdef int[:, ::1] labels, marked_labels
     cdef double[::1] weight, marked_weight
     cdef Py_ssize_t[::1] number, marked_number     # of the row, from 0
-    cdef const double[::1] class_weight
     cdef void put(self, const double* t, double weight) noexcept nogil
     cdef void mark(self) noexcept nogil

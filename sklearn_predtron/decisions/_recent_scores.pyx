@@ -69,26 +69,16 @@ cdef class RecentScores(Observer):
     def sparingly(self, Py_ssize_t every):
         self.every = every
 
-    def divide_by(self, class_weight):
-        """Divide later rounds' weights by those of their classes.
-
-        None divides by nothing.
-        """
-        self.class_weight = class_weight
-
     # -------------------------------------------------------------------------------------------------------------- recording
 
     cdef bint wants(self, Py_ssize_t t) noexcept nogil:
         return t % min(self.every, 1 + t // FREQUENT) == 0
 
     cdef void record(self, double* t, const void* y, Py_ssize_t m, double weight, double keep) noexcept nogil:
-        cdef Py_ssize_t i, j, code
+        cdef Py_ssize_t i, j
         cdef const Relevance* r
         if self.of_codes:
-            code = (<const Py_ssize_t*> y)[0]
-            if self.class_weight is not None and code < self.class_weight.shape[0] and self.class_weight[code] > 0:
-                weight /= self.class_weight[code]
-            self.labels[self.head, 0] = <int> code
+            self.labels[self.head, 0] = <int> (<const Py_ssize_t*> y)[0]
             self.put(t, weight)
         elif self.of_sets:
             for j in range(self.values):
@@ -177,8 +167,8 @@ cdef class RecentScores(Observer):
 
     def __reduce__(self):
         at_mark = self.marked_at == self.recorded
-        weights = () if self.class_weight is None else np.array(self.class_weight)
-        state = self.every, self.recorded, self.marked_at, self.next_mark, self.marked(), () if at_mark else self.rows(), weights
+        # The last place had class weights, by which earlier versions divided.
+        state = self.every, self.recorded, self.marked_at, self.next_mark, self.marked(), () if at_mark else self.rows(), ()
         return type(self), (self.problem, self.kind), state
 
     def __setstate__(self, state):
@@ -187,7 +177,7 @@ cdef class RecentScores(Observer):
         several = not isinstance(since, (tuple, list)) or len(since) > 0
         pattern = (whole(1), count, count, count, self.pattern(length_of(state, 4, 2)),
                    self.pattern(length_of(state, 5, 2)) if several else (), self.pattern_of_weights(length_of(state, 6)))
-        every, recorded, marked_at, next_mark, marked, rows, weights = restored(self, state, pattern)
+        every, recorded, marked_at, next_mark, marked, rows, _ = restored(self, state, pattern)
         at_mark = recorded == marked_at
         if several == at_mark or not marked_at <= recorded < next_mark:
             raise ValueError(f"The saved state of a {type(self).__name__} is damaged: it lacks rows, or has too many.")
@@ -197,7 +187,6 @@ cdef class RecentScores(Observer):
         self.every, self.recorded, self.next_mark = every, recorded, next_mark
         if rows:
             self.fill(rows)
-        self.divide_by(weights if len(weights) else None)
 
     def pattern_of_weights(self, n):
         """Return the pattern for class weights, if any."""

@@ -38,15 +38,12 @@ class RowCosts(NamedTuple):
         The cost of each prediction for each true class.
     codes : ndarray of shape (n,)
         The numbers of the true classes.
-    apart : ndarray of shape (n,) or None
-        Weights of classes by the costs of a loss, which these costs replace; None is ones.
     power : float, default=0.5
         The weight of a row is its mean cost of a mistake to this power.
     """
 
     table: NDArray
     codes: NDArray
-    apart: NDArray | None
     power: float = STREAM_POWER
 
     def mistakes(self) -> NDArray:
@@ -60,8 +57,7 @@ class RowCosts(NamedTuple):
 
     def weights(self) -> NDArray:
         """Return the weight of each row by its costs."""
-        weight = self.mistakes() ** self.power
-        return weight if self.apart is None else weight / self.apart
+        return self.mistakes() ** self.power
 
     def paid(self, probabilities: NDArray, rows: NDArray) -> NDArray:
         """Return the realised cost of minimum-expected-cost predictions."""

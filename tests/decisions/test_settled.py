@@ -14,8 +14,6 @@ from sklearn_predtron import (
     PredtronMultilabelClassifier,
     PredtronOrdinalClassifier,
 )
-from sklearn_predtron._core.problem import Codes
-from sklearn_predtron._core.rows import dense_rows
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.standard_normal((150, 4))
@@ -125,11 +123,10 @@ def test_what_no_decision_settles_is_refused_by_name(name, path, bad, message):
 
 
 @pytest.mark.parametrize("way", [copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))], ids=["copy", "pickle"])
-def test_copies_of_learners_take_weights_of_classes_out_of_what_they_record(way):
-    """As shards of a mixture learn, whose estimators are not asked again."""
+@pytest.mark.parametrize("size", [1, 150])  # the fast path of rows, and batches
+def test_copies_record_rows_by_their_frequency_not_by_the_weights_of_their_classes(way, size):
     model = PredtronBinaryClassifier(loss=[[0, 1], [4, 0]], average="linear").partial_fit(X[:50], TWO[:50], classes=[0, 1])
-    learner = way(model._model.learner)
-    weight = np.where(TWO[50:] == 1, 2.0, 1.0)  # roots of costs
-    learner.learn(dense_rows(X[50:]), Codes(TWO[50:].astype(np.intp)), None, weight)
-    recorded = learner.observer.rows()[2]
-    np.testing.assert_array_equal(recorded, np.ones(len(recorded)))
+    other = way(model)
+    for first in range(50, 150, size):
+        other.partial_fit(X[first : first + size], TWO[first : first + size])
+    assert (other._model.learner.observer.rows()[2] == np.ones(150)).all()

@@ -73,19 +73,21 @@ class Batch(NamedTuple):
     order: NDArray | None  # the rows of positive weight; None is all
     frequency: NDArray | None = None  # the weights of rows of X that stand for how frequent they are, in learning or not
     costs: Any = None  # the costs of the rows, if they differ from row to row
-    before_costs: NDArray | None = None  # the weights of rows without these costs; None is ones
+    importance: NDArray | None = None  # the weights of rows by their classes, which training multiplies with the frequency
 
     def weighted_by(self, costs: Any) -> Batch:
         """Return the batch with rows weighted by costs, too."""
-        weight, before = costs.weights(), self.weight if self.costs is None else self.before_costs
-        return self._replace(weight=weight if before is None else before * weight, costs=costs, before_costs=before)
+        weight = costs.weights() if self.importance is None else self.importance * costs.weights()
+        return self._replace(weight=weight if self.frequency is None else product(self.frequency, weight), costs=costs)
 
-    def as_they_came(self, rows: NDArray) -> NDArray:
-        """Return the weights without those of costs.
+    @property
+    def has_importance(self) -> bool:
+        """Whether rows are weighted by more than their frequency."""
+        return self.importance is not None or self.costs is not None
 
-        They are the weights of the given rows.
-        """
-        return np.ones(len(rows)) if self.before_costs is None else self.before_costs[rows]
+    def frequencies(self, rows: NDArray) -> NDArray:
+        """Return the frequency of the given rows."""
+        return np.ones(len(rows)) if self.frequency is None else self.frequency[rows]
 
     def by_power(self, power: float) -> Batch:
         """Return the batch weighted by another power of costs."""
@@ -177,16 +179,17 @@ class RowReader:
         if sample_weight is not None:
             weight = np.ascontiguousarray(check_sample_weight(sample_weight, X))
         frequency = weight
-        of_label = self.weights(codec, labels, weight, partial=partial)
-        if of_label is not None:
-            weight = of_label if weight is None else product(weight, of_label)
+        importance = self.weights(codec, labels, weight, partial=partial)
+        if importance is not None:
+            weight = importance if weight is None else product(weight, importance)
         order = None
         if weight is not None and not weight.all():
             order = np.flatnonzero(weight)
             if len(order) == 0 and not partial:
                 raise ValueError("sample_weight is zero for every row; at least one weight must be positive.")
         call_metadata = None if known is None else known.call_metadata
-        return TrainingInput(Batch(X, rows, labels, weight, order, frequency), codec, columns, call_metadata)
+        batch = Batch(X, rows, labels, weight, order, frequency, importance=importance)
+        return TrainingInput(batch, codec, columns, call_metadata)
 
     def _rows(self, X: Any, columns: Columns | None) -> tuple[Any, Rows, Columns]:
         """Check X, and read it in place.

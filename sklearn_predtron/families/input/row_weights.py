@@ -110,11 +110,13 @@ class WeighedClasses(RowReader):
         sample_weight: Any = None,
         costs: Any = None,
     ) -> TrainingInput:
-        """Return the training input, weighted by `costs`.
+        """Return the training input, weighted by `costs` if they are given.
 
-        Rows are weighted if costs are given.
+        They replace the weights of classes by the costs of the loss.
         """
-        reading = super().read(X, y, labels_of, known, partial=partial, classes=classes, sample_weight=sample_weight)
+        reader = self if costs is None else WeighedClasses(self.name, self.class_weight, no_weights, self.by_row)
+        given = {"partial": partial, "classes": classes, "sample_weight": sample_weight}
+        reading = RowReader.read(reader, X, y, labels_of, known, **given)
         codec: Any = reading.labels
         among, codes = codec.classes, reading.batch.labels.array
         if isinstance(self.class_weight, str):
@@ -122,9 +124,7 @@ class WeighedClasses(RowReader):
             reading = reading._replace(call_metadata=KnownCosts.none((len(among), len(among)), weights))
         if costs is None:
             return reading
-        by_costs = self.by_costs(among)
-        table = self.by_row(costs, among, len(codes))
-        return weighed(reading, RowCosts(table, codes, None if by_costs is None else by_costs[codes]), partial=partial)
+        return weighed(reading, RowCosts(self.by_row(costs, among, len(codes)), codes), partial=partial)
 
     def weights(self, codec: Classes, labels: Codes, weight: NDArray | None, *, partial: bool) -> NDArray | None:
         """Return each row's weight by its class."""
@@ -181,6 +181,10 @@ class WeighedClasses(RowReader):
         None for "balanced".
         """
         return None if isinstance(self.class_weight, str) else ClassReader(codec.classes, self.of_classes(codec))
+
+
+def no_weights(classes: NDArray) -> None:
+    """Return no weights of classes."""
 
 
 def product(weight: NDArray, other: NDArray | None) -> NDArray:

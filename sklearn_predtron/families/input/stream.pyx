@@ -296,6 +296,7 @@ cdef class Stream:
     cdef bint learn(self, X, y) except -1:
         cdef Rows rows = plain_rows(X) if self.features is None else self.features.plain_rows(X)
         cdef Py_ssize_t before, refused
+        cdef const double[::1] weight, frequency = None
         cdef Labels labels
         if rows is not None and self.of_one_format and rows.sparse != self.sparse:
             return False
@@ -305,7 +306,10 @@ cdef class Stream:
         if labels is None:
             return False
         before = self.learner.counts.t
-        refused = self.learner.learn(self.reader.rounds(rows), labels, None, self.reader.weight(labels))
+        weight = self.reader.weight(labels)
+        if weight is not None and self.learner.observer is not None and self.learner.observer.as_given:
+            frequency = np.ones(weight.shape[0])
+        refused = self.learner.learn(self.reader.rounds(rows), labels, None, weight, counts=frequency)
         if refused >= 0:
             raise ValueError(self.learner.why_refused(refused, before))
         return True

@@ -212,11 +212,11 @@ def learn_in_order(model: Model, batch: Batch | None) -> None:
 
 
 def counts_of(learner: Learner, batch: Batch) -> NDArray | None:
-    """Return the rows' weights without their costs.
+    """Return the frequencies with which an observer counts the rows.
 
-    They are for an observer of rows as they came; None if it needs none.
+    None if they are the weights of training.
     """
-    if batch.costs is None or learner.observer is None or not learner.observer.as_given:
+    if not batch.has_importance or learner.observer is None or not learner.observer.as_given:
         return None
-    counts = batch.as_they_came(np.arange(batch.rows.n) if batch.order is None else batch.order)
+    counts = batch.frequencies(np.arange(batch.rows.n) if batch.order is None else batch.order)
     return counts if len(counts) else None

@@ -96,7 +96,6 @@ class Epochs:
         self.rows = np.arange(batch.rows.n) if self.there is None else self.there
         self.usual = 1.0  # the weight of a round if rows appear in proportion to their weights
         self.ends: NDArray | None = None
-        self.by_costs = batch.costs is not None
         if random is not None and batch.weight is not None:
             self._resample(batch.weight[self.rows], random)
 
@@ -130,17 +129,20 @@ class Epochs:
     def _drawn(self, observed: str | None) -> dict[str, Any]:
         if self.random is None:
             drawn = {"order": self.there, "weight": self.weight, "counted_first": self.rows}
-            return {**drawn, "counts": self.batch.as_they_came(self.rows)} if observed == "first" and self.by_costs else drawn
+            important = observed == "first" and self.batch.has_importance
+            return {**drawn, "counts": self.batch.frequencies(self.rows)} if important else drawn
         order = self.random.permutation(self._sample(self.random)).astype(np.intp, copy=False)
         if self.ends is None:
-            return {"order": order, "usual": self.usual, "counted_first": order}
+            drawn = {"order": order, "usual": self.usual, "counted_first": order}
+            important = observed == "first" and self.batch.has_importance
+            return {**drawn, "counts": self.batch.frequencies(order)} if important else drawn
         if observed is None:
             return {"order": order, "usual": self.usual, "counted_first": order, "observed": False}
         if observed == "first":
             counts = first_appearances(order)
-            if self.by_costs:
+            if self.batch.has_importance:
                 weight: Any = self.batch.weight
-                counts *= self.batch.as_they_came(order) / weight[order]  # costs are no frequencies
+                counts *= self.batch.frequencies(order) / weight[order]  # rows appear in proportion to their weights
             return {"order": order, "usual": self.usual, "counted_first": order, "counts": counts}
         # Drawn by row: among the first appearances of a whole epoch rows of large weight would be early, when little is learned.
         numbers, row = np.unique(order, return_inverse=True)
