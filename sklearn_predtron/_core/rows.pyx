@@ -166,6 +166,9 @@ cdef class Rows:
         """
         raise TypeError(f"{type(self).__name__} are not made of a table.")
 
+    def keep(self):
+        """Keep computed rows for later epochs, if that saves time."""
+
     def another(self, X):
         """Return rows of another matrix, made like these."""
         return csr_rows(X) if issparse(X) else dense_rows(X)
@@ -429,6 +432,9 @@ cdef class QueryRows(Rows):
 
     def under(self, row_map):
         return QueryRows(self.documents.under(row_map), self.start, self.row_numbers, self.given)
+
+    def keep(self):
+        self.documents.keep()
 
     def another(self, X):
         return self.documents.another(X)

@@ -669,7 +669,7 @@ class RandomFourier(FeatureMap):
     Rahimi and Recht (2007): the features sqrt(2 / D) cos(w_k z + b_k), k = 1..D, of z = (x - mean) / sd have inner products near
     exp(-gamma |z - z'|^2), for w_k normal with variance 2 gamma and b_k uniform.  The columns hold numbers; a missing value is
     replaced by its column's mean.  Mean and deviation are those of at most 100,000 evenly spaced rows.  Rows have all features
-    and are dense.
+    and are dense.  A fit keeps the features of the first rows, 64 MB at most, and computes the others in each epoch.
 
     Parameters
     ----------

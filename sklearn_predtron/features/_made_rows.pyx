@@ -1,6 +1,6 @@
 """Rows that a feature map makes on request.
 
-Nothing of the number of rows times the number of features is stored.
+Nothing of the number of rows times the number of features is stored, but for the first dense rows of a fit.
 """
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
@@ -20,6 +20,7 @@ cdef enum:
     BLOCKS = 3
     MOST_TOGETHER = 64
     BLOCK_BYTES = 1 << 17   # a block stays in a cache near the core
+    KEPT_BYTES = 1 << 26    # of dense rows that a fit keeps, at most: to compute a row takes longer than to read it
     ENTRY = sizeof(int32_t) + sizeof(double)
 
 # The kernels of CSR rows of doubles with indices of 32 bits.
@@ -89,10 +90,16 @@ cdef class MadeRows(Rows):
         """Return the same rows with other buffers."""
         cdef MadeRows rows = MadeRows.__new__(MadeRows)
         rows.attach(self.map, self.table, together)
+        rows.kept, rows.n_kept = self.kept, self.n_kept
         return rows
 
     cdef Rows apart(self):
         return self.with_room(self.together)
+
+    def keep(self):
+        if not self.sparse and self.n_kept == 0:
+            self.kept = self.first_rows(min(self.n, KEPT_BYTES // (self.p * <Py_ssize_t> sizeof(double))))
+            self.n_kept = self.kept.shape[0]
 
     def under(self, row_map):
         return dense_rows(self.table) if row_map is None else MadeRows(row_map, self.table)
@@ -105,6 +112,9 @@ cdef class MadeRows(Rows):
 
     cdef void view(self, Py_ssize_t i, View* x) noexcept nogil:
         cdef Py_ssize_t slot
+        if i < self.n_kept:
+            self.show_kept(i, i + 1, x)
+            return
         for slot in range(self.singles):
             if self.first[slot] == i:
                 self.show(slot, x)
@@ -116,6 +126,9 @@ cdef class MadeRows(Rows):
 
     cdef Py_ssize_t view_together(self, Py_ssize_t first, Py_ssize_t last, View* x) noexcept nogil:
         cdef Py_ssize_t slot, end = min(last, first + self.together)
+        if end <= self.n_kept:
+            self.show_kept(first, end, x)
+            return end
         for slot in range(self.singles, self.singles + BLOCKS):
             if self.first[slot] == first and self.end[slot] == end:
                 self.show(slot, x)
@@ -148,6 +161,13 @@ cdef class MadeRows(Rows):
             x.start = &self.start[before + slot]
             x.first.n = x.start[1] - x.start[0]
 
+    cdef void show_kept(self, Py_ssize_t first, Py_ssize_t end, View* x) noexcept nogil:
+        """Return rows that are kept."""
+        x.m = end - first
+        x.p, x.k, x.norm2 = self.p, self.k, -1
+        x.first.value = &self.kept[first, 0]
+        x.first.index, x.start, x.first.n = NULL, NULL, self.p
+
     cdef Py_ssize_t make(self, Py_ssize_t i, int32_t* index, double* value) noexcept nogil:
         """Make row i; return its number of values."""
         return self.map.make(self.data + i * self.row_size, self.single, self.scratch, index, value)
@@ -156,7 +176,10 @@ cdef class MadeRows(Rows):
         return self.n * self.map.most
 
     cdef void prefetch(self, Py_ssize_t i) noexcept nogil:
-        prefetch_bytes(self.data + i * self.row_size, min(self.row_size, 4096))
+        if i < self.n_kept:
+            prefetch_bytes(<const char*> &self.kept[i, 0], min(self.p * <Py_ssize_t> sizeof(double), 4096))
+        else:
+            prefetch_bytes(self.data + i * self.row_size, min(self.row_size, 4096))
 
     cdef bint ordinary(self) noexcept nogil:
         return True     # values are finite and at most 6, and one of each column that is there at least 1/2, if it is sparse

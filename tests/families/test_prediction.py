@@ -4,8 +4,11 @@ import joblib
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
+from threadpoolctl import threadpool_limits
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronMultilabelClassifier, PredtronOrdinalClassifier
+from sklearn_predtron._support.threads import count_threads
 from sklearn_predtron.families.estimator import model as scoring
 
 KINDS = [PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier, PredtronMultilabelClassifier]
@@ -46,6 +49,17 @@ def test_what_is_not_finite_is_refused_in_every_block(bad, message, row, monkeyp
     for n_jobs in (1, 2):
         with joblib.parallel_config(n_jobs=n_jobs), pytest.raises(ValueError, match=message):
             model.predict(X)
+
+
+def test_long_computations_have_the_threads_of_scikit_learn():
+    with threadpool_limits(1):
+        assert count_threads(is_long=True) == 1
+    assert count_threads(is_long=True) == _openmp_effective_n_threads()
+    assert count_threads(is_long=False) == 1
+    with joblib.parallel_config(n_jobs=3):
+        assert count_threads(is_long=True) == count_threads(is_long=False) == 3
+    jobs = (joblib.delayed(count_threads)(is_long=True) for _ in range(2))
+    assert joblib.Parallel(2, backend="threading")(jobs) == [1, 1]
 
 
 def test_threads_share_the_blocks_of_any_backend(monkeypatch):

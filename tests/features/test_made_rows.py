@@ -126,6 +126,23 @@ def test_threads_learn_and_predict_from_the_same_rows(encoder):
         assert_array_equal(found[k], scores_of(learners[4], stored(Z), 1))
 
 
+@pytest.mark.parametrize("encoder", [PiecewiseLinear(n_pairs=6), RandomFourier()], ids=repr)
+def test_rows_that_are_kept_are_the_same(encoder):
+    """Of a thousand cosines, 64 MB are the first 8,388 rows."""
+    matrix, _, y = fitted(encoder, n=9000)
+    order = np.random.default_rng(1).permutation(len(y)).astype(np.intp)
+    found = []
+    for kept in (False, True):
+        made = encoder.rows(matrix)
+        if kept:
+            made.keep()
+        learner = learner_of(encoder.transform(table(40)), y, PredtronBinaryClassifier(norm="l2"))
+        assert learner.learn(made, Codes(y), order) == -1
+        found.append((weights_of(learner), scores_of(learner, made, 1)))
+    assert_array_equal(found[0][0], found[1][0])
+    assert_array_equal(found[0][1], found[1][1])
+
+
 def test_blocks_are_as_long_as_they_must_be():
     matrix, Z, _ = fitted(PiecewiseLinear(n_pairs=100), n=400)
     encoder = PiecewiseLinear(n_pairs=100).fit(matrix)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -20,6 +20,7 @@ from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.predictors import are_few
 from sklearn_predtron._core.rows import OVERFLOW, Rows
 from sklearn_predtron._support.parts import Part, resolve
+from sklearn_predtron._support.threads import count_threads
 from sklearn_predtron._support.version import __version__
 from sklearn_predtron.decisions._base import PLAIN, Decision, HeldOut
 from sklearn_predtron.families.estimator import saving
@@ -31,7 +32,7 @@ from sklearn_predtron.norms import Auto, Norm
 from sklearn_predtron.norms._sparse import SparseWeights
 
 BLOCK = 1 << 16  # scores of a block, which fit the processor's cache
-MANY_BLOCKS = 64  # threads are used from so many blocks on: their start takes as long as some blocks
+MANY_BLOCKS = 64  # from which on threads are used: their start takes as long as some blocks
 UNSAVED_FIELDS = ("stream", "is_current", "cached_decision", "parameters")  # fields that are not saved
 
 # Names of fields in saved models, where they differ.
@@ -447,7 +448,7 @@ def has_blocks(learner: Learner, rows: Rows) -> bool:
 def map_blocks(n: int, size: int, work: Callable[[int, int], Any]) -> list[Any]:
     """Return work(first, last) for blocks of n rows."""
     blocks = [(first, min(first + size, n)) for first in range(0, n, size)]
-    n_jobs = effective_n_jobs(None) if len(blocks) >= MANY_BLOCKS else 1
+    n_jobs = count_threads(is_long=True) if len(blocks) >= MANY_BLOCKS else 1
     if n_jobs == 1:
         return map_some(work, blocks)
     cuts = np.linspace(0, len(blocks), n_jobs + 1).astype(int)

@@ -127,31 +127,30 @@ class Epochs:
         return self.batch, self._drawn(observed)
 
     def _drawn(self, observed: str | None) -> dict[str, Any]:
+        important = observed == "first" and self.batch.has_importance
         if self.random is None:
-            drawn = {"order": self.there, "weight": self.weight, "counted_first": self.rows}
-            important = observed == "first" and self.batch.has_importance
-            return {**drawn, "counts": self.batch.frequencies(self.rows)} if important else drawn
+            counts = {"counts": self.batch.frequencies(self.rows)} if important else {}
+            return {"order": self.there, "weight": self.weight, "counted_first": self.rows, **counts}
         order = self.random.permutation(self._sample(self.random)).astype(np.intp, copy=False)
         if self.ends is None:
-            drawn = {"order": order, "usual": self.usual, "counted_first": order}
-            important = observed == "first" and self.batch.has_importance
-            return {**drawn, "counts": self.batch.frequencies(order)} if important else drawn
+            counts = {"counts": self.batch.frequencies(order)} if important else {}
+            return {"order": order, "usual": self.usual, "counted_first": order, **counts}
         if observed is None:
             return {"order": order, "usual": self.usual, "counted_first": order, "observed": False}
         if observed == "first":
-            counts = first_appearances(order)
-            if self.batch.has_importance:
+            appeared = first_appearances(order)
+            if important:
                 weight: Any = self.batch.weight
-                counts *= self.batch.frequencies(order) / weight[order]  # rows appear in proportion to their weights
-            return {"order": order, "usual": self.usual, "counted_first": order, "counts": counts}
+                appeared *= self.batch.frequencies(order) / weight[order]  # rows appear in proportion to their weights
+            return {"order": order, "usual": self.usual, "counted_first": order, "counts": appeared}
         # Drawn by row: among the first appearances of a whole epoch rows of large weight would be early, when little is learned.
         numbers, row = np.unique(order, return_inverse=True)
         last = (self.random.random(len(numbers)) < 0.5)[row]
         last |= not last.any()
         order = np.concatenate([order[~last], order[last]])
-        counts = first_appearances(order)
-        counts[: np.count_nonzero(~last)] = 0
-        return {"order": order, "usual": self.usual, "counted_first": order, "counts": counts}
+        appeared = first_appearances(order)
+        appeared[: np.count_nonzero(~last)] = 0
+        return {"order": order, "usual": self.usual, "counted_first": order, "counts": appeared}
 
     def _sample(self, random: np.random.Generator) -> NDArray:
         """Return the rows of an epoch."""

@@ -7,12 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing, indexable
 
 from sklearn_predtron._core.contributions import add, advance, contribution
 from sklearn_predtron._core.learner import Learner
+from sklearn_predtron._support.threads import count_threads
 from sklearn_predtron.decisions._base import HeldOut
 from sklearn_predtron.decisions._maps import root_mean_square
 from sklearn_predtron.families.training.composition import Blueprint
@@ -24,6 +25,7 @@ LEAST_GAIN = 0.02  # of the held-out losses, relative to the best so far, that i
 DIVERGED = 30.0  # times the median size of the scores: a fold model that has them is left out
 MODELS_SEED = 6  # of what shuffles the rows of each fold model, beside the seed of the fit
 MOST_EVALUATED = 4_000  # held-out rows by which checkpoints are compared
+MANY_PRODUCTS = 10**7  # of values and weights, about 20 ms of training, for which threads are worth their start
 
 
 class RowLosses(NamedTuple):
@@ -189,6 +191,7 @@ class TrainingRun:
         trainer, marks = self.trainer, self.plan.evaluate_after
         every = trainer.monitor.active or self.patience is not None
         trainer.take_up(self.candidate)
+        self.candidate.batch.rows.keep()
         for epochs in range(1, marks[-1] + 1) if every else marks:
             if self.over or epochs > (until or marks[-1]):
                 break
@@ -223,9 +226,10 @@ class TrainingRun:
         self.over = over or self.stopped or behind or ratio > 1 - LEAST_GAIN
 
     def train(self, epochs: int) -> list[float]:
-        """Train all fold models for some epochs, over the threads that joblib gives; return the mean loss of each epoch."""
-        models = self.models
-        n_jobs = 1 if models[0].learner.problem.in_python else min(effective_n_jobs(None), len(models))
+        """Train all fold models for some epochs, on several threads if that takes long; return the mean loss of each epoch."""
+        models, problem = self.models, self.models[0].learner.problem
+        products = epochs * len(models) * problem.d * self.candidate.batch.X.size
+        n_jobs = 1 if problem.in_python else min(count_threads(is_long=products >= MANY_PRODUCTS), len(models))
         if n_jobs == 1:
             curves = [model.train(epochs) for model in models]
         else:
