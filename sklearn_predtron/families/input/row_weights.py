@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -114,7 +115,10 @@ class WeighedClasses(RowReader):
 
         They replace the weights of classes by the costs of the loss.
         """
-        reader = self if costs is None else WeighedClasses(self.name, self.class_weight, no_weights, self.by_row)
+        reader = self
+        if costs is not None:
+            reader = copy.copy(self)
+            reader.by_costs = no_weights
         given = {"partial": partial, "classes": classes, "sample_weight": sample_weight}
         reading = RowReader.read(reader, X, y, labels_of, known, **given)
         codec: Any = reading.labels

@@ -24,7 +24,7 @@ from sklearn_predtron.features import RandomFourier
 from sklearn_predtron.losses._by_row import POWERS
 
 ACCEPTED: list[Any] = [CvObject(), Options(Integral, {0})]  # by the parameter `cv`
-LEAST_UNITS = 20  # rows, queries or sequences that validation is worth
+LEAST_UNITS = 6  # rows, queries or sequences that validation is worth
 MOST_WEIGHTS = 2**21  # of a model of which five may be kept side by side
 LARGEST_SPLIT, SHARE = 5_000, 5  # a validation split has one unit in five, and at most so many
 FOLDS_SEED, FEW_SEED = 5, 7  # of what draws the folds, and the rows of a first comparison, beside the seed of the fit
