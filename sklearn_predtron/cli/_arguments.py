@@ -216,7 +216,7 @@ def build_parser() -> Parser:
     parser.add_argument(
         "--plot",
         metavar="FILE",
-        help="without TRAIN: draw losses and times, ours / theirs, to a .png, .svg or .pdf (extra plot)",
+        help="without TRAIN: draw the ratios of losses and times to those of peers, to a .png, .svg or .pdf (extra plot)",
     )
     parser.add_argument("--quiet", action="store_true", default=None, help="show neither table nor progress")
     learner = parser.add_argument_group("the learner")
