@@ -29,7 +29,7 @@ def check_picture(job: Job) -> None:
     if job.plot is None:
         return
     if job.train or job.load:
-        raise UsageError("--plot draws the data that are learned without TRAIN; it is not for files")
+        raise UsageError("--plot is for the comparison without TRAIN, not for files")
     if job.compare is False:
         raise UsageError("--plot draws ratios to peers, which --no-compare leaves out")
     if Path(job.plot).suffix.lower() not in FORMATS:

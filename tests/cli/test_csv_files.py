@@ -263,8 +263,8 @@ def test_what_a_saved_model_fixes(capsys, tables, tmp_path):
     load = ["--load", tmp_path / "m", "--test"]
     assert "--label is fixed by the estimator of --load" in usage_error(capsys, *load, tables / "test-n.csv", "--label", "pay")
     for text, reason in [
-        ("pay,group\n1,2\n", "line 1: there is no column 'age', which was learned"),
-        ("pay,age,id,group\n1,2,3,1\n", "line 1: the column 'id' is none of those that were learned, nor the label"),
+        ("pay,group\n1,2\n", "line 1: there is no column 'age', which training had"),
+        ("pay,age,id,group\n1,2,3,1\n", "line 1: the column 'id' is neither a column of training nor the label"),
         ("1\n", "line 1: the first row has 1 column; accepted are 3 with the label, or 2 without it"),
         ("pay,age,group\n1,2,1\n1,x,1\n", "line 3: the column 'age' has 'x', which is no finite number"),
         ("pay,age,group\n1,,1\n", "line 2: the column 'age' has '', which is no finite number"),
@@ -319,7 +319,7 @@ def test_broken_lines(capsys, tmp_path, text, line, reason, kept):
     path = tmp_path / "a.csv"
     path.write_bytes(text.encode("latin-1"))
     code, out, err = run(capsys, path, "--save", tmp_path / "m", "--quiet")
-    rest = f"the {kept} rounds before it are kept, in {tmp_path / 'm'}" if kept else "nothing was learned before it"
+    rest = f"the {kept} rounds before it are kept, in {tmp_path / 'm'}" if kept else "there is no trained model yet"
     assert (code, out, err) == (1, "", f"error: {path}, line {line}: {reason}; {rest}\n")
 
 
