@@ -90,7 +90,8 @@ def ranked(labels: NDArray, y: Any, estimator: Any) -> NDArray:
         return declared
     if len(labels) > 2 and labels.dtype.kind in "OUST" and (labels[:-1] < labels[1:]).all():
         warn(
-            f"labels=None: ranks are numbered in the alphabetical order of classes_, {labels.tolist()}; pass labels in rank order."
+            f"labels=None: ranks are numbered in the alphabetical order of classes_, {labels.tolist()}; "
+            "pass labels in rank order."
         )
     return labels
 
