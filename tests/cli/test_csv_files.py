@@ -207,7 +207,7 @@ def test_tables_of_few_rows(capsys, tmp_path):
     how = [tmp_path / "a.csv", "--test", tmp_path / "a.csv", "--features", "piecewise", "--json", "--no-compare"]
     code, _, err = run(capsys, *how)
     assert code == 0 and err.startswith(
-        "warning: features='piecewise' are made of the first 500 rows that are learned, and TRAIN"
+        "warning: features='piecewise' are fitted to the first 500 training rows, and TRAIN"
     )
     _, out, err = run(capsys, *how, "--epochs", 2)
     assert err == "" and json.loads(out)["results"][0]["held_out_score"] == 1
