@@ -67,7 +67,7 @@ class DocumentReader(BlockReader):
         return reading
 
 
-@documented(updates=UPDATES + ', "slam", "max_pair", "listnet"', rows="queries", judged="the mean loss", or_learned="")
+@documented(updates=UPDATES + ', "slam", "max_pair", "listnet"', rows="queries", judged="the mean loss")
 class PredtronRanker(BasePredtron):
     """Subset ranking: scores the documents of queries.
 

@@ -206,9 +206,7 @@ def test_tables_of_few_rows(capsys, tmp_path):
     pd.DataFrame({"word": words, "y": np.isin(words, "b") * 1}).to_csv(tmp_path / "a.csv", index=False)
     how = [tmp_path / "a.csv", "--test", tmp_path / "a.csv", "--features", "piecewise", "--json", "--no-compare"]
     code, _, err = run(capsys, *how)
-    assert code == 0 and err.startswith(
-        "warning: features='piecewise' are fitted to the first 500 training rows, and TRAIN"
-    )
+    assert code == 0 and err.startswith("warning: features='piecewise' are fitted to the first 500 training rows, and TRAIN")
     _, out, err = run(capsys, *how, "--epochs", 2)
     assert err == "" and json.loads(out)["results"][0]["held_out_score"] == 1
 
