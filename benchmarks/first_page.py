@@ -33,7 +33,7 @@ TICKS = {
 
 SGD, LOGISTIC = "`SGDClassifier`, averaged", "`LogisticRegression`"
 ONE_EACH = "`OneVsRestClassifier`"
-COST, FIT, ROW, TOKENS = "average cost", "time of a fit", "learning from a row", "error of tokens"
+COST, FIT, ROW, TOKENS = "average cost", "time of a fit", "training on a row", "error of tokens"
 TAGGED, ROWS = "handwritten words (2 splits), 2 generated texts", "generated, 100 columns"
 
 
@@ -152,7 +152,7 @@ COMPARISONS = [
     Comparison("stream, row by row", "river", ROWS, time=headline("stream", ROW, "river LogisticRegression"), in_table=True),
     Comparison("stream, row by row", "Vowpal Wabbit", ROWS, time=headline("stream", ROW, "Vowpal Wabbit")),
     Comparison(
-        "text file", "Vowpal Wabbit", "generated, 100,000 rows", time=headline("files", "learning from text", "Vowpal Wabbit")
+        "text file", "Vowpal Wabbit", "generated, 100,000 rows", time=headline("files", "training on text", "Vowpal Wabbit")
     ),
     Comparison(
         "classes (error)",

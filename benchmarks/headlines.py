@@ -143,12 +143,12 @@ HEADLINES = [
         for kind, title in (("dense", "dense"), ("CSR", "sparse"))
     ),
     Headline("predict", "predicting a row", SGD, "Prediction, one row", "to SGDClassifier (ratio)"),
-    Headline("predict", "learning from a row and predicting it", SGD, "Prediction, one row", "to SGDClassifier (ratio)#2"),
+    Headline("predict", "training on a row and predicting it", SGD, "Prediction, one row", "to SGDClassifier (ratio)#2"),
     Headline("updates", "time of the default fit", SGD + ", averaged", "The default fit", TIMES, inverse=True, limited=True),
     *(
         Headline(
             "files",
-            "learning from text",
+            "training on text",
             other,
             "Text files, rows a second",
             "times as many (ratio)",
@@ -158,11 +158,11 @@ HEADLINES = [
         )
         for other in ("former reader + learning", "Vowpal Wabbit")
     ),
-    Headline("stream", "learning from a row", SGD, "Streams, one row at a time", "ratio", inverse=True, limited=True),
+    Headline("stream", "training on a row", SGD, "Streams, one row at a time", "ratio", inverse=True, limited=True),
     *(
         Headline(
             "stream",
-            "learning from a row",
+            "training on a row",
             baseline,
             "Streams, one row at a time",
             "ratio",
