@@ -181,7 +181,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
     intercept_ : ndarray of shape (1,)
         Offset of the score, less `threshold_`.
     threshold_ : float
-        The fitted cut of the score; `decision_function` subtracts it, so that its own cut is 0.
+        The fitted threshold of the score; `decision_function` subtracts it, so that its boundary is 0.
     {features_}
     {norm_}
     {last_coef_}
