@@ -192,14 +192,14 @@ def test_the_column_of_the_labels(capsys, tmp_path):
         (",y,1\n1,y,1\n2,z,0\n", ["--features", "auto"], 3),
     ],
 )
-@pytest.mark.filterwarnings("ignore:features='auto' are made of the first 500 rows")
+@pytest.mark.filterwarnings("ignore:features='auto' are fitted to the first 500 training rows")
 def test_names_in_the_first_line(capsys, tmp_path, text, option, rows):
     (tmp_path / "a.csv").write_text(text)
     code, out, err = run(capsys, tmp_path / "a.csv", *option, "--json", "--no-compare")
     assert (code, err) == (0, "") and json.loads(out)["results"][0]["rounds"] == rows
 
 
-@pytest.mark.filterwarnings("default:features='piecewise' are made of the first 500 rows")
+@pytest.mark.filterwarnings("default:features='piecewise' are fitted to the first 500 training rows")
 def test_tables_of_few_rows(capsys, tmp_path):
     """Of which no features are made; what repeats them is learned."""
     words = np.random.default_rng(0).choice(["a", "b", "c"], 300)
@@ -371,11 +371,11 @@ def test_labels_that_are_measurements(capsys, tmp_path):
     assert code == 0 and "has 300 distinct labels in 300 rows, as measurements have, and each is a class; --label names" in err
 
 
-@pytest.mark.filterwarnings("default:features='piecewise' are made of the first 500 rows")
+@pytest.mark.filterwarnings("default:features='piecewise' are fitted to the first 500 training rows")
 def test_the_warning_of_few_rows_counts_rows(capsys, tables):
     options = ["--features", "piecewise", "--epochs", 2, "--label", "group", "--quiet"]
     (tables / "few.csv").write_text("".join((tables / "train-n.csv").read_text().splitlines(keepends=True)[:201]))
-    assert "TRAIN has 200 in each of 2 epochs, of which" in run(capsys, tables / "few.csv", *options)[2]
+    assert "TRAIN has 200 in each of 2 epochs: numbers" in run(capsys, tables / "few.csv", *options)[2]
 
 
 @pytest.mark.parametrize(
@@ -387,7 +387,7 @@ def test_the_warning_of_few_rows_counts_rows(capsys, tables):
         ("a.svm", "0 1:1\n\n1 1:2\n", "1:1\n\n\n1:2\n"),
     ],
 )
-@pytest.mark.filterwarnings("ignore:features='piecewise' are made")
+@pytest.mark.filterwarnings("ignore:features='piecewise' are fitted")
 def test_blank_lines(capsys, tmp_path, name, learned, asked):
     """In files with labels they are left out; in others they are rows, so that each line has a prediction."""
     (tmp_path / name).write_text(learned)

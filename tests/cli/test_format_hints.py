@@ -30,7 +30,7 @@ def test_the_message_names_the_format(capsys, tmp_path, name, text, use):
         run(capsys, tmp_path / "rows", "--save", tmp_path / "m")
         arguments = ["--load", tmp_path / "m", tmp_path / "other", "--save", tmp_path / "n"]
     code, _, err = run(capsys, *arguments)
-    assert code == 1 and f"; the file looks like {name}, which --format {name} reads; " in err and err.count("\n") == 1
+    assert code == 1 and f"; the file seems to be {name}, which --format {name} reads; " in err and err.count("\n") == 1
 
 
 def test_what_looks_like_svmlight_has_no_hint(capsys, tmp_path):

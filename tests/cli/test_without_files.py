@@ -270,7 +270,7 @@ def test_refused_pictures(capsys, stub, tmp_path, monkeypatch):
     path, train = tmp_path / "p.png", tmp_path / "train.svm"
     train.write_text("1 1:1\n2 1:2\n")
     assert "ratios to peers, which --no-compare leaves out" in usage_error(capsys, "--plot", path, "--no-compare")
-    assert "without TRAIN; it is not for files" in usage_error(capsys, train, "--plot", path)
+    assert "without TRAIN, not for files" in usage_error(capsys, train, "--plot", path)
     assert "is not a file that can be written" in usage_error(capsys, "--plot", tmp_path / "no" / "p.png")
     monkeypatch.setattr(_picture, "find_spec", lambda name: None)
     assert "--plot needs matplotlib: pip install 'sklearn_predtron[plot]'" in usage_error(capsys, "--plot", path)
