@@ -46,7 +46,7 @@ def test_what_looks_like_svmlight_has_no_hint(capsys, tmp_path):
 def test_rows_without_labels_that_look_like_another_format(capsys, tmp_path):
     (tmp_path / "rows").write_text('{"label": 1, "a": 2}\n')
     message = usage_error(capsys, tmp_path / "rows")
-    assert "there is no model that predicts them; the file looks like json, which --format json reads" in message
+    assert "there is no model that predicts them; the file seems to be json, which --format json reads" in message
     dump_svmlight_file(np.eye(2), [0, 1], str(tmp_path / "two"))
     run(capsys, tmp_path / "two", "--save", tmp_path / "m")
     code, _, err = run(capsys, "--load", tmp_path / "m", tmp_path / "rows")
