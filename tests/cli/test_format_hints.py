@@ -50,4 +50,4 @@ def test_rows_without_labels_that_look_like_another_format(capsys, tmp_path):
     dump_svmlight_file(np.eye(2), [0, 1], str(tmp_path / "two"))
     run(capsys, tmp_path / "two", "--save", tmp_path / "m")
     code, _, err = run(capsys, "--load", tmp_path / "m", tmp_path / "rows")
-    assert code == 1 and "line 1" in err and "looks like json" in err
+    assert code == 1 and "line 1" in err and "seems to be json" in err
