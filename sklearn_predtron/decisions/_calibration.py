@@ -193,7 +193,7 @@ class Calibration(Decision):
         if not self.knows(learner):
             raise ValueError(
                 "predict_proba needs scores of held-out rows, and there are none: call fit with another "
-                "decision than 'learned', which holds some out, or learn on by partial_fit."
+                "decision than 'learned', or continue with partial_fit."
             )
 
     def knows(self, learner: Learner) -> bool:
