@@ -8,7 +8,7 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 NEEDED = {
     "matplotlib": ["sklearn_predtron/inspection", "doc/user_guide/inspection.rst", "doc/make_pictures.py"],
     "onnxruntime": ["sklearn_predtron/onnx"],
-    "river": ["sklearn_predtron/river", "doc/user_guide/river.rst", "doc/coming_from/asked_for.rst"],
+    "river": ["sklearn_predtron/river", "doc/user_guide/river.rst"],
 }
 collect_ignore = [path for package, paths in NEEDED.items() if not find_spec(package) for path in paths]
 MANY = 1000  # tests, of which it is worth saying where the time goes

@@ -1,4 +1,4 @@
-"""Who decides by costs: learners of probabilities with the least expected cost, cuts, and this project's estimators."""
+"""Decisions by costs: the lowest expected cost under probabilities, tuned thresholds, and sklearn_predtron itself."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sklearn.metrics import make_scorer
 
 from benchmarks.contestants.base import Contestant
 from benchmarks.contestants.tuned_logistic import TunedLogistic
-from benchmarks.paying import ClassCosts, LabelCosts, LabelF1
+from benchmarks.prediction_costs import ClassCosts, LabelCosts, LabelF1
 from benchmarks.tasks import Task
 
 Loss = ClassCosts | LabelCosts | LabelF1
@@ -28,7 +28,7 @@ class Decisions:
 
 @dataclass(frozen=True)
 class ByProbabilities:
-    """One fit for all losses: what expects the least cost is predicted."""
+    """One fit for all losses; predictions have the lowest expected cost."""
 
     contestant: Contestant
 
@@ -37,7 +37,7 @@ class ByProbabilities:
         return self.contestant.name
 
     def decide(self, split: tuple, losses: Sequence[Loss], task: Task) -> Decisions:
-        """Learn from the first part of a split, and decide the other."""
+        """Train on the first part of a split, and predict the other."""
         X, y, X_test, _ = split
         P = self.contestant.fit(self.contestant.make(task), X, y).predict_proba(X_test)
         return Decisions([loss.decide(P) for loss in losses], P)
@@ -45,29 +45,29 @@ class ByProbabilities:
 
 @dataclass(frozen=True)
 class ByCut:
-    """Two classes: a fit for each loss, with the cut that cost least in cross-validation; no rejects."""
+    """Two classes: one fit for each loss, with the threshold of the lowest cost in cross-validation; no abstention."""
 
     name: str = TunedLogistic.name
 
     def decide(self, split: tuple, losses: Sequence[Loss], task: Task) -> Decisions:
-        """Learn from the first part of a split, and decide the other."""
+        """Train on the first part of a split, and predict the other."""
         return Decisions([self._one(split, loss, task) for loss in losses])
 
     def _one(self, split: tuple, loss: Loss, task: Task) -> NDArray | None:
         if not isinstance(loss, ClassCosts) or loss.reject is not None:
             return None
         X, y, X_test, _ = split
-        cut = TunedLogistic(make_scorer(_mean_paid, greater_is_better=False, loss=loss))
+        cut = TunedLogistic(make_scorer(_average_cost, greater_is_better=False, loss=loss))
         return cut.predict(cut.fit(cut.make(task), X, y), X_test)
 
 
-def _mean_paid(y: NDArray, predicted: NDArray, loss: Loss) -> float:
-    return float(loss.paid(predicted, y).mean())
+def _average_cost(y: NDArray, predicted: NDArray, loss: Loss) -> float:
+    return float(loss.row_costs(predicted, y).mean())
 
 
 @dataclass(frozen=True)
 class ByItself:
-    """An estimator of this project: a fit for each loss, which decides by itself; probabilities are those of the default loss."""
+    """An estimator of sklearn_predtron: one fit for each loss; probabilities are those of the default loss."""
 
     contestant: Contestant
     has_probabilities: bool = True
@@ -77,7 +77,7 @@ class ByItself:
         return self.contestant.name
 
     def decide(self, split: tuple, losses: Sequence[Loss], task: Task) -> Decisions:
-        """Learn from the first part of a split, and decide the other."""
+        """Train on the first part of a split, and predict the other."""
         predicted: list = [np.asarray(self._fitted(split, task, loss.params()).predict(split[2])) for loss in losses]
         return Decisions(predicted, self._fitted(split, task, {}).predict_proba(split[2]) if self.has_probabilities else None)
 

@@ -9,21 +9,21 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from benchmarks.headlines import HEADLINES, OURS, Headline, rest
+from benchmarks.headlines import AVERAGE_COST, HEADLINES, OURS, Headline, rest
 from benchmarks.record import RESULTS, Record
 from benchmarks.report import Table, replace
-from benchmarks.suites import paid
+from benchmarks.suites import average_cost
 
 PAGE = Path(__file__).parents[1] / "README.md"
-PICTURE, PAID = RESULTS / "peers.svg", RESULTS / "paid.svg"
+PICTURE, COSTS = RESULTS / "peers.svg", RESULTS / "average_cost.svg"
 COLUMNS = ["task (measure)", "compared with", "data", "error ratio", "time ratio"]
 COLORS = {"error": "#d55e00", "time": "#3c9dd0"}
 BARS = {
-    paid.USUAL: ("logistic regression, most probable class", "#999999"),
-    paid.DECIDED: ("logistic regression, lowest expected cost", "#3c9dd0"),
-    paid.TREES: ("boosted trees, lowest expected cost", "#009e73"),
-    paid.OURS: ("sklearn_predtron, cost-sensitive", "#d55e00"),
-    paid.ASKING: ("sklearn_predtron, with abstention at 0.5", "#e69f00"),
+    average_cost.PROBABLE: ("logistic regression, most probable class", "#999999"),
+    average_cost.DECIDED: ("logistic regression, lowest expected cost", "#3c9dd0"),
+    average_cost.TREES: ("boosted trees, lowest expected cost", "#009e73"),
+    average_cost.OURS: ("sklearn_predtron, cost-sensitive", "#d55e00"),
+    average_cost.REJECTING: ("sklearn_predtron, with abstention at 0.5", "#e69f00"),
 }
 TICKS = {
     "error": {"1/4": 0.25, "1/2": 0.5, "equal": 1, "2": 2},
@@ -33,7 +33,7 @@ TICKS = {
 
 SGD, LOGISTIC = "`SGDClassifier`, averaged", "`LogisticRegression`"
 ONE_EACH = "`OneVsRestClassifier`"
-COST, FIT, ROW, TOKENS = "what mistakes cost", "time of a fit", "learning from a row", "error of tokens"
+COST, FIT, ROW, TOKENS = "average cost", "time of a fit", "training on a row", "error of tokens"
 TAGGED, ROWS = "handwritten words (2 splits), 2 generated texts", "generated, 100 columns"
 
 
@@ -41,7 +41,7 @@ TAGGED, ROWS = "handwritten words (2 splits), 2 generated texts", "generated, 10
 class Comparison:
     """A task with its measure, the peer, the data, and the headlines of the error and the time.
 
-    `earlier` marks errors that an earlier version made, whose default was that of `cv=0`; they are in the picture only.
+    All are in the picture; those with `in_table` are in the table as well.
     """
 
     task: str
@@ -49,7 +49,7 @@ class Comparison:
     data: str
     error: Headline | Sequence[Headline] = ()
     time: Headline | Sequence[Headline] = ()
-    earlier: bool = False
+    in_table: bool = False
 
     def sides(self) -> Iterator[tuple[str, list[float]]]:
         """Yield "error" and "time" with their ratios; a side without ratios is left out."""
@@ -60,7 +60,7 @@ class Comparison:
 
     def name(self) -> str:
         """Return the name in the picture."""
-        return f"{self.task.partition(' (')[0]}: {self.peer.replace('`', '')}{' *' if self.earlier else ''}"
+        return f"{self.task.partition(' (')[0]}: {self.peer.replace('`', '')}"
 
     def cells(self) -> list:
         """Return the row of the table."""
@@ -78,8 +78,8 @@ MORD, TREES, PAIRS = "mord `LogisticAT`", "LightGBM lambdarank", "pairwise `Logi
 TUNED, CHOW = "`TunedThresholdClassifierCV(LogisticRegression)`", "`LogisticRegression` and Chow's rule"
 EXPECTED = "`LogisticRegressionCV`, lowest expected cost"
 KINDS_OF_COSTS = (
-    *("two classes", "two classes, or to ask", "two classes, 100 rows"),
-    *("many classes", "many classes, or to ask", "ranks", "sets of labels"),
+    *("two classes", "two classes, with abstention", "two classes, 100 rows"),
+    *("many classes", "many classes, with abstention", "ordinal classes", "multilabel"),
 )
 CLASSES, RATINGS = "6 sets, 178 to 49,000 rows", "9 sets, each cut in 4 ways, 74 to 4,200 rows"
 DOCUMENTS = "2 sets of few queries; on large ones trees lead (Qin et al. 2021)"
@@ -89,10 +89,11 @@ COMPARISONS = [
         EXPECTED,
         "47 sets, at most 3,000 rows",
         [
-            Headline("costs", COST, EXPECTED, f"What is paid: {kind}", OURS, {}, beside="LogisticRegressionCV")
+            Headline("costs", COST, EXPECTED, f"{AVERAGE_COST}: {kind}", OURS, {}, beside="LogisticRegressionCV")
             for kind in KINDS_OF_COSTS
         ],
         headline("costs", FIT, "`LogisticRegressionCV`"),
+        in_table=True,
     ),
     Comparison(
         "probabilities (log loss)",
@@ -109,11 +110,20 @@ COMPARISONS = [
         ),
     ),
     Comparison(
-        "classes of a table (error)",
+        'tables, features="auto" (error)',
         "`LGBMClassifier`",
         "16 sets, 7 generated, 398 to 20,000 rows",
         headline("tables", "error on tables", "LightGBM"),
         headline("tables", "time of a fit of a table", "LightGBM"),
+        in_table=True,
+    ),
+    Comparison(
+        "ratings (absolute error)",
+        "mord",
+        RATINGS,
+        Headline("ordinal", "absolute error", MORD, "Ordinal errors", OURS, {}, beside="mord LogisticAT"),
+        headline("ordinal", FIT, MORD),
+        in_table=True,
     ),
     Comparison(
         "a rare class (F1)",
@@ -128,6 +138,7 @@ COMPARISONS = [
             TAGGED,
             headline("sequences", TOKENS, peer),
             headline("sequences", FIT, peer),
+            in_table=peer == "CRFsuite lbfgs",
         )
         for name, peer in (("passive-aggressive", "CRFsuite pa"), ("lbfgs", "CRFsuite lbfgs"))
     ),
@@ -138,56 +149,42 @@ COMPARISONS = [
         headline("label_ranking", "1 - NDCG", PAIRS),
         headline("label_ranking", FIT, PAIRS),
     ),
-    Comparison("stream, row by row", "river", ROWS, time=headline("stream", ROW, "river LogisticRegression")),
+    Comparison("stream, row by row", "river", ROWS, time=headline("stream", ROW, "river LogisticRegression"), in_table=True),
     Comparison("stream, row by row", "Vowpal Wabbit", ROWS, time=headline("stream", ROW, "Vowpal Wabbit")),
     Comparison(
-        "text file", "Vowpal Wabbit", "generated, 100,000 rows", time=headline("files", "learning from text", "Vowpal Wabbit")
+        "text file", "Vowpal Wabbit", "generated, 100,000 rows", time=headline("files", "training on text", "Vowpal Wabbit")
     ),
     Comparison(
         "classes (error)",
         SGD,
         CLASSES,
         Headline("quality", "error", SGD, "Accuracy of the defaults", OURS, {}, beside="SGDClassifier, averaged", loss=rest),
-        earlier=True,
     ),
-    Comparison("classes (error)", LOGISTIC, CLASSES, headline("quality", "error", LOGISTIC), earlier=True),
+    Comparison("classes (error)", LOGISTIC, CLASSES, headline("quality", "error", LOGISTIC)),
     Comparison(
         "classes, kernel (error)",
         "`SVC`",
         "6 sets, 4 generated",
         headline("kernels", "error on sets that are not linear", "`SVC`"),
-        earlier=True,
     ),
     Comparison(
         "classes or abstention (loss)",
         f"{LOGISTIC}, Chow's rule",
         "9 sets, 5 generated, 150 to 2,000 rows",
         headline("reject", "loss with a reject option", CHOW),
-        earlier=True,
-    ),
-    Comparison(
-        "ratings (absolute error)",
-        "mord",
-        RATINGS,
-        Headline("ordinal", "absolute error", MORD, "Ordinal errors", OURS, {}, beside="mord LogisticAT"),
-        earlier=True,
     ),
     Comparison(
         "multilabel (Hamming loss)",
         ONE_EACH,
         "2 sets, 593 and 2,417 rows",
         headline("multilabel", "Hamming loss", "`OneVsRestClassifier(LogisticRegression)`"),
-        earlier=True,
     ),
-    Comparison(
-        "documents of queries (1 - NDCG@10)", "`LGBMRanker`", DOCUMENTS, headline("ranking", "1 - NDCG@10", TREES), earlier=True
-    ),
+    Comparison("documents of queries (1 - NDCG@10)", "`LGBMRanker`", DOCUMENTS, headline("ranking", "1 - NDCG@10", TREES)),
     Comparison(
         "documents of queries (1 - NDCG@10)",
         "XGBoost",
         DOCUMENTS,
         headline("ranking", "1 - NDCG@10", "XGBoost rank:ndcg"),
-        earlier=True,
     ),
 ]
 
@@ -216,7 +213,7 @@ def ratio(value: float) -> str:
 
 def results() -> str:
     """Return the table of the first page."""
-    return Table("Results", COLUMNS, [comparison.cells() for comparison in COMPARISONS if not comparison.earlier]).lines()
+    return Table("Results", COLUMNS, [comparison.cells() for comparison in COMPARISONS if comparison.in_table]).lines()
 
 
 def pyplot() -> Any:
@@ -230,15 +227,15 @@ def pyplot() -> Any:
     return plt
 
 
-def draw_paid(path: Path) -> None:
+def draw_costs(path: Path) -> None:
     """Draw the cost per row, relative to that of predicting the most probable class."""
     plt = pyplot()
-    table = Record.last("paid").table(paid.TITLE)
+    table = Record.last("average_cost").table(average_cost.TITLE)
     assert table is not None
     figure, ax = plt.subplots(figsize=(9.5, 3.4), layout="constrained")
-    usual = table.columns.index(paid.USUAL)
+    probable = table.columns.index(average_cost.PROBABLE)
     for place, (column, (words, color)) in enumerate(BARS.items()):
-        heights = [row[table.columns.index(column)] / row[usual] for row in table.rows]
+        heights = [row[table.columns.index(column)] / row[probable] for row in table.rows]
         at = [number + 0.17 * place for number in range(len(heights))]
         ax.bar(at, heights, width=0.16, color=color, label=words)
     ax.set_xticks([number + 0.34 for number in range(len(table.rows))], [row[0] for row in table.rows])
@@ -276,7 +273,7 @@ def draw(path: Path) -> None:
         ax.tick_params(colors="gray", length=0)
         ax.grid(alpha=0.3)
         ax.spines[:].set_visible(False)
-    figure.supxlabel("sklearn_predtron / peer: better on the left of the line (* recorded with cv=0)", color="gray", fontsize=11)
+    figure.supxlabel("sklearn_predtron / peer: better on the left of the line", color="gray", fontsize=11)
     figure.savefig(path, transparent=True, metadata={"Date": None, "Creator": None})
     plt.close(figure)
 
@@ -289,5 +286,5 @@ def greatest(side: str) -> float:
 def write() -> None:
     """Put the table on the first page and draw the picture."""
     PAGE.write_text(replace(PAGE.read_text(), "results", results()))
-    draw_paid(PAID)
+    draw_costs(COSTS)
     draw(PICTURE)

@@ -92,7 +92,8 @@ PEER = "CRFsuite ap"
 CRF = "CRFsuite, averaged perceptron"
 TUNED = "TunedThresholdClassifierCV(LogisticRegression)"
 TIMES = "times faster (ratio)"
-PAID = "What is paid"
+AVERAGE_COST = "Average cost"
+COST_RATIO = "average cost (ratio)"
 MIXED = "8 shards / 1 shard, after 20"
 PLAIN = {"learner": "ours, perceptron"}
 PIECEWISE = {"learner": "ours, piecewise"}
@@ -142,12 +143,12 @@ HEADLINES = [
         for kind, title in (("dense", "dense"), ("CSR", "sparse"))
     ),
     Headline("predict", "predicting a row", SGD, "Prediction, one row", "to SGDClassifier (ratio)"),
-    Headline("predict", "learning from a row and predicting it", SGD, "Prediction, one row", "to SGDClassifier (ratio)#2"),
+    Headline("predict", "training on a row and predicting it", SGD, "Prediction, one row", "to SGDClassifier (ratio)#2"),
     Headline("updates", "time of the default fit", SGD + ", averaged", "The default fit", TIMES, inverse=True, limited=True),
     *(
         Headline(
             "files",
-            "learning from text",
+            "training on text",
             other,
             "Text files, rows a second",
             "times as many (ratio)",
@@ -157,11 +158,11 @@ HEADLINES = [
         )
         for other in ("former reader + learning", "Vowpal Wabbit")
     ),
-    Headline("stream", "learning from a row", SGD, "Streams, one row at a time", "ratio", inverse=True, limited=True),
+    Headline("stream", "training on a row", SGD, "Streams, one row at a time", "ratio", inverse=True, limited=True),
     *(
         Headline(
             "stream",
-            "learning from a row",
+            "training on a row",
             baseline,
             "Streams, one row at a time",
             "ratio",
@@ -190,10 +191,17 @@ HEADLINES = [
         for baseline in ("LogisticRegression", "LinearSVC", "Perceptron")
     ),
     *(
-        Headline("costs", "what mistakes cost", f"`{baseline}`, least expected cost", PAID, "paid (ratio)", theirs=theirs)
+        Headline("costs", "average cost", f"`{baseline}`, lowest expected cost", AVERAGE_COST, COST_RATIO, theirs=theirs)
         for baseline, theirs in (("LogisticRegression", None), ("LogisticRegressionCV", {"learner": "LogisticRegressionCV"}))
     ),
-    Headline("costs", "log loss", "`LogisticRegressionCV`", PAID, "log loss (ratio)", theirs={"learner": "LogisticRegressionCV"}),
+    Headline(
+        "costs",
+        "log loss",
+        "`LogisticRegressionCV`",
+        AVERAGE_COST,
+        "log loss (ratio)",
+        theirs={"learner": "LogisticRegressionCV"},
+    ),
     *(
         Headline("costs", "time of a fit", baseline, "Time of a fit with costs", column, theirs=theirs, limited=theirs is None)
         for baseline, column, theirs in (
@@ -334,8 +342,8 @@ HEADLINES = [
         limited=True,
     ),
     *(
-        Headline("paid", "what a row costs", peer, "What a row costs", "ours", {}, beside=column)
-        for peer, column in (("the most probable class", "usual"), ("the least expected cost", "least expected"))
+        Headline("average_cost", "average cost per row", f"the {column}", "Average cost per row", "ours", {}, beside=column)
+        for column in ("most probable class", "lowest expected cost")
     ),
     Headline(
         "electricity",

@@ -40,7 +40,7 @@ def limit_cells(limited: Sequence[tuple[float, float, bool]]) -> list:
 
 def summary() -> str:
     """The table of all headlines, and when each suite was measured."""
-    columns = ["suite", "what", "beside", "ours / peer", "limit", "to it, at worst", "kept"]
+    columns = ["suite", "measure", "compared with", "sklearn_predtron / peer", "limit", "worst ratio to it", "kept"]
     table = Table("Summary", columns, [line(headline) for headline in HEADLINES]).lines()
     dates: dict[str, list[str]] = {}
     for suite in SUITES:

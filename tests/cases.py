@@ -206,7 +206,7 @@ def state(model):
     return [array.tobytes() for array in arrays] + list(counts)
 
 
-BUSY = "is learning in another call"  # what a call says that gives way
+BUSY = "is being trained in another call"  # what a call says that gives way
 
 
 def threads_of(*tasks):

@@ -74,6 +74,7 @@ def test_the_snippets_of_the_first_page_run():
         "by_row": np.ones((60, 2, 2)) - np.eye(2),
         "costs": 1 - np.eye(3),
         "preferences": tags,
+        "table": X,
         "row": X[:1],
         "label": [0],
         "labels": range(3),

@@ -1,6 +1,7 @@
 """The suites; each has run(options), which returns its tables."""
 
 from benchmarks.suites import (
+    average_cost,
     averages,
     costs,
     electricity,
@@ -16,7 +17,6 @@ from benchmarks.suites import (
     multilabel,
     norms,
     ordinal,
-    paid,
     predict,
     quality,
     ranking,
@@ -41,7 +41,7 @@ SUITES = {
     "files": files,
     "memory": memory,
     "quality": quality,
-    "paid": paid,
+    "average_cost": average_cost,
     "costs": costs,
     "averages": averages,
     "electricity": electricity,

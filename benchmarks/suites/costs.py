@@ -1,4 +1,4 @@
-"""What is paid on held-out rows where mistakes cost unlike, beside learners of probabilities that expect the least cost."""
+"""Average costs on held-out rows under unequal costs, compared with classifiers that minimise the expected cost."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from benchmarks.contestants import (
 )
 from benchmarks.contestants.base import Contestant
 from benchmarks.deciding import ByCut, ByItself, ByProbabilities, Decider, Loss
-from benchmarks.headlines import ABOVE
+from benchmarks.headlines import ABOVE, AVERAGE_COST, COST_RATIO
 from benchmarks.measure import Case, interleave, ratios
-from benchmarks.paying import both_ways, calibration_error, log_loss, of_labels, of_ranks, rejecting, unequal, zero_one
+from benchmarks.prediction_costs import both_ways, calibration_error, log_loss, of_labels, of_ranks, rejecting, unequal, zero_one
 from benchmarks.report import Table, spread
 from benchmarks.suites import costs_sets
 from benchmarks.suites.costs_sets import Set
@@ -36,7 +36,7 @@ from benchmarks.suites.fits import at_most
 from benchmarks.tasks import Options, Task, gaussian_classes, gaussian_ranks, label_sets
 
 NO_SETS = "No --data: the sets that are not scikit-learn's or generated are skipped."
-RATIOS, ASK = (5.0, 20.0, 100.0), "or to ask"
+RATIOS, ABSTENTION = (5.0, 20.0, 100.0), "with abstention"
 MOST = 1.05
 OURS, BEFORE = "ours, default", "ours, decision=learned"
 PEER, STRONGER = SklearnLogisticRegression(), SklearnLogisticRegressionCV()
@@ -51,7 +51,7 @@ WARNINGS = (  # of folds of few rows, of LightGBM, and of costs that are the sam
 
 @dataclass(frozen=True)
 class Family:
-    """What is predicted, the sets of it, what mistakes cost by the classes' shares, and who decides."""
+    """A task: its data sets, its losses by the shares of the classes, and the deciders."""
 
     name: str
     sets: costs_sets.Draw
@@ -60,29 +60,29 @@ class Family:
 
 
 def ours(kind: type[Ours]) -> list[Decider]:
-    """The estimators of this project: as they are, and as they were before they had decisions."""
+    """Return the estimators of sklearn_predtron: by default, and without decision rules."""
     return [ByItself(kind(OURS)), ByItself(kind(BEFORE, decision="learned"), has_probabilities=False)]
 
 
 def by_probabilities(contestants: Iterable[Contestant]) -> list[Decider]:
-    """Those that are installed."""
+    """Return the deciders that are installed."""
     return [ByProbabilities(contestant) for contestant in contestants if contestant.installed]
 
 
 def costs_of_two(shares: NDArray) -> dict[str, list[Loss]]:
-    """Costs, and rejects at unit costs."""
+    """Return costs, and unit costs with abstention."""
     asking = rejecting([zero_one(2)], (0.05, 0.1, 0.2))
-    return {"two classes": [*both_ways(RATIOS)], f"two classes, {ASK}": [*asking]}
+    return {"two classes": [*both_ways(RATIOS)], f"two classes, {ABSTENTION}": [*asking]}
 
 
 def costs_of_many(shares: NDArray) -> dict[str, list[Loss]]:
-    """Costs, and rejects at such costs."""
+    """Return costs, and the same costs with abstention."""
     asking = rejecting([zero_one(len(shares)), *unequal(shares)], (0.1, 0.3))
-    return {"many classes": [*unequal(shares)], f"many classes, {ASK}": [*asking]}
+    return {"many classes": [*unequal(shares)], f"many classes, {ABSTENTION}": [*asking]}
 
 
 def families() -> list[Family]:
-    """All that is measured; what is not installed is left out."""
+    """Return all tasks, without peers that are not installed."""
     peers = by_probabilities(PEERS)
     return [
         Family("two classes", costs_sets.of_two, costs_of_two, [*peers, ByCut(), *ours(Ours)]),
@@ -93,11 +93,16 @@ def families() -> list[Family]:
             [*peers, ByCut(), *ours(Ours)],
         ),
         Family("many classes", costs_sets.of_many, costs_of_many, [*peers, *ours(Ours)]),
-        Family("ranks", costs_sets.of_ranks, lambda shares: {"ranks": [*of_ranks(shares)]}, [*peers, *ours(OursOrdinal)]),
         Family(
-            "sets of labels",
+            "ordinal classes",
+            costs_sets.of_ranks,
+            lambda shares: {"ordinal classes": [*of_ranks(shares)]},
+            [*peers, *ours(OursOrdinal)],
+        ),
+        Family(
+            "multilabel",
             costs_sets.of_labels,
-            lambda shares: {"sets of labels": [*of_labels(shares)]},
+            lambda shares: {"multilabel": [*of_labels(shares)]},
             [*by_probabilities(PER_LABEL), *ours(OursMultilabel)],
         ),
     ]
@@ -105,17 +110,17 @@ def families() -> list[Family]:
 
 @dataclass
 class Found:
-    """Of one set, means over its splits: what is paid a row by question, loss and decider; how good probabilities are."""
+    """Means over the splits of a data set: average costs by task, loss and decider; measures of probabilities."""
 
     cheapest: dict[tuple[str, str], float] = field(default_factory=dict)  # a mistake, as a mean over the rows
-    paid: dict[tuple[str, str], dict[str, float]] = field(default_factory=dict)
+    costs: dict[tuple[str, str], dict[str, float]] = field(default_factory=dict)
     log_loss: dict[str, float] = field(default_factory=dict)
     calibration: dict[str, float] = field(default_factory=dict)
 
     def ratio(self, question: str, loss: str, name: str) -> float | None:
-        """Return what is paid over what the peer pays, both with the cheapest mistake once more: the peer may make none."""
-        paid, more = self.paid[question, loss], self.cheapest[question, loss]
-        return (paid[name] + more) / (paid[PEER.name] + more) if name in paid else None
+        """Return the average cost / the peer's; both have the cheapest mistake added once, as the peer may make none."""
+        costs, more = self.costs[question, loss], self.cheapest[question, loss]
+        return (costs[name] + more) / (costs[PEER.name] + more) if name in costs else None
 
     def log_loss_ratio(self, name: str) -> float | None:
         """Return the log loss over the peer's."""
@@ -123,14 +128,14 @@ class Found:
 
     def losses(self, question: str) -> list[str]:
         """Names of the losses under a question."""
-        return [loss for asked, loss in self.paid if asked == question]
+        return [loss for asked, loss in self.costs if asked == question]
 
 
 def run(options: Options) -> list[Table]:
-    """What is paid over all sets, by set, log losses by set, and times."""
+    """Return average costs over all data sets and by data set, log losses by data set, and times."""
     with quiet(), threadpool_limits(1):  # small problems, whose threads would wait for each other
         found = {family.name: {data.name: measured(family, data) for data in family.sets(options)} for family in families()}
-        questions = {name: list(dict.fromkeys(asked for asked, _ in next(iter(of.values())).paid)) for name, of in found.items()}
+        questions = {name: list(dict.fromkeys(asked for asked, _ in next(iter(of.values())).costs)) for name, of in found.items()}
         return [
             overview(found, questions, options),
             *(by_set(question, found[name]) for name, asked in questions.items() for question in asked),
@@ -141,7 +146,7 @@ def run(options: Options) -> list[Table]:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Leave out what contestants warn of."""
+    """Ignore the warnings of the peers."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         for message in WARNINGS:
@@ -165,8 +170,8 @@ def measured(family: Family, data: Set) -> Found:
             decisions = decider.decide(split, [loss for _, loss in asked], task)
             for (question, loss), predicted in zip(asked, decisions.predicted, strict=True):
                 if predicted is not None:
-                    paid = float(loss.paid(predicted, y_test).mean())
-                    add(found.paid.setdefault((question, loss.name), {}), decider.name, share * paid)
+                    cost = float(loss.row_costs(predicted, y_test).mean())
+                    add(found.costs.setdefault((question, loss.name), {}), decider.name, share * cost)
             if decisions.probabilities is not None:
                 add(found.log_loss, decider.name, share * log_loss(decisions.probabilities, y_test))
                 add(found.calibration, decider.name, share * calibration_error(decisions.probabilities, y_test))
@@ -192,24 +197,23 @@ def by_name(question: str, sets: dict[str, Found], name: str) -> dict[str, float
 
 def deciders_of(sets: dict[str, Found], question: str) -> list[str]:
     """Names of those who decided."""
-    return list(dict.fromkeys(name for of in sets.values() for loss in of.losses(question) for name in of.paid[question, loss]))
+    return list(dict.fromkeys(name for of in sets.values() for loss in of.losses(question) for name in of.costs[question, loss]))
 
 
 # --------------------------------------------------------------------------------------------------------------------- tables
 
 
 def overview(found: dict[str, dict[str, Found]], questions: dict[str, list[str]], options: Options) -> Table:
-    """A line for each decider under each question."""
+    """Return a line for each decider and task."""
     table = Table(
-        "What is paid",
-        ["what", "learner", "sets", "paid (ratio)", "worst set", ABOVE, "log loss (ratio)", "calibration error"],
-        note=f"Ratios to `{PEER.name}` (C = 1) with the decision of least expected cost, which all have but "
-        f"`{ByCut.name}` and ours: geometric means over the losses of a set, then over the sets; to what is paid on a "
-        "set's test rows the cheapest mistake is added once.  Standardised but for sparse rows; the default of ours learns and "
-        f"decides by itself, `decision=learned` is its way without probabilities.  Means over {options.seeds} splits, from "
-        f"number {options.held_back[0]} on, or the given one; at most {costs_sets.MOST_ROWS} rows; of sets of labels every "
-        "learner but ours once for each label.  Calibration error: mean over the sets of the expected error in bins of as "
-        "many rows.  " + ("" if options.data else NO_SETS),
+        AVERAGE_COST,
+        ["task", "learner", "data sets", COST_RATIO, "worst set", ABOVE, "log loss (ratio)", "calibration error"],
+        note=f"Ratios to `{PEER.name}` (C = 1) with the lowest expected cost, the rule of all peers except `{ByCut.name}`.  "
+        "Geometric means over the losses of a data set, then over the data sets.  The cost of the cheapest mistake is added "
+        "once to the cost on the test rows of a data set.  Dense rows are standardised.  `decision=learned` has no "
+        f"probabilities.  Means over {options.seeds} splits, from number {options.held_back[0]} on, or the given one; at most "
+        f"{costs_sets.MOST_ROWS} rows.  Multilabel peers are trained once for each label.  Calibration error: mean over the "
+        "data sets of the expected calibration error in bins of equal size.  " + ("" if options.data else NO_SETS),
     )
     for family, sets in found.items():
         for question in questions[family]:
@@ -226,11 +230,11 @@ def overview(found: dict[str, dict[str, Found]], questions: dict[str, list[str]]
 def by_set(question: str, sets: dict[str, Found]) -> Table:
     """Ratios of each set, and means by loss."""
     others = [name for name in deciders_of(sets, question) if name != PEER.name]
-    table = Table(f"What is paid: {question}", ["data", "costs", *others], note=f"Ratios to `{PEER.name}`, as above.")
+    table = Table(f"{AVERAGE_COST}: {question}", ["data", "costs", *others], note=f"Ratios to `{PEER.name}`, as above.")
     means = {name: by_name(question, sets, name) for name in others}
     table.rows += [[data, "all", *(means[name].get(data) for name in others)] for data in sets]
     for loss in dict.fromkeys(loss for of in sets.values() for loss in of.losses(question)):
-        known = [of for of in sets.values() if (question, loss) in of.paid]
+        known = [of for of in sets.values() if (question, loss) in of.costs]
         each = (geometric_mean(of.ratio(question, loss, name) for of in known) for name in others)
         table.rows.append(["geometric mean", loss, *each])
     table.rows.append(["geometric mean", "all", *(geometric_mean(means[name].values()) for name in others)])
@@ -243,7 +247,7 @@ def probabilities(found: dict[str, dict[str, Found]]) -> Table:
     """Log losses and calibration errors of each set."""
     names = list(dict.fromkeys(name for sets in found.values() for of in sets.values() for name in of.log_loss))
     beside, errors = [f"{name} (ratio)" for name in names[1:]], [f"calibration error of {name}" for name in names]
-    columns = ["what", "data", f"log loss of {PEER.name}", *beside, *errors]
+    columns = ["task", "data", f"log loss of {PEER.name}", *beside, *errors]
     table = Table("Log loss and reliability", columns, note=f"Ratios to `{PEER.name}`.")
     for family, sets in found.items():
         for data, of in sets.items():
@@ -285,8 +289,8 @@ GOAL, GOAL_OF_MANY_ROWS = 3.5, 1.5
 WORKS = (
     *(Work("two classes", n, 20, 2, goal) for n, goal in ((300, GOAL), (3000, GOAL), (20_000, GOAL_OF_MANY_ROWS))),
     *(Work("many classes", n, 20, 5, goal) for n, goal in ((3000, GOAL), (20_000, GOAL_OF_MANY_ROWS))),
-    Work("ranks", 3000, 20, 5, GOAL, OursOrdinal),
-    Work("sets of labels", 3000, 40, 8, GOAL, OursMultilabel),
+    Work("ordinal classes", 3000, 20, 5, GOAL, OursOrdinal),
+    Work("multilabel", 3000, 40, 8, GOAL, OursMultilabel),
 )
 
 
@@ -294,8 +298,8 @@ def times(options: Options) -> Table:
     """Fits in turns."""
     table = Table(
         "Time of a fit with costs",
-        ["what", "rows", "learner", "seconds", f"to {PEER.name} (ratio)", "to decision=learned (ratio)", "goal", "met"],
-        note=f"Gaussian rows, ours with a loss of unlike costs; of sets of labels one fit of `{PEER.name}` for each label.",
+        ["task", "rows", "learner", "seconds", f"to {PEER.name} (ratio)", "to decision=learned (ratio)", "goal", "met"],
+        note=f"Gaussian rows, unequal costs; multilabel peers have one fit of `{PEER.name}` for each label.",
     )
     for work in WORKS:
         X, y = work.drawn(options)

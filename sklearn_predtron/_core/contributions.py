@@ -69,7 +69,7 @@ def add(first: Contribution, *others: Contribution, in_place: bool = False) -> C
         if other.made_by != first.made_by:
             raise ValueError(
                 f"contributions of {first.made_by!r} and {other.made_by!r} cannot be mixed: workers must have one version and "
-                "one kind of processor, or the last bits would depend on which of them learned what."
+                "one kind of processor, or the last bits would depend on the worker of a row."
             )
         combined = {kind: combine(kind, first.state[kind], other.state[kind], in_place) for kind in KINDS}
         first = first._replace(

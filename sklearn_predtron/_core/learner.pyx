@@ -88,7 +88,7 @@ cdef class Observer:
         """
         cdef Py_ssize_t i, row
         if scores.shape[0] != labels.n or scores.shape[1] != problem.d or (weight is not None and len(weight) != labels.n):
-            raise ValueError(f"scores must have shape {(labels.n, problem.d)}, and weight as many.")
+            raise ValueError(f"scores must have shape {(labels.n, problem.d)}, and weight one value per row.")
         self.check(problem)
         problem.prepare(labels)
         for i in range(rows.shape[0]):
@@ -482,7 +482,7 @@ cdef class Learner:
         reason = self.weights.complaint() or (OVERSTEPPED if self.overstepped else OVERFLOW)
         if self.t == before:
             return reason
-        return f"{reason}  The rounds before {self.weights.score_map.round_name} {row} were learned: t_ = {self.t}."
+        return f"{reason}  The rounds before {self.weights.score_map.round_name} {row} were trained on: t_ = {self.t}."
 
     cdef int check_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
                           const double[::1] counts) except -1:

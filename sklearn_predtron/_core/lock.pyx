@@ -31,9 +31,9 @@ cdef extern from "shared_lock.h" nogil:
     size_t lock_moment(const SharedLock* lock)
     void lock_give_way(SharedLock* lock)
 
-BUSY = ("This model is learning in another call; wait until that call has ended (where several threads share a model, by a lock "
-        "of your own).")
-READ = "This model is being read by the call that is to learn it; learn when that has been read."
+BUSY = ("This model is being trained in another call; wait until that call has ended (threads that train one model need your "
+        "own lock).")
+READ = "This model is being read by the call that trains it; train it after that call."
 
 
 cdef class Lock:

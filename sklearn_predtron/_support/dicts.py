@@ -19,7 +19,7 @@ def refuse_dicts(X: Any) -> None:
             raise ValueError(
                 "X holds dicts; accepted are rows of numbers, which DictVectorizer and FeatureHasher make of a list of dicts; of "
                 "a list of sentences datasets.stack_sequences makes one list of tokens.  sklearn_predtron.river.to_river makes "
-                "estimators that learn from dicts, one after the other."
+                "estimators that are trained on single dicts."
             )
         if not isinstance(X, (list, tuple)) and not (isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1):
             return

@@ -27,15 +27,15 @@ from sklearn_predtron.representations import Pairwise, RankingRepresentation
 from sklearn_predtron.updates import MMP, PRank, Update
 
 EPILOG = (
-    "Without files the job learns data that scikit-learn bundles, and generated ones, beside its usual learners.  "
+    "Without files the job compares estimators with scikit-learn's, on bundled and generated data.  "
     "Files are read in chunks, so that memory does not grow with them; a first pass over TRAIN finds width and labels unless "
     "--load, --grow, or --features and --classes (for rankings --features) give them.  A pipe is copied to a temporary file "
     "(TMPDIR names its folder) if it must be read more than once: for the first pass, and for several epochs.  Features of TEST "
-    "that training did not have are left out.  A line that cannot be read ends the job; what was learned before it is kept, "
-    "scored and saved.  Exit codes: 0 all was done; 1 a file, a line or a disk ended a part of it early; 2 the arguments do not "
-    "fit, or TRAIN has no rows; 130 Ctrl-C; 141 nobody reads the output; 143 SIGTERM, which keeps what was learned as Ctrl-C "
-    "does.  The table of files: rounds/s is of learning alone; progressive loss is of what predicted before each update, in the "
-    "first epoch; last iterate is that of the last weights alone."
+    "that training did not have are left out.  A line that cannot be read ends the job; the model of the rows before it is "
+    "kept, scored and saved.  Exit codes: 0 all was done; 1 a file, a line or a disk ended a part of it early; 2 the arguments "
+    "do not fit, or TRAIN has no rows; 130 Ctrl-C; 141 nobody reads the output; 143 SIGTERM, which keeps the model as Ctrl-C "
+    "does.  The table of files: rounds/s counts training only; progressive loss has each row of the first epoch predicted "
+    "before its update; last iterate is the same by the last weights, without averages."
 )
 
 
@@ -191,7 +191,7 @@ def build_parser() -> Parser:
         "train",
         nargs="*",
         metavar="TRAIN",
-        help="files to learn from, one after the other, in svmlight format unless --format says another; .gz and .bz2 "
+        help="files to train on, one after the other, in svmlight format unless --format says another; .gz and .bz2 "
         "are read as they are, and - is standard input.  "
         "With --load a file whose first row has no label (sets of labels: none of the first 100 rows) is predicted",
     )
@@ -216,7 +216,7 @@ def build_parser() -> Parser:
     parser.add_argument(
         "--plot",
         metavar="FILE",
-        help="without TRAIN: draw losses and times, ours / theirs, to a .png, .svg or .pdf (extra plot)",
+        help="without TRAIN: draw the ratios of losses and times to those of peers, to a .png, .svg or .pdf (extra plot)",
     )
     parser.add_argument("--quiet", action="store_true", default=None, help="show neither table nor progress")
     learner = parser.add_argument_group("the learner")
@@ -281,7 +281,7 @@ def build_parser() -> Parser:
         "--jobs",
         type=integer(1),
         metavar="N",
-        help="learn the files of TRAIN side by side, on N threads, and mix what they learn (ParameterMixing) in --epochs rounds",
+        help="train on the files of TRAIN in parallel, on N threads, and mix the models (ParameterMixing) in --epochs rounds",
     )
     stream.add_argument(
         "--cluster", metavar="ADDRESS", help="as --jobs, on the workers of a Dask scheduler: tcp://HOST:PORT (extra cluster)"

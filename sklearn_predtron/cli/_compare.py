@@ -371,7 +371,7 @@ def losses_of_sequences(loss: Any, classes: NDArray, predicted: NDArray, y: Grou
 
 
 class Comparison:
-    """Models compared on the same rows; the first is ours."""
+    """Models compared on the same rows; the first is sklearn_predtron's."""
 
     def __init__(self, models: Sequence[Any]):
         self.models = models

@@ -227,14 +227,14 @@ class CsvLayout(TextLayout):
         wanted = self.names or []
         for name in wanted:
             if name not in names:
-                raise lines.broken(f"there is no column {shortened(name)}, which was learned", line)
+                raise lines.broken(f"there is no column {shortened(name)}, which training had", line)
         if self.id is not None and self.id not in names:
             raise lines.broken(f"there is no column {shortened(self.id)}, which --id names", line)
         others = [name for name in names if name not in wanted and name not in self.drop]
         label = others[0] if self.label is None and len(others) == 1 else self.label
         for name in others:
             if name != label:
-                raise lines.broken(f"the column {shortened(name)} is none of those that were learned, nor the label", line)
+                raise lines.broken(f"the column {shortened(name)} is neither a column of training nor the label", line)
         ids = names.index(self.id) if self.id else None
         return ColumnPlaces(
             names.index(label) if label in others else None, [names.index(name) for name in wanted], len(names), ids

@@ -15,12 +15,12 @@ from sklearn_predtron.cli._picture import PeerRatios, draw
 from sklearn_predtron.cli._progress import ProgressBar
 from sklearn_predtron.cli._report import aligned
 
-HEADER = ["data", "loss", "ours", "theirs", "ours / theirs", "time", "theirs is"]
-LEFT = (0, 1, 6)  # the columns of words
-MEANS = "Losses: means of rows that were not learned."
+HEADER = ["data", "loss", "predtron", "peer loss", "ratio", "predtron s", "peer s", "peer"]
+LEFT = (0, 1, 7)  # the columns of words
+MEANS = "Losses are means over held-out rows."
 LEGEND = (
-    "Lower is better everywhere.  ours / theirs below 1: we lost less; time, also ours / theirs, below 1: we learned faster.\n"
-    "theirs: what lost least of scikit-learn's usual learners for the data.  " + MEANS
+    "Lower is better in all columns.  Ratio: loss of predtron / loss of the peer; s: seconds of a fit on one core.\n"
+    f"Peer: the best of scikit-learn's common models for the data.  {MEANS}"
 )
 Results = Sequence[tuple[Benchmark, list[BenchmarkResult]]]
 
@@ -37,24 +37,24 @@ def run_benchmarks(
     return found
 
 
-def ratio(ours: float, theirs: float) -> float | None:
-    """Return our value / the baseline's, if both are known."""
-    return ours / theirs if theirs else None
+def ratio(predtron: float, peer: float) -> float | None:
+    """Return this package's value / the peer's, unless that is 0."""
+    return predtron / peer if peer else None
 
 
-def format_ratio(value: float | None) -> str:
-    """Return a ratio with two decimals, or one digit if small."""
+def two_digits(value: float | None) -> str:
+    """Return two decimals, or one digit if small."""
     return "-" if value is None else f"{value:.2f}" if value >= 0.095 else f"{value:.1g}"
 
 
 def cells(benchmark: Benchmark, results: list[BenchmarkResult]) -> list[str]:
     """Return a row of the table."""
-    ours, theirs = results[0], better(results)
-    line = [benchmark.name, benchmark.loss, f"{ours.loss:.3f}"]
-    if theirs is None:
+    predtron, peer = results[0], better(results)
+    line = [benchmark.name, benchmark.loss, f"{predtron.loss:.3f}"]
+    if peer is None:
         return line
-    ratios = ratio(ours.loss, theirs.loss), ratio(ours.seconds, theirs.seconds)
-    return [*line, f"{theirs.loss:.3f}", *map(format_ratio, ratios), theirs.learner]
+    numbers = ratio(predtron.loss, peer.loss), predtron.seconds, peer.seconds
+    return [*line, f"{peer.loss:.3f}", *map(two_digits, numbers), peer.learner]
 
 
 def as_json(found: Results) -> str:
@@ -83,17 +83,17 @@ def as_text(found: Results, requested: dict[str, Any], *, compare: bool) -> str:
         for benchmark in BENCHMARKS
         if not benchmark.accepts_norm(requested)
     ]
-    legend = LEGEND if compare else f"Lower is better everywhere.  {MEANS}"
+    legend = LEGEND if compare else f"Lower is better.  {MEANS}"
     return f"{aligned(lines, LEFT)}\n{''.join(left_out)}{legend}\n"
 
 
 def ratios_of(found: Results) -> Iterator[PeerRatios]:
     """Yield the drawn ratios of each data set."""
     for benchmark, results in found:
-        ours, theirs = results[0], better(results)
-        assert theirs is not None
-        losses, times = ratio(ours.loss, theirs.loss), ratio(ours.seconds, theirs.seconds)
-        yield PeerRatios(f"{benchmark.name}, {benchmark.loss}: {theirs.learner}", losses, times)
+        predtron, peer = results[0], better(results)
+        assert peer is not None
+        losses, times = ratio(predtron.loss, peer.loss), ratio(predtron.seconds, peer.seconds)
+        yield PeerRatios(f"{benchmark.name}, {benchmark.loss}: {peer.learner}", losses, times)
 
 
 def run_demo(job: Job, bar: ProgressBar) -> int:

@@ -57,7 +57,7 @@ def run_files(job: Job, bar: ProgressBar) -> int:
             files = JobFiles.of(job, loaded, stack)
             costs = CostFiles.of(job, files, stack)
             if loaded is not None and files.nothing and not (job.save or job.predictions or job.json):
-                return report("" if job.quiet else "no rows came, to learn from or to predict\n", to_stderr=True)
+                return report("" if job.quiet else "no rows to train on or to predict\n", to_stderr=True)
             check_predictions(job, files, loaded)
             task = known_task(job, files) if loaded is None else task_of(loaded)
             if task is not None:
@@ -69,7 +69,7 @@ def run_files(job: Job, bar: ProgressBar) -> int:
                 check_shards(job, file_format)
         except (BrokenLineError, FileError, KeyboardInterrupt) as error:
             bar.clear()
-            return complain(error, "nothing was learned before it")
+            return complain(error, "there is no trained model yet")
         if task is None:
             task = TASKS["multiclass" if job.grow or len(file_format.classes) != 2 else "binary"]
             check_options(job, task)
@@ -82,7 +82,7 @@ def run_files(job: Job, bar: ProgressBar) -> int:
                 check_costs(job, costs, model, file_format, bar)
             except (FileError, KeyboardInterrupt) as error:
                 bar.clear()
-                return complain(error, "nothing was learned before it")
+                return complain(error, "there is no trained model yet")
         compare = not (job.load or job.grow or job.mixing) if job.compare is None else job.compare
         comparison = build_comparison(task, model, name_of_data(files), file_format.classes, compare)
         ours, *others = comparison.models
@@ -115,7 +115,7 @@ def train_save_score(
         unsaved = save_model(model, file_format, job.save)
     if files.test and fitted and not isinstance(unlearned, KeyboardInterrupt):
         untested = score_files(comparison, job, files, costs, file_format, left_out, bar)
-    kept = f"the {comparison.rounds:,} rounds before it are kept" if comparison.rounds else "nothing was learned before it"
+    kept = f"the {comparison.rounds:,} rounds before it are kept" if comparison.rounds else "there is no trained model yet"
     kept += f", in {job.save}" if job.save and fitted and unsaved is None else ""
     scored = "the held-out score is of the rows before it" if comparison.tested else "there is no held-out score"
     scored = scored if any(file.labelled for file in files.test) else "the predictions are of the rows before it"

@@ -56,7 +56,7 @@ def format_like(fields: list[bytes]) -> str | None:
 def hint_of(fields: list[bytes]) -> str:
     """Return the hint about a file with such fields."""
     name = format_like(fields)
-    return "" if name is None else f"; the file looks like {name}, which --format {name} reads"
+    return "" if name is None else f"; the file seems to be {name}, which --format {name} reads"
 
 
 def layout_of(job: Job, loaded: Any) -> TextLayout | None:
@@ -67,7 +67,7 @@ def layout_of(job: Job, loaded: Any) -> TextLayout | None:
         if state is not None and getattr(job, fixed) is not None:
             raise UsageError(f"{option(fixed)} is fixed by the estimator of --load")
     if state is not None and job.format not in (None, name):
-        raise UsageError(f"--format={job.format} is not for --load={job.load!r}, which has learned {name} files")
+        raise UsageError(f"--format={job.format} is not for --load={job.load!r}, which was trained on {name} files")
     for given, known in OPTIONS.items():
         if given in job.given and name not in known:
             raise UsageError(f"{option(given)} is for --format {' and '.join(known)}, and the files are {name}")
@@ -129,7 +129,7 @@ def new_layout(job: Job, name: str, loaded: Any) -> TextLayout:
         return JsonLayout(width, job.label or LABEL)
     if name == VwLayout.name:
         return VwLayout(width)
-    raise UsageError(f"--load={job.load!r} holds a {type(loaded).__name__} that has learned no {name} files")
+    raise UsageError(f"--load={job.load!r} holds a {type(loaded).__name__} that was not trained on {name} files")
 
 
 def name_in(job: Job, state: Any) -> str:

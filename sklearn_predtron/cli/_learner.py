@@ -92,8 +92,8 @@ def warn_of_few_rows(job: Job, model: Any, file_format: AnyFormat) -> None:
     if model.features is not None and not model.__sklearn_is_fitted__() and n * job.epochs < MADE_AFTER:
         often = "" if job.epochs == 1 else f" in each of {job.epochs} epochs"
         warn(
-            f"features={shortened(model.features)} are made of the first {MADE_AFTER} rows that are learned, and TRAIN has "
-            f"{n}{often}, of which numbers are learned as they are, and words not at all; accepted are more --epochs, too"
+            f"features={shortened(model.features)} are fitted to the first {MADE_AFTER} training rows, and TRAIN has "
+            f"{n}{often}: numbers are used as they are, and strings are ignored; more --epochs count, too"
         )
 
 
@@ -126,8 +126,8 @@ def load_model(path: str) -> Any:
     features = model._model.columns.features
     if features is not None and not features.of_numbers_ and not hasattr(model, "file_format_"):
         raise UsageError(
-            f"--load={path!r} holds a {type(model).__name__} of a table with categories, learned from no file that names "
-            "them; accepted are tables of numbers, and what --save wrote"
+            f"--load={path!r} holds a {type(model).__name__} of a table with categories, which no file has named; "
+            "accepted are tables of numbers, and models that --save wrote"
         )
     if task_of(model).multilabel and len(model.coef_) < 2:
         raise UsageError(f"--load={path!r} holds a {type(model).__name__} of one label; at least two are needed")

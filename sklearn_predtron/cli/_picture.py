@@ -29,9 +29,9 @@ def check_picture(job: Job) -> None:
     if job.plot is None:
         return
     if job.train or job.load:
-        raise UsageError("--plot draws the data that are learned without TRAIN; it is not for files")
+        raise UsageError("--plot is for the comparison without TRAIN, not for files")
     if job.compare is False:
-        raise UsageError("--plot draws ours / theirs; it is not for --no-compare")
+        raise UsageError("--plot draws ratios to peers, which --no-compare leaves out")
     if Path(job.plot).suffix.lower() not in FORMATS:
         raise UsageError(f"--plot={job.plot!r} is not of a known format; accepted are names that end in {', '.join(FORMATS)}")
     if find_spec("matplotlib") is None:
@@ -49,8 +49,8 @@ def draw(lines: Sequence[PeerRatios], path: str) -> None:
     sides = {"loss": [line.loss for line in lines], "time": [line.time for line in lines]}
     for ax, (title, ratios), color in zip(axes, sides.items(), COLORS, strict=True):
         draw_side(ax, ratios, color)
-        ax.set_title(f"{title}, ours / theirs", fontsize=11)
-    figure.supxlabel("left of the line ours is ahead", fontsize=11)
+        ax.set_title(f"{title}, predtron / peer", fontsize=11)
+    figure.supxlabel("left of the line predtron is better", fontsize=11)
     written = BytesIO()
     figure.savefig(written, format=Path(path).suffix[1:].lower())
     Path(path).write_bytes(written.getvalue())

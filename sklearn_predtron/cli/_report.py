@@ -69,7 +69,7 @@ def legend(tasks: Sequence[Task]) -> str:
     """Return a one-line legend of the table's columns."""
     scores = {task.score for task in tasks}
     score = scores.pop() if len(scores) == 1 else "accuracy, or the task's own"
-    return f"rounds/s: of learning alone; progressive loss: the mean, each before its update; held-out score: {score}."
+    return f"rounds/s: training only; progressive loss: the mean, each before its update; held-out score: {score}."
 
 
 @dataclass

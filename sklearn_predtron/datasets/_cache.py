@@ -149,8 +149,8 @@ class ChunkCache:
         size, start = os.fstat(file.fileno()).st_size, file.read(ALIGNMENT)
         if start[: len(MAGIC)] != MAGIC[: len(start)]:
             raise ValueError(
-                f"cache={self.path!r} is no cache of SvmlightReader; accepted are a file that it wrote, which may be written "
-                "anew, and one that is not there."
+                f"cache={self.path!r} is no cache of SvmlightReader; accepted are a file that it wrote, which it can "
+                "overwrite, and a path without a file."
             )
         if len(start) < ALIGNMENT:
             raise self._damaged(f"it has {size} bytes")

@@ -190,8 +190,8 @@ class Calibration(Decision):
         """Raise ValueError if no scores of unseen rows are known."""
         if not self.knows(learner):
             raise ValueError(
-                "probabilities are made of scores of rows that were not learned, and there are none: call fit with another "
-                "decision than 'learned', which holds some out, or learn on by partial_fit."
+                "predict_proba needs scores of held-out rows, and there are none: call fit with another "
+                "decision than 'learned', or continue with partial_fit."
             )
 
     def knows(self, learner: Learner) -> bool:

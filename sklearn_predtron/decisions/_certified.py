@@ -132,8 +132,8 @@ class Certified(RejectAbove):
         found = self.found(learner, fitted_decision)
         if found is None:
             raise ValueError(
-                f"reject.risk={self.risk:g} is promised of a model by rows that were set aside: call certify(X, y) after it has "
-                "learned, and again when it has learned on, or its loss, its decision or reject has changed."
+                f"reject.risk={self.risk:g} needs a certificate from held-out rows: call certify(X, y) after training, and again "
+                "after more training or a change of loss, decision or reject."
             )
         return self.answering(self.calibration.now(learner, fitted_decision).map, found.threshold)
 

@@ -124,9 +124,9 @@ def _of_streams(estimator: Any, given: dict[str, Any]) -> dict[str, str]:
     """Return the checks that assume streams for every parameter."""
     expected: dict[str, str] = {}
     if given.get("class_weight") == "balanced":
-        expected |= dict.fromkeys(PARTIAL, "class_weight='balanced' is refused by partial_fit, which sees a part of the data")
+        expected |= dict.fromkeys(PARTIAL, "partial_fit, which sees a part of the data, does not accept class_weight='balanced'")
     if given.get("constraint") == "observed":
-        expected |= dict.fromkeys(PARTIAL, "constraint='observed' is refused by partial_fit, which sees a part of the data")
+        expected |= dict.fromkeys(PARTIAL, "partial_fit, which sees a part of the data, does not accept constraint='observed'")
     if given.get("warm_start"):
         again = ["check_supervised_y_2d", "check_classifiers_multilabel_representation_invariance"]
         expected |= dict.fromkeys(again, "the second fit goes on from the first")

@@ -16,20 +16,19 @@ norm : {norms} or Norm, default="auto"
     scores, "trace" for scores that share directions, "rkhs" for kernels.
 
 features : "piecewise", "auto", "fourier", FeatureMap or None, default=None
-    The feature map of a table's rows.  None uses the columns as they are.  "piecewise" (`PiecewiseLinear`) has functions of
-    columns and of pairs of columns, for numbers, missing values and categories; `fit` chooses the numbers of knots and pairs.
-    "fourier" (`RandomFourier`) has the features of a kernel.  "auto" (`features.Auto`) lets `fit` choose among all of these and
-    the columns as they are.  The map is fitted to the rows of `fit`, or to the first 500 rows of a stream, which are used as
-    they are until then.
-    With a map, ``norm="auto"`` is "l2".
+    The feature map of a table.  None (default) uses the columns as they are, which must be numbers.  Use "piecewise"
+    (`PiecewiseLinear`) for missing values, categories, curves and interactions of two columns.  Use "auto" for the lowest error,
+    in about twice the time: `fit` compares "piecewise", "fourier" (`RandomFourier`) and the columns as they are.  A stream fits
+    the map to its first 500 rows.  With a map, ``norm="auto"`` is "l2".
 
 update : {updates} or Update, default="adaptive"
     When to change the weights, towards which competitor, and how far.
 
 average : "linear", "uniform", "auto", float, False or None, default=None
-    The average of the iterates that predicts.  Round t has weight t ("linear") or 1 ("uniform"); a number is a half-life in
-    rounds; False is the last iterate.  "auto", for streams that may drift, is whichever of "linear", 100 and False had the
-    lowest loss on recent rows before they were learned.  None is "linear" in `fit`, and "auto" in `partial_fit`.
+    The average of the weights that predicts.  None (default) is "linear" in `fit`, and "auto" in `partial_fit`.  Change it for
+    streams of known kind: "linear" (round t has weight t) or "uniform" if nothing drifts, a half-life in rounds for slow drift,
+    False (the last iterate) for fast drift.  "auto" uses whichever of "linear", 100 and False had the lowest loss in recent
+    rounds.
 
 fit_intercept : bool, default=True
     Whether scores have an offset.
@@ -63,25 +62,21 @@ reject : Reject, float or None, default=None
     The reject option: the cost of an abstention, or ``Reject(cost=0.1, label=-1)``.  None predicts classes only.
 
 decision : "learned", "expected_cost", DecisionRule or None, default=None
-    How scores become predictions.  "expected_cost" predicts the label with the lowest expected cost under `predict_proba`;
-    "learned" takes the label with the highest score (the setting of the loss bounds).  None is "learned" for {unit} without a
-    reject option, and "expected_cost" otherwise.  `fit` holds rows out (see `cv`) unless "learned" is given here.
+    How scores become predictions.  None (default) predicts the label with the lowest expected cost under `predict_proba`; with
+    {unit} and no reject option it is the label with the highest score.  "expected_cost" always predicts by expected cost.  Use
+    "learned" for a loss bound or the fastest fit: the highest score, with costs as margins in training and no held-out rows.
 
 decision_of_two : "learned", "expected_cost", "f1", "balanced", float, DecisionRule or None, default=None
-    How scores become predictions.  "expected_cost" predicts the label with the lowest expected cost under `predict_proba`;
-    "learned" takes the label with the highest score (the setting of the loss bounds).  Others cut the score (see `Cut`): for F1
-    of the second class or balanced accuracy over all rows, or at a number.  None is "learned" for {unit} without a reject
-    option, and "expected_cost" otherwise.  `fit` holds rows out (see `cv`) unless "learned" is given here.
+    How scores become predictions.  None (default) predicts the label with the lowest expected cost under `predict_proba`; with
+    {unit} and no reject option it is the label with the highest score.  "expected_cost" always predicts by expected cost.  Use
+    "f1" or "balanced" for a rare class: the threshold with the highest F1 of the second class, or balanced accuracy, on held-out
+    rows.  A number is a fixed threshold; `Cut` has other measures.  Use "learned" for a loss bound or the fastest fit: the
+    highest score, with costs as margins in training and no held-out rows.
 
 cv : int, splitter, iterable or None, default={folds}
-    The folds by which `fit` chooses the number of epochs.  Fold models are evaluated on their held-out {rows} after up to five
-    numbers of epochs (3, 10, 31 and 100 of 1,000 {rows}; fewer of more), or after `max_iter`, until {judged} hardly falls; the
-    mean of the best fold models predicts and continues in `partial_fit`.  None is five folds up to 30,000 {rows} and fewer
-    beyond, two above 60,000.  Models of more than two million weights, and tables of more than 2,000 {rows}, have one
-    validation split of a fifth, at most 5,000 {rows}; the best candidate is then trained on all {rows}.  With a kernel, a
-    callback that chooses the epochs, ``average="auto"`` or `warm_start`, one model is trained on all {rows}; held-out {rows},
-    if any, serve the decision alone.  None is 0 for fewer than 20 {rows}{or_learned}.  0 trains one model on all {rows}, for
-    which the loss bounds hold.  Splitters must test each of the {rows} once.
+    Held-out {rows}, which select the number of epochs and fit probabilities.  None (default) plans them by the
+    task and the number of {rows}.  Use 0 for a loss bound or a faster fit: one model, without held-out {rows}.  See
+    :doc:`/user_guide/folds`.
 
 label_names_ : ndarray of shape (m,)
     Names of the labels, if y is a data frame with column names.
@@ -120,7 +115,8 @@ n_iter_ : int
     Number of epochs of the last `fit`, up to the one whose weights predict.
 
 held_out_loss_ : dict of int to float
-    For each number of epochs that `fit` evaluated, {judged} of the held-out {rows}; exists only if {rows} were held out.
+    Loss of held-out {rows} ({judged}) by the number of epochs, for each that `fit` evaluated.  If it still falls at the largest
+    number, give a larger `max_iter`.  It exists only if {rows} were held out.
 
 cost_power_ : float
     After `fit` with `costs`, the power of a row's mean cost of a mistake by which it was weighted in training: 0, 0.5 or 1.
@@ -146,10 +142,9 @@ DEFAULTS = {
     "norms": '"auto", "l2", "l1", "group", "trace", "scaled", "rkhs"',
     "updates": UPDATES,
     "rows": "rows",
-    "unit": "costs that are all the same",
+    "unit": "equal costs",
     "folds": "None",
     "judged": "the mean log loss of the probabilities",
-    "or_learned": ' and under ``decision="learned"``',
 }
 NO_FOLDS = inspect.Parameter("cv", inspect.Parameter.KEYWORD_ONLY, default=0)
 PLACEHOLDER = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)

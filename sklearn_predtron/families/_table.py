@@ -386,13 +386,11 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         model, decision = self._model_and_decision()
         observer = model.learner.observer
         if not isinstance(decision, Rated) or not isinstance(observer, AskedScores):
-            raise AttributeError("rejected_share_ is there in streams, with reject=Reject(rate=...).")
+            raise AttributeError("rejected_share_ exists in streams, with reject=Reject(rate=...).")
         with model.learner.lock.reading():
             _, followed, asked = observer.up_to_now(decision)
         if followed == 0:
-            raise AttributeError(
-                "rejected_share_ is there after rounds of partial_fit that follow a tenth as many as were learned."
-            )
+            raise AttributeError("rejected_share_ exists once partial_fit has continued for a tenth of the earlier rounds.")
         return asked / followed
 
     cost_power_ = recorded("cost_power_", "The power of the cost of a row's mistakes that was its weight in `fit` with `costs`.")

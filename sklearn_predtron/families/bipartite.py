@@ -157,10 +157,10 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
     batch_size : int, default=200
         Number of rows of a batch, if no groups are given.
     decision : "fitted", "learned", float, DecisionRule or None, default=None
-        Where the score is cut.  "fitted" (or ``Cut("fitted")``) is the cut with the lowest loss on the training rows at the end
-        of `fit` (0 in streams); "learned" is 0; a number is the cut itself.  None is "learned" for "balanced" and "g_mean" with
-        a `balance` of 1, and "fitted" for others.  Losses at k have no cut.  Unless "learned" is given here, `fit` holds rows or
-        groups out for `predict_proba`: three folds up to 10,000, two up to 20,000, and one validation split beyond.
+        The threshold of the score.  None (default) is "learned" for "balanced" and "g_mean" with a `balance` of 1, and "fitted"
+        for others.  "fitted" has the lowest loss on the training rows at the end of `fit` (0 in streams).  A number is a fixed
+        threshold; losses at k have none.  Use "learned" for a loss bound or the fastest fit: the threshold 0, and no held-out
+        rows, so that there is no `predict_proba` after `fit`.
     {features}
     {norm}
     {update}
@@ -181,7 +181,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
     intercept_ : ndarray of shape (1,)
         Offset of the score, less `threshold_`.
     threshold_ : float
-        The fitted cut of the score; `decision_function` subtracts it, so that its own cut is 0.
+        The fitted threshold of the score; `decision_function` subtracts it, so that its boundary is 0.
     {features_}
     {norm_}
     {last_coef_}

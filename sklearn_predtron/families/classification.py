@@ -40,7 +40,7 @@ class PredtronClassifier(TableClassifier):
     Parameters
     ----------
     loss : "zero_one", "absolute", "squared", array-like of shape (k, k), dict or CostTableLoss, default="zero_one"
-        L(sigma, y).  A cost matrix is in the order of `classes_`, rows = true, columns = predicted; a dict is
+        The cost of each mistake.  A matrix is in the order of `classes_`, rows = true, columns = predicted; a dict is
         {(true, predicted): cost}, with cost 1 for the pairs left out.  If a class may be missing from y, for instance in a fold
         of a search, declare all classes by `CostMatrix(costs, labels=[...])`.
     {class_weight}
@@ -195,7 +195,7 @@ class PredtronBinaryClassifier(TableClassifier):
     Parameters
     ----------
     loss : "zero_one", "absolute", "squared", array-like of shape (2, 2), dict or CostTableLoss, default="zero_one"
-        L(sigma, y).  A cost matrix is in the order of `classes_`, rows = true, columns = predicted; a dict is
+        The cost of each mistake.  A matrix is in the order of `classes_`, rows = true, columns = predicted; a dict is
         {(true, predicted): cost}, with cost 1 for the pairs left out.  If a class may be missing from y, for instance in a fold
         of a search, declare all classes by `CostMatrix(costs, labels=[...])`.
     {class_weight}
@@ -225,7 +225,7 @@ class PredtronBinaryClassifier(TableClassifier):
     intercept_ : ndarray of shape (1,)
         Offset of the score, less `threshold_`.
     threshold_ : float
-        The fitted cut of the score; `decision_function` subtracts it, so that its own cut is 0.
+        The fitted threshold of the score; `decision_function` subtracts it, so that its boundary is 0.
     {features_}
     {norm_}
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["PredtronLabelRanker"]
 
 
-@documented(updates=UPDATES + ', "slam", "max_pair", "listnet", "mmp"', d="m", judged="the mean loss", or_learned="")
+@documented(updates=UPDATES + ', "slam", "max_pair", "listnet", "mmp"', d="m", judged="the mean loss")
 class PredtronLabelRanker(BasePredtron):
     """Multilabel ranking of m fixed labels.
 

@@ -71,11 +71,11 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         L(sigma, y) of sets of labels.  A callable takes true positives, false positives, false negatives and true negatives
         of a row.  Losses with parameters are given as objects: `FBeta(beta=2.0)`, `PrecisionAtK(k=3)`.
     decision : "learned", "expected_cost", "macro_f1", "micro_f1", float, DecisionRule or None, default=None
-        How scores become predictions.  "expected_cost" predicts the set with the lowest expected cost under `predict_proba`, for
-        losses like b + 5 c, or with the greatest expected measure for F1, Jaccard and losses at k.  "learned" takes the set with
-        the highest score (the setting of the loss bounds); others cut the scores (see `Cut`).  None is "expected_cost" for sums
-        of unequal costs; for F1, Jaccard and losses at k it is whichever of both had the lower loss on held-out rows; otherwise
-        it is "learned".  `fit` holds rows out (see `cv`) unless "learned" is given here.
+        How scores become predictions.  None (default) predicts the set with the lowest expected cost if the loss is a sum of
+        unequal costs, like b + 5 c.  For F1, Jaccard and losses at k it is the better of "expected_cost" (the greatest expected
+        measure) and "learned" on held-out rows; otherwise it is the set with the highest score.  Use "macro_f1" or "micro_f1"
+        for rare labels: thresholds with the highest F1 (see `Cut`).  Use "learned" for a loss bound or the fastest fit: the
+        highest score, without held-out rows.
     {features}
     {norm}
     {update}

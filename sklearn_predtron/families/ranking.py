@@ -57,17 +57,17 @@ class DocumentReader(BlockReader):
         if 1 < len(labels.relevances) == labels.n:
             warn(
                 f"qid has another id for each of the {labels.n} documents: every query has one document, so that there is "
-                "nothing to rank and nothing is learned.  Pass the query of each document, not the document's own id."
+                "nothing to rank, and the weights stay zero.  Pass the query of each document, not the document's own id."
             )
         elif not partial and labels.n > 1 and (labels.grades < 2).all():
             warn(
-                "y has the same relevance for all documents of each query: no ranking is wrong, and nothing is learned.  Pass "
+                "y has the same relevance for all documents of each query: no ranking is wrong, and the weights stay zero.  Pass "
                 "relevances that differ within queries, and the query of each document as qid."
             )
         return reading
 
 
-@documented(updates=UPDATES + ', "slam", "max_pair", "listnet"', rows="queries", judged="the mean loss", or_learned="")
+@documented(updates=UPDATES + ', "slam", "max_pair", "listnet"', rows="queries", judged="the mean loss")
 class PredtronRanker(BasePredtron):
     """Subset ranking: scores the documents of queries.
 

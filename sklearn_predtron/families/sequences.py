@@ -64,7 +64,7 @@ def of_transitions(name: str, what: str) -> learned:
     return learned(scores)
 
 
-@documented(d="n_classes", rows="sequences", judged="the mean loss", or_learned="")
+@documented(d="n_classes", rows="sequences", judged="the mean loss")
 class PredtronSequenceTagger(BasePredtron):
     """Sequence tagging by a linear chain.
 
@@ -93,11 +93,9 @@ class PredtronSequenceTagger(BasePredtron):
     {update}
     {average}
     cv : int, splitter, iterable or None, default=None
-        How `fit` chooses between 10 and 25 epochs (or takes `max_iter`), and the values of "auto" parameters.  None holds out a
-        fifth of the sequences, at most 5,000, to compare candidates trained on the others; the best is then trained on all.  It
-        is 0 for fewer than 20 sequences, with a callback that chooses the epochs, ``average="auto"`` or `warm_start`.  0 trains
-        one model on all sequences for 20 epochs.  With a number or a splitter the mean of fold models predicts, after 3, 10, 31
-        or 100 epochs.
+        Held-out sequences, which select the number of epochs and the values of "auto" parameters, and serve probabilities.  None
+        (default) holds out a fifth, at most 5,000.  Use 0 for a faster fit: one model, for 20 epochs.  See
+        :doc:`/user_guide/sequences`.
     {max_iter}
     {random_state}
     {tol}
@@ -108,7 +106,7 @@ class PredtronSequenceTagger(BasePredtron):
         follows the unit of X.  "auto" is whichever `fit` finds better (see `cv`): "length", or 1, the scale of a feature of text.
         Without such a choice it is "length" under ``norm="scaled"``, and 1 under other norms.
     transition_scaling : "auto" or float, default="auto"
-        Squared scale of a transition's feature relative to the intercept's; with larger values transitions are learned faster.
+        Squared scale of a transition's feature relative to the intercept's; with larger values transitions change faster.
         "auto" is 0.1, or 1 if "auto" chooses 1 for `intercept_scaling`.
 
     Attributes
@@ -137,8 +135,8 @@ class PredtronSequenceTagger(BasePredtron):
     {loss_curve_}
     {n_iter_}
     held_out_loss_ : dict of int to float
-        For each number of epochs that `fit` evaluated, the mean loss of the chosen candidate on the held-out sequences; with
-        ``loss="auto"`` for chunks, the mean number of chunks that are missed, or predicted where there are none.
+        Mean loss of the chosen candidate on the held-out sequences by the number of epochs, for each that `fit` evaluated.  With
+        ``loss="auto"`` for chunks it is the mean number of chunks that are missed, or predicted where there are none.
     loss_ : str or SequenceLoss
         The parameter `loss`; for "auto", the chosen loss.
     temperature_, biases_ : float, and ndarray of shape (n_classes,)

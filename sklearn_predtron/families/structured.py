@@ -245,7 +245,7 @@ class Predtron(BasePredtron):
             return OwnReader(name, self.problem)
         if self.features is not None:
             raise ValueError(
-                f"features={self.features!r} does not go with a JointProblem, whose own features(x, prediction) are learned; "
+                f"features={self.features!r} does not go with a JointProblem, whose own features(x, prediction) are used; "
                 "accepted is None."
             )
         return ObjectReader(name, self.problem)
@@ -406,7 +406,7 @@ class OwnReader(RowReader):
         if before != now:
             have = [f"{n} joint features" if n else "scores of the rows of X" for n in (now, before)]
             raise ValueError(
-                f"problem={self.problem!r} has {have[0]} and the weights so far are of {have[1]}; call fit to start anew."
+                f"problem={self.problem!r} has {have[0]} and the weights so far are of {have[1]}; call fit to start from scratch."
             )
 
 

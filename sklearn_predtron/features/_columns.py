@@ -344,7 +344,7 @@ def check_no_texts(X: Any) -> None:
         )
     if all(isinstance(row, (list, tuple)) for row in X) and len({len(row) for row in X}) > 1:
         raise ValueError(
-            "X holds lists of different lengths; accepted are rows of as many numbers each.  Of a list of sentences, each a list "
+            "X holds lists of different lengths; accepted are rows of the same length.  Of a list of sentences, each a list "
             "of tokens, datasets.stack_sequences makes one list of tokens, and sid."
         )
 

@@ -144,7 +144,7 @@ def count_found(y_true: Any, y_pred: Any, sid: Any, sample_weight: Any) -> tuple
     """Return the types, with found, predicted and true counts."""
     true, predicted = read_labels(y_true, "y_true"), read_labels(y_pred, "y_pred")
     if len(true) != len(predicted):
-        raise ValueError(f"y_pred has {len(predicted)} labels and y_true has {len(true)}; accepted are as many.")
+        raise ValueError(f"y_pred has {len(predicted)} labels and y_true has {len(true)}; accepted is the same number.")
     sequences = sequences_of(sid, len(true), "y_true")
     weight = read_weights(sample_weight, true, sequences)
     types: dict[str, int] = {}

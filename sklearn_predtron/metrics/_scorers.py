@@ -89,7 +89,10 @@ def ranked(labels: NDArray, y: Any, estimator: Any) -> NDArray:
     if declared is not None and np.isin(labels, declared).all():
         return declared
     if len(labels) > 2 and labels.dtype.kind in "OUST" and (labels[:-1] < labels[1:]).all():
-        warn(f"labels=None: ranks are numbered in the order of classes_, the alphabet, {labels.tolist()}; pass labels in theirs.")
+        warn(
+            f"labels=None: ranks are numbered in the alphabetical order of classes_, {labels.tolist()}; "
+            "pass labels in rank order."
+        )
     return labels
 
 

@@ -21,7 +21,7 @@ from sklearn_predtron.mixing._rounds import Progress
 from sklearn_predtron.mixing._state_file import InvalidStateFileError, read_state, write_state
 from sklearn_predtron.mixing._total import MADE_BY
 
-ANEW = "delete the file to begin anew"
+RESTART = "delete the file to start from scratch"
 LONGEST_REASON = 200  # characters: it may repeat text of the file
 
 
@@ -99,7 +99,7 @@ class MixingCheckpoint:
             raise ValueError(f"checkpoint={self.path!r} cannot be read: {error.strerror or error}.") from None
         except Exception as error:  # whatever a file brings about that was made to be wrong
             reason = str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
-            raise ValueError(f"checkpoint={self.path!r} is damaged: {one_line(reason, LONGEST_REASON)}; {ANEW}.") from None
+            raise ValueError(f"checkpoint={self.path!r} is damaged: {one_line(reason, LONGEST_REASON)}; {RESTART}.") from None
 
     def _compare(self, fit: dict[str, Any]) -> None:
         """Raise ValueError for a file of another fit."""
@@ -109,7 +109,7 @@ class MixingCheckpoint:
                 what = name if name in self.about else shortened(name)
                 raise ValueError(
                     f"checkpoint={self.path!r} is of a fit with {what} = {shortened(other)}, and this one has "
-                    f"{shortened(own)}; accepted is the file of the same fit, or none; {ANEW}."
+                    f"{shortened(own)}; accepted is the file of the same fit, or none; {RESTART}."
                 )
 
     def compare_rows(self, rows: Sequence[str]) -> None:
@@ -118,7 +118,7 @@ class MixingCheckpoint:
             if own != other:
                 raise ValueError(
                     f"checkpoint={self.path!r} is of a fit to other rows than {name} has now; accepted is the file of the same "
-                    f"data, or none; {ANEW}."
+                    f"data, or none; {RESTART}."
                 )
         self.rows = rows
 

@@ -318,7 +318,7 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
         model, given = copy.deepcopy(self.estimator_), self._mixable()
         if type(given) is not type(model):
             raise ValueError(
-                f"estimator={given!r} cannot go on from what a {type(model).__name__} has learned; call fit to start anew."
+                f"estimator={given!r} cannot continue a fitted {type(model).__name__}; call fit to start from scratch."
             )
         return model.set_params(**given.get_params(deep=False))
 
@@ -341,8 +341,8 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
             check_path(self.checkpoint)
         if self.checkpoint is not None and not isinstance(self.random_state, Integral):
             raise ValueError(
-                f"random_state={self.random_state!r} cannot be told from others when a fit goes on from its checkpoint; accepted "
-                "with one are integers."
+                f"random_state={self.random_state!r} cannot be compared when a fit resumes from its checkpoint; accepted with "
+                "a checkpoint are integers."
             )
         if not isinstance(self.estimator, BasePredtron):
             raise ValueError(f"estimator={self.estimator!r} is not an estimator of this package.")

@@ -154,7 +154,7 @@ cdef class ChainedWeights(Weights):
 
     def __init__(self, Weights inner not None, ChainMap score_map not None):
         if type(inner) is not L2Weights and type(inner) is not ScaledWeights:
-            raise ValueError("sequences are learned under the norms 'l2' and 'scaled'; got the weights of another norm.")
+            raise ValueError("sequences need the norms 'l2' or 'scaled'; got the weights of another norm.")
         self.map_scores(inner.d, inner.p, score_map)
         self.chain = self.score_map
         self.n_features = inner.n_features

@@ -151,8 +151,8 @@ cdef class RKHSWeights(L2Weights):
         """
         if self.support.kernel is None and (self.given > 0 or rows.given != rows.p):
             raise ValueError(
-                f"norm=RKHS(kernel='precomputed') learns from the kernels of all rows with all rows, given once; X has "
-                f"{rows.given} rows and {rows.p} columns" + (", and rows were learned before." if self.given > 0 else "."))
+                f"norm=RKHS(kernel='precomputed') needs the kernels of all rows with all rows, given once; X has "
+                f"{rows.given} rows and {rows.p} columns" + (", and the model was trained before." if self.given > 0 else "."))
 
     def first_refused(self, Rows rows not None):
         if self.support.kernel is None:         # rows of kernels, each of which is checked in its turn

@@ -83,8 +83,7 @@ def check_fixed_step(update: Any) -> None:
     """Raise ValueError if the step depends on the rows."""
     if isinstance(update.eta, str):
         raise ValueError(
-            f"No bound against given weights is proven for update={update}, whose step is not fixed beforehand; give eta as a "
-            "number."
+            f"No bound against given weights is proven for update={update}, whose step depends on the rows; give eta as a number."
         )
 
 

@@ -46,7 +46,7 @@ cdef class ScheduledRule(Rule):
 
 cdef int of_rankings(Rule update, Problem problem) except -1:
     if not isinstance(problem, RankingProblem):
-        raise ValueError(f"{type(update).__name__} learns rankings, got a {type(problem).__name__}.")
+        raise ValueError(f"{type(update).__name__} is for rankings, got a {type(problem).__name__}.")
     return 0
 
 

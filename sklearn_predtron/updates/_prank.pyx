@@ -14,7 +14,7 @@ cdef class PRankRule(Rule):
 
     cdef int check(self, Problem problem) except -1:
         if not isinstance(problem, ThermometerProblem):
-            raise ValueError(f"PRank learns ranks on a scale, got a {type(problem).__name__}.")
+            raise ValueError(f"PRank is for ranks on a scale, got a {type(problem).__name__}.")
         return 0
 
     cdef bint propose(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, ScoreGradient* g) noexcept nogil:

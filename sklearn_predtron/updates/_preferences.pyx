@@ -75,7 +75,7 @@ cdef class PreferencesRule(Rule):
 
     cdef int check(self, Problem problem) except -1:
         if not isinstance(problem, PreferencesProblem) or problem.d != self.d:
-            raise ValueError(f"{type(self).__name__} learns {self.d} pairs of labels, got a {type(problem).__name__}.")
+            raise ValueError(f"{type(self).__name__} is for {self.d} pairs of labels, got a {type(problem).__name__}.")
         return 0
 
     cdef bint propose(self, Problem problem, double* t, const void* y, Py_ssize_t m, Round* r, ScoreGradient* g) noexcept nogil:

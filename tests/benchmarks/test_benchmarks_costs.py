@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score
 
-from benchmarks import paying, tasks
+from benchmarks import prediction_costs, tasks
 from benchmarks.contestants import LightGBMClassifier, Ours, SklearnLogisticRegression, SklearnLogisticRegressionCV
 from benchmarks.contestants.base import Contestant
 from benchmarks.deciding import ByCut, ByItself, ByProbabilities
 from benchmarks.headlines import ABOVE
-from benchmarks.paying import REJECTED, ClassCosts, LabelCosts, LabelF1
+from benchmarks.prediction_costs import REJECTED, ClassCosts, LabelCosts, LabelF1
 from benchmarks.read import Dataset
 from benchmarks.suites import costs, costs_sets
 from benchmarks.suites.costs import BEFORE, OURS, PEER, Found
@@ -59,7 +59,7 @@ def tiny(monkeypatch):
         monkeypatch.setattr(costs, name, [getattr(costs, name)[i] for i in (0, 2, 4)])
 
 
-# --------------------------------------------------------------------------------------------------------------- what is paid
+# --------------------------------------------------------------------------------------------------------------- average costs
 
 
 @pytest.mark.parametrize("reject", [None, 0.7])
@@ -68,7 +68,9 @@ def test_the_decision_is_the_cheapest_of_all(reject):
     loss = ClassCosts("drawn", rng.uniform(0, 3, (4, 4)) * (1 - np.eye(4)), reject)
     P = rng.dirichlet(np.ones(4), 50)
     answers = [*range(4), *([] if reject is None else [REJECTED])]
-    expected = [[sum(p[i] * loss.paid(np.array([answer]), np.array([i]))[0] for i in range(4)) for answer in answers] for p in P]
+    expected = [
+        [sum(p[i] * loss.row_costs(np.array([answer]), np.array([i]))[0] for i in range(4)) for answer in answers] for p in P
+    ]
     decided = loss.decide(P)
     assert [answers[i] for i in np.argmin(expected, axis=1)] == decided.tolist()
     assert (REJECTED in decided) == (reject is not None)
@@ -79,21 +81,21 @@ def test_the_decision_on_sets_is_the_cheapest_of_all(loss):
     P = np.random.default_rng(1).uniform(0, 1, (20, 4)) ** 2
     sets = np.array(list(product([0, 1], repeat=4)))
     chances = np.prod(np.where(sets[None], P[:, None], 1 - P[:, None]), axis=2)
-    paid = np.array([loss.paid(np.tile(chosen, (16, 1)), sets) for chosen in sets])
-    np.testing.assert_array_equal(loss.decide(P), sets[(chances @ paid.T).argmin(axis=1)])
+    incurred = np.array([loss.row_costs(np.tile(chosen, (16, 1)), sets) for chosen in sets])
+    np.testing.assert_array_equal(loss.decide(P), sets[(chances @ incurred.T).argmin(axis=1)])
 
 
-def test_what_is_paid_for_sets():
+def test_costs_of_label_sets():
     y, predicted = np.array([[1, 1, 0, 0], [0, 0, 0, 0], [0, 1, 1, 1]]), np.array([[1, 0, 1, 0], [0, 0, 0, 0], [0, 1, 1, 0]])
-    np.testing.assert_allclose(LabelCosts("", 5.0).paid(predicted, y), [6 / 4, 0, 5 / 4])
+    np.testing.assert_allclose(LabelCosts("", 5.0).row_costs(predicted, y), [6 / 4, 0, 5 / 4])
     assert [LabelCosts("", 5.0)(1, 1, 1, 1), LabelCosts("", 0.2)(2, 0, 1, 1)] == [6 / 4, 0.2 / 4]
     scores = [f1_score(*row, zero_division=1) for row in zip(y, predicted, strict=True)]
-    np.testing.assert_allclose(1 - LabelF1().paid(predicted, y), scores)
+    np.testing.assert_allclose(1 - LabelF1().row_costs(predicted, y), scores)
 
 
 def test_a_rejected_row_costs_what_was_said():
     loss = ClassCosts("", np.array([[0.0, 1.0], [5.0, 0.0]]), reject=0.3)
-    assert loss.paid(np.array([0, 1, REJECTED, 0]), np.array([1, 0, 1, 0])).tolist() == [5.0, 1.0, 0.3, 0.0]
+    assert loss.row_costs(np.array([0, 1, REJECTED, 0]), np.array([1, 0, 1, 0])).tolist() == [5.0, 1.0, 0.3, 0.0]
 
 
 def test_probabilities_that_are_right_are_calibrated():
@@ -102,10 +104,10 @@ def test_probabilities_that_are_right_are_calibrated():
     y = (rng.random(20_000) < p).astype(int)
     two = np.column_stack([1 - p, p])
     sure = two**3 / (two**3).sum(axis=1, keepdims=True)
-    assert paying.calibration_error(two, y) < 0.02 < 0.1 < paying.calibration_error(sure, y)
-    assert paying.log_loss(two, y) == pytest.approx(0.5, abs=0.01)  # the entropy's mean
-    assert paying.log_loss(p[:, None], y[:, None]) == pytest.approx(paying.log_loss(two, y))
-    assert np.isfinite(paying.log_loss(np.array([[1.0, 0.0]]), np.array([1])))
+    assert prediction_costs.calibration_error(two, y) < 0.02 < 0.1 < prediction_costs.calibration_error(sure, y)
+    assert prediction_costs.log_loss(two, y) == pytest.approx(0.5, abs=0.01)  # the entropy's mean
+    assert prediction_costs.log_loss(p[:, None], y[:, None]) == pytest.approx(prediction_costs.log_loss(two, y))
+    assert np.isfinite(prediction_costs.log_loss(np.array([[1.0, 0.0]]), np.array([1])))
 
 
 # ------------------------------------------------------------------------------------------------------------------ who decides
@@ -113,7 +115,7 @@ def test_probabilities_that_are_right_are_calibrated():
 
 def test_deciders_heed_the_costs():
     X, y = gaussian_classes(600, 5, 2, distance=1.5)
-    split, losses = (X[:400], y[:400], X[400:], y[400:]), list(paying.both_ways((10.0,)))
+    split, losses = (X[:400], y[:400], X[400:], y[400:]), list(prediction_costs.both_ways((10.0,)))
     peers = (ByProbabilities(SklearnLogisticRegression()), ByProbabilities(SklearnLogisticRegressionCV()))
     for decider in (*peers, ByCut(), ByItself(Ours())):
         found = decider.decide(split, losses, Task(2))
@@ -124,14 +126,14 @@ def test_deciders_heed_the_costs():
 
 def test_a_cut_does_not_reject():
     X, y = gaussian_classes(200, 5, 2)
-    assert ByCut().decide((X, y, X, y), [paying.ClassCosts("", 1 - np.eye(2), 0.2)], Task(2)).predicted == [None]
+    assert ByCut().decide((X, y, X, y), [prediction_costs.ClassCosts("", 1 - np.eye(2), 0.2)], Task(2)).predicted == [None]
 
 
 def test_our_estimators_reject():
     X, y = gaussian_classes(400, 5, 3, distance=1.5)
     for decision in (None, "learned"):
         decider = ByItself(Ours(decision=decision), has_probabilities=False)
-        found = decider.decide((X, y, X, y), [*paying.rejecting([paying.zero_one(3)], (0.1,))], Task(3))
+        found = decider.decide((X, y, X, y), [*prediction_costs.rejecting([prediction_costs.zero_one(3)], (0.1,))], Task(3))
         assert 0.2 < (found.predicted[0] == REJECTED).mean() < 1 and found.probabilities is None
 
 
@@ -167,10 +169,10 @@ def test_splits_are_standardised_and_as_many_as_asked_for():
 # --------------------------------------------------------------------------------------------------------------------- tables
 
 
-def test_ratios_bear_a_peer_that_pays_nothing():
+def test_ratios_exist_if_the_peer_costs_nothing():
     found = Found(
         cheapest={("q", "a"): 0.01, ("q", "b"): 0.01},
-        paid={("q", "a"): {PEER.name: 0.0, OURS: 0.01}, ("q", "b"): {PEER.name: 0.0}},
+        costs={("q", "a"): {PEER.name: 0.0, OURS: 0.01}, ("q", "b"): {PEER.name: 0.0}},
     )
     assert found.ratio("q", "a", OURS) == 2 and found.ratio("q", "b", OURS) is None
     assert costs.by_name("q", {"set": found}, OURS) == {"set": 2.0} and costs.by_name("q", {"set": found}, "else") == {}
@@ -181,7 +183,7 @@ def test_the_suite_on_given_data(tmp_path, tiny):
     first, *rest = costs.run(Options(repeats=1, seeds=1, scale=0.001, data=tmp_path))
     *by_set, log_losses, times = rest
     questions = list(dict.fromkeys(row[0] for row in first.rows))
-    assert [table.title for table in by_set] == [f"What is paid: {question}" for question in questions] and len(questions) == 7
+    assert [table.title for table in by_set] == [f"Average cost: {question}" for question in questions] and len(questions) == 7
     for table in (first, *rest):
         assert table.rows and {len(row) for row in table.rows} == {len(table.columns)}
     assert {row[1] for row in first.rows} >= {PEER.name, ByCut.name, OURS, BEFORE}

@@ -24,7 +24,7 @@ def test_a_damaged_cache_is_said(files, tmp_path, capsys):
     cache = tmp_path / "train.svm.cache"
     cache.write_bytes(cache.read_bytes()[:-3])
     code, _, err = run(capsys, train, *known)
-    assert code == 1 and "is damaged" in err and "nothing was learned" in err
+    assert code == 1 and "is damaged" in err and "there is no trained model yet" in err
     assert "is damaged" in usage_error(capsys, train, "--no-compare", "--cache")
 
 

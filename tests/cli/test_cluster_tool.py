@@ -83,7 +83,7 @@ def test_what_cannot_be_learned_on_the_cluster(capsys, files, tmp_path, monkeypa
     (tmp_path / "broken.svm").write_text("1 1:1\n0 2:1\n1 oops\n")
     for known in ([], ["--features", 6, "--classes", 0, 1, 2]):
         code, _, err = run(capsys, part, tmp_path / "broken.svm", "--cluster", address, *known)
-        assert code == 1 and "broken.svm, line 3" in err and "nothing was learned before it" in err
+        assert code == 1 and "broken.svm, line 3" in err and "there is no trained model yet" in err
     monkeypatch.setattr(module, "PATIENCE", (1, 1))
     for known in ([], ["--features", 6, "--classes", 0, 1, 2]):
         err = usage_error(capsys, part, "--cluster", "tcp://127.0.0.1:9", *known)

@@ -164,7 +164,7 @@ def test_what_a_saved_model_fixes(capsys, texts, tmp_path):
     assert "--format=csv is not for --load=" in usage_error(capsys, *load, "--format", "csv")
     joblib.dump(fitted(texts / "train.conll"), tmp_path / "python")
     message = usage_error(capsys, "--load", tmp_path / "python", texts / "test.conll")
-    assert "holds a PredtronSequenceTagger that has learned no conll files" in message
+    assert "holds a PredtronSequenceTagger that was not trained on conll files" in message
     model = joblib.load(tmp_path / "m")
     templates = [{"format": "conll", "template": template, "columns": 2} for template in (5, "x", [5], [[("9", 0)]])]
     for state in (
@@ -221,7 +221,7 @@ def test_broken_lines(capsys, tmp_path, lines, line, reason):
     path = tmp_path / "a.conll"
     path.write_bytes(lines.encode("latin-1"))
     code, out, err = run(capsys, path, "--classes", "O", "B-P", "--save", tmp_path / "m", "--quiet")
-    kept = f"the 1 rounds before it are kept, in {tmp_path / 'm'}" if "\n\n" in lines else "nothing was learned before it"
+    kept = f"the 1 rounds before it are kept, in {tmp_path / 'm'}" if "\n\n" in lines else "there is no trained model yet"
     assert (code, out, err) == (1, "", f"error: {path}, line {line}: {reason}; {kept}\n")
 
 

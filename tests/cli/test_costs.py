@@ -368,7 +368,7 @@ def test_a_compressed_file_that_ends_early(capsys, fraud):
     cut = fraud.costs.parent / "cut.gz"
     cut.write_bytes(gzip.compress(fraud.costs.read_bytes())[:-200])
     code, out, err = run(capsys, fraud.train, "--costs", cut, "--quiet")
-    assert (code, out) == (1, "") and f"--costs={str(cut)!r}: Compressed file ended" in err and "nothing was learned" in err
+    assert (code, out) == (1, "") and f"--costs={str(cut)!r}: Compressed file ended" in err and "no trained model yet" in err
 
 
 def test_rows_without_costs_come_first(capsys, fraud):

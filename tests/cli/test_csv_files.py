@@ -192,23 +192,21 @@ def test_the_column_of_the_labels(capsys, tmp_path):
         (",y,1\n1,y,1\n2,z,0\n", ["--features", "auto"], 3),
     ],
 )
-@pytest.mark.filterwarnings("ignore:features='auto' are made of the first 500 rows")
+@pytest.mark.filterwarnings("ignore:features='auto' are fitted to the first 500 training rows")
 def test_names_in_the_first_line(capsys, tmp_path, text, option, rows):
     (tmp_path / "a.csv").write_text(text)
     code, out, err = run(capsys, tmp_path / "a.csv", *option, "--json", "--no-compare")
     assert (code, err) == (0, "") and json.loads(out)["results"][0]["rounds"] == rows
 
 
-@pytest.mark.filterwarnings("default:features='piecewise' are made of the first 500 rows")
+@pytest.mark.filterwarnings("default:features='piecewise' are fitted to the first 500 training rows")
 def test_tables_of_few_rows(capsys, tmp_path):
     """Of which no features are made; what repeats them is learned."""
     words = np.random.default_rng(0).choice(["a", "b", "c"], 300)
     pd.DataFrame({"word": words, "y": np.isin(words, "b") * 1}).to_csv(tmp_path / "a.csv", index=False)
     how = [tmp_path / "a.csv", "--test", tmp_path / "a.csv", "--features", "piecewise", "--json", "--no-compare"]
     code, _, err = run(capsys, *how)
-    assert code == 0 and err.startswith(
-        "warning: features='piecewise' are made of the first 500 rows that are learned, and TRAIN"
-    )
+    assert code == 0 and err.startswith("warning: features='piecewise' are fitted to the first 500 training rows, and TRAIN")
     _, out, err = run(capsys, *how, "--epochs", 2)
     assert err == "" and json.loads(out)["results"][0]["held_out_score"] == 1
 
@@ -263,8 +261,8 @@ def test_what_a_saved_model_fixes(capsys, tables, tmp_path):
     load = ["--load", tmp_path / "m", "--test"]
     assert "--label is fixed by the estimator of --load" in usage_error(capsys, *load, tables / "test-n.csv", "--label", "pay")
     for text, reason in [
-        ("pay,group\n1,2\n", "line 1: there is no column 'age', which was learned"),
-        ("pay,age,id,group\n1,2,3,1\n", "line 1: the column 'id' is none of those that were learned, nor the label"),
+        ("pay,group\n1,2\n", "line 1: there is no column 'age', which training had"),
+        ("pay,age,id,group\n1,2,3,1\n", "line 1: the column 'id' is neither a column of training nor the label"),
         ("1\n", "line 1: the first row has 1 column; accepted are 3 with the label, or 2 without it"),
         ("pay,age,group\n1,2,1\n1,x,1\n", "line 3: the column 'age' has 'x', which is no finite number"),
         ("pay,age,group\n1,,1\n", "line 2: the column 'age' has '', which is no finite number"),
@@ -319,7 +317,7 @@ def test_broken_lines(capsys, tmp_path, text, line, reason, kept):
     path = tmp_path / "a.csv"
     path.write_bytes(text.encode("latin-1"))
     code, out, err = run(capsys, path, "--save", tmp_path / "m", "--quiet")
-    rest = f"the {kept} rounds before it are kept, in {tmp_path / 'm'}" if kept else "nothing was learned before it"
+    rest = f"the {kept} rounds before it are kept, in {tmp_path / 'm'}" if kept else "there is no trained model yet"
     assert (code, out, err) == (1, "", f"error: {path}, line {line}: {reason}; {rest}\n")
 
 
@@ -373,11 +371,11 @@ def test_labels_that_are_measurements(capsys, tmp_path):
     assert code == 0 and "has 300 distinct labels in 300 rows, as measurements have, and each is a class; --label names" in err
 
 
-@pytest.mark.filterwarnings("default:features='piecewise' are made of the first 500 rows")
+@pytest.mark.filterwarnings("default:features='piecewise' are fitted to the first 500 training rows")
 def test_the_warning_of_few_rows_counts_rows(capsys, tables):
     options = ["--features", "piecewise", "--epochs", 2, "--label", "group", "--quiet"]
     (tables / "few.csv").write_text("".join((tables / "train-n.csv").read_text().splitlines(keepends=True)[:201]))
-    assert "TRAIN has 200 in each of 2 epochs, of which" in run(capsys, tables / "few.csv", *options)[2]
+    assert "TRAIN has 200 in each of 2 epochs: numbers" in run(capsys, tables / "few.csv", *options)[2]
 
 
 @pytest.mark.parametrize(
@@ -389,7 +387,7 @@ def test_the_warning_of_few_rows_counts_rows(capsys, tables):
         ("a.svm", "0 1:1\n\n1 1:2\n", "1:1\n\n\n1:2\n"),
     ],
 )
-@pytest.mark.filterwarnings("ignore:features='piecewise' are made")
+@pytest.mark.filterwarnings("ignore:features='piecewise' are fitted")
 def test_blank_lines(capsys, tmp_path, name, learned, asked):
     """In files with labels they are left out; in others they are rows, so that each line has a prediction."""
     (tmp_path / name).write_text(learned)

@@ -177,7 +177,7 @@ def test_no_room_for_the_copy(capsys, files, pipe, monkeypatch, tmp_path):
     out, err = capsys.readouterr()
     assert out == "" and err.count("\n") == 1 and not (tmp_path / "model").exists()
     reason = "could not be copied to a temporary file (TMPDIR names its folder): No space left on device"
-    assert err == f"error: {path} {reason}; nothing was learned before it\n"
+    assert err == f"error: {path} {reason}; there is no trained model yet\n"
 
 
 def test_a_pipe_is_one_file(capsys, files, pipe):
@@ -254,9 +254,9 @@ def test_a_row_that_no_learner_takes_is_named_by_its_place(capsys, files, tmp_pa
     where = f"line {first + 1}: in the chunk that begins here" if data == "a" else f"begins with qid:{first // 8}"
     assert code == 1 and where in err and err.count("\n") == 1 and (tmp_path / "model").exists() == (first > 0)
     norm = "scaled" if first else "auto"
-    assert f": X[{37 - first}] has the length 1e+200, and 1e+200 is its largest magnitude; norm='{norm}' learns from rows" in err
+    assert f": X[{37 - first}] has the length 1e+200, and 1e+200 is its largest magnitude; norm='{norm}' accepts rows" in err
     assert rows[0][0] == str(first // 8 if data == "aq" else first)
-    assert ("rounds before it are kept" if first else "nothing was learned before it") in err
+    assert ("rounds before it are kept" if first else "there is no trained model yet") in err
 
 
 @pytest.mark.parametrize(

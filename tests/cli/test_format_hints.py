@@ -30,7 +30,7 @@ def test_the_message_names_the_format(capsys, tmp_path, name, text, use):
         run(capsys, tmp_path / "rows", "--save", tmp_path / "m")
         arguments = ["--load", tmp_path / "m", tmp_path / "other", "--save", tmp_path / "n"]
     code, _, err = run(capsys, *arguments)
-    assert code == 1 and f"; the file looks like {name}, which --format {name} reads; " in err and err.count("\n") == 1
+    assert code == 1 and f"; the file seems to be {name}, which --format {name} reads; " in err and err.count("\n") == 1
 
 
 def test_what_looks_like_svmlight_has_no_hint(capsys, tmp_path):
@@ -46,8 +46,8 @@ def test_what_looks_like_svmlight_has_no_hint(capsys, tmp_path):
 def test_rows_without_labels_that_look_like_another_format(capsys, tmp_path):
     (tmp_path / "rows").write_text('{"label": 1, "a": 2}\n')
     message = usage_error(capsys, tmp_path / "rows")
-    assert "there is no model that predicts them; the file looks like json, which --format json reads" in message
+    assert "there is no model that predicts them; the file seems to be json, which --format json reads" in message
     dump_svmlight_file(np.eye(2), [0, 1], str(tmp_path / "two"))
     run(capsys, tmp_path / "two", "--save", tmp_path / "m")
     code, _, err = run(capsys, "--load", tmp_path / "m", tmp_path / "rows")
-    assert code == 1 and "line 1" in err and "looks like json" in err
+    assert code == 1 and "line 1" in err and "seems to be json" in err

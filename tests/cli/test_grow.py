@@ -74,7 +74,7 @@ def test_a_stream_of_one_label(tmp_path, capsys):
     )
     (tmp_path / "broken.svm").write_text("1 1:1\n0 2:x\n1 1:2\n")
     code, _, err = run_of(capsys, tmp_path / "broken.svm", "--grow")
-    assert code == 1 and "line 2" in err and "nothing was learned before it" in err
+    assert code == 1 and "line 2" in err and "there is no trained model yet" in err
 
 
 def test_what_training_did_not_have_is_left_out_of_the_test(data, tmp_path, capsys):

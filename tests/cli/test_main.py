@@ -395,7 +395,7 @@ def test_broken_line_in_test(capsys, files, tmp_path):
 def test_broken_first_line(capsys, files, tmp_path, form):
     broken = broken_copy(files["a"], 1, "1 oops", tmp_path)
     assert main([str(word) for word in (broken, "--test", files["test"], "--save", tmp_path / "model", *form)]) == 1
-    assert "line 1: at 'oops'" in (err := capsys.readouterr().err) and "nothing was learned before it" in err
+    assert "line 1: at 'oops'" in (err := capsys.readouterr().err) and "there is no trained model yet" in err
     assert not (tmp_path / "model").exists()
 
 

@@ -354,7 +354,7 @@ def test_broken_first_line(capsys, files, tmp_path, form):
     broken = broken_copy(files["a"], 1, "1 qid:x 1:2", tmp_path)
     assert job.main([str(word) for word in (broken, "--test", files["test"], "--save", tmp_path / "model", *form)]) == 1
     err = capsys.readouterr().err
-    assert "line 1: at 'qid:x': expected qid:ID" in err and "nothing was learned before it" in err
+    assert "line 1: at 'qid:x': expected qid:ID" in err and "there is no trained model yet" in err
     assert not (tmp_path / "model").exists()
 
 

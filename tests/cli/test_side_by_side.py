@@ -84,7 +84,7 @@ def test_a_mixture_that_is_stopped(capsys, files, tmp_path, monkeypatch, turn):
     monkeypatch.undo()
     assert code == 130 and (tmp_path / "m").exists() == (turn > 0)
     if turn == 0:
-        assert err == "error: stopped from the keyboard; nothing was learned before it\n"
+        assert err == "error: stopped from the keyboard; there is no trained model yet\n"
         return
     assert err == f"error: stopped from the keyboard; the 608 rounds before it are kept, in {tmp_path / 'm'}\n"
     assert "608" in out and out.splitlines()[2].rstrip().endswith("-")
@@ -117,7 +117,7 @@ def test_what_is_not_mixed(capsys, files, monkeypatch, standard_input, tmp_path)
     assert "--jobs reads TRAIN='-' in each of its rounds" in usage_error(capsys, "-", "--jobs", 2)
     (tmp_path / "broken.svm").write_text("1 1:1\n1 oops\n")
     code, _, err = run(capsys, files["a"], tmp_path / "broken.svm", "--jobs", 2, "--save", tmp_path / "n")
-    assert code == 1 and "broken.svm" in err and "line 2" in err and "nothing was learned before it" in err
+    assert code == 1 and "broken.svm" in err and "line 2" in err and "there is no trained model yet" in err
     assert not (tmp_path / "n").exists()
 
 

@@ -59,7 +59,7 @@ def test_no_rows_to_predict(capsys, files, standard_input, tmp_path):
     run(capsys, files["a"], "--save", tmp_path / "model")
     for text in (b"", b"# nothing\n\n"):
         standard_input(text)
-        assert run(capsys, "--load", tmp_path / "model", "-") == (0, "", "no rows came, to learn from or to predict\n")
+        assert run(capsys, "--load", tmp_path / "model", "-") == (0, "", "no rows to train on or to predict\n")
         standard_input(text)
         assert run(capsys, "--load", tmp_path / "model", "-", "--quiet") == (0, "", "")
     standard_input(b"")

@@ -214,7 +214,7 @@ def test_broken_line(capsys, data, files, tmp_path, line, reason, n):
 
 def test_files_without_sequences(capsys, files, tmp_path):
     path = write(tmp_path / "rows.svm", ["1 1:2\n", "2 1:1\n"])
-    said = f"error: {path}, line 1: at '1:2': expected qid:ID, with an integer of 64 bits, after the label; nothing was learned"
+    said = f"error: {path}, line 1: at '1:2': expected qid:ID, with an integer of 64 bits, after the label; there is no"
     assert job.main([str(path), "--task", "sequence", "--save", str(tmp_path / "model")]) == 1
     assert said in capsys.readouterr().err and not (tmp_path / "model").exists()
     code, rows, err = run(capsys, files["a"], "--task", "sequence", "--test", path, "--classes", *LABELS, "--features", WIDTH)

@@ -70,18 +70,18 @@ def scaled(X, *others):
 def test_the_table_is_narrow_and_quickly_there(table):
     text, seconds, rows = table
     assert list(rows) == NAMES and max(map(len, text.splitlines())) <= 120
-    assert len(text.splitlines()) == 2 + len(NAMES) + 2 and "Lower is better everywhere." in text
+    assert len(text.splitlines()) == 2 + len(NAMES) + 2 and "Lower is better in all columns." in text
     assert seconds < 15  # some 4 on a machine that does nothing else
 
 
 def test_the_table_shows_the_better_of_the_usual_learners(table, figures):
     for name, row in table[2].items():
-        (_, ours), *others = [(learner, np.mean(losses)) for learner, losses in figures[name].items()]
-        learner, theirs = min(others, key=lambda other: other[1])
-        assert row["theirs is"] == learner
-        assert (row["ours"], row["theirs"]) == (f"{ours:.3f}", f"{theirs:.3f}")
-        assert float(row["ours / theirs"]) == pytest.approx(ours / theirs, abs=0.006)
-        assert float(row["time"]) > 0
+        (_, predtron), *others = [(learner, np.mean(losses)) for learner, losses in figures[name].items()]
+        learner, peer = min(others, key=lambda other: other[1])
+        assert row["peer"] == learner
+        assert (row["predtron"], row["peer loss"]) == (f"{predtron:.3f}", f"{peer:.3f}")
+        assert float(row["ratio"]) == pytest.approx(predtron / peer, abs=0.006)
+        assert float(row["predtron s"]) > 0 and float(row["peer s"]) > 0
 
 
 def test_no_row_is_nearly_perfect(figures):
@@ -95,7 +95,7 @@ def test_no_row_is_nearly_perfect(figures):
 
 def test_costs_and_questions(figures):
     X, y = load_breast_cancer(return_X_y=True)
-    ours, theirs = figures["breast cancer, may ask"].values()
+    ours, theirs = figures["breast cancer"].values()
     cost = {(0, 0): 0, (1, 1): 0, (0, 1): 5, (1, 0): 1, (0, -1): 0.2, (1, -1): 0.2}
     for seed, pair in enumerate(zip(ours, theirs, strict=True)):
         A, B, a, b = train_test_split(X, y, test_size=0.25, random_state=seed, stratify=y)
@@ -200,7 +200,7 @@ def test_norms(capsys, once, norm):
     assert code == 0 and (f"words of digits {said}PredtronSequenceTagger)." in text) == (not norm.of_sequences)
     table = f"a table with gaps {said}PredtronBinaryClassifier with features='piecewise')."
     assert (table in text) == (norm is RKHS)
-    assert len(text.splitlines()) == 2 + len(NAMES) + 1 and "theirs" not in text
+    assert len(text.splitlines()) == 2 + len(NAMES) + 1 and "peer" not in text
 
 
 def test_updates_of_rankings_are_for_files(capsys):
@@ -232,14 +232,14 @@ def stub(monkeypatch):
 def test_ratios(capsys, stub):
     code, text, err = run(capsys, "--seed", 4)
     assert (code, err, stub) == (0, "", [4, 4])
-    assert text.splitlines()[2].split()[-6:] == ["rows", "0.500", "0.250", "2.00", "0.25", "better"]
+    assert text.splitlines()[2].split()[-7:] == ["tokens", "0.500", "0.250", "2.00", "2.00", "8.00", "better"]
     assert run(capsys, "--quiet") == (0, "", "")
     assert better([BenchmarkResult("ours")]) is None
 
 
 @pytest.mark.parametrize(("value", "shown"), [(None, "-"), (0.0, "0"), (0.0123, "0.01"), (0.0049, "0.005"), (0.7, "0.70")])
 def test_ratios_have_two_digits(value, shown):
-    assert _demo.format_ratio(value) == shown
+    assert _demo.two_digits(value) == shown
     assert _demo.ratio(1.0, 0.0) is None
 
 
@@ -251,7 +251,7 @@ def test_picture(capsys, stub, tmp_path):
     for name in ("p.svg", "P.PNG", "p.pdf"):
         assert run(capsys, "--quiet", "--plot", tmp_path / name) == (0, "", "")
     text = (tmp_path / "p.svg").read_text()
-    assert "<svg" in text and "digits, error: better" in text and "time, ours / theirs" in text
+    assert "<svg" in text and "a stream of digits, progressive error: better" in text and "time, predtron / peer" in text
     assert (tmp_path / "P.PNG").read_bytes().startswith(b"\x89PNG") and (tmp_path / "p.pdf").read_bytes().startswith(b"%PDF")
 
 
@@ -269,8 +269,8 @@ def test_refused_pictures(capsys, stub, tmp_path, monkeypatch):
         assert f"--plot='{path}' is not of a known format; {known}" in usage_error(capsys, "--plot", path)
     path, train = tmp_path / "p.png", tmp_path / "train.svm"
     train.write_text("1 1:1\n2 1:2\n")
-    assert "it is not for --no-compare" in usage_error(capsys, "--plot", path, "--no-compare")
-    assert "without TRAIN; it is not for files" in usage_error(capsys, train, "--plot", path)
+    assert "ratios to peers, which --no-compare leaves out" in usage_error(capsys, "--plot", path, "--no-compare")
+    assert "without TRAIN, not for files" in usage_error(capsys, train, "--plot", path)
     assert "is not a file that can be written" in usage_error(capsys, "--plot", tmp_path / "no" / "p.png")
     monkeypatch.setattr(_picture, "find_spec", lambda name: None)
     assert "--plot needs matplotlib: pip install 'sklearn_predtron[plot]'" in usage_error(capsys, "--plot", path)

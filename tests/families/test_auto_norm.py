@@ -401,7 +401,7 @@ def test_the_command_line_goes_on_with_a_model_of_dense_rows(capsys, tmp_path):
 
 @pytest.mark.parametrize("norm", ["auto", "l2"])
 def test_a_message_about_rows_names_the_norm_that_was_chosen(norm):
-    with pytest.raises(ValueError, match="norm='l2' learns from rows of lengths"):
+    with pytest.raises(ValueError, match="norm='l2' accepts rows of lengths"):
         PredtronClassifier(norm=norm).fit(FORMATS["CSR"] * 1e200, Y)
 
 

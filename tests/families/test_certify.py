@@ -119,7 +119,7 @@ def test_it_lapses_when_the_model_learns_on_or_promises_something_else(fitted, r
         model = certified(fitted, X, y)
         change(model)
         assert not hasattr(model, "certificate_")
-        with pytest.raises(ValueError, match=r"reject\.risk=.* is promised of a model by rows that were set aside: call certify"):
+        with pytest.raises(ValueError, match=r"reject\.risk=.* needs a certificate from held-out rows: call certify"):
             model.predict(X)
     model = certified(fitted, X, y)
     assert model.set_params(reject=Reject(risk=RISK, label=7)).certificate_.n_rows == 2000

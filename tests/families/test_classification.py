@@ -574,7 +574,7 @@ def test_steps_that_overflow():
     good.partial_fit(X[:9], y[:9])
     rows = np.vstack([X[:9], -np.sign(good.last_coef_) * (2 * y[9] - 1) * 1e100])
     for model, weight in zip(models, [None, np.ones(10)], strict=True):  # the fast path and the long way
-        message = f"the step overflows; .* The rounds before row 9 were learned: t_ = {good.t_}"
+        message = f"the step overflows; .* The rounds before row 9 were trained on: t_ = {good.t_}"
         with pytest.raises(ValueError, match=message):
             model.partial_fit(rows, y[:10], sample_weight=weight)
         assert model.t_ == good.t_  # the last complete round

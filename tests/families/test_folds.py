@@ -342,10 +342,10 @@ def test_rows_of_no_good_leave_the_estimator_as_it_was():
 
 def test_bounds_ask_for_one_learner():
     model = PredtronClassifier(norm="l2", intercept_scaling=1, random_state=0).fit(X, Y)
-    with pytest.raises(ValueError, match=r"mean of several learners.*cv=0"):
+    with pytest.raises(ValueError, match=r"mean of fold models.*cv=0"):
         model.loss_bound(margin=1, radius=5)
     model.partial_fit(X[:3], Y[:3])
-    with pytest.raises(ValueError, match=r"mean of several learners.*cv=0"):
+    with pytest.raises(ValueError, match=r"mean of fold models.*cv=0"):
         model.loss_bound(margin=1, radius=5)
     assert clone(model).set_params(cv=0).fit(X, Y).loss_bound(margin=1, radius=5) > 0
 

@@ -160,8 +160,8 @@ def test_booleans_of_numpy():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"fit_intercept": False}, "fit_intercept cannot change from True to False once learning has begun; call fit"),
-        ({"intercept_scaling": 2.0}, "intercept_scaling cannot change from 'auto' to 2.0 once learning has begun; call fit"),
+        ({"fit_intercept": False}, "fit_intercept cannot change from True to False after the first training call; call fit"),
+        ({"intercept_scaling": 2.0}, "intercept_scaling cannot change from 'auto' to 2.0 after the first training call"),
         ({"representation": "simplex"}, "representation='simplex' has 2 scores and the weights so far have 3 scores; call fit"),
     ],
 )

@@ -324,7 +324,7 @@ ALLOWED = [
     "decision=.* fits the cut to rows in memory",  # and not on shards
     "decision='f1' is for F1 of",  # the more frequent of two texts
     "X is (CSR|dense), and the first rows were",  # under norm="auto"
-    "the root mean squares of what X stores differ",  # the same
+    "the root mean squares of the stored values of X differ",  # the same
     "qid has another id for each of the ",
     "y has the same relevance for all documents of each query",
     "reject.cost=.* is never paid",

@@ -25,7 +25,7 @@ from .problems import Circle
 from .promises import corrupted
 
 THREADS, SECONDS = 8, 0.4
-LEARNING = "is learning in another call"
+LEARNING = "is being trained in another call"
 
 
 def run(seed: int) -> str:

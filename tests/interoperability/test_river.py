@@ -76,7 +76,7 @@ MODELS = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:the root mean squares of what X stores")  # river's pictures have columns of any scale
+@pytest.mark.filterwarnings("ignore:the root mean squares of the stored values")  # river's pictures have columns of any scale
 @pytest.mark.parametrize("name", MODELS)
 def test_checks(name):
     model, n = to_river(MODELS[name]), 0
@@ -472,7 +472,7 @@ def test_what_cannot_grow_is_refused():
     with pytest.raises(ValueError, match="does not take more classes than it began with"):
         learned(model, [*rows, ({"b": 1.0}, 2)])
     assert model.feature_names == ["a"] and model.model.classes_.tolist() == [0, 1]
-    with pytest.raises(ValueError, match="which cannot change once learning has begun; give q to the norm"):
+    with pytest.raises(ValueError, match="which cannot change after the first training call; give q to the norm"):
         learned(to_river(PredtronClassifier(norm="trace")), [*rows, *dicts()])
 
 

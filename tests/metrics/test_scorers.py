@@ -108,7 +108,7 @@ def test_costs_of_ranks_are_in_the_order_that_y_declares(costs):
         warnings.simplefilter("error")
         assert cost_scorer(costs)(model, X, pd.Categorical(names, order, ordered=True)) == pytest.approx(expected)
         assert cost_scorer(costs, labels=order)(model, X, names) == pytest.approx(expected)
-    with pytest.warns(UserWarning, match=r"ranks are numbered in the order of classes_, the alphabet, \['a', 'b', 'c'\]"):
+    with pytest.warns(UserWarning, match=r"ranks are numbered in the alphabetical order of classes_, \['a', 'b', 'c'\]"):
         assert cost_scorer(costs)(model, X, names) != pytest.approx(expected)
     declared = PredtronOrdinalClassifier(loss=costs, categories=["a", "b", "c"], random_state=0).fit(X, names)
     with warnings.catch_warnings():

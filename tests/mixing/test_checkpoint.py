@@ -248,7 +248,7 @@ def test_what_is_no_file_is_refused_before_anything_is_read(path):
 
 
 def test_what_a_checkpoint_needs(tmp_path):
-    with pytest.raises(ValueError, match="random_state=None cannot be told from others when a fit goes on from its checkpoint"):
+    with pytest.raises(ValueError, match="random_state=None cannot be compared when a fit resumes from its checkpoint"):
         mixture(tmp_path / "state", random_state=None).fit(X, Y)
     with pytest.raises(ValueError, match=r"checkpoint=.*missing.*state' cannot be written: its folder is not there"):
         mixture(tmp_path / "missing" / "state").fit(X, Y)
@@ -416,5 +416,5 @@ def test_what_a_file_says_of_its_arrays_is_checked(tmp_path):
     for start, rest in [*((one, data) for one in lines), (line, data[:-1]), (line, data + b"x"), (line, b"")]:
         new = start + b"\n" + rest
         path.write_bytes(magic + sum_of([new]) + new)
-        with pytest.raises(ValueError, match=r"checkpoint=.*state' is damaged: .*; delete the file to begin anew"):
+        with pytest.raises(ValueError, match=r"checkpoint=.*state' is damaged: .*; delete the file to start from scratch"):
             mixture(path).fit(X, Y)

@@ -19,7 +19,7 @@ from tests.mixing.test_shards import bits, functions
 
 X, Y = make_data(n=120)
 REFUSED = (
-    "is of a fit to other rows than {} has now; accepted is the file of the same data, or none; delete the file to begin anew"
+    "is of a fit to other rows than {} has now; accepted is the file of the same data, or none; delete the file to start from"
 )
 
 

@@ -181,7 +181,7 @@ def test_parameters_that_change_between_calls_are_taken_up_or_refused():
     for changed, message in [
         ({"estimator__norm": "l1"}, "norm cannot change from"),
         ({"estimator__average": 20.0}, "average=20.0 cannot be mixed"),
-        ({"estimator": PredtronBinaryClassifier()}, "PredtronBinaryClassifier.* cannot go on from what a PredtronClassifier has"),
+        ({"estimator": PredtronBinaryClassifier()}, "PredtronBinaryClassifier.* cannot continue a fitted PredtronClassifier"),
     ]:
         other, before = clone(mixed).set_params(**changed), bits(mixed)
         vars(other).update({name: value for name, value in vars(mixed).items() if name not in vars(other)})

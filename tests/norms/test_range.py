@@ -91,9 +91,7 @@ def test_every_magnitude_is_right_or_refused(kind, how, norm):
 def test_rows_out_of_range(value, form):
     """The error says which row, how large it is and what is accepted; nothing changes, in a fit or in a stream."""
     y = LABELS[PredtronClassifier]
-    message = (
-        rf"X\[9\] has the length {value:.3g}, and {value:.3g} is its largest magnitude; norm='l1' learns from rows of lengths "
-    )
+    message = rf"X\[9\] has the length {value:.3g}, and {value:.3g} is its largest magnitude; norm='l1' accepts rows of lengths "
     message = message.replace("+", "\\+") + r"from 1e-140 to 1e\+140, and of zeros: scale the features\.$"
     rows = X.copy()
     rows[9] = [0, value, 0, 0, 0]

@@ -299,7 +299,7 @@ def test_precomputed_kernels():
         for norm, rows in ((RKHS(gamma=0.3), X), (RKHS(kernel="precomputed"), K))
     ]
     np.testing.assert_array_equal(*scores)
-    with pytest.raises(ValueError, match=r"'precomputed'.*rows were learned before"):
+    with pytest.raises(ValueError, match=r"'precomputed'.*the model was trained before"):
         other.partial_fit(K, y)
     with pytest.raises(ValueError, match="margin needs the kernels"):
         other.margin(K, y)

@@ -30,7 +30,7 @@ def recorded(name: str, what: str, *, by_fit: bool = False) -> learned:
     def value(estimator: Any) -> Any:
         record = estimator._model.fit_record
         if by_fit and name not in record:
-            raise AttributeError(f"{name} is set by fit, and this {type(estimator).__name__} has learned by partial_fit alone.")
+            raise AttributeError(f"{name} is set by fit, and this {type(estimator).__name__} was trained by partial_fit only.")
         return estimator._present(name, record.get(name))
 
     value.__name__, value.__doc__ = name, what

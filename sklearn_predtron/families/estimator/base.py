@@ -167,7 +167,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
         The places are the new ones of the present scores.
         """
-        raise ValueError(f"classes={shortened(classes)}: {type(self).__name__} does not take more classes; fit it anew.")
+        raise ValueError(f"classes={shortened(classes)}: {type(self).__name__} does not take more classes; fit it again.")
 
     # --------------------------------------------------------------------------------------------------------- parameters
 
@@ -419,7 +419,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         if model.columns.n is None:
             raise ValueError(
                 f"{self._parameter_of_scores()} has {model.learner.weights.p} joint features, whose number it states: widen is "
-                "for columns of X; call fit to start anew."
+                "for columns of X; call fit to start from scratch."
             )
         fitted_map = model.columns.features
         if fitted_map is not None:
@@ -876,7 +876,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         if isinstance(found, FirstRows):
             raise AttributeError(
                 f"features_ is the map that the first {ROWS_OF_STREAMS} rows of a stream make; so far there are {found.n}, which "
-                "are learned as they are."
+                "are used as they are."
             )
         return self._present("features_", found)
 

@@ -52,7 +52,7 @@ class LossBounds:
         if weights.intercept.automatic:
             raise ValueError(
                 "No loss bound is proven for intercept_scaling='auto' (of taggers 'length'), whose feature moves; give a number "
-                "and fit anew."
+                "and fit again."
             )
         update = self.update
         rule = build_rule(update, problem)
@@ -64,7 +64,7 @@ class LossBounds:
         if model.provenance == BEGAN:
             raise ValueError("No loss bound is proven for weights that began at a model, for the theorems begin at zeros.")
         if model.provenance == MEAN:
-            raise ValueError("No loss bound is proven for the mean of several learners, as fit makes it; cv=0 learns one.")
+            raise ValueError("No loss bound is proven for a mean of fold models, the result of fit; cv=0 trains one model.")
         if differs(model, estimator._build_problem(model.labels), rule):
             raise ValueError("No loss bound is proven for rounds of different losses, representations or updates; they changed.")
         Composition(estimator).check_fixed(model)

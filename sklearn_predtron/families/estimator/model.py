@@ -376,8 +376,8 @@ class Model:
         recorded_at = (self.fitted_decision or {}).get("first_epoch")
         if recorded_at is not None and recorded_at == getattr(self.learner.observer, "recorded", None):
             raise ValueError(
-                "probabilities are made of scores of rows that were not learned, and after several epochs with cv=0 there are "
-                "none: call fit with cv=None, which holds rows out, or with max_iter=1, or learn on by partial_fit."
+                "predict_proba needs scores of held-out rows, and cv=0 with several epochs has none.  Call fit with cv=None or "
+                "max_iter=1, or continue with partial_fit."
             )
 
     def fit_decision(self, decision: Decision, held_out: HeldOut | None, p: int) -> None:

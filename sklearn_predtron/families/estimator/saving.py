@@ -206,12 +206,12 @@ def check_format(saved: Any) -> None:
     """Raise ValueError for models that this version cannot read."""
     if not isinstance(saved, dict) or not isinstance(saved.get("format"), int):
         raise ValueError(
-            "The saved model has no format: it is older than sklearn_predtron's first release, or damaged; fit it anew."
+            "The saved model has no format: it is older than sklearn_predtron's first release, or damaged; fit it again."
         )
     if saved["format"] != FORMAT:
         raise ValueError(
             f"The saved model has format {saved['format']}, of sklearn_predtron {saved.get('version')}; this version reads "
-            f"format {FORMAT}.  Load it with the version that wrote it, or fit it anew."
+            f"format {FORMAT}.  Load it with the version that wrote it, or fit it again."
         )
 
 

@@ -80,7 +80,7 @@ def check_constants(norm: Norm, given: Any, known: tuple[int, Any], wanted: tupl
         sizes, wider = (f"{d} scores of {p}" if several else f"{p}" for d, p in (known, wanted))
         raise ValueError(
             f"norm={given!r} has {name}={before[name]:g} for the {sizes} features so far, and would have "
-            f"{name}={after[name]:g} for {wider}, which cannot change once learning has begun; give {name} to the norm."
+            f"{name}={after[name]:g} for {wider}, which cannot change after the first training call; give {name} to the norm."
         )
 
 

@@ -299,8 +299,8 @@ def warn_of_few_positives(n_positive: int, n: int, size: int) -> None:
     if size < n and size * n_positive < 5 * n:
         without = 100 * (1 - n_positive / n) ** size
         warn(
-            f"y has {n_positive} positive rows among {n}: of the batches of {size} rows {without:.0f} % have none, and teach "
-            f"that nobody is positive; batch_size={ceil(5 * n / n_positive)} has about five in each."
+            f"y has {n_positive} positive rows among {n}: of the batches of {size} rows {without:.0f} % have none, and bias "
+            f"the model towards negative predictions; batch_size={ceil(5 * n / n_positive)} has about five in each."
         )
 
 
@@ -308,4 +308,4 @@ def warn_of_groups_without(column: NDArray, start: NDArray) -> None:
     """Warn that most groups have no positive row."""
     without = np.mean(np.add.reduceat(column, start[:-1]) == 0)
     if without > 0.5:
-        warn(f"groups: {100 * without:.0f} % of them have no positive row, and teach that nobody is positive.")
+        warn(f"groups: {100 * without:.0f} % of them have no positive row, and bias the model towards negative predictions.")

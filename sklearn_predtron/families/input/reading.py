@@ -525,8 +525,8 @@ def check_finite(X: Any, rows: Rows, name: str) -> None:
     with np.errstate(invalid="ignore"):  # it adds up all values first
         if np.isnan(values).any():
             raise ValueError(
-                f"Input X contains NaN.  Where {name} has the parameter features, 'piecewise' and 'auto' learn missing values, "
-                "as of tables; else accepted are finite numbers, as SimpleImputer makes them."
+                f"Input X contains NaN.  If {name} has the parameter features, 'piecewise' and 'auto' accept missing values of "
+                "tables; otherwise accepted are finite numbers, for example from SimpleImputer."
             )
         assert_all_finite(values, estimator_name=name, input_name="X")
 
@@ -543,7 +543,7 @@ def why_length_refused(rows: Rows, row: int, norm: Any) -> str:
     number, length = row if rows.row_numbers is None else rows.row_numbers[row], euclidean_length(values)
     return (
         f"X[{number}] has the length {length:.3g}, and {np.abs(values).max():.3g} is its largest magnitude; "
-        f"norm={norm!r} learns from rows of lengths from {LEAST_LENGTH:g} to {LARGEST_LENGTH:g}, and of zeros: "
+        f"norm={norm!r} accepts rows of lengths from {LEAST_LENGTH:g} to {LARGEST_LENGTH:g}, and of zeros: "
         "scale the features."
     )
 
@@ -632,9 +632,9 @@ def warn_of_scales(X: Any, names: list[Any] | None = None) -> None:
     small, large = size.argmin(), size.argmax()
     said = [columns[at] if names is None else repr(names[columns[at]]) for at in (small, large)]
     warn(
-        f"the root mean squares of what X stores differ by a factor of {size[large] / size[small]:.3g}, between the columns "
-        f"{said[0]} ({size[small]:.3g}) and {said[1]} ({size[large]:.3g}); norm='auto' is 'l2' for these CSR rows and dicts, "
-        "under which large columns hide small ones: give norm='scaled', which learns from columns of any scale."
+        f"the root mean squares of the stored values of X differ by a factor of {size[large] / size[small]:.3g}, between the "
+        f"columns {said[0]} ({size[small]:.3g}) and {said[1]} ({size[large]:.3g}); norm='auto' is 'l2' for these CSR rows "
+        "and dicts, under which large columns hide small ones: give norm='scaled', which accepts columns of any scale."
     )
 
 
@@ -644,6 +644,6 @@ def warn_of_format(first: bool, norm: str, sparse: bool) -> None:
     The format of the first rows fixed "auto".
     """
     warn(
-        f"X is {FORMATS[sparse]}, and the first rows were {FORMATS[first]}, for which norm='auto' is {norm!r}: all rows are "
-        f"learned under it; give norm={norm!r} where both formats are meant."
+        f"X is {FORMATS[sparse]}, and the first rows were {FORMATS[first]}, for which norm='auto' is {norm!r}: it "
+        f"holds for all rows; give norm={norm!r} if both formats are intended."
     )

@@ -32,7 +32,7 @@ class Codec:
 
         The places are the new ones of the present scores.
         """
-        raise ValueError(f"classes={shortened(classes)}: these labels do not take more classes; fit the estimator anew.")
+        raise ValueError(f"classes={shortened(classes)}: these labels do not take more classes; fit the estimator again.")
 
     def choices(self) -> tuple[Codec, ...]:
         """Return codecs with different representations, to compare.

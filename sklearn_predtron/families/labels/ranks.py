@@ -72,7 +72,7 @@ class Ranks(Classes):
                 f"categories={given.tolist()} are not in the order in which learning began: {self.classes.tolist()}."
             )
         if whole and len(given) < len(self.classes):
-            raise ValueError(f"categories={given.tolist()} cannot change from {self.classes.tolist()} once learning has begun.")
+            raise ValueError(f"categories={given.tolist()} cannot change from {self.classes.tolist()} after training began.")
 
     def extended(self, classes: Any) -> tuple[Codec, list[int]]:
         """Raise ValueError for more classes."""

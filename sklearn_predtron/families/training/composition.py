@@ -88,7 +88,7 @@ class Composition:
             start = "call fit with warm_start=False" if self.estimator.warm_start else "call fit"
             raise ValueError(
                 f"{self.estimator._parameter_of_scores()} has {number_of_scores(problem)} and the weights so far have "
-                f"{number_of_scores(learner.problem)}; {start} to start anew."
+                f"{number_of_scores(learner.problem)}; {start} to start from scratch."
             )
         if update.kind == learner.update.kind:
             update.restore(learner.update.state())
@@ -191,8 +191,8 @@ class Composition:
         for name, value in self.fixed(self.estimator._norm_of_weights()).items():
             if value != model.fixed[name]:
                 raise ValueError(
-                    f"{name} cannot change from {model.fixed[name]!r} to {value!r} once learning has begun; call fit to start "
-                    "anew."
+                    f"{name} cannot change from {readable(model.fixed[name])} to {readable(value)} after the first "
+                    "training call; call fit to start from scratch."
                 )
 
 
@@ -246,6 +246,14 @@ class Blueprint:
         problem.prepare(labels)
         update, average = copy.deepcopy((self.update, self.average))
         return Learner(self.weights(problem), problem, update, average or Average(), None)
+
+
+def readable(value: Any) -> str:
+    """Return a fixed parameter for a message, parts as calls."""
+    if not isinstance(value, tuple):
+        return repr(value)
+    name, params = value
+    return f"{name.rpartition('.')[2]}({', '.join(f'{key}={given!r}' for key, given in params.items())})"
 
 
 def described(part: Part | None) -> Any:

@@ -1,4 +1,4 @@
-"""What predictions cost, decisions of least expected cost from probabilities, and how good the probabilities are."""
+"""Costs of predictions, decisions with the lowest expected cost, and measures of probabilities."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ LEAST_PROBABILITY = 1e-15
 
 @dataclass(frozen=True)
 class ClassCosts:
-    """Costs of classes 0, 1, ..., rows = true; with `reject` a row may be left undecided at that cost."""
+    """Costs of classes 0, 1, ..., rows = true; with `reject` the model can abstain at that cost."""
 
     name: str
     costs: NDArray
     reject: float | None = None
-    named: str | None = None  # what the estimators of this project call it, if it has a name
+    named: str | None = None  # the name of this loss in sklearn_predtron, if it has one
 
     @property
     def least(self) -> float:
@@ -36,12 +36,12 @@ class ClassCosts:
         return {"loss": self.named or self.costs.tolist(), **reject}
 
     def decide(self, P: NDArray) -> NDArray:
-        """Predict what costs least, if these are the probabilities."""
+        """Return the predictions with the lowest expected cost under the probabilities."""
         expected = P @ self.costs
         best = expected.argmin(axis=1)
         return best if self.reject is None else np.where(expected.min(axis=1) > self.reject, REJECTED, best)
 
-    def paid(self, predicted: NDArray, y: NDArray) -> NDArray:
+    def row_costs(self, predicted: NDArray, y: NDArray) -> NDArray:
         """Return the cost of each row."""
         cost = self.costs[y, np.maximum(predicted, 0).astype(int)]
         return cost if self.reject is None else np.where(predicted == REJECTED, self.reject, cost)
@@ -49,7 +49,7 @@ class ClassCosts:
 
 @dataclass(frozen=True)
 class LabelCosts:
-    """What a missed label costs where a false one costs 1, as a mean over the labels."""
+    """The cost of missed labels, if a false one costs 1, as a mean over the labels."""
 
     name: str
     missed: float = 1.0
@@ -65,10 +65,10 @@ class LabelCosts:
         return {"loss": self.named or self}
 
     def decide(self, P: NDArray) -> NDArray:
-        """Predict what costs least, if these are the probabilities."""
+        """Return the predictions with the lowest expected cost under the probabilities."""
         return (P * self.missed > 1 - P).astype(int)
 
-    def paid(self, predicted: NDArray, y: NDArray) -> NDArray:
+    def row_costs(self, predicted: NDArray, y: NDArray) -> NDArray:
         """Return the cost of each row."""
         hits = (predicted * y).sum(axis=1)
         return (predicted.sum(axis=1) - hits + self.missed * (y.sum(axis=1) - hits)) / y.shape[1]
@@ -89,15 +89,15 @@ class LabelF1:
         return {"loss": "f1"}
 
     def decide(self, P: NDArray) -> NDArray:
-        """Predict the most probable labels, as many as expect the most F1 if labels do not depend on each other."""
+        """Return the most probable labels, as many as maximise the expected F1 of independent labels."""
         order = np.argsort(-P, axis=1, kind="stable")
         sizes = _expected_f1(np.take_along_axis(P, order, axis=1)).argmax(axis=1)
         chosen = np.zeros(P.shape, dtype=int)
         np.put_along_axis(chosen, order, (np.arange(P.shape[1]) < sizes[:, None]).astype(int), axis=1)
         return chosen
 
-    def paid(self, predicted: NDArray, y: NDArray) -> NDArray:
-        """Return the cost of each row; both sets empty are right."""
+    def row_costs(self, predicted: NDArray, y: NDArray) -> NDArray:
+        """Return the cost of each row; two empty sets are equal."""
         hits, both = (predicted * y).sum(axis=1), predicted.sum(axis=1) + y.sum(axis=1)
         return 1 - np.where(both > 0, 2 * hits / np.maximum(both, 1), 1.0)
 
@@ -124,7 +124,7 @@ def _counts(P: NDArray) -> NDArray:
 
 
 def log_loss(P: NDArray, y: NDArray) -> float:
-    """Mean over the rows; of sets of labels over the labels, too."""
+    """Mean over the rows; of label sets over the labels, too."""
     given = np.where(y == 1, P, 1 - P) if y.ndim == 2 else P[np.arange(len(y)), y]
     return float(-np.log(np.clip(given, LEAST_PROBABILITY, 1)).mean())
 
@@ -143,7 +143,7 @@ def calibration_error(P: NDArray, y: NDArray) -> float:
 
 
 def both_ways(ratios: tuple[float, ...]) -> Iterator[ClassCosts]:
-    """Two classes, of which one and then the other is dear to miss."""
+    """Yield costs of two classes: a miss of the first, then of the second, is more costly."""
     for ratio in ratios:
         yield ClassCosts(f"a miss costs {ratio:g}", np.array([[0.0, 1.0], [ratio, 0.0]]))
         yield ClassCosts(f"a false alarm costs {ratio:g}", np.array([[0.0, ratio], [1.0, 0.0]]))
@@ -161,7 +161,7 @@ def unequal(shares: NDArray) -> Iterator[ClassCosts]:
 
 
 def of_ranks(shares: NDArray) -> Iterator[ClassCosts]:
-    """Absolute and squared error, too high three times as dear, and what is further off than one rank."""
+    """Yield the absolute and squared error, a triple cost of predictions above the rank, and errors of more than one rank."""
     i, j = np.indices((len(shares), len(shares)))
     distance = abs(i - j).astype(float)
     yield ClassCosts("absolute", distance, named="absolute")
@@ -172,18 +172,18 @@ def of_ranks(shares: NDArray) -> Iterator[ClassCosts]:
 
 
 def of_labels(shares: NDArray) -> Iterator[LabelCosts | LabelF1]:
-    """Missed labels dear and cheap, and F1."""
+    """Yield costly and cheap missed labels, and F1."""
     yield LabelCosts("a miss costs 5", 5.0)
     yield LabelCosts("a miss costs 0.2", 0.2)
     yield LabelF1()
 
 
 def rejecting(losses: list[ClassCosts], parts: tuple[float, ...]) -> Iterator[ClassCosts]:
-    """The same where a row may be left undecided, at a part of a mean mistake's cost."""
+    """Yield the same losses with abstention, at a part of the mean cost of a mistake."""
     for loss in losses:
         mean = float(loss.costs[loss.costs > 0].mean())
         for part in parts:
-            yield ClassCosts(f"{loss.name}; to ask {part:g}", loss.costs, part * mean, loss.named)
+            yield ClassCosts(f"{loss.name}; abstention {part:g}", loss.costs, part * mean, loss.named)
 
 
 def zero_one(k: int) -> ClassCosts:
