@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOp
 from sklearn.utils.validation import _check_sample_weight
 
 if TYPE_CHECKING:  # scikit-learn has no types: its classes would hide every unknown attribute
-    from typing_extensions import Self
+    from typing import Self
 
     class BaseEstimator:
         """The methods of scikit-learn's base class."""
