@@ -66,12 +66,21 @@ __all__ = [
     "Options",
     "Scorer",
     "StrOptions",
+    "as_configured",
     "asked_of_any",
     "check_sample_weight",
     "linear_classifier",
     "linear_regressors",
     "with_callbacks",
 ]
+
+try:
+    from sklearn.utils import _align_api_if_sparse as as_configured
+except ImportError:  # scikit-learn before 1.9 has matrices alone
+
+    def as_configured(X: Any) -> Any:
+        return X
+
 
 # Weights may all be zero; scikit-learn before 1.9 does not ask.
 ALL_ZERO = {name: True for name in inspect.signature(_check_sample_weight).parameters if name == "allow_all_zero_weights"}
