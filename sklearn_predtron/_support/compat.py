@@ -12,6 +12,7 @@ import sklearn
 from sklearn.base import is_classifier
 from sklearn.metrics import make_scorer
 from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions, make_constraint
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _check_sample_weight
 
 if TYPE_CHECKING:  # scikit-learn has no types: its classes would hide every unknown attribute
@@ -69,6 +70,7 @@ __all__ = [
     "as_configured",
     "asked_of_any",
     "check_sample_weight",
+    "container_of",
     "linear_classifier",
     "linear_regressors",
     "with_callbacks",
@@ -80,6 +82,12 @@ except ImportError:  # scikit-learn before 1.9 has matrices alone
 
     def as_configured(X: Any) -> Any:
         return X
+
+
+def container_of(transformer: Any) -> str:
+    """Return the container that `set_output` asks for."""
+    found: str = _get_output_config("transform", transformer)["dense"]
+    return found
 
 
 # Weights may all be zero; scikit-learn before 1.9 does not ask.
