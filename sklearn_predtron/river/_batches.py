@@ -94,7 +94,7 @@ class RiverBatchClassifier(DictEstimator, base.Classifier):
     def _learn_batch(self, batch: list[tuple[dict, Any, float]], known: tuple) -> None:
         """Learn from rows as one batch."""
         rows, labels, weights = map(list, zip(*batch, strict=True))
-        given = {} if self.model is not None else {"classes": known}
+        given: dict[str, Any] = {} if self.model is not None else {"classes": known}
         if set(weights) != {1.0}:
             given["sample_weight"] = weights
         found = [entries(x) for x in rows]

@@ -8,6 +8,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
@@ -269,10 +270,10 @@ def frame_values(X: Any) -> tuple[list[Any], NDArray, nw.DataFrame]:
 
     Missing values are NaN.
     """
-    if len(set(getattr(X, "columns", ()))) < len(getattr(X, "columns", ())):
-        raise ValueError(f"X has the columns {shortened(list(X.columns))}; accepted are different ones.")
     try:
         frame = nw.from_native(X, eager_only=True)
+    except DuplicateError as error:
+        raise ValueError(f"X has several columns of one name; accepted are different ones ({error}).") from None
     except TypeError:
         raise ValueError(f"X={shortened(X)} must be a data frame, as of pandas, polars or pyarrow.") from None
     names = list(frame.columns)

@@ -274,7 +274,7 @@ def test_frames_of_any_library(library):
     y, w = np.arange(30) % 3, np.arange(30) % 4
     X, same = FRAMES[library](module, table), pd.DataFrame(table)
     other, model = to_river(PredtronClassifier()), to_river(PredtronClassifier())
-    assert len(model.predict_proba_many(X).columns) == 0
+    assert model.predict_proba_many(X).shape[1] == 0
     columns = FRAMES[library](module, {"y": y, "w": w})
     model.learn_many(X, columns["y"], w=columns["w"])
     other.learn_many(same, pd.Series(y), w=w)
@@ -347,9 +347,9 @@ def test_weights_of_groups_and_batches():
 def test_what_is_no_weight_is_refused(w):
     model = learned(to_river(PredtronClassifier()), dicts(20))
     before = state(model.model)
-    with pytest.raises(ValueError, match="w=.* must be a finite number of at least 0"):
+    with pytest.raises(ValueError, match=r"w=.* must be a finite number of at least 0"):
         model.learn_one({"new": 1.0}, 0, w=w)
-    with pytest.raises(ValueError, match="w=.* must be a finite number of at least 0"):
+    with pytest.raises(ValueError, match=r"w=.* must be a finite number of at least 0"):
         model.learn_many(pd.DataFrame({"new": [1.0, 2.0]}), [0, 1], w=[1.0, w])
     assert state(model.model) == before and "new" not in model.feature_names
 
