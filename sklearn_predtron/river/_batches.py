@@ -94,12 +94,12 @@ class RiverBatchClassifier(DictEstimator, base.Classifier):
     def _learn_batch(self, batch: list[tuple[dict, Any, float]], known: tuple) -> None:
         """Learn from rows as one batch."""
         rows, labels, weights = map(list, zip(*batch, strict=True))
-        given: dict[str, Any] = {} if self.model is not None else {"classes": known}
+        begins = self.model is None
+        given: dict[str, Any] = {"classes": known} if begins else {}
         if set(weights) != {1.0}:
             given["sample_weight"] = weights
         found = [entries(x) for x in rows]
         names = [name for of_row, values in found for name in self._columns.new_names(of_row, values[None])]
-        begins = self.model is None
         with self._wider(clone(self.estimator) if begins else self.model, names, np.concatenate([v for _, v in found])) as wide:
             wide.partial_fit(self._columns.known_rows(rows), labels, **given)
         self.model = wide
