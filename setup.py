@@ -75,7 +75,7 @@ FLAGS = {
     "bounds": ["-O2", "-g0"],
     **{name: ["-O1", *flags] for name, flags in SANITIZERS.items()},
 }
-LINK = ["-Wl,--build-id=none"] if sys.platform == "linux" else []  # it would name a file for debuggers, and there is none
+LINK = ["-Wl,--build-id=none", "-Wl,--strip-all"] if sys.platform == "linux" else []  # there is nothing for debuggers
 MICROSOFT = ["/O2", "/std:c11"]  # of any variant: what is checked, Cython has written
 
 if missing := [place for place in sorted({*LOOPS, *C_SOURCES}) if not (PACKAGE / f"{place}.pyx").exists()]:

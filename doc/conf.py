@@ -23,7 +23,7 @@ extensions = [
 ]  # fmt: skip
 default_role = "code"
 templates_path = ["templates"]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "examples"]  # the gallery has the pages of the examples
 html_theme = "pydata_sphinx_theme"
 html_title = f"sklearn_predtron {version}"
 html_static_path = ["static"]
@@ -57,8 +57,8 @@ THEMES = [
     "costs_and_rejects", "classes", "ordinal", "multilabel", "ranking", "sequences", "streams", "norms", "theory", "problems"
 ]  # fmt: skip
 sphinx_gallery_conf = {
-    "examples_dirs": "../examples",
-    "subsection_order": [f"../examples/{theme}" for theme in THEMES],
+    "examples_dirs": "examples",
+    "subsection_order": [f"examples/{theme}" for theme in THEMES],
     "gallery_dirs": "generated/gallery",
     "backreferences_dir": "generated/backreferences",
     "doc_module": ("sklearn_predtron",),

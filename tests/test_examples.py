@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
+EXAMPLES = Path(__file__).parents[1] / "doc" / "examples"
 FOUND = {path.relative_to(EXAMPLES).as_posix(): path for path in sorted(EXAMPLES.glob("*/plot_*.py"))}
 SLOW = {"streams/plot_drift.py", "streams/plot_late_labels.py", "streams/plot_new_words.py"}
 pytestmark = pytest.mark.skipif(not EXAMPLES.exists(), reason="the tests do not run from a checkout")

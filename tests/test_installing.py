@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from fnmatch import fnmatch
 from importlib import import_module
 from pathlib import Path
 
@@ -27,6 +28,14 @@ def project():
 def versions_of_python():
     """Return the minor versions that the project says it is for."""
     return re.findall(r'"Programming Language :: Python :: 3\.(\d+)"', project())
+
+
+FREE_THREADED = ["14", "15"]  # from 3.14 on Python supports these builds
+
+
+def builds_of_python():
+    """Return the builds that wheels are for, by cibuildwheel's names without "cp3"."""
+    return [*versions_of_python(), *(f"{minor}t" for minor in FREE_THREADED)]
 
 
 # --------------------------------------------------------------------------------------------------------------- compilers
@@ -120,7 +129,7 @@ def test_workflows_run_scripts_that_exist(path):
     needed = {name for job in workflow["jobs"].values() for name in [job.get("needs")] if name}
     assert needed <= set(workflow["jobs"])
     called = [job["uses"] for job in workflow["jobs"].values() if "uses" in job]
-    assert all((ROOT / place).exists() for place in called)
+    assert all(place.startswith("$/") and (ROOT / place[2:]).exists() for place in called)
     steps = steps_of(workflow)
     assert all(("run" in step) != ("uses" in step) for step in steps)
     commands = [step["run"] for step in steps if "run" in step]
@@ -132,18 +141,39 @@ def test_workflows_run_scripts_that_exist(path):
 
 
 def test_workflows_run_all_steps_and_versions():
-    tests = parsed(ROOT / ".github" / "workflows" / "tests.yml")["jobs"]
+    workflow = parsed(ROOT / ".github" / "workflows" / "tests.yml")
+    tests = workflow["jobs"]
+    assert re.fullmatch(r"\d+ \d+ \* \* \d", workflow[True]["schedule"][0]["cron"])  # weekly
     steps = re.search(r"^steps=\((.*)\)$", (ROOT / ".ci" / "full").read_text(), re.M)[1].split()
-    assert tests["full"]["strategy"]["matrix"]["step"] == steps
+    others = [step for step in steps if step != "freethreading"]  # which has a job of its own, with other versions
+    assert tests["full"]["strategy"]["matrix"]["step"] == others and len(others) == len(steps) - 1
+    assert tests["freethreading"]["strategy"]["matrix"]["python"] == [f"3.{minor}t" for minor in FREE_THREADED]
     assert tests["run"]["strategy"]["matrix"]["python"] == [f"3.{minor}" for minor in versions_of_python()]
 
 
 def test_wheels_are_built_for_all_versions():
-    first, last = re.search(r'^build = "cp3(1\[(\d)-(\d)\])-\*"$', project(), re.M).groups()[1:]
-    assert [f"1{minor}" for minor in range(int(first), int(last) + 1)] == versions_of_python()
+    """The classifiers, cibuildwheel's identifiers and the check of a release name the same builds."""
+    patterns = re.search(r'^build = "(.+)"$', project(), re.M)[1].split()
+    known = [f"3{minor}{free}" for minor in range(8, 20) for free in ("", "t")]
+    built = {name for name in known if any(fnmatch(f"cp{name}-manylinux_x86_64", pattern) for pattern in patterns)}
+    assert built == {f"3{build}" for build in builds_of_python()}
+    assert set(FREE_THREADED) <= set(versions_of_python())
+    assert '"Programming Language :: Python :: Free Threading :: ' in project()
     assert re.search(r'^requires-python = ">=3\.(\d+)"$', project(), re.M)[1] == versions_of_python()[0]
-    release = re.search(r"for python in ([\d ]+);", (ROOT / ".ci" / "release").read_text())[1].split()
-    assert release == [f"3{minor}" for minor in versions_of_python()]
+    release = re.search(r"for python in ([\dt ]+);", (ROOT / ".ci" / "release").read_text())[1].split()
+    assert release == [f"3{build}" for build in builds_of_python()]
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_actions_are_pinned(path):
+    """Each action is a commit beside its version, no checkout leaves a token, and Dependabot updates the actions."""
+    for line in re.findall(r"uses: (.+)$", path.read_text(), re.M):
+        assert line.startswith("$/") or re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line), line
+    for step in steps_of(parsed(path)):
+        if step.get("uses", "").startswith("actions/checkout@"):
+            assert step["with"]["persist-credentials"] is False
+    updates = parsed(ROOT / ".github" / "dependabot.yml")["updates"]
+    assert [update["package-ecosystem"] for update in updates] == ["github-actions"]
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml")), ids=lambda path: path.stem)
@@ -184,10 +214,10 @@ def test_a_release_is_the_version_everywhere(tmp_path):
     assert "pyproject.toml has not version 9.9.9" in refusal("v9.9.9")
     dist.mkdir()
     (dist / f"sklearn_predtron-{version}.tar.gz").touch()
-    assert "has no wheel of 310 for manylinux" in refusal(f"v{version}", dist)
-    for minor in versions_of_python():
+    assert f"has no wheel of 3{versions_of_python()[0]} for manylinux" in refusal(f"v{version}", dist)
+    for build in builds_of_python():
         for system in ["manylinux_2_28_x86_64", "musllinux_1_2_x86_64", "macosx_11_0_arm64", "win_amd64"]:
-            (dist / f"sklearn_predtron-{version}-cp3{minor}-cp3{minor}-{system}.whl").touch()
+            (dist / f"sklearn_predtron-{version}-cp3{build.rstrip('t')}-cp3{build}-{system}.whl").touch()
     assert refusal(f"v{version}", dist) == ""
     (dist / "sklearn_predtron-0.0.1.tar.gz").touch()
     assert "sklearn_predtron-0.0.1.tar.gz is not of" in refusal(f"v{version}", dist)

@@ -1,6 +1,7 @@
 """What the project says of itself holds: hooks, links, typed package, changes."""
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,24 @@ def test_hooks_are_the_linters_of_ci():
     hooks = re.findall(r"^ +entry: (.+)$", (ROOT / ".pre-commit-config.yaml").read_text(), re.M)
     linters = re.findall(r"^\.venv/bin/((?:ruff|cython-lint|mypy)\b.*)$", (ROOT / ".ci" / "run").read_text(), re.M)
     assert hooks == linters and len(hooks) == 4
+
+
+# Files that pip, setuptools, pytest or GitHub look for at the top level.
+FOR_TOOLS = {
+    "CHANGELOG.md", "CITATION.cff", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "LICENSE", "MANIFEST.in", "SECURITY.md",
+    "conftest.py", "setup.py",
+}  # fmt: skip
+
+
+@checkout
+def test_the_top_level():
+    """The package, its tests, benchmarks and pages, and what tools look for."""
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    if tracked.returncode:
+        pytest.skip("the checkout is not one of git")
+    found = {path.partition("/")[0] for path in tracked.stdout.splitlines() if not path.startswith(".")}
+    own = {"README.md", "benchmarks", "doc", "pyproject.toml", "setup.cfg", "sklearn_predtron", "tests"}
+    assert found - FOR_TOOLS == own
 
 
 @checkout

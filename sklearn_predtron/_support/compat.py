@@ -12,10 +12,11 @@ import sklearn
 from sklearn.base import is_classifier
 from sklearn.metrics import make_scorer
 from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions, make_constraint
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _check_sample_weight
 
 if TYPE_CHECKING:  # scikit-learn has no types: its classes would hide every unknown attribute
-    from typing_extensions import Self
+    from typing import Self
 
     class BaseEstimator:
         """The methods of scikit-learn's base class."""
@@ -66,12 +67,28 @@ __all__ = [
     "Options",
     "Scorer",
     "StrOptions",
+    "as_configured",
     "asked_of_any",
     "check_sample_weight",
+    "container_of",
     "linear_classifier",
     "linear_regressors",
     "with_callbacks",
 ]
+
+try:
+    from sklearn.utils import _align_api_if_sparse as as_configured
+except ImportError:  # scikit-learn before 1.9 has matrices alone
+
+    def as_configured(X: Any) -> Any:
+        return X
+
+
+def container_of(transformer: Any) -> str:
+    """Return the container that `set_output` asks for."""
+    found: str = _get_output_config("transform", transformer)["dense"]
+    return found
+
 
 # Weights may all be zero; scikit-learn before 1.9 does not ask.
 ALL_ZERO = {name: True for name in inspect.signature(_check_sample_weight).parameters if name == "allow_all_zero_weights"}

@@ -50,6 +50,14 @@ def refuse_missing(y: Any, parameter: str = "y", classes: NDArray | None = None)
             raise ValueError(f"{parameter} contains NaN: {value!r} at place {i} is a missing label; accepted are {accepted}.")
 
 
+def are_texts(labels: NDArray) -> bool:
+    """Return whether all labels are strings.
+
+    They may be in an array of strings or of objects.
+    """
+    return all(isinstance(label, str) for label in labels.tolist())
+
+
 def is_missing(label: Any) -> bool:
     """Return whether a label is missing."""
     return label is None or (isinstance(label, float) and label != label) or type(label).__name__ in ("NAType", "NaTType")

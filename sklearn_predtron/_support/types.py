@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from typing_extensions import Self as Self
+    from typing import Self as Self
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 

@@ -1,4 +1,7 @@
-"""Readers of large data, token sequences, and simulated data."""
+"""Readers of large data, token sequences, and simulated data.
+
+Sparse rows are matrices, or arrays after ``sklearn.set_config(sparse_interface="sparray")``.
+"""
 
 from sklearn_predtron.datasets._broken_lines import BrokenLineError
 from sklearn_predtron.datasets._chunk_labels import chunk_labels

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
 
+from sklearn_predtron._support.compat import as_configured
 from sklearn_predtron.datasets._counts import check_counts
 
 
@@ -114,7 +115,7 @@ def make_sequences(
         else draw_sparse(random, codes, n_labels, n_features, n_active, noise)
     )
     y = bio_labels(n_labels)[codes] if bio else codes
-    return X, y, np.repeat(np.arange(n_sequences, dtype=np.int64), lengths)
+    return as_configured(X), y, np.repeat(np.arange(n_sequences, dtype=np.int64), lengths)
 
 
 def read_lengths(n_tokens: Any) -> tuple[int, int]:

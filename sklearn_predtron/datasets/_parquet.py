@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from sklearn_predtron._support.compat import as_configured
 from sklearn_predtron.datasets._arrow import (
     ArrowBatch,
     ArrowFile,
@@ -215,11 +216,12 @@ class ParquetReader:
             width = (self._summary or self.scan()).n_features
         pieces = self._pieces(files, names, width)
         if self.qid is not None:
-            yield from whole_queries(pieces)
+            for X, y, qid in whole_queries(pieces):
+                yield as_configured(X), y, qid
             return
         first = 1
         for X, y, _ in pieces:
-            yield X, y, first
+            yield as_configured(X), y, first
             first += len(y)
 
     def scan(self, *, max_classes: int = 100_000, callback: Callable[[], Any] | None = None) -> ParquetSummary:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from sklearn_predtron._support import types
+from sklearn_predtron._support.compat import as_configured
 from sklearn_predtron.datasets._blocks import MOST_BYTES
 from sklearn_predtron.datasets._reader import SvmlightReader
 from sklearn_predtron.datasets._rows import Chunk, RowLabels
@@ -104,10 +105,10 @@ def read_svmlight(
     width = max([1, *(X.shape[1] - one_based for X in rows)])
     if n_features is not None and n_features < width:
         raise ValueError(f"n_features={n_features} must be at least {width}, the features of {reader.path!r}.")
-    X = stack_rows(rows, n_features or width, reader.dtype, one_based)
+    X = as_configured(stack_rows(rows, n_features or width, reader.dtype, one_based))
     if multilabel:
         found = np.unique(labels.values) if reader.classes is None else reader.classes
-        return X, labels.indicators(found), found
+        return X, as_configured(labels.indicators(found)), found
     return (X, labels.values, ids) if query_id or sequence_id else (X, labels.values)
 
 

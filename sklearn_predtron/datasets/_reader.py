@@ -11,9 +11,9 @@ from typing import IO, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from sklearn_predtron._support import types
+from sklearn_predtron._support.compat import as_configured
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.datasets._blocks import MOST_BYTES, Block, BlockCutter
 from sklearn_predtron.datasets._broken_lines import BrokenLineError, LineRules
@@ -233,7 +233,7 @@ class SvmlightReader:
         self.fraction_read: float | None = None
         self._summary: SvmlightSummary | None = None
 
-    def __iter__(self) -> Iterator[tuple[sparse.csr_matrix, Any, Any]]:
+    def __iter__(self) -> Iterator[tuple[Any, Any, Any]]:
         n_features, zero_based = self.n_features, self.zero_based
         classes: Any = self.classes
         unknown = {"n_features": n_features is None, "zero_based": zero_based == "auto"}
@@ -245,7 +245,7 @@ class SvmlightReader:
             classes = found.classes if self.multilabel and classes is None else classes
         for chunk in self._chunks(n_features, bool(zero_based), classes):
             y = chunk.labels.indicators(classes) if self.multilabel else chunk.labels.values
-            yield chunk.X, y, chunk.first if chunk.qid is None else chunk.qid
+            yield as_configured(chunk.X), as_configured(y), chunk.first if chunk.qid is None else chunk.qid
 
     def _first_pass(self, unknown: list[str]) -> SvmlightSummary:
         """Scan for unknown properties, if the file can be reread."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import murmurhash3_32
 
+from sklearn_predtron._support.compat import as_configured
 from sklearn_predtron._support.queries import SID, Queries, sequences_of, shortened
 
 MOST_FEATURES = 2**31 - 1
@@ -30,7 +31,9 @@ class TemplateItem(NamedTuple):
     offset: int
 
 
-def token_features(tokens: Any, sid: Any = None, *, template: Any = None, n_features: int = 2**20) -> sparse.csr_matrix:
+def token_features(
+    tokens: Any, sid: Any = None, *, template: Any = None, n_features: int = 2**20
+) -> sparse.csr_matrix | sparse.csr_array:
     """Make a hashed sparse row for each token.
 
     It has a 1 for each item of a template.
@@ -92,7 +95,7 @@ def token_features(tokens: Any, sid: Any = None, *, template: Any = None, n_feat
     found = [hash_of(name) for name in ENDS]
     ends = zip(found, (before == 0, after == 0), strict=True)
     parts = (hashed_item(used, values, sequences, before, after) for used in items)
-    return rows_of(chain(parts, ends), len(items) + len(ENDS), sequences, n, int(n_features))
+    return as_configured(rows_of(chain(parts, ends), len(items) + len(ENDS), sequences, n, int(n_features)))
 
 
 def columns_of(tokens: Any, sid: Any) -> tuple[dict[str, list[str]], Any]:

@@ -141,6 +141,9 @@ class CutBy(Decision):
         weight = np.ones(len(held.values), dtype=np.int64) if learned is None else learned[held.rounds] / learned.max()
         scores, positive, weight = self.of.scores(learner.problem, held.scores), held.values == 1, weight[:, None]
         cuts = best_cuts(self.measure, scores, positive * weight, ~positive * weight)
+        if not self.measure.pooled:  # a single row of a label is scored by a fold model that was trained without the label
+            rows = [np.count_nonzero(side & (weight > 0), axis=0) for side in (positive, ~positive)]
+            cuts[np.minimum(rows[0], rows[1]) < 2] = 0.0
         fitted_decision: dict[str, Any] = {"cut": (self.measure.name, observer.rounds, tuple(cuts.tolist()))}
         if self.calibration is not None:
             fitted_decision["map"] = self.calibration.fitted_to(learner.problem, held, observer.rounds)
@@ -237,9 +240,38 @@ def measure_of_loss(loss: Any) -> Measure:
     """
     if isinstance(loss, SubsetLoss):
         return Measure((type(loss), str(loss.get_params())), loss.evaluate)
+    check_counts(loss)
     return Measure(
         loss, lambda *counts: np.array([value_at(loss, *row) for row in zip(*(c.tolist() for c in counts), strict=True)])
     )
+
+
+# Counts of true and false positives, false and true negatives: all right, all wrong, and of some constant predictions.
+RIGHT, WRONG, OTHERS = (2, 0, 0, 2), (0, 2, 2, 0), [(2, 2, 0, 0), (0, 0, 2, 2), (1, 1, 1, 1)]
+
+
+def check_counts(function: Any) -> None:
+    """Raise ValueError for a function that is no loss of counts.
+
+    Scores of probabilities, such as ROC AUC, and gains, such as F1, are examples.
+    """
+    shown = f"decision={shortened(function)}"
+    try:
+        right, wrong, *others = (value_at(function, *counts) for counts in (RIGHT, WRONG, *OTHERS))
+    except ValueError:
+        raise
+    except Exception as error:
+        raise ValueError(
+            f"{shown} must be a function of four counts (true positives, false positives, false negatives, true negatives); at "
+            f"{RIGHT} it raised {type(error).__name__}: {error}"
+        ) from error
+    if all(value == right for value in (wrong, *others)):
+        raise ValueError(f"{shown} is {right:g} for right and for wrong predictions; accepted are losses that depend on the cut.")
+    if right > wrong:
+        raise ValueError(
+            f"{shown} is {right:g} for right predictions and {wrong:g} for wrong ones; a loss must be lower for right ones, as "
+            "1 - F1."
+        )
 
 
 def value_at(function: Any, *counts: float) -> float:

@@ -113,7 +113,8 @@ class Cut(DecisionRule):
     A measure of all rows together has the lowest loss at its cut.
 
     The measure uses predictions for unseen rows: in `fit` those of the fold models, in a stream the prediction for each row
-    before its update.
+    before its update.  A class or label with a single row in `fit` keeps the cut at 0, because the model that scores this row was
+    trained without the label.
 
     Parameters
     ----------

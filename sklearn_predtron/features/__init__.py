@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from sklearn_predtron._support import types
 from sklearn_predtron._support.cells import Words
-from sklearn_predtron._support.compat import Interval
+from sklearn_predtron._support.compat import Interval, as_configured, container_of
 from sklearn_predtron._support.parts import Part
 from sklearn_predtron.features._columns import ColumnSource, categories_in, chosen_categories, has_names, is_auto, opened
 from sklearn_predtron.features._knots import MOST_ROWS as ROWS_OF_KNOTS
@@ -63,6 +64,7 @@ class FeatureMap(TransformerMixin, Part):
 
     missing: Any = True
     categories: Any = None
+    sparse_output: Any = True  # of saved maps without this parameter, too
     _row_map: RowMap | None
     _gathered: dict[str, Any] | None
 
@@ -307,10 +309,24 @@ class FeatureMap(TransformerMixin, Part):
 
         Returns
         -------
-        {csr_matrix, ndarray} of shape (n, n_features_out_)
-            The features; a dense array if every row has all features.
+        {csr_matrix, csr_array, ndarray} of shape (n, n_features_out_)
+            The features; a dense array if every row has all features, or by `sparse_output`.  The type of sparse rows is that
+            of scikit-learn's setting `sparse_interface`.
+
+        Raises
+        ------
+        ValueError
+            If the rows are sparse, and `set_output` asks for data frames.
         """
-        return self.rows(self.read(X)).matrix()
+        rows = self.rows(self.read(X)).matrix()
+        if not sparse.issparse(rows):
+            return rows
+        if self.sparse_output and (container := container_of(self)) != "default":
+            raise ValueError(
+                f"sparse_output={self.sparse_output!r} makes sparse rows, and set_output(transform={container!r}) asks for dense "
+                "ones; set sparse_output=False or set_output(transform='default')."
+            )
+        return as_configured(rows) if self.sparse_output else rows.toarray()
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray:
         """Name the features.
@@ -404,6 +420,9 @@ class PiecewiseLinear(FeatureMap):
         Columns that hold categories, by name or number; None is no column.  "auto" takes the columns of data frames whose type is
         category or bool, and columns of strings or objects in which more than 5 % of the distinct values are no numbers.  Text in
         a column of numbers counts as missing, with a warning that names it; so do the strings that pandas reads as missing.
+    sparse_output : bool, default=True
+        Whether `transform` returns sparse rows.  ``set_output(transform="pandas")`` needs dense ones.  In an estimator it has no
+        effect.
 
     Attributes
     ----------
@@ -436,6 +455,7 @@ class PiecewiseLinear(FeatureMap):
         "n_pairs": [Interval(Integral, 0, None, closed="left"), None],
         "pair_knots": [Interval(Integral, 2, MOST_FACTORS, closed="both"), None],
         "missing": ["boolean"],
+        "sparse_output": ["boolean"],
     }
 
     def __init__(
@@ -446,12 +466,14 @@ class PiecewiseLinear(FeatureMap):
         pair_knots: int | None = None,
         missing: bool = True,
         categories: types.AutoName | list[Any] | None = "auto",
+        sparse_output: bool = True,
     ):
         self.n_knots = n_knots
         self.n_pairs = n_pairs
         self.pair_knots = pair_knots
         self.missing = missing
         self.categories = categories
+        self.sparse_output = sparse_output
 
     @property
     def radius_(self) -> float:
@@ -602,6 +624,8 @@ class Auto(PiecewiseLinear):
         Whether values may be missing; otherwise NaN raises ValueError.
     categories : "auto", None or list of str and int, default="auto"
         Columns that hold categories, as for `PiecewiseLinear`.
+    sparse_output : bool, default=True
+        Whether `transform` returns sparse rows, as for `PiecewiseLinear`.
 
     Attributes
     ----------

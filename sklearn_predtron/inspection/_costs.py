@@ -13,7 +13,7 @@ from sklearn_predtron._support.encoding import encode
 from sklearn_predtron._support.parts import real_numbers
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.inspection._display import Display, check_choice, check_matplotlib, last_step
-from sklearn_predtron.inspection._drawn import check_rows, read_weight
+from sklearn_predtron.metrics._rows import check_rows, read_weight
 
 AGAINST = ("threshold", "ratio")
 LABELS = {

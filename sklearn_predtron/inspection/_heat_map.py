@@ -32,7 +32,7 @@ def draw_cells(
     written = np.empty(values.shape, dtype=object)
     size = "medium" if max(values.shape) <= 9 else "x-small"
     for (i, j), text in np.ndenumerate(texts):
-        ink = ink_on(image, values[i, j], otherwise=ax.xaxis.label.get_color())
+        ink = ink_on(image, float(values[i, j]), otherwise=ax.xaxis.label.get_color())
         written[i, j] = ax.text(j, i, text, ha="center", va="center", color=ink, fontsize=size)
     return image, written
 

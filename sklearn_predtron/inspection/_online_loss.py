@@ -13,7 +13,7 @@ from sklearn_predtron._support import types
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.callbacks import LossHistory, check_count
 from sklearn_predtron.inspection._display import Display, check_choice, check_matplotlib, last_step
-from sklearn_predtron.inspection._drawn import losses_of
+from sklearn_predtron.metrics._rows import losses_of
 
 KINDS = {
     "cumulative": "cumulative loss (sum of L)",

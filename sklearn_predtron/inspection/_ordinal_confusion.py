@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
 from sklearn_predtron._support.declared_order import declared_order
-from sklearn_predtron._support.encoding import encode
+from sklearn_predtron._support.encoding import are_texts, encode
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.families.labels.classes import are_texts, class_list
+from sklearn_predtron.families.labels.classes import class_list
 from sklearn_predtron.families.ordinal import PredtronOrdinalClassifier
 from sklearn_predtron.inspection._display import Display, check_matplotlib, last_step
-from sklearn_predtron.inspection._drawn import check_rows, read_weight
 from sklearn_predtron.inspection._heat_map import draw_cells, names_of
+from sklearn_predtron.metrics._rows import check_rows, read_weight
 
 
 class OrdinalConfusionMatrixDisplay(Display):

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_array
 from sklearn_predtron._support.encoding import encode
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.inspection._display import Display, check_matplotlib, last_step
-from sklearn_predtron.inspection._drawn import read_weight
+from sklearn_predtron.metrics._rows import read_weight
 
 SURE = norm.ppf(0.975)
 
@@ -51,6 +51,7 @@ class ReliabilityDisplay(Display):
     See Also
     --------
     CostDisplay : The cost of decisions by probabilities.
+    sklearn_predtron.metrics.classwise_calibration_error : A single number.
     sklearn.calibration.CalibrationDisplay : Of two classes.
 
     Examples

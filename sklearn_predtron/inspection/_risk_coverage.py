@@ -15,7 +15,9 @@ from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._expected import LeastCost
 from sklearn_predtron.families._table import TableClassifier
 from sklearn_predtron.inspection._display import Display, check_matplotlib, check_share, last_step
-from sklearn_predtron.inspection._drawn import check_rows, losses_of, mean, read_weight, risk_at_coverages
+from sklearn_predtron.inspection._drawn import mean
+from sklearn_predtron.metrics._risk_coverage import risk_at_coverages
+from sklearn_predtron.metrics._rows import check_rows, losses_of, read_weight
 
 EDGE = 0.02  # of the visible range, to its left and right
 
@@ -55,6 +57,7 @@ class RiskCoverageDisplay(Display):
     --------
     MarginDisplay : The distribution of the margins.
     sklearn_predtron.losses.Reject : The reject option.
+    sklearn_predtron.metrics.risk_coverage_auc : The area under the curve.
     sklearn_predtron.metrics.reject_scorer : Scores by the cost of mistakes and of abstentions.
 
     Notes

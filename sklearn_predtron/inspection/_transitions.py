@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.families.sequences import PredtronSequenceTagger
 from sklearn_predtron.inspection._display import Display, check_matplotlib, last_step
-from sklearn_predtron.inspection._drawn import check_rows
 from sklearn_predtron.inspection._heat_map import draw_cells, names_of
+from sklearn_predtron.metrics._rows import check_rows
 
 
 class TransitionDisplay(Display):

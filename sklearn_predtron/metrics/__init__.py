@@ -1,4 +1,4 @@
-"""Measures of rankings and chunks, scorers, and progressive validation.
+"""Measures of rankings, chunks, confidence and probabilities, scorers, and progressive validation.
 
 Of every measure of rankings:
 
@@ -11,6 +11,7 @@ Of every measure of rankings:
   `kendall_tau` are 1.  `reciprocal_rank` and `precision_at_k` count relevant documents: without relevant documents they are 0.
 """
 
+from sklearn_predtron.metrics._calibration_error import classwise_calibration_error
 from sklearn_predtron.metrics._chunks import chunk_f1_score, chunk_precision_recall_fscore_support
 from sklearn_predtron.metrics._means import mean_over_queries
 from sklearn_predtron.metrics._progressive import progressive_val_score
@@ -23,6 +24,7 @@ from sklearn_predtron.metrics._query_scorers import (
     reciprocal_rank_scorer,
 )
 from sklearn_predtron.metrics._ranking_measures import average_precision, kendall_tau, ndcg, precision_at_k, reciprocal_rank
+from sklearn_predtron.metrics._risk_coverage import risk_coverage_auc
 from sklearn_predtron.metrics._savings import savings_score
 from sklearn_predtron.metrics._scorers import cost_scorer, reject_scorer, subset_scorer
 from sklearn_predtron.metrics._token_scorer import token_scorer
@@ -32,6 +34,7 @@ __all__ = [
     "average_precision_scorer",
     "chunk_f1_score",
     "chunk_precision_recall_fscore_support",
+    "classwise_calibration_error",
     "cost_scorer",
     "kendall_tau",
     "kendall_tau_scorer",
@@ -45,6 +48,7 @@ __all__ = [
     "reciprocal_rank",
     "reciprocal_rank_scorer",
     "reject_scorer",
+    "risk_coverage_auc",
     "savings_score",
     "subset_scorer",
     "token_scorer",

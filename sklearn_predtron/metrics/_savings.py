@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import column_or_1d
 
-from sklearn_predtron._support.compat import check_sample_weight
 from sklearn_predtron._support.encoding import encode
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.losses import costs_of, table_loss
 from sklearn_predtron.losses._by_row import costs_by_row, pairs_of
+from sklearn_predtron.metrics._rows import read_weight
 
 
 def savings_score(
@@ -75,9 +75,7 @@ def savings_score(
         raise ValueError(f"y_pred has {len(predicted)} entries, and y_true {len(y)}; both must have the same number.")
     if len(y) == 0:
         raise ValueError("y_true has no rows; at least one is needed.")
-    weight = check_sample_weight(sample_weight, y, dtype=np.float64, ensure_non_negative=True)
-    if not weight.any():
-        raise ValueError("sample_weight is zero for every row; at least one weight must be positive.")
+    weight = read_weight(sample_weight, y)
     weight = weight / weight.max()  # so that no sum overflows
     for name, given in (("y_true", y), ("y_pred", predicted)):
         if any(label is None or label != label for label in given.tolist()):

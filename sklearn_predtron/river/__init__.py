@@ -43,8 +43,8 @@ def to_river(estimator: Any, classes: Any = None) -> Any:
     Returns
     -------
     river.base.Estimator
-        With `learn_one` and `predict_one`.  Its attribute `model` is the trained estimator; `feature_names` are the names of
-        its columns.  It is a
+        With `learn_one`, which takes the weight of a row as `w`, and `predict_one`.  Its attribute `model` is the trained
+        estimator; `feature_names` are the names of its columns.  It is a
 
         - `river.base.MiniBatchClassifier` for classes, with `predict_proba_one`, `learn_many`, `predict_many` and
           `predict_proba_many`;

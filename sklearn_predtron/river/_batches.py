@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn_predtron._support.queries import shortened_list
 from sklearn_predtron.families.bipartite import PredtronBipartiteClassifier
 from sklearn_predtron.families.classification import PredtronBinaryClassifier
-from sklearn_predtron.river._from_dicts import DictEstimator
+from sklearn_predtron.river._from_dicts import DictEstimator, read_weight
 from sklearn_predtron.river._labels import check_label, first_classes, no_label
 from sklearn_predtron.river._names import are_extreme, entries
 
@@ -35,7 +35,7 @@ class RiverBatchClassifier(DictEstimator, base.Classifier):
         self._start()
         self._only: Any = None  # the label seen so far, while there is a single one
         self._known: tuple = ()
-        self._waiting: list[tuple[dict, Any]] = []
+        self._waiting: list[tuple[dict, Any, float]] = []
 
     @property
     def _multiclass(self) -> bool:
@@ -45,7 +45,7 @@ class RiverBatchClassifier(DictEstimator, base.Classifier):
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         yield {"estimator": PredtronBipartiteClassifier(loss="auc", batch_size=20)}
 
-    def learn_one(self, x: dict, y: Any) -> None:
+    def learn_one(self, x: dict, y: Any, w: float = 1.0) -> None:
         """Add a row, and train once the batch is full.
 
         Parameters
@@ -55,13 +55,18 @@ class RiverBatchClassifier(DictEstimator, base.Classifier):
             missing values).
         y : str, int or bool
             The label.
+        w : float, default=1.0
+            The weight of the row, as `sample_weight` of `partial_fit`; with 0 the row counts as absent.
         """
+        weight = read_weight(w)
         self._check_row(entries(x)[1])
+        if weight == 0:
+            return
         known = self._labels_with(y)
         if known is None:
             self._only = y
             return
-        batch = [*self._waiting, (dict(x), y)]
+        batch = [*self._waiting, (dict(x), y, weight)]
         if len(batch) == self.estimator.batch_size:
             self._learn_batch(batch, known)
             batch = []
@@ -86,14 +91,17 @@ class RiverBatchClassifier(DictEstimator, base.Classifier):
         if are_extreme(values):
             PredtronBinaryClassifier(norm="l2").partial_fit(np.nan_to_num(values[None]), [True], classes=[False, True])
 
-    def _learn_batch(self, batch: list[tuple[dict, Any]], known: tuple) -> None:
+    def _learn_batch(self, batch: list[tuple[dict, Any, float]], known: tuple) -> None:
         """Learn from rows as one batch."""
-        rows, labels = [x for x, _ in batch], [y for _, y in batch]
+        rows, labels, weights = map(list, zip(*batch, strict=True))
+        begins = self.model is None
+        given: dict[str, Any] = {"classes": known} if begins else {}
+        if set(weights) != {1.0}:
+            given["sample_weight"] = weights
         found = [entries(x) for x in rows]
         names = [name for of_row, values in found for name in self._columns.new_names(of_row, values[None])]
-        begins = self.model is None
         with self._wider(clone(self.estimator) if begins else self.model, names, np.concatenate([v for _, v in found])) as wide:
-            wide.partial_fit(self._columns.known_rows(rows), labels, **({"classes": known} if begins else {}))
+            wide.partial_fit(self._columns.known_rows(rows), labels, **given)
         self.model = wide
         self._columns.record_rows(rows)
 

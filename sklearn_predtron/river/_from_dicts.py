@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from river import base
 from sklearn.base import clone
 
+from sklearn_predtron._support.parts import real_number
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.river._names import are_extreme, check_numbers, columns_for, entries
 
@@ -59,7 +60,7 @@ class DictEstimator(base.Estimator):
         """Continue with a model that knows these labels."""
         self.model = model
 
-    def learn_one(self, x: dict, y: Any) -> None:
+    def learn_one(self, x: dict, y: Any, w: float = 1.0) -> None:
         """Learn from a row.
 
         Parameters
@@ -70,25 +71,32 @@ class DictEstimator(base.Estimator):
         y : label, or dict
             The label.  For sets of labels, whether each is on; missing labels are off.  For rankings of labels, the relevance
             of each; missing labels have 0.
+        w : float, default=1.0
+            The weight of the row, as `sample_weight` of `partial_fit`; with 0 the row counts as absent.
         """
-        self._learn(x, y)
+        self._learn(x, y, w)
 
-    def _learn(self, x: Any, y: Any) -> None:
+    def _learn(self, x: Any, y: Any, w: Any) -> None:
         """Learn from a call."""
+        weight, n = read_weight(w), 1 if isinstance(x, dict) else len(x)
+        if weight == 0:
+            self._entries(x)  # which checks it
+            return
+        given = {} if weight == 1 else {"sample_weight": np.full(n, weight)}
         rows, target = self._rows(x), self._target(y)
         if rows is None or target is None:
-            self._learn_new(x, y)
+            self._learn_new(x, y, given)
         else:
-            self.model.partial_fit(rows, target)
+            self.model.partial_fit(rows, target, **given)
         self._columns.record_rows([x] if isinstance(x, dict) else x)
 
-    def _learn_new(self, x: Any, y: Any) -> None:
+    def _learn_new(self, x: Any, y: Any, weights: dict[str, Any]) -> None:
         """Train on a call with new names or labels."""
         names, values = self._entries(x)
         model, target, given = self._model_for(y)
         if model is not None:
             with self._wider(model, names, values) as wide:
-                wide.partial_fit(self._known_rows(x), target, **given)
+                wide.partial_fit(self._known_rows(x), target, **given, **weights)
             self._adopt(wide, y)
 
     def _check_labels(self, target: Any, **given: Any) -> None:
@@ -134,7 +142,7 @@ class GroupEstimator(DictEstimator):
         names = [name for of_row, values in found for name in self._columns.new_names(of_row, values[None])]
         return list(dict.fromkeys(names)), np.concatenate([values for _, values in found])
 
-    def learn_one(self, x: list[dict], y: list[Any]) -> None:  # type: ignore[override]
+    def learn_one(self, x: list[dict], y: list[Any], w: float = 1.0) -> None:  # type: ignore[override]
         """Learn from a round.
 
         Parameters
@@ -144,12 +152,22 @@ class GroupEstimator(DictEstimator):
             0 (under "scaled" the mean so far, with `features` missing values).  An empty list changes nothing.
         y : list
             The relevance of each document, or the label of each token.
+        w : float, default=1.0
+            The weight of the round; with 0 it counts as absent.
         """
         check_block(x, self._row)
         if not isinstance(y, (list, tuple, np.ndarray)) or getattr(y, "ndim", 1) != 1 or len(y) != len(x):
             raise ValueError(f"y={shortened(y)} must be a list of {len(x)}, one for each {self._row} of x.")
         if len(x):
-            self._learn(x, y)
+            self._learn(x, y, w)
+
+
+def read_weight(w: Any) -> float:
+    """Return the weight of a call; raise ValueError unless it is a finite number of at least 0."""
+    weight = real_number(w)
+    if weight is None or not 0 <= weight < np.inf:
+        raise ValueError(f"w={shortened(w)} must be a finite number of at least 0.")
+    return float(weight)
 
 
 def check_block(x: Any, row: str) -> None:

@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from threading import get_ident
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
+from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
@@ -263,21 +265,33 @@ def are_extreme(values: NDArray) -> bool:
     return not ((sizes == 0) | ((sizes > SMALL) & (sizes < LARGE))).all()
 
 
-def frame_values(X: Any) -> tuple[list[Any], NDArray]:
-    """Return a data frame's column names and finite values.
+def frame_values(X: Any) -> tuple[list[Any], NDArray, nw.DataFrame]:
+    """Return a data frame's column names, its finite values, and narwhals' view of it.
 
     Missing values are NaN.
     """
-    names = list(X.columns)
-    if len(set(names)) < len(names):
-        raise ValueError(f"X has the columns {shortened(names)}; accepted are different ones.")
-    found = np.empty((len(X), len(names)))
-    for j, name in enumerate(names):
-        column = X[name].to_numpy()
+    try:
+        frame = nw.from_native(X, eager_only=True)
+    except DuplicateError as error:
+        raise ValueError(f"X has several columns of one name; accepted are different ones ({error}).") from None
+    except TypeError:
+        raise ValueError(f"X={shortened(X)} must be a data frame, as of pandas, polars or pyarrow.") from None
+    names = list(frame.columns)
+    found = np.empty((len(frame), len(names)))
+    for j, series in enumerate(frame.iter_columns()):
+        column = series.to_numpy()
         if column.dtype == object:
             column = np.array([np.nan if is_missing(value) else value for value in column], dtype=object)
         values = real_numbers(column)
         if values is None or np.isinf(values).any():
-            raise ValueError(f"X has a column {name!r} with values that are no finite numbers, {shortened(list(X[name]))}.")
+            raise ValueError(
+                f"X has a column {names[j]!r} with values that are no finite numbers, {shortened(series.to_list())}."
+            )
         found[:, j] = values
-    return names, found
+    return names, found, frame
+
+
+def entries_of(values: Any) -> Any:
+    """Return a series or array as a list of Python objects, and a number as it is."""
+    values = nw.from_native(values, series_only=True, pass_through=True)
+    return values.to_list() if isinstance(values, nw.Series) else np.asarray(values).tolist()

@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from river import base
+from river.utils.dataframe import to_native_frame, to_native_series
 from sklearn.base import clone
 
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.families.classification import PredtronBinaryClassifier, PredtronClassifier
 from sklearn_predtron.families.multilabel import PredtronMultilabelClassifier
-from sklearn_predtron.river._from_dicts import DictEstimator
+from sklearn_predtron.river._from_dicts import DictEstimator, read_weight
 from sklearn_predtron.river._labels import KINDS, check_label, first_classes, indicators, no_label
-from sklearn_predtron.river._names import CentredColumns, frame_values
+from sklearn_predtron.river._names import CentredColumns, entries_of, frame_values
 
 
 class RiverClassifier(DictEstimator, base.MiniBatchClassifier):
@@ -129,29 +130,40 @@ class RiverClassifier(DictEstimator, base.MiniBatchClassifier):
         known = ([] if self._multiclass else [False, True]) if self.classes is None else list(self.classes)
         return dict.fromkeys(known, 1 / max(len(known), 1))
 
-    def learn_many(self, X: Any, y: Any) -> None:
+    def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> None:
         """Train on rows in order, bit-identical to `learn_one`.
 
         Parameters
         ----------
-        X : pandas.DataFrame of shape (n_samples, n_features)
-            Numbers; a column for each feature, possibly a new one.  None and NaN are as in `learn_one`.
-        y : pandas.Series of shape (n_samples,)
+        X : data frame of shape (n_samples, n_features)
+            Numbers, in a frame of pandas, polars, pyarrow or another library that narwhals knows; a column for each feature,
+            possibly a new one.  None and NaN are as in `learn_one`.
+        y : series or array-like of shape (n_samples,)
             Labels.
+        w : float, or series or array-like of shape (n_samples,), default=1.0
+            Weights of the rows, or one for all; rows of weight 0 count as absent.
         """
-        names, values = frame_values(X)
-        labels = y.tolist()
+        names, values, _ = frame_values(X)
+        labels, weights = entries_of(y), entries_of(w)
         if len(labels) != len(values):
             raise ValueError(f"X has {len(values)} rows and y has {len(labels)}; both must have the same number.")
+        if not isinstance(weights, list):
+            weights = [weights] * len(labels)
+        if len(weights) != len(labels):
+            raise ValueError(f"X has {len(values)} rows and w has {len(weights)}; both must have the same number.")
+        weights = list(map(read_weight, weights))
+        there = [i for i, weight in enumerate(weights) if weight > 0]
+        if len(there) < len(labels):
+            values, labels, weights = values[there], [labels[i] for i in there], [weights[i] for i in there]
         with self._all_or_nothing(labels):
             first = 0
             alone = isinstance(self._columns, CentredColumns) and bool(np.isnan(values).any())  # by the mean of those before
             for i, label in enumerate(labels):
                 if alone or self._target(label) is None:
-                    self._learn_rows(names, values[first:i], labels[first:i])
-                    self.learn_one(dict(zip(names, values[i].tolist(), strict=True)), label)
+                    self._learn_rows(names, values[first:i], labels[first:i], weights[first:i])
+                    self.learn_one(dict(zip(names, values[i].tolist(), strict=True)), label, weights[i])
                     first = i + 1
-            self._learn_rows(names, values[first:], labels[first:])
+            self._learn_rows(names, values[first:], labels[first:], weights[first:])
 
     @contextmanager
     def _all_or_nothing(self, labels: list[Any]) -> Iterator[None]:
@@ -172,12 +184,13 @@ class RiverClassifier(DictEstimator, base.MiniBatchClassifier):
                 self._columns.width = 1 if before is None else before.n_features_in_
             raise
 
-    def _learn_rows(self, names: list[Any], values: NDArray, labels: list[Any]) -> None:
+    def _learn_rows(self, names: list[Any], values: NDArray, labels: list[Any], weights: list[float]) -> None:
         """Train on rows whose labels are known."""
         if not labels:
             return
+        given = {} if set(weights) == {1.0} else {"sample_weight": weights}
         with self._wider(self.model, self._columns.new_names(names, values), values) as model:
-            model.partial_fit(self._columns.frame_rows(names, values), labels)
+            model.partial_fit(self._columns.frame_rows(names, values), labels, **given)
         self.model = model
         self._columns.record_rows([dict(zip(names, row, strict=True)) for row in values.tolist()])
 
@@ -186,42 +199,45 @@ class RiverClassifier(DictEstimator, base.MiniBatchClassifier):
 
         Parameters
         ----------
-        X : pandas.DataFrame of shape (n_samples, n_features)
-            Numbers; unknown columns are ignored.
+        X : data frame of shape (n_samples, n_features)
+            Numbers, as in `learn_many`; unknown columns are ignored.
 
         Returns
         -------
-        pandas.Series of shape (n_samples,)
-            As `predict_one` of each row, under the index of X.
+        series of shape (n_samples,)
+            As `predict_one` of each row, of the library of X, and under its index if it has one.
         """
-        import pandas as pd
-
-        names, values = frame_values(X)
+        names, values, frame = frame_values(X)
         if self.model is None or len(values) == 0:
-            return pd.Series([self._only] * len(values), index=X.index, dtype=object)
-        return pd.Series(self.model.predict(self._columns.frame_rows(names, values)), index=X.index)
+            found = [self._only] * len(values)
+        else:
+            found = self.model.predict(self._columns.frame_rows(names, values)).tolist()
+        return to_native_series(found, name=None, like=frame)
 
     def predict_proba_many(self, X: Any) -> Any:
         """Compute the probability of each label of rows.
 
         Parameters
         ----------
-        X : pandas.DataFrame of shape (n_samples, n_features)
-            Numbers; unknown columns are ignored.
+        X : data frame of shape (n_samples, n_features)
+            Numbers, as in `learn_many`; unknown columns are ignored.
 
         Returns
         -------
-        pandas.DataFrame of shape (n_samples, n_labels)
-            As `predict_proba_one` of each row, under the index of X, a column for each label.
+        data frame of shape (n_samples, n_labels)
+            As `predict_proba_one` of each row, of the library of X, and under its index if it has one.  A column for each label:
+            in pandas named by the label, otherwise by its text.
         """
-        import pandas as pd
-
-        names, values = frame_values(X)
+        names, values, frame = frame_values(X)
         if self.model is None:
-            return pd.DataFrame(self._prior(), index=X.index, dtype=float)
-        labels, rows = self.model.classes_.tolist(), self._columns.frame_rows(names, values)
-        found = self._probabilities_of(rows) if len(values) else np.empty((0, len(labels)))
-        return pd.DataFrame(found, index=X.index, columns=labels)
+            prior = self._prior()
+            if not prior:
+                return frame.drop(names).to_native()
+            labels, found = list(prior), np.tile(list(prior.values()), (len(values), 1))
+        else:
+            labels, rows = self.model.classes_.tolist(), self._columns.frame_rows(names, values)
+            found = self._probabilities_of(rows) if len(values) else np.empty((0, len(labels)))
+        return to_native_frame(dict(zip(labels, found.T, strict=True)), like=frame)
 
 
 class RiverMultiLabelClassifier(DictEstimator, base.MultiLabelClassifier):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from cases import BUSY, needs_callbacks, threads_of
 from numpy.testing import assert_array_equal
+from sklearn.base import clone
 
 from sklearn_predtron import (
     PredtronBinaryClassifier,
@@ -152,7 +153,7 @@ def families():
 @pytest.mark.parametrize(("model", "X", "y", "first"), list(families()), ids=lambda value: type(value).__name__)
 def test_no_round_is_lost(model, X, y, first):
     """Rounds that returned are counted; those that did not raised."""
-    model = model.partial_fit(X[:50], y[:50], **first)
+    model = clone(model).partial_fit(X[:50], y[:50], **first)
     start, learned = model.t_, [0] * 3
 
     def learn(k):

@@ -11,7 +11,7 @@ from cases import make_data
 from ranking_cases import plain
 from sklearn.base import clone
 from sklearn.datasets import make_classification, make_multilabel_classification
-from sklearn.metrics import balanced_accuracy_score, f1_score
+from sklearn.metrics import balanced_accuracy_score, f1_score, roc_auc_score
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronMultilabelClassifier
 from sklearn_predtron.decisions import Cut, ExpectedCost
@@ -317,8 +317,13 @@ def test_saved_and_copied(model):
         ({"decision": 0.5, "reject": 0.1}, r"decision=Cut\(at=0.5\) does not go with reject=0.1"),
         (
             {"decision": Cut(lambda a, b, c, d: np.nan)},
-            r"decision=.* must return finite numbers; at \(a, b, c, d\) = \(0, 0, \d+, \d+\)",
+            r"decision=.* must return finite numbers; at \(a, b, c, d\) = \(2, 0, 0, 2\)",
         ),
+        # Measures that no cut of the scores changes, or of probabilities, and gains, which a cut would make small.
+        ({"decision": Cut("roc_auc")}, r"decision='roc_auc' is not known"),
+        ({"decision": Cut(roc_auc_score)}, r"must be a function of four counts .* it raised TypeError"),
+        ({"decision": Cut(lambda a, b, c, d: 1.0)}, r"is 1 for right and for wrong predictions"),
+        ({"decision": Cut(lambda a, b, c, d: (a + d) / (a + b + c + d))}, r"is 1 for right predictions and 0 for wrong ones"),
     ],
     ids=plain,
 )
@@ -369,6 +374,19 @@ def test_what_is_no_decision_of_sets(settings, message):
     with pytest.raises(ValueError, match=message):
         model.partial_fit(X, Y)
     assert not model.__sklearn_is_fitted__()
+
+
+@pytest.mark.parametrize(("n_rows", "moved"), [(0, False), (1, False), (2, True)])
+def test_one_row_of_a_label_moves_no_cut(n_rows, moved):
+    """The fold model that scores the row has not seen the label, so its score says nothing."""
+    X, Y = sets()
+    Y[:, 2] = 0
+    Y[:n_rows, 2] = 1
+    model = PredtronMultilabelClassifier(decision="macro_f1", random_state=0).fit(X, Y)
+    assert (model.threshold_[2] != 0) == moved and (model.threshold_[[0, 1, 3, 4]] != 0).all()
+    if n_rows:
+        two = PredtronBinaryClassifier(decision="f1", random_state=0).fit(X, Y[:, 2])
+        assert (two.threshold_ != 0) == moved
 
 
 def test_labels_that_never_are():

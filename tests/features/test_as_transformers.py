@@ -56,3 +56,18 @@ def test_what_is_not_fitted_says_so(encoder):
     for call in (fresh.transform, fresh.read, fresh.get_feature_names_out, lambda _=None: fresh.n_features_out_):
         with pytest.raises(NotFittedError):
             call(np.ones((2, 2)))
+
+
+@pytest.mark.parametrize("container", ["pandas", "polars"])
+def test_data_frames_need_dense_rows(container):
+    pytest.importorskip(container)
+    X = np.random.default_rng(0).standard_normal((30, 3))
+    encoder = PiecewiseLinear(n_knots=3, n_pairs=1)
+    dense = PiecewiseLinear(n_knots=3, n_pairs=1, sparse_output=False)
+    rows = encoder.fit_transform(X)
+    assert isinstance(dense.fit_transform(X), np.ndarray)
+    frame = dense.set_output(transform=container).fit_transform(X)
+    assert list(frame.columns) == encoder.get_feature_names_out().tolist()
+    assert_array_equal(frame.to_numpy(), rows.toarray())
+    with pytest.raises(ValueError, match=rf"set_output\(transform='{container}'\) asks for dense ones; set sparse_output=False"):
+        encoder.set_output(transform=container).fit_transform(X)

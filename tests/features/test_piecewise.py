@@ -262,6 +262,7 @@ def test_wrong_parameters_are_refused():
         *[{"pair_knots": value} for value in (1, 17)],
         *[{"categories": value} for value in ("all", 3, [1.5], [True], ["x0"], [7], {"a": 1})],
         {"missing": "no"},
+        {"sparse_output": "no"},
     ]
     for settings in wrong:
         for call in ("fit", "partial_fit"):

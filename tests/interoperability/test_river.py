@@ -14,6 +14,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn_predtron import (
     Predtron,
     PredtronBinaryClassifier,
+    PredtronBipartiteClassifier,
     PredtronClassifier,
     PredtronMultilabelClassifier,
     PredtronOrdinalClassifier,
@@ -259,6 +260,98 @@ def test_batches_of_other_types():
     model.learn_many(X, pd.Series([True, False, True]))
     one = learned(to_river(PredtronBinaryClassifier()), zip(X.to_dict("records"), [True, False, True], strict=True))
     assert state(model.model) == state(one.model)
+
+
+FRAMES = {"polars": lambda pl, table: pl.DataFrame(table), "pyarrow": lambda pa, table: pa.table(table)}
+
+
+@pytest.mark.parametrize("library", FRAMES)
+def test_frames_of_any_library(library):
+    """They learn and predict what pandas frames do, and the results are of the same library."""
+    module = pytest.importorskip(library)
+    random = np.random.default_rng(0)
+    table = {"a": random.standard_normal(30), "b": np.arange(30), "c": [None, 1.5, 2.5] * 10}
+    y, w = np.arange(30) % 3, np.arange(30) % 4
+    X, same = FRAMES[library](module, table), pd.DataFrame(table)
+    other, model = to_river(PredtronClassifier()), to_river(PredtronClassifier())
+    assert model.predict_proba_many(X).shape[1] == 0
+    columns = FRAMES[library](module, {"y": y, "w": w})
+    model.learn_many(X, columns["y"], w=columns["w"])
+    other.learn_many(same, pd.Series(y), w=w)
+    assert state(model.model) == state(other.model)
+    predicted, probabilities = model.predict_many(X), model.predict_proba_many(X)
+    assert type(probabilities) is type(X) and type(predicted) is type(columns["y"])
+    assert np.array_equal(predicted.to_numpy(), other.predict_many(same).to_numpy())
+    assert {str(label): values.tolist() for label, values in other.predict_proba_many(same).items()} == (
+        probabilities.to_pydict() if library == "pyarrow" else probabilities.to_dict(as_series=False)
+    )
+
+
+def test_what_is_no_frame_is_refused():
+    with pytest.raises(ValueError, match=r"X=\[\[1\.0\]\] must be a data frame"):
+        to_river(PredtronClassifier()).learn_many([[1.0]], [1])
+
+
+# ------------------------------------------------------------------------------------------------------------------- weights
+
+
+def test_weights_are_those_of_partial_fit():
+    rows = [(x, y) for x, y in dicts(90) if x]
+    weights = [float(w) for w in np.random.default_rng(1).choice([0.0, 0.5, 1.0, 2.0], len(rows))]
+    weights[:3] = [1.0, 0.0, 2.0]
+    model = to_river(PredtronClassifier(), classes=[0, 1, 2])
+    for (x, y), w in zip(rows, weights, strict=True):
+        model.learn_one(x, y, w=w)
+    there = [i for i, w in enumerate(weights) if w]
+    X = stored([rows[i][0] for i in there], model.feature_names)
+    y, w = [rows[i][1] for i in there], [weights[i] for i in there]
+    ours = PredtronClassifier(norm="l2").partial_fit(X, y, classes=[0, 1, 2], sample_weight=w)
+    assert np.array_equal(model.model.coef_, ours.coef_) and model.model.t_ == len(there)
+    plain = learned(to_river(PredtronClassifier(), classes=[0, 1, 2]), rows)
+    assert not np.array_equal(plain.model.coef_, ours.coef_)
+
+
+def test_weights_go_through_pipelines():
+    rows = [({"a": x["b"], "b": x.get("a", 0.0)}, y) for x, y in dicts(60) if "b" in x]
+    pipeline = preprocessing.StandardScaler() | to_river(PredtronClassifier(), classes=[0, 1, 2])
+    scaler, model = preprocessing.StandardScaler(), to_river(PredtronClassifier(), classes=[0, 1, 2])
+    for i, (x, y) in enumerate(rows):
+        pipeline.learn_one(x, y, w=1.0 + i % 3)
+        scaler.learn_one(x)
+        model.learn_one(scaler.transform_one(x), y, w=1.0 + i % 3)
+    assert state(pipeline["RiverClassifier"].model) == state(model.model)
+
+
+def test_weights_of_groups_and_batches():
+    """A round of weight 2 is one whose rows have it; a batch has the weights of its rows."""
+    query, relevances = [{"a": 1.0}, {"a": 0.5, "b": 2.0}], [1, 0]
+    ranker, rows = to_river(PredtronRanker()), np.array([[1.0, 0.0], [0.5, 2.0]])
+    ours = PredtronRanker(norm="l2")
+    for w in (1.0, 2.0, 0.0):
+        ranker.learn_one(query, relevances, w=w)
+        if w:
+            ours.partial_fit(csr_array(rows), relevances, qid="one", sample_weight=[w, w])
+    assert np.array_equal(ranker.model.coef_, ours.coef_) and ranker.model.t_ == 2
+    batches, weights = to_river(PredtronBipartiteClassifier(loss="auc", batch_size=4)), [1.0, 0.0, 3.0, 1.0, 2.0]
+    X, y = np.random.default_rng(0).standard_normal((5, 1)), [True, True, False, True, False]
+    for x, label, w in zip(X, y, weights, strict=True):
+        batches.learn_one({"a": float(x[0])}, label, w=w)
+    there = [0, 2, 3, 4]
+    ours = PredtronBipartiteClassifier(loss="auc", batch_size=4, norm="l2").partial_fit(
+        csr_array(X[there]), np.array(y)[there], classes=[True, False], sample_weight=np.array(weights)[there]
+    )
+    assert np.array_equal(batches.model.coef_, ours.coef_) and batches.model.t_ == 1
+
+
+@pytest.mark.parametrize("w", [-1.0, float("nan"), float("inf"), "1", None])
+def test_what_is_no_weight_is_refused(w):
+    model = learned(to_river(PredtronClassifier()), dicts(20))
+    before = state(model.model)
+    with pytest.raises(ValueError, match=r"w=.* must be a finite number of at least 0"):
+        model.learn_one({"new": 1.0}, 0, w=w)
+    with pytest.raises(ValueError, match=r"w=.* must be a finite number of at least 0"):
+        model.learn_many(pd.DataFrame({"new": [1.0, 2.0]}), [0, 1], w=[1.0, w])
+    assert state(model.model) == before and "new" not in model.feature_names
 
 
 # ------------------------------------------------------------------------------------------------------------ sets of labels

@@ -26,6 +26,7 @@ from sklearn_predtron._support.compat import (
     CallbackSupport,
     Interval,
     StrOptions,
+    as_configured,
     with_callbacks,
 )
 from sklearn_predtron._support.names import no_parameter, refuse_class, series, without_parameters
@@ -591,10 +592,10 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     def sparsify(self, tol: float = 0.0) -> Self:
         """Keep only the weights that predict and are not zero.
 
-        The estimator predicts as before, and `coef_` becomes a CSR matrix.  Memory and saved models hold only nonzero weights,
-        without the sums behind their average.  Call `densify` before further training.  The method exists if the norm allows
-        sparse weights; "scaled" and "rkhs" do not.  Under "auto" it exists once CSR rows have been learned; for dense rows set
-        norm="l2" or another.
+        The estimator predicts as before, and `coef_` becomes sparse, in CSR format and the type of scikit-learn's setting
+        `sparse_interface`.  Memory and saved models hold only nonzero weights, without the sums behind their average.  Call
+        `densify` before further training.  The method exists if the norm allows sparse weights; "scaled" and "rkhs" do not.
+        Under "auto" it exists once CSR rows have been learned; for dense rows set norm="l2" or another.
 
         Parameters
         ----------
@@ -894,7 +895,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
         They are the average of the iterates, or the last one.
         """
-        return read_only(self._model.learner.read(lambda weights: weights.primal(weights.mean()[0])))
+        return as_configured(read_only(self._model.learner.read(lambda weights: weights.primal(weights.mean()[0]))))
 
     @learned
     def intercept_(self) -> NDArray:
@@ -907,7 +908,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     @learned
     def last_coef_(self) -> NDArray:
         """Weights of the last iterate, of shape (d, n_features)."""
-        return read_only(self._model.learner.read(lambda weights: weights.primal(weights.last()[0])))
+        return as_configured(read_only(self._model.learner.read(lambda weights: weights.primal(weights.last()[0]))))
 
     dual_coef_ = of_expansion(
         "dual_coef_",

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._core.rows import OVERFLOW
+from sklearn_predtron._support.compat import as_configured
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.families.estimator.model import Model, map_blocks
 from sklearn_predtron.families.input.reading import BlockReader
@@ -171,7 +172,10 @@ class Additive:
 
     def of_sparse(self, X: Any) -> list[Any]:
         """Return for each score the summands of CSR rows."""
-        return [sparse.csr_matrix((X.data * w[X.indices], X.indices.copy(), X.indptr.copy()), shape=X.shape) for w in self.coef]
+        return [
+            as_configured(sparse.csr_matrix((X.data * w[X.indices], X.indices.copy(), X.indptr.copy()), shape=X.shape))
+            for w in self.coef
+        ]
 
     def of_columns(self, X: Any) -> NDArray:
         """Return the summands of dense rows."""

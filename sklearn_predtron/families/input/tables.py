@@ -247,6 +247,10 @@ def part_of(X: Any, y: Any, given: dict[str, Any], chosen: NDArray) -> tuple[Any
         if isinstance(value, Mapping):
             return {name: cut(entry) for name, entry in value.items()}
         has_rows = value is not None and not isinstance(value, str) and np.ndim(value) > 0 and len_of(value) == n
-        return _safe_indexing(value, np.flatnonzero(chosen)) if has_rows else value
+        if not has_rows:
+            return value
+        rows = np.flatnonzero(chosen)
+        # Older versions of scikit-learn do not index the rows of Arrow tables.
+        return value.take(rows) if hasattr(value, "column_names") else _safe_indexing(value, rows)
 
     return cut(X), cut(y), {name: value if name == "classes" else cut(value) for name, value in given.items()}

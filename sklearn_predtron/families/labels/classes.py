@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from sklearn_predtron._core.problem import Codes, presence
-from sklearn_predtron._support.encoding import encode, refuse_missing
+from sklearn_predtron._support.encoding import are_texts, encode, refuse_missing
 from sklearn_predtron._support.queries import shortened, shortened_list
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.families.input.reading import check_lengths
@@ -228,14 +228,6 @@ def check_same_set(classes: Any, known: NDArray, where: str, remedy: str = "") -
         raise ValueError(
             f"classes={shortened_list(found)} is not the same as {where}: {shortened_list(known.tolist())}.{new}{missing}"
         )
-
-
-def are_texts(classes: NDArray) -> bool:
-    """Return whether all classes are strings.
-
-    They may be in an array of strings or of objects.
-    """
-    return all(isinstance(label, str) for label in classes.tolist())
 
 
 def one_dimensional(y: Any, accepted: str = ONE_LABEL) -> NDArray:
