@@ -6,6 +6,7 @@ from sklearn_predtron._support import quiet_start as quiet_start
 from sklearn_predtron._support.version import __version__ as __version__
 from sklearn_predtron.families.bipartite import PredtronBipartiteClassifier
 from sklearn_predtron.families.classification import PredtronBinaryClassifier, PredtronClassifier
+from sklearn_predtron.families.estimator.model_file import load
 from sklearn_predtron.families.label_ranking import PredtronLabelRanker
 from sklearn_predtron.families.multilabel import PredtronMultilabelClassifier
 from sklearn_predtron.families.ordinal import PredtronOrdinalClassifier
@@ -27,6 +28,7 @@ __all__ = [
     "PredtronRanker",
     "PredtronSequenceTagger",
     "Problem",
+    "load",
 ]
 
 # Saved models name their classes by these paths, whatever module defines them.

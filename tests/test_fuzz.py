@@ -13,8 +13,9 @@ from fuzz.seeds import SEEDS
 from scipy import sparse
 
 from sklearn_predtron import Predtron, PredtronClassifier, PredtronRanker
+from sklearn_predtron._support import array_file
 from sklearn_predtron.datasets import _arrow, _cache
-from sklearn_predtron.mixing import ParameterMixing, _state_file
+from sklearn_predtron.mixing import ParameterMixing
 from sklearn_predtron.mixing._checkpoint import MixingCheckpoint
 
 FEW = {"learning": 25, "mixing": 6, "files": 10, "interrupts": 4, "threads": 2, "states": 8, "pickles": 8}
@@ -140,7 +141,7 @@ def test_some_checkpoints_in_this_process(monkeypatch):
     """All that may come of a damaged file comes, and a sum that is not looked at is found."""
     outcomes = {checkpoints.run(seed) for seed in range(FEW["checkpoints"])}
     assert outcomes >= {"refused by name", "gone on from", "taken"}
-    monkeypatch.setattr(_state_file, "sum_of", lambda parts: bytes(_state_file.SUM))
+    monkeypatch.setattr(array_file, "sum_of", lambda parts: bytes(array_file.SUM))
     checkpoints.kept_of.cache_clear()
     with pytest.raises(AssertionError, match="another result than that of the whole file"):
         for seed in range(FEW["checkpoints"]):

@@ -41,6 +41,11 @@ def joblibbed(model, folder, **how):
     return joblib.load(folder / "model", **how)
 
 
+def filed(model, folder):
+    model.save(folder / "file")
+    return sklearn_predtron.load(folder / "file")
+
+
 WAYS = {
     "pickle": lambda model, folder: pickle.loads(pickle.dumps(model)),
     "oldest protocol": lambda model, folder: pickle.loads(pickle.dumps(model, protocol=2)),
@@ -50,6 +55,7 @@ WAYS = {
     "joblib": joblibbed,
     "memory map": lambda model, folder: joblibbed(model, folder, mmap_mode="r"),
     "skops": skopsed,
+    "model file": filed,
 }
 
 
