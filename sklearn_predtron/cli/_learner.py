@@ -17,14 +17,13 @@ from sklearn_predtron.cli._data_files import FileError, named
 from sklearn_predtron.cli._file_format import AnyFormat
 from sklearn_predtron.cli._job import Job, option
 from sklearn_predtron.cli._labels import are_words, shortened_labels
+from sklearn_predtron.cli._names import RANKING_UPDATES
 from sklearn_predtron.cli._tasks import TASKS, Task, task_of
 from sklearn_predtron.families.input.reading import are_stored_dense
 from sklearn_predtron.families.input.tables import MADE_AFTER
 from sklearn_predtron.norms import Auto, Norm, Scaled
-from sklearn_predtron.updates import ListNet, MaxPair, Slam
 
 LARGEST_TABLE = 2**30  # bytes of a chunk
-RANKING_UPDATES = [kind.alias for kind in (Slam, MaxPair, ListNet)]
 
 
 def check_options(job: Job, task: Task) -> None:

@@ -515,9 +515,10 @@ def test_interrupts_while_modules_are_imported(tmp_path, ignored):
         + ("signal.signal(signal.SIGINT, signal.SIG_IGN)\n" if ignored else "")
         + "sys.meta_path.insert(0, Finder())\n"
     )
+    (tmp_path / "train.svm").write_text("1 1:1\n0 2:1\n")
     path = os.pathsep.join([str(tmp_path), os.getcwd(), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
-        [sys.executable, "-m", "sklearn_predtron", "--version"],
+        [sys.executable, "-m", "sklearn_predtron", str(tmp_path / "train.svm"), "--quiet"],
         env={**os.environ, "PYTHONPATH": path},
         capture_output=True,
         text=True,

@@ -15,7 +15,7 @@ from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.cli import _main as job
 from sklearn_predtron.cli._baselines import TaggerBaseline, blocks
 from sklearn_predtron.cli._compare import GroupedValues, ResultRow
-from sklearn_predtron.cli._learner import RANKING_UPDATES
+from sklearn_predtron.cli._names import RANKING_UPDATES
 from sklearn_predtron.datasets import SvmlightReader, make_sequences, unstack
 from sklearn_predtron.losses import SequenceHamming, SequenceLoss
 from sklearn_predtron.norms import Norm
