@@ -4,7 +4,7 @@ import signal
 
 import numpy as np
 import pytest
-from fuzz import checkpoints, child, damage, files, interrupts, learning, mixing, models, promises, runner, tables
+from fuzz import checkpoints, child, damage, files, interrupts, learning, mixing, model_files, models, promises, runner, tables
 from fuzz.__main__ import main
 from fuzz.lessons import Count, Lesson
 from fuzz.models import Case
@@ -19,7 +19,7 @@ from sklearn_predtron.mixing import ParameterMixing
 from sklearn_predtron.mixing._checkpoint import MixingCheckpoint
 
 FEW = {"learning": 25, "mixing": 6, "files": 10, "interrupts": 4, "threads": 2, "states": 8, "pickles": 8}
-FEW |= {"caches": 20, "arrow": 20, "parquet": 20, "checkpoints": 200}
+FEW |= {"caches": 20, "arrow": 20, "parquet": 20, "checkpoints": 200, "model_files": 150}
 
 
 class SplitMatters(PredtronClassifier):
@@ -147,6 +147,17 @@ def test_some_checkpoints_in_this_process(monkeypatch):
         for seed in range(FEW["checkpoints"]):
             checkpoints.run(seed)
     checkpoints.kept_of.cache_clear()
+
+
+def test_some_model_files_in_this_process(monkeypatch):
+    """All that may come of one comes, and a sum that is not looked at is found."""
+    assert {model_files.run(seed) for seed in range(FEW["model_files"])} == {"refused by name", "used"}
+    monkeypatch.setattr(array_file, "sum_of", lambda parts: bytes(array_file.SUM))
+    model_files.drawn_of.cache_clear()
+    with pytest.raises(AssertionError, match="a damaged file is loaded"):
+        for seed in range(FEW["model_files"]):
+            model_files.run(seed)
+    model_files.drawn_of.cache_clear()
 
 
 @pytest.mark.parametrize("part", ["threads", "states", "pickles"])

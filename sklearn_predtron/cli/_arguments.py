@@ -197,8 +197,14 @@ def build_parser() -> Parser:
         "With --load a file whose first row has no label (sets of labels: none of the first 100 rows) is predicted",
     )
     parser.add_argument("--test", metavar="TEST", help="file for the held-out score, or without labels to predict")
-    parser.add_argument("--save", metavar="MODEL", help="write the estimator, for --load and joblib.load")
-    parser.add_argument("--load", metavar="MODEL", help="go on with a saved estimator (load only what you trust)")
+    parser.add_argument("--save", metavar="MODEL", help="write the estimator, for --load and sklearn_predtron.load")
+    parser.add_argument("--load", metavar="MODEL", help="go on with a saved estimator")
+    parser.add_argument(
+        "--pickle",
+        action="store_true",
+        default=None,
+        help="MODEL of --load is a pickle, as joblib.dump writes it; it can run any program: load only what you trust",
+    )
     parser.add_argument(
         "--predictions",
         metavar="FILE",

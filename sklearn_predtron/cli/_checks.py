@@ -24,6 +24,7 @@ def check_job(job: Job) -> None:
         ("proba", ["test", "load"]),
         ("reject_label", ["reject_cost"]),
         ("load", ["train", "test"]),
+        ("pickle", ["load"]),
         ("jobs", ["train"]),
         ("cluster", ["train"]),
         ("checkpoint", ["jobs", "cluster"]),

@@ -48,6 +48,14 @@ def public_classes() -> dict[str, type]:
 
 def save(estimator: Any, path: str | os.PathLike[str], custom: Mapping[str, Any] | None) -> None:
     """Write an estimator to a file."""
+    write_file(path, MAGIC, *content_of(estimator, custom))
+
+
+def content_of(estimator: Any, custom: Mapping[str, Any] | None = None) -> tuple[Any, Arrays]:
+    """Return the content of an estimator's file.
+
+    Raise ValueError for estimators that a file cannot hold.
+    """
     writer = Writer(checked_custom(custom))
     if type(estimator) not in public_classes().values():
         raise ValueError(
@@ -55,8 +63,7 @@ def save(estimator: Any, path: str | os.PathLike[str], custom: Mapping[str, Any]
             "save it with joblib or pickle."
         )
     whole = writer.encoded(estimator, type(estimator).__name__)
-    about = {"version": __version__, "objects": writer.objects, "estimator": whole}
-    write_file(path, MAGIC, about, writer.arrays)
+    return {"version": __version__, "objects": writer.objects, "estimator": whole}, writer.arrays
 
 
 def load(path: str | os.PathLike[str], *, custom: Mapping[str, Any] | None = None) -> Any:
@@ -120,13 +127,6 @@ def load(path: str | os.PathLike[str], *, custom: Mapping[str, Any] | None = Non
         if not hasattr(type(found), "_fitted_model"):
             raise ValueError(f"it holds {shortened(found)}, which is no estimator")
     return found
-
-
-def is_model_file(path: str | os.PathLike[str]) -> bool:
-    """Return whether a file begins as model files do, of any version."""
-    start = MAGIC[: MAGIC.rindex(b" ") + 1]
-    with open(path, "rb") as file:
-        return file.read(len(start)) == start
 
 
 def checked_custom(custom: Any) -> dict[str, Any]:

@@ -40,6 +40,10 @@ PART = "part"
 LEAST_COMPRESSED, MOST_NONZERO = 1 << 14, 0.5
 FIELDS = {"shape", "there", "values"}
 BITS = {np.dtype(np.float64): np.uint64, np.dtype(np.float32): np.uint32}
+# Sizes among the arguments of parts whose product is the length of an array that they make, and that their state holds.
+TABLES = {"ZeroOneChain": (0, 0), "HammingChain": (0, 0), "TraceWeights": (0, 0)}
+TABLES |= dict.fromkeys(("L2Weights", "PNormWeights", "GroupWeights", "ScaledWeights"), (0, 1))
+LARGEST_SIZE, LARGEST_TABLE = 1 << 24, 1 << 20  # what a model may have without holding as many values
 M = TypeVar("M")
 
 
@@ -126,8 +130,9 @@ def unpack(saved: Any, kind: type[M], saved_as: dict[str, str]) -> M:
     check_format(saved)
     made: list[Any] = []
     try:
-        last = saved["parts"][-1]
+        last, n_values = saved["parts"][-1], count_values(saved["parts"])
         for part in saved["parts"][:-1]:
+            check_sizes(part, n_values)
             made.append(build(part, made))
         if last["kind"] != "Model":
             raise TypeError(f"where a model is expected there is {last['kind']}")
@@ -142,6 +147,28 @@ def unpack(saved: Any, kind: type[M], saved_as: dict[str, str]) -> M:
     model.fitted_decision = checked_settled(model.fitted_decision, learner.problem)
     model.call_metadata = checked_metadata(model.call_metadata)
     return model
+
+
+def count_values(value: Any) -> int:
+    """Return the number of values in all arrays."""
+    if isinstance(value, (list, tuple)):
+        return sum(map(count_values, value))
+    if is_compressed(value):
+        return 8 * len(value["there"])
+    if isinstance(value, dict):
+        return sum(map(count_values, value.values()))
+    return value.size if isinstance(value, np.ndarray) else 0
+
+
+def check_sizes(part: dict[str, Any], n_values: int) -> None:
+    """Raise ValueError for sizes far beyond the values of the model.
+
+    Otherwise a few changed bytes would let a part take all memory before its state is found to be of another size.
+    """
+    sizes = [number if type(number) is int else 1 for number in part.get("arguments", ())]
+    table = [sizes[place] for place in TABLES.get(part["kind"], ()) if place < len(sizes)]
+    if max(sizes, default=0) > LARGEST_SIZE + n_values or math.prod(table) > LARGEST_TABLE + n_values:
+        raise ValueError(f"The saved model is damaged: a {part['kind']} of {sizes} in a model of {n_values} values.")
 
 
 def build(part: dict[str, Any], made: list[Any]) -> Any:
