@@ -9,8 +9,37 @@ from sklearn_predtron._support import quiet_start as quiet_start
 from sklearn_predtron._support.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from sklearn_predtron.families._public import *  # noqa: F403  (type checkers read `__all__`)
-    from sklearn_predtron.families._public import __all__ as __all__
+    from sklearn_predtron.families._public import (
+        JointProblem,
+        Patience,
+        Predtron,
+        PredtronBinaryClassifier,
+        PredtronBipartiteClassifier,
+        PredtronClassifier,
+        PredtronLabelRanker,
+        PredtronMultilabelClassifier,
+        PredtronOrdinalClassifier,
+        PredtronRanker,
+        PredtronSequenceTagger,
+        Problem,
+        load,
+    )
+
+__all__ = [
+    "JointProblem",
+    "Patience",
+    "Predtron",
+    "PredtronBinaryClassifier",
+    "PredtronBipartiteClassifier",
+    "PredtronClassifier",
+    "PredtronLabelRanker",
+    "PredtronMultilabelClassifier",
+    "PredtronOrdinalClassifier",
+    "PredtronRanker",
+    "PredtronSequenceTagger",
+    "Problem",
+    "load",
+]
 
 MODULES = {
     "callbacks",
@@ -30,19 +59,17 @@ MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name or module when it is first used.
+    """Import public names when they are used.
 
     The help and the errors of the command line do without them, and so without scikit-learn, whose import takes long.
     """
     if name in MODULES:
         return import_module(f"{__name__}.{name}")
-    if not name.startswith("_") or name == "__all__":
-        public = import_module(f"{__name__}.families._public")
-        if name == "__all__" or name in public.__all__:
-            found = globals()[name] = getattr(public, name)
-            return found
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(f"{__name__}.families._public"), name)
+    return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *import_module(f"{__name__}.families._public").__all__, *MODULES})
+    return sorted({*globals(), *__all__, *MODULES})
