@@ -23,6 +23,7 @@ from sklearn_predtron import (
 from sklearn_predtron._support.array_file import SUM, sum_of
 from sklearn_predtron.callbacks import EarlyStopping, LossHistory
 from sklearn_predtron.datasets import make_sequences
+from sklearn_predtron.families.estimator import saving
 from sklearn_predtron.families.estimator.model_file import MAGIC, public_classes
 from sklearn_predtron.families.estimator.saving import state_of
 from sklearn_predtron.features import PiecewiseLinear
@@ -222,6 +223,11 @@ def test_damaged_files_are_refused_by_name(whole):
         sklearn_predtron.load(path)
     with pytest.raises(FileNotFoundError):
         sklearn_predtron.load(path.with_name("other"))
+    for odd in (3, None, b"model"):
+        with pytest.raises(ValueError, match=r"path=.* is no path of a file; accepted are text and path-like objects"):
+            sklearn_predtron.load(odd)
+        with pytest.raises(ValueError, match=r"path=.* is no path of a file"):
+            PredtronClassifier().save(odd)
 
 
 def one(kind, **state):
@@ -277,6 +283,25 @@ def test_deep_and_large_numbers_are_refused(tmp_path):
         path.write_bytes(MAGIC + sum_of([text + b"\n"]) + text + b"\n")
         with pytest.raises(ValueError, match="damaged model file"):
             sklearn_predtron.load(path)
+
+
+def test_sizes_beyond_the_file_are_refused_before_memory_is_taken(tmp_path, monkeypatch):
+    """As those of weights that a few changed bytes say are of a thousand million features."""
+    X, y = data(60)
+    for model in (PredtronBinaryClassifier(norm="l2", random_state=0), PredtronClassifier(norm="trace", random_state=0)):
+        model.fit(X, y > 0 if isinstance(model, PredtronBinaryClassifier) else y).save(tmp_path / "model")
+        content = (tmp_path / "model").read_bytes()[len(MAGIC) + SUM :]
+        line, _, arrays = content.partition(b"\n")
+        old = b'["kind", "%s"], ["arguments", [' % type(model._model.learner.weights).__name__.encode()
+        at = line.index(old) + len(old)
+        numbers = line[at:].split(b",", 2)
+        forged = line[:at] + b",".join([numbers[0], b" 1000000000", numbers[2]]) + b"\n" + arrays
+        (tmp_path / "forged").write_bytes(MAGIC + sum_of([forged]) + forged)
+        with pytest.raises(ValueError, match=r"damaged model file: it has a \w+Weights of the sizes \[\d, 1000000000"):
+            sklearn_predtron.load(tmp_path / "forged")
+    monkeypatch.setattr(saving, "LARGEST_SIZE", -(10**6))
+    with pytest.raises(ValueError, match=r"PredtronClassifier cannot be saved in a model file: it has a .* joblib or pickle"):
+        model.save(tmp_path / "model")
 
 
 def test_the_classes_of_files_are_the_public_ones():

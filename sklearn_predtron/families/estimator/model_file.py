@@ -22,7 +22,7 @@ from sklearn_predtron._support.array_file import KINDS, Arrays, OtherFileError, 
 from sklearn_predtron._support.one_line import one_line
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.version import __version__
-from sklearn_predtron.families.estimator.saving import state_of
+from sklearn_predtron.families.estimator.saving import check_format, check_sizes, state_of
 
 MAGIC = b"predtron model 1\n"
 PUBLIC = ("", ".callbacks", ".decisions", ".features", ".losses", ".norms", ".representations", ".updates")
@@ -48,7 +48,7 @@ def public_classes() -> dict[str, type]:
 
 def save(estimator: Any, path: str | os.PathLike[str], custom: Mapping[str, Any] | None) -> None:
     """Write an estimator to a file."""
-    write_file(path, MAGIC, *content_of(estimator, custom))
+    write_file(checked_path(path), MAGIC, *content_of(estimator, custom))
 
 
 def content_of(estimator: Any, custom: Mapping[str, Any] | None = None) -> tuple[Any, Arrays]:
@@ -110,6 +110,7 @@ def load(path: str | os.PathLike[str], *, custom: Mapping[str, Any] | None = Non
     True
     """
     given = checked_custom(custom)
+    path = checked_path(path)
     with reading(path):
         about, arrays = read_file(path, MAGIC)
         reader = Reader(arrays, given)
@@ -117,8 +118,7 @@ def load(path: str | os.PathLike[str], *, custom: Mapping[str, Any] | None = Non
     if not names <= given.keys():
         shown = one_line(str(sorted(names)), LONGEST_REASON)
         raise ValueError(
-            f"{os.fspath(path)!r} is a model with the custom objects {shown}, and custom has {sorted(given)}; pass each of them "
-            "by its name."
+            f"{path!r} is a model with the custom objects {shown}, and custom has {sorted(given)}; pass each of them by its name."
         )
     with reading(path), np.errstate(all="ignore"):
         for entry in about["objects"]:
@@ -126,6 +126,14 @@ def load(path: str | os.PathLike[str], *, custom: Mapping[str, Any] | None = Non
         found = reader.decoded(about["estimator"])
         if not hasattr(type(found), "_fitted_model"):
             raise ValueError(f"it holds {shortened(found)}, which is no estimator")
+    return found
+
+
+def checked_path(path: Any) -> str:
+    """Return the path of a file."""
+    found = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
+    if not isinstance(found, str):
+        raise ValueError(f"path={shortened(path)} is no path of a file; accepted are text and path-like objects.")
     return found
 
 
@@ -139,7 +147,7 @@ def checked_custom(custom: Any) -> dict[str, Any]:
 
 
 @contextmanager
-def reading(path: str | os.PathLike[str]) -> Iterator[None]:
+def reading(path: str) -> Iterator[None]:
     """Name the file in errors."""
     try:
         yield
@@ -147,12 +155,12 @@ def reading(path: str | os.PathLike[str]) -> Iterator[None]:
         raise
     except OtherFileError:
         raise ValueError(
-            f"{os.fspath(path)!r} is no model file that this version wrote; accepted are files that the method save of an "
+            f"{path!r} is no model file that this version wrote; accepted are files that the method save of an "
             "estimator wrote.  Load a pickle with joblib or pickle, if you trust it."
         ) from None
     except Exception as error:  # a forged file with a correct check sum can hold anything
         reason = str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
-        raise ValueError(f"{os.fspath(path)!r} is a damaged model file: {one_line(reason, LONGEST_REASON)}") from None
+        raise ValueError(f"{path!r} is a damaged model file: {one_line(reason, LONGEST_REASON)}") from None
 
 
 class Writer:
@@ -211,8 +219,13 @@ class Writer:
             raise ValueError(not_written(value, where))
         if isinstance(value, tuple):  # a named one
             return self._object({"class": name, "items": [self.encoded(item, where) for item in value]})
-        inner = "" if where == kind.__name__ else f"{where}__"
-        state = {key: self.encoded(item, inner + key) for key, item in state_of(value).items()}
+        inner, found = "" if where == kind.__name__ else f"{where}__", state_of(value)
+        if "_model" in found:
+            try:
+                check_sizes(found["_model"]["parts"])
+            except ValueError as error:  # a kernel of many million features, say, and few rows
+                raise ValueError(f"{where} cannot be saved in a model file: {error}; save it with joblib or pickle.") from None
+        state = {key: self.encoded(item, inner + key) for key, item in found.items()}
         return self._object({"class": name, "state": state})
 
     def _object(self, entry: dict[str, Any]) -> dict[str, Any]:
@@ -275,6 +288,9 @@ class Reader:
         hidden = [name for name in state if name.startswith("__") or callable(getattr(kind, name, None))]
         if hidden:  # an attribute would hide the method
             raise ValueError(f"{entry['class']} has no attributes {hidden}")
+        if "_model" in state:
+            check_format(state["_model"])
+            check_sizes(state["_model"]["parts"])
         found: Any = object.__new__(kind)
         if hasattr(kind, "__setstate__"):
             found.__setstate__(state)

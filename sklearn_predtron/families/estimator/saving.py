@@ -130,9 +130,8 @@ def unpack(saved: Any, kind: type[M], saved_as: dict[str, str]) -> M:
     check_format(saved)
     made: list[Any] = []
     try:
-        last, n_values = saved["parts"][-1], count_values(saved["parts"])
+        last = saved["parts"][-1]
         for part in saved["parts"][:-1]:
-            check_sizes(part, n_values)
             made.append(build(part, made))
         if last["kind"] != "Model":
             raise TypeError(f"where a model is expected there is {last['kind']}")
@@ -160,15 +159,17 @@ def count_values(value: Any) -> int:
     return value.size if isinstance(value, np.ndarray) else 0
 
 
-def check_sizes(part: dict[str, Any], n_values: int) -> None:
+def check_sizes(parts: list[dict[str, Any]]) -> None:
     """Raise ValueError for sizes far beyond the values of the model.
 
-    Otherwise a few changed bytes would let a part take all memory before its state is found to be of another size.
+    Otherwise a few changed bytes of a file would let a part take all memory before its state is found to be of another size.
     """
-    sizes = [number if type(number) is int else 1 for number in part.get("arguments", ())]
-    table = [sizes[place] for place in TABLES.get(part["kind"], ()) if place < len(sizes)]
-    if max(sizes, default=0) > LARGEST_SIZE + n_values or math.prod(table) > LARGEST_TABLE + n_values:
-        raise ValueError(f"The saved model is damaged: a {part['kind']} of {sizes} in a model of {n_values} values.")
+    n_values = count_values(parts)
+    for part in parts:
+        sizes = [number if type(number) is int else 1 for number in part.get("arguments", ())]
+        table = [sizes[place] for place in TABLES.get(part["kind"], ()) if place < len(sizes)]
+        if max(sizes, default=0) > LARGEST_SIZE + n_values or math.prod(table) > LARGEST_TABLE + n_values:
+            raise ValueError(f"it has a {part['kind']} of the sizes {sizes}, and {n_values} values in all")
 
 
 def build(part: dict[str, Any], made: list[Any]) -> Any:
