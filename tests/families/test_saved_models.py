@@ -18,6 +18,7 @@ from sklearn.base import clone
 import sklearn_predtron
 from sklearn_predtron import (
     PredtronBinaryClassifier,
+    PredtronBipartiteClassifier,
     PredtronClassifier,
     PredtronMultilabelClassifier,
     PredtronRanker,
@@ -261,3 +262,22 @@ def test_labels_that_lack_something_are_damaged():
     assert parts != packed["parts"]
     with pytest.raises(ValueError, match=r"saved model is damaged: .*classes"):
         PredtronClassifier().__setstate__({**state, "_model": {**packed, "parts": parts}})
+
+
+@pytest.mark.parametrize("classes", [np.arange(5), np.arange(1), np.arange(4).reshape(2, 2), [0, 1], None])
+def test_two_classes_that_are_not_two_are_damaged(classes):
+    """Compiled code reads their numbers as zeros and ones."""
+    X, y, more = data("bipartite")
+    for model, name in [
+        (PredtronBipartiteClassifier().fit(X, y, **more), "classes"),
+        (PredtronBinaryClassifier().fit(X, y), "classes"),
+        (PredtronMultilabelClassifier().fit(X, y), "two"),
+    ]:
+        state = model.__getstate__()
+        packed = state["_model"]
+        parts = copy.deepcopy(packed["parts"])
+        (codec,) = (part for part in parts if part["kind"] in ("TwoClasses", "Sets"))
+        codec["state"] = [[field, classes if field == name else value] for field, value in codec["state"]]
+        if classes is not None or name == "classes":  # without two classes sets are of several labels
+            with pytest.raises(ValueError, match="saved model is damaged: .*where two classes are expected there is"):
+                type(model)().__setstate__({**state, "_model": {**packed, "parts": parts}})

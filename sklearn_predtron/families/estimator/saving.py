@@ -178,7 +178,7 @@ def build(part: dict[str, Any], made: list[Any]) -> Any:
     if name in OBJECTS:
         kind, state = OBJECTS[name], {attribute: resolve_references(value, made) for attribute, value in part["state"]}
         if kind in CODECS:
-            return kind(**state)  # raises TypeError for unknown attributes
+            return checked_codec(kind(**state))  # raises TypeError for unknown attributes
         found: Any = object.__new__(kind)
         if kind in MAPS:
             found.__setstate__(state)  # builds its tables
@@ -200,6 +200,24 @@ def resolve_references(value: Any, made: list[Any]) -> Any:
     if isinstance(value, dict) and value.keys() == {PART}:
         return made[value[PART]]
     return decompress(value) if is_compressed(value) else value
+
+
+def checked_codec(codec: Any) -> Any:
+    """Return the saved codec.
+
+    Raise TypeError for classes that are none: compiled code takes the numbers of two classes for zeros and ones.
+    """
+    if isinstance(codec, (Classes, Tokens)):
+        check_classes(codec.classes, two=isinstance(codec, TwoClasses))
+    elif isinstance(codec, Sets) and codec.two is not None:
+        check_classes(codec.two, two=True)
+    return codec
+
+
+def check_classes(classes: Any, *, two: bool) -> None:
+    """Raise TypeError for anything but an array of classes."""
+    if type(classes) is not np.ndarray or classes.ndim != 1 or (two and len(classes) != 2):
+        raise TypeError(f"where {'two ' if two else ''}classes are expected there is {shortened(classes)}")
 
 
 def checked_columns(n: Any, names: Any, features: Any, first: Any = None) -> Columns:
