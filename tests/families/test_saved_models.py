@@ -11,7 +11,7 @@ import joblib
 import numpy as np
 import pytest
 import skops.io
-from golden.write import FAMILIES, NORMS, data, learn
+from golden.write import FAMILIES, FILED, NORMS, data, learn
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
@@ -229,6 +229,18 @@ def test_models_of_the_golden_files(path):
         np.testing.assert_allclose(scores_of(model, X), scores, rtol=1e-9, atol=1e-9)
         rounds = model.t_
         assert learn(model, X, y, more, slice(24, None)).t_ > rounds
+
+
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.name)
+def test_the_model_file_of_a_version(path):
+    with gzip.open(path) as file:
+        _, predicted, scores = pickle.load(file)[FILED]
+    X, y, more = data(FILED[0])
+    model = sklearn_predtron.load(str(path).replace(".pkl.gz", ".predtron"))
+    assert_array_equal(model.predict(X), predicted)
+    np.testing.assert_allclose(model.decision_function(X), scores, rtol=1e-9, atol=1e-9)
+    rounds = model.t_
+    assert learn(model, X, y, more, slice(24, None)).t_ > rounds
 
 
 def scores_of(model, X):
