@@ -263,6 +263,12 @@ def test_forged_files_are_refused_by_name(about, tmp_path):
         sklearn_predtron.load(tmp_path / "model")
 
 
+def test_an_unknown_class_is_named(tmp_path):
+    written(tmp_path / "model", one("losses.Coming"))
+    with pytest.raises(ValueError, match=r"has an object of 'losses\.Coming', a class that this version does not know"):
+        sklearn_predtron.load(tmp_path / "model")
+
+
 def test_arrays_are_plain_and_inside_the_file(tmp_path):
     for table, bytes_ in [
         ([["0", "|O", [1]]], bytes(8)),

@@ -281,7 +281,9 @@ class Reader:
         """
         if entry.keys() == {"custom"}:
             return self.custom[entry["custom"]]
-        kind = public_classes()[entry["class"]]
+        kind = public_classes().get(entry["class"])
+        if kind is None:
+            raise ValueError(f"it has an object of {shortened(entry['class'])}, a class that this version does not know")
         if issubclass(kind, tuple):
             return kind(*map(self.decoded, entry["items"]))
         state = {name: self.decoded(item) for name, item in entry["state"].items()}
