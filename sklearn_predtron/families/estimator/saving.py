@@ -216,7 +216,7 @@ def checked_codec(codec: Any) -> Any:
 
 def check_classes(classes: Any, *, two: bool) -> None:
     """Raise TypeError for anything but an array of classes."""
-    if type(classes) is not np.ndarray or classes.ndim != 1 or (two and len(classes) != 2):
+    if not isinstance(classes, np.ndarray) or classes.ndim != 1 or (two and len(classes) != 2):
         raise TypeError(f"where {'two ' if two else ''}classes are expected there is {shortened(classes)}")
 
 
