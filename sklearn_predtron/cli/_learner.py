@@ -118,9 +118,10 @@ def load_model(path: str, *, pickle: bool, saved: bool) -> Any:
         check_is_fitted(model)
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
-        accepted = "with --pickle are files that joblib.dump wrote"
-        accepted = accepted if pickle else f"are files that --save wrote, and {accepted}, if you trust them"
-        raise UsageError(f"--load={path!r} holds no fitted estimator ({reason}); accepted {accepted}") from None
+        accepted = "files that joblib.dump wrote"
+        if not pickle:
+            accepted = f"files that --save wrote, and with --pickle {accepted}, if you trust them"
+        raise UsageError(f"--load={path!r} holds no fitted estimator ({reason}); accepted are {accepted}") from None
     known = type(model) in [task.estimator for task in TASKS.values()]
     if not known or not (task_of(model).rank or model.classes_.dtype.kind in "iuf" or are_words(model.classes_)):
         names = ", ".join(task.estimator.__name__ for task in TASKS.values())

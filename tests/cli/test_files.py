@@ -242,9 +242,9 @@ def test_a_file_that_is_no_model(capsys, files, tmp_path, text):
     (tmp_path / "model").write_text(text)
     message = usage_error(capsys, files["a"], "--load", tmp_path / "model")
     assert "holds no fitted estimator (" in message
-    assert "; accepted are files that --save wrote, and with --pickle are files that joblib.dump wrote, if you" in message
+    assert "; accepted are files that --save wrote, and with --pickle files that joblib.dump wrote, if you" in message
     message = usage_error(capsys, files["a"], "--load", tmp_path / "model", "--pickle")
-    assert "holds no fitted estimator (" in message and "; accepted with --pickle are files that joblib.dump wrote" in message
+    assert "holds no fitted estimator (" in message and "; accepted are files that joblib.dump wrote" in message
     assert "--pickle needs --load" in usage_error(capsys, files["a"], "--pickle")
 
 
