@@ -1,18 +1,29 @@
 """Mistake-driven online learning for general prediction problems, as scikit-learn estimators."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from sklearn_predtron._support import quiet_start as quiet_start
 
 # isort: split
 from sklearn_predtron._support.version import __version__ as __version__
-from sklearn_predtron.families.bipartite import PredtronBipartiteClassifier
-from sklearn_predtron.families.classification import PredtronBinaryClassifier, PredtronClassifier
-from sklearn_predtron.families.label_ranking import PredtronLabelRanker
-from sklearn_predtron.families.multilabel import PredtronMultilabelClassifier
-from sklearn_predtron.families.ordinal import PredtronOrdinalClassifier
-from sklearn_predtron.families.ranking import PredtronRanker
-from sklearn_predtron.families.sequences import PredtronSequenceTagger
-from sklearn_predtron.families.structured import JointProblem, Predtron, Problem
-from sklearn_predtron.families.training.patience import Patience
+
+if TYPE_CHECKING:
+    from sklearn_predtron.families._public import (
+        JointProblem,
+        Patience,
+        Predtron,
+        PredtronBinaryClassifier,
+        PredtronBipartiteClassifier,
+        PredtronClassifier,
+        PredtronLabelRanker,
+        PredtronMultilabelClassifier,
+        PredtronOrdinalClassifier,
+        PredtronRanker,
+        PredtronSequenceTagger,
+        Problem,
+        load,
+    )
 
 __all__ = [
     "JointProblem",
@@ -27,9 +38,38 @@ __all__ = [
     "PredtronRanker",
     "PredtronSequenceTagger",
     "Problem",
+    "load",
 ]
 
-# Saved models name their classes by these paths, whatever module defines them.
-for name in __all__:
-    globals()[name].__module__ = __name__
-del name
+MODULES = {
+    "callbacks",
+    "datasets",
+    "decisions",
+    "estimator_checks",
+    "features",
+    "inspection",
+    "losses",
+    "metrics",
+    "mixing",
+    "norms",
+    "representations",
+    "theory",
+    "updates",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import public names when they are used.
+
+    The help and the errors of the command line do without them, and so without scikit-learn, whose import takes long.
+    """
+    if name in MODULES:
+        return import_module(f"{__name__}.{name}")
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(f"{__name__}.families._public"), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *MODULES})

@@ -4,7 +4,7 @@ import signal
 
 import numpy as np
 import pytest
-from fuzz import checkpoints, child, damage, files, interrupts, learning, mixing, models, promises, runner, tables
+from fuzz import checkpoints, child, damage, files, interrupts, learning, mixing, model_files, models, promises, runner, tables
 from fuzz.__main__ import main
 from fuzz.lessons import Count, Lesson
 from fuzz.models import Case
@@ -13,12 +13,13 @@ from fuzz.seeds import SEEDS
 from scipy import sparse
 
 from sklearn_predtron import Predtron, PredtronClassifier, PredtronRanker
+from sklearn_predtron._support import array_file
 from sklearn_predtron.datasets import _arrow, _cache
-from sklearn_predtron.mixing import ParameterMixing, _state_file
+from sklearn_predtron.mixing import ParameterMixing
 from sklearn_predtron.mixing._checkpoint import MixingCheckpoint
 
 FEW = {"learning": 25, "mixing": 6, "files": 10, "interrupts": 4, "threads": 2, "states": 8, "pickles": 8}
-FEW |= {"caches": 20, "arrow": 20, "parquet": 20, "checkpoints": 200}
+FEW |= {"caches": 20, "arrow": 20, "parquet": 20, "checkpoints": 200, "model_files": 150}
 
 
 class SplitMatters(PredtronClassifier):
@@ -140,12 +141,23 @@ def test_some_checkpoints_in_this_process(monkeypatch):
     """All that may come of a damaged file comes, and a sum that is not looked at is found."""
     outcomes = {checkpoints.run(seed) for seed in range(FEW["checkpoints"])}
     assert outcomes >= {"refused by name", "gone on from", "taken"}
-    monkeypatch.setattr(_state_file, "sum_of", lambda parts: bytes(_state_file.SUM))
+    monkeypatch.setattr(array_file, "sum_of", lambda parts: bytes(array_file.SUM))
     checkpoints.kept_of.cache_clear()
     with pytest.raises(AssertionError, match="another result than that of the whole file"):
         for seed in range(FEW["checkpoints"]):
             checkpoints.run(seed)
     checkpoints.kept_of.cache_clear()
+
+
+def test_some_model_files_in_this_process(monkeypatch):
+    """All that may come of one comes, and a sum that is not looked at is found."""
+    assert {model_files.run(seed) for seed in range(FEW["model_files"])} == {"refused by name", "used"}
+    monkeypatch.setattr(array_file, "sum_of", lambda parts: bytes(array_file.SUM))
+    model_files.drawn_of.cache_clear()
+    with pytest.raises(AssertionError, match="a damaged file is loaded"):
+        for seed in range(FEW["model_files"]):
+            model_files.run(seed)
+    model_files.drawn_of.cache_clear()
 
 
 @pytest.mark.parametrize("part", ["threads", "states", "pickles"])

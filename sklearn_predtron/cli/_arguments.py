@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import argparse
+import math
 import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
-import numpy as np
-
 from sklearn_predtron._support.one_line import one_line
-from sklearn_predtron._support.parts import kinds
 from sklearn_predtron._support.version import __version__
-from sklearn_predtron.cli._growing import MAX_CLASSES
-from sklearn_predtron.cli._layouts import LAYOUTS
-from sklearn_predtron.cli._learner import RANKING_UPDATES
-from sklearn_predtron.cli._lines import is_line, typed_label
-from sklearn_predtron.cli._tasks import TASKS
-from sklearn_predtron.datasets._blocks import MOST_BYTES
-from sklearn_predtron.datasets._svmlight import MOST_FEATURES
-from sklearn_predtron.families.input.tables import names_of_maps
-from sklearn_predtron.norms import Norm
-from sklearn_predtron.representations import Pairwise, RankingRepresentation
-from sklearn_predtron.updates import MMP, PRank, Update
+from sklearn_predtron.cli._names import (
+    FORMATS,
+    LOSSES,
+    MAPS,
+    MAX_CLASSES,
+    MOST_BYTES,
+    MOST_FEATURES,
+    NORMS,
+    RANKING_REPRESENTATIONS,
+    RANKING_UPDATES,
+    UPDATES,
+)
 
 EPILOG = (
     "Without files the job compares estimators with scikit-learn's, on bundled and generated data.  "
@@ -53,8 +52,8 @@ def average(text: str) -> Any:
     try:
         half_life = float(text)
     except ValueError:
-        half_life = np.nan
-    if not 0 < half_life < np.inf:
+        half_life = math.nan
+    if not 0 < half_life < math.inf:
         raise argparse.ArgumentTypeError(
             f"{text!r} is not known; accepted are auto, linear, uniform, none and a half-life in rounds"
         )
@@ -63,7 +62,7 @@ def average(text: str) -> Any:
 
 def costs(text: str) -> Any:
     """Return the parameter `loss` from the command line."""
-    names = list(dict.fromkeys(name for task in TASKS.values() for name in task.loss_names))
+    names = list(dict.fromkeys(name for known in LOSSES.values() for name in known))
     if text in names:
         return text
     pairs = [re.fullmatch("([^:=]+):([^:=]+)=([^:=]+)", item) for item in text.split(",")]
@@ -90,19 +89,21 @@ def integer(least: int, most: int | None = None) -> Callable[[str], int]:
 
 def width_or_map(text: str) -> int | str:
     """Parse the width of the data, or a feature map."""
-    names = names_of_maps()
-    if text in names:
+    if text in MAPS:
         return text
     try:
         return integer(1, MOST_FEATURES)(text)
     except argparse.ArgumentTypeError as error:
-        raise argparse.ArgumentTypeError(f"{error}, or {' or '.join(map(repr, names))}") from None
+        raise argparse.ArgumentTypeError(f"{error}, or {' or '.join(map(repr, MAPS))}") from None
 
 
 def label(text: str) -> str:
     """Parse a label: a finite number or one line of text."""
-    value = typed_label(text, None)
-    if not (text.strip() and is_line(text) if isinstance(value, str) else np.isfinite(value)):
+    try:
+        is_label = math.isfinite(float(text))
+    except ValueError:
+        is_label = bool(text.strip()) and "\n" not in text and "\r" not in text
+    if not is_label:
         raise argparse.ArgumentTypeError(f"{text!r} must be a finite number, or a word")
     return text
 
@@ -135,7 +136,7 @@ def add_formats(parser: Parser) -> None:
     formats = parser.add_argument_group("other formats")
     formats.add_argument(
         "--format",
-        choices=["svmlight", *LAYOUTS],
+        choices=FORMATS,
         help="of all files (default: what the name of one ends in, .csv, .tsv, .conll, .jsonl, .ndjson or .vw, also before .gz "
         "and .bz2; else svmlight; with --load that of the saved estimator).  csv: tables, with commas, semicolons or tabs "
         "between columns; conll: tokens in columns with white space between them, the last of which is the label, and empty "
@@ -196,8 +197,14 @@ def build_parser() -> Parser:
         "With --load a file whose first row has no label (sets of labels: none of the first 100 rows) is predicted",
     )
     parser.add_argument("--test", metavar="TEST", help="file for the held-out score, or without labels to predict")
-    parser.add_argument("--save", metavar="MODEL", help="write the estimator, for --load and joblib.load")
-    parser.add_argument("--load", metavar="MODEL", help="go on with a saved estimator (load only what you trust)")
+    parser.add_argument("--save", metavar="MODEL", help="write the estimator, for --load and sklearn_predtron.load")
+    parser.add_argument("--load", metavar="MODEL", help="go on with a saved estimator")
+    parser.add_argument(
+        "--pickle",
+        action="store_true",
+        default=None,
+        help="MODEL of --load is a pickle, as joblib.dump writes it; it can run any program: load only what you trust",
+    )
     parser.add_argument(
         "--predictions",
         metavar="FILE",
@@ -222,7 +229,7 @@ def build_parser() -> Parser:
     learner = parser.add_argument_group("the learner")
     learner.add_argument(
         "--task",
-        choices=list(TASKS),
+        choices=list(LOSSES),
         help="default: rank if the first row has qid:, else binary for two labels, else multiclass; labels are numbers, "
         "or words if the first is one; ordinal: labels are ranks, in the order of the numbers or of --classes; multilabel: a row "
         "has any number of labels, with commas between them (1,3 5:0.2); rank: rows are documents of queries, with a relevance "
@@ -233,20 +240,18 @@ def build_parser() -> Parser:
     learner.add_argument(
         "--loss",
         type=costs,
-        help=f"{', '.join(TASKS['ordinal'].loss_names)} (of ranks), or TRUE:PREDICTED=COST,... where other errors cost 1 "
-        f"(--loss=-1:1=5); with --task multilabel {', '.join(TASKS['multilabel'].loss_names)}; with --task rank "
-        f"{', '.join(TASKS['rank'].loss_names)}; with --task sequence {', '.join(TASKS['sequence'].loss_names)}; with --task "
-        f"bipartite {', '.join(TASKS['bipartite'].loss_names)}",
+        help=f"{', '.join(LOSSES['ordinal'])} (of ranks), or TRUE:PREDICTED=COST,... where other errors cost 1 "
+        f"(--loss=-1:1=5); with --task multilabel {', '.join(LOSSES['multilabel'])}; with --task rank "
+        f"{', '.join(LOSSES['rank'])}; with --task sequence {', '.join(LOSSES['sequence'])}; with --task "
+        f"bipartite {', '.join(LOSSES['bipartite'])}",
     )
-    rankings = [str(kind.alias) for kind in kinds(RankingRepresentation) if kind is not Pairwise]  # which is of labels
-    learner.add_argument("--representation", choices=rankings, help="of rankings (default log)")
-    # PRank needs a representation that the job has no option for, and MMP labels to rank.
+    learner.add_argument("--representation", choices=RANKING_REPRESENTATIONS, help="of rankings (default log)")
     learner.add_argument(
         "--update",
-        choices=[str(kind.alias) for kind in kinds(Update) if kind not in (PRank, MMP)],
+        choices=UPDATES,
         help=f"{', '.join(RANKING_UPDATES)} are for rankings only",
     )
-    learner.add_argument("--norm", choices=[str(kind.alias) for kind in kinds(Norm)])
+    learner.add_argument("--norm", choices=NORMS)
     learner.add_argument("--average", type=average, help="auto (default), linear, uniform, none, or a half-life in rounds")
     learner.add_argument("--reject-cost", type=float, metavar="COST", help="may reject a row at this cost")
     learner.add_argument(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._data_files import STANDARD
 from sklearn_predtron.cli._job import Job, option
-from sklearn_predtron.cli._learner import RANKING_UPDATES
 from sklearn_predtron.cli._mixing import check_mixing
+from sklearn_predtron.cli._names import RANKING_UPDATES
 from sklearn_predtron.cli._paths import can_be_read, can_be_written, same_pipe
 from sklearn_predtron.cli._picture import check_picture
 from sklearn_predtron.cli._template import USUAL
@@ -24,6 +24,7 @@ def check_job(job: Job) -> None:
         ("proba", ["test", "load"]),
         ("reject_label", ["reject_cost"]),
         ("load", ["train", "test"]),
+        ("pickle", ["load"]),
         ("jobs", ["train"]),
         ("cluster", ["train"]),
         ("checkpoint", ["jobs", "cluster"]),

@@ -21,11 +21,12 @@ from sklearn_predtron.cli._data_files import (
     MemoryBudget,
     count_from,
 )
-from sklearn_predtron.cli._growing import MAX_CLASSES, check_number
+from sklearn_predtron.cli._growing import check_number
 from sklearn_predtron.cli._job import Job
 from sklearn_predtron.cli._labels import READABLE, WordLabels, are_words, can_be_read, decode_word, is_number, shortened_labels
 from sklearn_predtron.cli._layout import TextLayout
 from sklearn_predtron.cli._layouts import hint_of, layout_of
+from sklearn_predtron.cli._names import MAX_CLASSES
 from sklearn_predtron.cli._progress import ProgressBar
 from sklearn_predtron.cli._record_files import RecordFormat, find_records, opened
 from sklearn_predtron.cli._tasks import TASKS, Task, task_of

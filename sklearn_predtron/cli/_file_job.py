@@ -51,7 +51,7 @@ ENDINGS = (BrokenLineError, CostsError, RejectedChunkError, FileError, OutputClo
 
 def run_files(job: Job, bar: ProgressBar) -> int:
     """Train, save, score, report; return the exit code."""
-    loaded = load_model(job.load) if job.load else None
+    loaded = load_model(job.load, pickle=job.pickle, saved=bool(job.save)) if job.load else None
     with ExitStack() as stack:
         try:
             files = JobFiles.of(job, loaded, stack)

@@ -11,9 +11,8 @@ from scipy import sparse
 from sklearn_predtron.cli._compare import Comparison, GroupedValues
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._labels import shortened_labels
+from sklearn_predtron.cli._names import MAX_CLASSES
 from sklearn_predtron.cli._tasks import Task
-
-MAX_CLASSES = 10_000  # unless another number is asked for
 
 
 def widened(X: Any, model: Any, n_features: int | None) -> Any:

@@ -30,6 +30,7 @@ class Job:
     test: str | None
     save: str | None
     load: str | None
+    pickle: bool
     costs: str | None  # of the rows of TRAIN
     test_costs: str | None
     predictions: str | None
@@ -76,7 +77,7 @@ class Job:
         same = ["test", "save", "load", "predictions", "task", "reject_cost", "reject_label", "compare", "costs", "test_costs"]
         same += ["jobs", "cluster", "checkpoint", "features", "max_classes", "zero_based"]
         same += ["format", "label", "header", "template", "plot", "comment", "sep", "encoding", "id"]
-        switches = {name: bool(values[name]) for name in ("json", "quiet", "grow", "cache", "skip_unlabelled")}
+        switches = {name: bool(values[name]) for name in ("json", "quiet", "grow", "cache", "pickle", "skip_unlabelled")}
         maps = {"features": args.features} if isinstance(args.features, str) else {}
         return cls(
             given=frozenset(name for name, value in values.items() if not (value is None or (name == "train" and not value))),

@@ -10,21 +10,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._support.parts import resolve
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron._support.replacing import replacing
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._data_files import FileError, named
 from sklearn_predtron.cli._file_format import AnyFormat
 from sklearn_predtron.cli._job import Job, option
 from sklearn_predtron.cli._labels import are_words, shortened_labels
+from sklearn_predtron.cli._names import RANKING_UPDATES
 from sklearn_predtron.cli._tasks import TASKS, Task, task_of
+from sklearn_predtron.families.estimator.model_file import content_of, load
 from sklearn_predtron.families.input.reading import are_stored_dense
 from sklearn_predtron.families.input.tables import MADE_AFTER
 from sklearn_predtron.norms import Auto, Norm, Scaled
-from sklearn_predtron.updates import ListNet, MaxPair, Slam
 
 LARGEST_TABLE = 2**30  # bytes of a chunk
-RANKING_UPDATES = [kind.alias for kind in (Slam, MaxPair, ListNet)]
 
 
 def check_options(job: Job, task: Task) -> None:
@@ -109,16 +108,20 @@ def choose_norm(model: Any, X: Any) -> None:
         model.set_params(norm=Scaled.alias)
 
 
-def load_model(path: str) -> Any:
-    """Load a fitted estimator of a known task."""
+def load_model(path: str, *, pickle: bool, saved: bool) -> Any:
+    """Load a fitted estimator of a known task.
+
+    `saved` is whether the job will save it.
+    """
     try:
-        model = joblib.load(path)
+        model = joblib.load(path) if pickle else load(path)
         check_is_fitted(model)
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
-        raise UsageError(
-            f"--load={path!r} holds no fitted estimator ({reason}); accepted are files that --save or joblib.dump wrote"
-        ) from None
+        accepted = "files that joblib.dump wrote"
+        if not pickle:
+            accepted = f"files that --save wrote, and with --pickle {accepted}, if you trust them"
+        raise UsageError(f"--load={path!r} holds no fitted estimator ({reason}); accepted are {accepted}") from None
     known = type(model) in [task.estimator for task in TASKS.values()]
     if not known or not (task_of(model).rank or model.classes_.dtype.kind in "iuf" or are_words(model.classes_)):
         names = ", ".join(task.estimator.__name__ for task in TASKS.values())
@@ -131,6 +134,11 @@ def load_model(path: str) -> Any:
         )
     if task_of(model).multilabel and len(model.coef_) < 2:
         raise UsageError(f"--load={path!r} holds a {type(model).__name__} of one label; at least two are needed")
+    if pickle and saved:
+        try:
+            content_of(model)
+        except ValueError as error:
+            raise UsageError(f"--load={path!r} holds a {type(model).__name__} that --save cannot write: {error}") from None
     return model
 
 
@@ -138,8 +146,8 @@ def save_model(model: Any, file_format: AnyFormat, path: str) -> FileError | Non
     """Save the model; return the reason of a failure, if any."""
     file_format.mark(model)
     try:
-        with named(f"--save={path!r}"), replacing(path) as file:
-            joblib.dump(model, file)
+        with named(f"--save={path!r}"):
+            model.save(path)
     except FileError as error:
         return error
     return None

@@ -6,22 +6,24 @@ from collections.abc import Sequence
 
 from sklearn_predtron._support.quiet_start import raise_interrupts
 from sklearn_predtron.cli._arguments import build_parser
-from sklearn_predtron.cli._checks import check_job
 from sklearn_predtron.cli._console import UsageError, complain, report, terminable, warnings_in_a_line
-from sklearn_predtron.cli._file_job import run_files
-from sklearn_predtron.cli._job import Job
 from sklearn_predtron.cli._progress import ProgressBar
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the main job and return the exit code."""
-    raise_interrupts()
     parser = build_parser()
     try:
         args = parser.parse_args(argv)
         bar = ProgressBar(quiet=bool(args.quiet))
     except SystemExit as stop:  # --help has been written, if somebody reads it
         raise SystemExit(report("") or stop.code) from None
+    # Help and errors of single arguments have ended by now, without these imports, which take long.
+    from sklearn_predtron.cli._checks import check_job
+    from sklearn_predtron.cli._file_job import run_files
+    from sklearn_predtron.cli._job import Job
+
+    raise_interrupts()
     try:
         job = Job.of(args)
         check_job(job)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 from time import monotonic
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from sklearn_predtron._support.one_line import one_line
-from sklearn_predtron.cli._compare import ResultRow
+
+if TYPE_CHECKING:
+    from sklearn_predtron.cli._compare import ResultRow
 
 LONGEST_NAME = 60  # of a file, in a line with other things
 

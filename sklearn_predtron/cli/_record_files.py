@@ -16,11 +16,12 @@ from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._data_files import DataFile, MemoryBudget
-from sklearn_predtron.cli._growing import MAX_CLASSES, check_number
+from sklearn_predtron.cli._growing import check_number
 from sklearn_predtron.cli._job import Job
 from sklearn_predtron.cli._labels import are_words, shortened_labels
 from sklearn_predtron.cli._layout import Record, TextLayout, parse_number
 from sklearn_predtron.cli._lines import is_line
+from sklearn_predtron.cli._names import MAX_CLASSES
 from sklearn_predtron.cli._progress import ProgressBar
 from sklearn_predtron.cli._text_lines import TextLines
 from sklearn_predtron.datasets import BrokenLineError

@@ -10,7 +10,7 @@ import numpy as np
 
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.mixable_state import KINDS, Moments, Recent, State
-from sklearn_predtron.mixing._state_file import Arrays
+from sklearn_predtron._support.array_file import Arrays
 
 OF_PARTS: dict[str, Any] = {"moments": Moments, "recent": Recent}
 ROUNDING, TINY = 1e-6, 1e-290  # of sums that were divided and multiplied by a mass

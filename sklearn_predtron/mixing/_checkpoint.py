@@ -13,14 +13,15 @@ import numpy as np
 from joblib import hash as hash_of
 
 from sklearn_predtron._core.learner import Learner
+from sklearn_predtron._support.array_file import OtherFileError, read_file, write_file
 from sklearn_predtron._support.one_line import one_line
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.mixing._checked_state import arrays_of, finite_numbers, validated_state
 from sklearn_predtron.mixing._rounds import Progress
-from sklearn_predtron.mixing._state_file import InvalidStateFileError, read_state, write_state
 from sklearn_predtron.mixing._total import MADE_BY
 
+MAGIC = b"predtron checkpoint 2\n"
 RESTART = "delete the file to start from scratch"
 LONGEST_REASON = 200  # characters: it may repeat text of the file
 
@@ -66,10 +67,9 @@ class MixingCheckpoint:
     def load(self, learner: Learner, most: int) -> Progress | None:
         """Load the rounds so far; None without a file."""
         with self._reading():
-            found = read_state(self.path)
-            if found is None:
+            if not os.path.exists(self.path):
                 return None
-            about, arrays = found
+            about, arrays = read_file(self.path, MAGIC)
             fit, rows, losses = dict(about["fit"]), list(about["rows"]), finite_numbers(about["losses"])
         self._compare(fit)
         with self._reading():
@@ -90,7 +90,7 @@ class MixingCheckpoint:
             yield
         except MemoryError:
             raise
-        except InvalidStateFileError:
+        except OtherFileError:
             raise ValueError(
                 f"checkpoint={self.path!r} is no checkpoint that this version wrote; accepted are one that is, and a file "
                 "that is not there."
@@ -140,4 +140,4 @@ class MixingCheckpoint:
     def save(self, progress: Progress) -> None:
         """Replace the file by the rounds so far."""
         more = {"rows": self.rows, "losses": progress.losses, "mixed_loss": progress.mixed_loss}
-        write_state(self.path, {"fit": self.about, **more}, arrays_of(progress.state))
+        write_file(self.path, MAGIC, {"fit": self.about, **more}, arrays_of(progress.state))

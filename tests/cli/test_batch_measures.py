@@ -3,7 +3,6 @@
 import itertools
 from copy import deepcopy
 
-import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -12,6 +11,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.metrics import balanced_accuracy_score, f1_score, jaccard_score
 from sklearn.utils.class_weight import compute_sample_weight
 
+import sklearn_predtron
 from sklearn_predtron import PredtronBipartiteClassifier
 from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.cli._baselines import BatchClassifierBaseline, blocks
@@ -62,7 +62,7 @@ def test_one_pass_is_partial_fit(capsys, data, files, tmp_path, loss, chunk):
         assert ours["held-out score"] == f"{measures[loss](y_test, predicted, pos_label=3.0):.4f}"
     if loss == "balanced":
         assert ours["held-out score"] == f"{balanced_accuracy_score(y_test, predicted):.4f}"
-    assert_allclose(joblib.load(tmp_path / "model").coef_, model.coef_, rtol=1e-12)
+    assert_allclose(sklearn_predtron.load(tmp_path / "model").coef_, model.coef_, rtol=1e-12)
     assert_array_equal(np.loadtxt(tmp_path / "p"), predicted)
 
 
@@ -108,7 +108,7 @@ def test_load_goes_on_in_batches_of_its_own(capsys, data, files, tmp_path):
     model = PredtronBipartiteClassifier(norm="scaled", loss=FBeta(beta=2.0), batch_size=90).partial_fit(
         *data["a"], classes=LABELS
     )
-    joblib.dump(model, path)
+    model.save(path)
     code, (ours, baseline), err = run(capsys, files["a"], "--load", path, "--test", files["test"], "--no-shuffle", "--compare")
     assert (code, err) == (0, "") and ours["rounds"] == baseline["rounds"] == "10"
     X, y = data["test"]
@@ -122,5 +122,5 @@ def test_usage_errors(capsys, data, files, tmp_path):
     assert "Only binary" in usage_error(capsys, files["a"], *TASK, "--classes", -1, 0, 3)
     assert "--update slam is for rankings" in usage_error(capsys, files["a"], *TASK, "--update", "slam")
     model = PredtronBipartiteClassifier(norm="scaled", loss="auc").partial_fit(*data["a"], classes=LABELS)
-    joblib.dump(model, tmp_path / "model")
+    model.save(tmp_path / "model")
     assert "loss='auc' is not of counts alone" in usage_error(capsys, "--load", tmp_path / "model", "--test", files["test"])

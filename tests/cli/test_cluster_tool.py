@@ -1,12 +1,12 @@
 """``--cluster``: the job's files are learned by the workers of a Dask cluster on this machine."""
 
-import joblib
 import numpy as np
 import pytest
 from cases import make_data
 from numpy.testing import assert_array_equal
 from sklearn.datasets import dump_svmlight_file
 
+import sklearn_predtron
 from sklearn_predtron.cli import _main as job
 from sklearn_predtron.datasets import SvmlightReader
 from sklearn_predtron.mixing import _dask as module
@@ -58,7 +58,7 @@ def test_files_are_learned_on_the_cluster(capsys, files, tmp_path, monkeypatch, 
     code, out, err = run(capsys, *train, "--epochs", 3, "--cluster", address, *options)
     assert (code, err) == (0, "")
     assert f", {8 if kind == 'whole' else 3} mixed" in out
-    one, other = joblib.load(tmp_path / "a"), joblib.load(tmp_path / "b")
+    one, other = sklearn_predtron.load(tmp_path / "a"), sklearn_predtron.load(tmp_path / "b")
     assert_array_equal(one.coef_, other.coef_)
     assert one.t_ == other.t_ == 3 * (30 if kind == "ranked" else 150)
 
@@ -70,7 +70,7 @@ def test_it_goes_on_from_its_checkpoint(capsys, files, tmp_path, address):
     how = [*train, "--epochs", 4, "--cluster", address]
     assert run(capsys, *how, "--checkpoint", tmp_path / "c", "--save", tmp_path / "m")[0] == 0
     assert run(capsys, *how, "--save", tmp_path / "n")[0] == 0
-    assert_array_equal(joblib.load(tmp_path / "m").coef_, joblib.load(tmp_path / "n").coef_)
+    assert_array_equal(sklearn_predtron.load(tmp_path / "m").coef_, sklearn_predtron.load(tmp_path / "n").coef_)
 
 
 def test_what_cannot_be_learned_on_the_cluster(capsys, files, tmp_path, monkeypatch, address):

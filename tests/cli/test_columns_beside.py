@@ -2,12 +2,12 @@
 
 import json
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
+import sklearn_predtron
 from tests.cli_cases import run, usage_error
 
 N = 120
@@ -18,7 +18,7 @@ HOW = ["--no-shuffle", "--json"]
 
 
 def coef(path):
-    return joblib.load(path).coef_
+    return sklearn_predtron.load(path).coef_
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_encodings(capsys, tmp_path):
     (tmp_path / "a.csv").write_text(text, encoding="latin-1")
     (tmp_path / "u.csv").write_text(text, encoding="utf-8")
     code, *_ = run(capsys, tmp_path / "a.csv", "--encoding", "latin-1", "--save", tmp_path / "m", *HOW)
-    assert code == 0 and joblib.load(tmp_path / "m").classes_.tolist() == ["größer", "kleiner"]
+    assert code == 0 and sklearn_predtron.load(tmp_path / "m").classes_.tolist() == ["größer", "kleiner"]
     assert run(capsys, tmp_path / "u.csv", "--save", tmp_path / "u", *HOW)[0] == 0
     assert_array_equal(coef(tmp_path / "m"), coef(tmp_path / "u"))
     assert "UTF-8: byte 0xf6" in run(capsys, tmp_path / "a.csv")[2]

@@ -4,11 +4,11 @@ import bz2
 import gzip
 import json
 
-import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+import sklearn_predtron
 from sklearn_predtron import PredtronSequenceTagger
 from sklearn_predtron.datasets import read_conll, token_features
 from sklearn_predtron.metrics import chunk_f1_score
@@ -76,13 +76,13 @@ def test_tokens_are_learned_as_their_features(capsys, texts, tmp_path, template,
     model, (X, y, sid) = fitted(texts / "train.conll", items), read(texts / "test.conll", items)
     ours, beside = json.loads(out)["results"]
     assert (code, err) == (0, "") and ours["rounds"] == beside["rounds"] == 60
-    assert_array_equal(joblib.load(tmp_path / "m").coef_, model.coef_)
+    assert_array_equal(sklearn_predtron.load(tmp_path / "m").coef_, model.coef_)
     predicted = model.predict(X, sid=sid)
     assert (tmp_path / "p").read_text() == with_empty_lines(predicted, sid)
     assert ours["held_out_score"] == pytest.approx(np.mean(predicted == y)) and ours["tested"] == len(y)
     assert ours["held_out_chunk_f1"] == pytest.approx(chunk_f1_score(y, predicted, sid))
     assert 0 < ours["held_out_chunk_f1"] < 1 and 0 < beside["held_out_chunk_f1"] < 1
-    assert joblib.load(tmp_path / "m").file_format_ == {"format": "conll", "template": items, "columns": 2}
+    assert sklearn_predtron.load(tmp_path / "m").file_format_ == {"format": "conll", "template": items, "columns": 2}
 
 
 def test_the_table_has_the_score_of_chunks(capsys, texts):
@@ -102,7 +102,7 @@ def test_labels_that_are_of_no_chunks_have_no_such_score(capsys, tmp_path):
         code, out, _ = run(capsys, path, "--test", path, "--json", "--save", tmp_path / "m", "--predictions", tmp_path / "p")
         assert code == 0 and "held_out_chunk_f1" not in out and json.loads(out)["results"][0]["held_out_score"] == 1
         assert (tmp_path / "p").read_text() == f"{labels[0]}\n{labels[1]}\n\n" * 20
-    assert joblib.load(tmp_path / "m").classes_.tolist() == [1.0, 2.0]
+    assert sklearn_predtron.load(tmp_path / "m").classes_.tolist() == [1.0, 2.0]
 
 
 def test_epochs_and_several_files(capsys, texts, tmp_path):
@@ -115,7 +115,7 @@ def test_epochs_and_several_files(capsys, texts, tmp_path):
     model = PredtronSequenceTagger(norm="l2")
     for _ in range(3):
         model.partial_fit(X, y, sid=sid, classes=np.unique(y))
-    assert_array_equal(joblib.load(tmp_path / "m").coef_, model.coef_)
+    assert_array_equal(sklearn_predtron.load(tmp_path / "m").coef_, model.coef_)
 
 
 def test_compressed_files_and_standard_input(capsys, texts, tmp_path, standard_input):
@@ -126,7 +126,7 @@ def test_compressed_files_and_standard_input(capsys, texts, tmp_path, standard_i
     expected = fitted(texts / "train.conll")
     for train in ([tmp_path / "a.conll.gz"], [tmp_path / "a.bz2", "--format", "conll"], ["-", "--format", "conll"]):
         assert run(capsys, *train, "--features", WIDTH, "--no-shuffle", "--save", tmp_path / "m")[0] == 0
-        assert_array_equal(joblib.load(tmp_path / "m").coef_, expected.coef_)
+        assert_array_equal(sklearn_predtron.load(tmp_path / "m").coef_, expected.coef_)
 
 
 # ------------------------------------------------------------------------------------------------------------- saved models
@@ -135,7 +135,7 @@ def test_compressed_files_and_standard_input(capsys, texts, tmp_path, standard_i
 def test_a_saved_model_predicts_and_goes_on(capsys, texts, tmp_path, standard_input):
     options = ["--template", texts / "template", "--features", WIDTH, "--no-shuffle", "--no-compare"]
     assert run(capsys, texts / "train.conll", *options, "--save", tmp_path / "m")[0] == 0
-    model, (X, _, sid) = joblib.load(tmp_path / "m"), read(texts / "test.conll", TEMPLATE)
+    model, (X, _, sid) = sklearn_predtron.load(tmp_path / "m"), read(texts / "test.conll", TEMPLATE)
     lines = with_empty_lines(model.predict(X, sid=sid), sid)
     (tmp_path / "bare").write_bytes((texts / "bare.conll").read_bytes())
     assert run(capsys, "--load", tmp_path / "m", tmp_path / "bare") == (0, lines, "")
@@ -146,7 +146,7 @@ def test_a_saved_model_predicts_and_goes_on(capsys, texts, tmp_path, standard_in
     assert code == 0 and [len(line.split()) for line in out.split("\n\n")[0].splitlines()] == [4] * int(np.sum(sid == 0))
     assert run(capsys, "--load", tmp_path / "m", texts / "test.conll", "--no-shuffle", "--save", tmp_path / "on")[0] == 0
     X, y, sid = read(texts / "test.conll", TEMPLATE)
-    assert_array_equal(joblib.load(tmp_path / "on").coef_, model.partial_fit(X, y, sid=sid).coef_)
+    assert_array_equal(sklearn_predtron.load(tmp_path / "on").coef_, model.partial_fit(X, y, sid=sid).coef_)
 
 
 def test_byte_order_marks(capsys, texts, tmp_path):
@@ -154,7 +154,7 @@ def test_byte_order_marks(capsys, texts, tmp_path):
         (tmp_path / name).write_text((texts / name).read_text(encoding="utf-8"), encoding="utf-8-sig")
     options = ["--template", tmp_path / "template", "--features", WIDTH, "--no-shuffle", "--no-compare"]
     assert run(capsys, tmp_path / "train.conll", *options, "--save", tmp_path / "m")[0] == 0
-    assert_array_equal(joblib.load(tmp_path / "m").coef_, fitted(texts / "train.conll", TEMPLATE).coef_)
+    assert_array_equal(sklearn_predtron.load(tmp_path / "m").coef_, fitted(texts / "train.conll", TEMPLATE).coef_)
 
 
 def test_what_a_saved_model_fixes(capsys, texts, tmp_path):
@@ -162,10 +162,10 @@ def test_what_a_saved_model_fixes(capsys, texts, tmp_path):
     load = [texts / "test.conll", "--load", tmp_path / "m"]
     assert "--template is fixed by the estimator of --load" in usage_error(capsys, *load, "--template", "words")
     assert "--format=csv is not for --load=" in usage_error(capsys, *load, "--format", "csv")
-    joblib.dump(fitted(texts / "train.conll"), tmp_path / "python")
+    fitted(texts / "train.conll").save(tmp_path / "python")
     message = usage_error(capsys, "--load", tmp_path / "python", texts / "test.conll")
     assert "holds a PredtronSequenceTagger that was not trained on conll files" in message
-    model = joblib.load(tmp_path / "m")
+    model = sklearn_predtron.load(tmp_path / "m")
     templates = [{"format": "conll", "template": template, "columns": 2} for template in (5, "x", [5], [[("9", 0)]])]
     for state in (
         {"format": "conll"},
@@ -175,7 +175,7 @@ def test_what_a_saved_model_fixes(capsys, texts, tmp_path):
         *templates,
     ):
         model.file_format_ = state
-        joblib.dump(model, tmp_path / "odd")
+        model.save(tmp_path / "odd")
         assert "says of its files" in usage_error(capsys, "--load", tmp_path / "odd", texts / "test.conll")
 
 
@@ -199,7 +199,7 @@ def test_comments_columns_and_labels(capsys, texts, tmp_path, as_given):
     )
     found = json.loads(out)["results"][0]
     assert (code, err) == (0, "") and found["held_out_score"] == expected["held_out_score"]
-    assert joblib.load(tmp_path / "m").file_format_["sep"] == "\t"
+    assert sklearn_predtron.load(tmp_path / "m").file_format_["sep"] == "\t"
     code, out, err = run(capsys, "--load", tmp_path / "m", "--test", tmp_path / "test.conll", "--json")
     assert json.loads(out)["results"][0]["held_out_score"] == expected["held_out_score"]
     assert "--sep is fixed" in usage_error(capsys, "--load", tmp_path / "m", "--test", tmp_path / "test.conll", "--sep", "tab")
@@ -231,7 +231,7 @@ def test_a_broken_line_after_the_first_pass(capsys, texts, tmp_path):
     path.write_text(whole + "a b\n", encoding="utf-8")
     code, _, err = run(capsys, path, "--features", WIDTH, "--no-shuffle", "--save", tmp_path / "m")
     assert code == 1 and f"line {whole.count(chr(10)) + 1}: the token has 2 columns" in err and "the 60 rounds before it" in err
-    assert_array_equal(joblib.load(tmp_path / "m").coef_, fitted(texts / "train.conll").coef_)
+    assert_array_equal(sklearn_predtron.load(tmp_path / "m").coef_, fitted(texts / "train.conll").coef_)
 
 
 def test_truncated_and_binary_files(capsys, texts, tmp_path):

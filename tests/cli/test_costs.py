@@ -5,13 +5,13 @@ import gzip
 import json
 from itertools import product
 
-import joblib
 import numpy as np
 import pytest
 from sklearn.datasets import dump_svmlight_file
 from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import StandardScaler
 
+import sklearn_predtron
 from sklearn_predtron import PredtronBinaryClassifier, PredtronMultilabelClassifier, PredtronOrdinalClassifier
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.metrics import savings_score
@@ -78,7 +78,7 @@ def test_two_classes(capsys, fraud):
     assert ours["held_out_cost"] == pytest.approx(model.sample_loss(fraud.X[TEST], fraud.y[TEST], costs=fraud.given(TEST)).mean())
     assert ours["held_out_savings"] == pytest.approx(savings_score(fraud.y[TEST], predicted, fraud.given(TEST)))
     assert ours["held_out_score"] == pytest.approx((predicted == fraud.y[TEST]).mean())
-    assert np.allclose(joblib.load(saved).coef_, model.coef_, rtol=1e-9)
+    assert np.allclose(sklearn_predtron.load(saved).coef_, model.coef_, rtol=1e-9)
     without = PredtronBinaryClassifier(norm="l2").partial_fit(fraud.X[TRAIN], fraud.y[TRAIN], classes=[0, 1])
     assert not np.allclose(without.coef_, model.coef_, rtol=1e-3)
     assert logistic["learner"] == "SGDClassifier"
@@ -139,7 +139,7 @@ def test_the_same_in_chunks(capsys, fraud, more, epochs):
     saved = [fraud.train.parent / name for name in "ab"]
     argv = [fraud.train, "--costs", fraud.costs, *PLAIN, "--quiet", "--epochs", epochs, "--save"]
     assert run(capsys, *argv, saved[0])[0] == run(capsys, *argv, saved[1], *more)[0] == 0
-    one, other = map(joblib.load, saved)
+    one, other = map(sklearn_predtron.load, saved)
     assert np.array_equal(one.coef_, other.coef_) and one.t_ == other.t_ == epochs * N
 
 
@@ -149,7 +149,7 @@ def test_costs_are_shuffled_with_their_rows(capsys, fraud):
     order, given = np.random.default_rng(0).permutation(N), fraud.given(TRAIN)
     costs = {pair: column[order] for pair, column in given.items()}
     model = PredtronBinaryClassifier(norm="l2").partial_fit(fraud.X[order], fraud.y[order], classes=[0, 1], costs=costs)
-    assert np.allclose(joblib.load(saved).coef_, model.coef_, rtol=1e-9)
+    assert np.allclose(sklearn_predtron.load(saved).coef_, model.coef_, rtol=1e-9)
 
 
 def rewritten(text):
@@ -200,7 +200,7 @@ def test_rows_without_labels(capsys, fraud):
     saved, rows = fraud.train.parent / "m", fraud.train.parent / "rows"
     assert run(capsys, fraud.train, "--save", saved, "--quiet", "--no-compare")[0] == 0
     rows.write_text(unlabelled(fraud.test))
-    expected = joblib.load(saved).predict(fraud.X[TEST], costs=fraud.given(TEST))
+    expected = sklearn_predtron.load(saved).predict(fraud.X[TEST], costs=fraud.given(TEST))
     for argv in ([rows, "--costs"], ["--test", rows, "--test-costs"]):
         code, out, err = run(capsys, "--load", saved, *argv, fraud.test_costs, "--chunk", 7)
         assert (code, err) == (0, "")
@@ -216,7 +216,7 @@ def test_learning_goes_on_with_costs(capsys, fraud):
     assert run(capsys, fraud.test, "--load", saved, "--costs", fraud.test_costs, *argv[2:]) == (0, "", "")
     model = PredtronBinaryClassifier(norm="l2").partial_fit(fraud.X[TRAIN], fraud.y[TRAIN], classes=[0, 1])
     model.partial_fit(fraud.X[TEST], fraud.y[TEST], costs=fraud.given(TEST))
-    assert np.allclose(joblib.load(saved).coef_, model.coef_, rtol=1e-9)
+    assert np.allclose(sklearn_predtron.load(saved).coef_, model.coef_, rtol=1e-9)
 
 
 def test_words_and_pairs_left_out(capsys, tmp_path):
@@ -229,7 +229,7 @@ def test_words_and_pairs_left_out(capsys, tmp_path):
     saved = tmp_path / "m"
     argv = [data.train, "--costs", data.costs, "--test", data.test, "--test-costs", data.test_costs, *PLAIN, "--save", saved]
     ours = results(capsys, *argv, "--loss", f"{NAMES[2]}:{NAMES[0]}=9")[0]
-    model = joblib.load(saved)
+    model = sklearn_predtron.load(saved)
     named = np.array(NAMES)[data.y[TEST]]
     assert ours["held_out_cost"] == pytest.approx(model.sample_loss(data.X[TEST], named, costs=data.given(TEST)).mean())
     without = results(capsys, *argv)[0]
@@ -305,7 +305,7 @@ def test_files_side_by_side_are_scored_by_costs(capsys, fraud):
     saved = fraud.train.parent / "m"
     argv = [fraud.train, "--jobs", 1, "--test", fraud.test, "--test-costs", fraud.test_costs, "--json", "--save", saved]
     ours = results(capsys, *argv)[0]
-    model = joblib.load(saved)
+    model = sklearn_predtron.load(saved)
     assert ours["held_out_cost"] == pytest.approx(model.sample_loss(fraud.X[TEST], fraud.y[TEST], costs=fraud.given(TEST)).mean())
     err = usage_error(capsys, fraud.train, "--jobs", 1, "--costs", fraud.costs)
     assert "--costs is not for --jobs" in err and "accepted is --test-costs" in err
@@ -361,7 +361,7 @@ def test_in_a_stream_the_rows_before_it_are_kept(capsys, fraud):
         code, out, err = run(capsys, *argv)
         assert (code, out) == (1, "")
         assert f"{message}; the {kept} rounds before it are kept" in err
-        assert joblib.load(saved).t_ == kept
+        assert sklearn_predtron.load(saved).t_ == kept
 
 
 def test_a_compressed_file_that_ends_early(capsys, fraud):
@@ -409,10 +409,10 @@ def test_new_labels_have_no_costs(capsys, fraud):
 
 def test_a_model_without_probabilities(capsys, fraud):
     saved = fraud.train.parent / "m"
-    joblib.dump(PredtronBinaryClassifier(decision="learned", random_state=0).fit(fraud.X, fraud.y), saved)
+    PredtronBinaryClassifier(decision="learned", random_state=0).fit(fraud.X, fraud.y).save(saved)
     err = usage_error(capsys, fraud.test, "--load", saved, "--costs", fraud.test_costs)
     assert "--costs needs probabilities, and the model of --load has none" in err
-    joblib.dump(PredtronBinaryClassifier(reject=Reject(risk=0.1), random_state=0).fit(fraud.X, fraud.y), saved)
+    PredtronBinaryClassifier(reject=Reject(risk=0.1), random_state=0).fit(fraud.X, fraud.y).save(saved)
     err = usage_error(capsys, "--load", saved, "--test", fraud.test, "--test-costs", fraud.test_costs)
     assert "--test-costs does not go with reject.risk=0.1" in err and "accepted is --reject-cost" in err
 

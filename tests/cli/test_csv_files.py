@@ -4,12 +4,12 @@ import gzip
 import io
 import json
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+import sklearn_predtron
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier
 from sklearn_predtron.cli._csv_layout import CsvLayout
 from sklearn_predtron.cli._text_lines import TextLines
@@ -70,7 +70,7 @@ def test_numbers_are_learned_as_those_of_an_array(capsys, tables, tmp_path):
     model = learned(PredtronClassifier(), X.to_numpy(), y)
     ours, beside = json.loads(out)["results"]
     assert (code, err) == (0, "") and ours["rounds"] == beside["rounds"] == N and beside["learner"] == "Perceptron"
-    assert_array_equal(joblib.load(tmp_path / "m").coef_, model.coef_)
+    assert_array_equal(sklearn_predtron.load(tmp_path / "m").coef_, model.coef_)
     assert ours["held_out_score"] == pytest.approx(model.score(T.to_numpy(), z))
     assert_array_equal(np.loadtxt(tmp_path / "p"), model.predict(T.to_numpy()))
 
@@ -83,7 +83,7 @@ def test_words_and_missing_cells_are_learned_as_those_of_a_frame(capsys, tables,
     model = learned(PredtronBinaryClassifier(features=features), X, y)
     ours, beside = json.loads(out)["results"]
     assert (code, err) == (0, "") and beside["tested"] == TESTED
-    assert_array_equal(joblib.load(tmp_path / "m").coef_, model.coef_)
+    assert_array_equal(sklearn_predtron.load(tmp_path / "m").coef_, model.coef_)
     assert ours["held_out_score"] == pytest.approx(model.score(T, z)) and ours["held_out_score"] > 0.7
     assert (tmp_path / "p").read_text().split() == model.predict(T).tolist()
 
@@ -114,7 +114,7 @@ def test_ranks_that_are_words(capsys, tables, tmp_path):
     how = [tmp_path / "a.csv", "--task", "ordinal", "--save", tmp_path / "m", *OPTIONS]
     assert "ranks that are words need --classes" in usage_error(capsys, *how)
     assert run(capsys, *how, "--classes", "low", "mid", "top")[0] == 0
-    assert_array_equal(joblib.load(tmp_path / "m").coef_, learned(PredtronOrdinalClassifier(), X.to_numpy(), y).coef_)
+    assert_array_equal(sklearn_predtron.load(tmp_path / "m").coef_, learned(PredtronOrdinalClassifier(), X.to_numpy(), y).coef_)
 
 
 @pytest.mark.parametrize("epochs", [1, 3])
@@ -129,7 +129,7 @@ def test_several_files_and_epochs(capsys, tables, tmp_path, epochs):
     model, (X, y) = PredtronClassifier(), split(tables, "n", "group")[0]
     for _ in range(epochs):
         learned(model, X.to_numpy(), y)
-    assert_array_equal(joblib.load(tmp_path / "m").coef_, model.coef_)
+    assert_array_equal(sklearn_predtron.load(tmp_path / "m").coef_, model.coef_)
 
 
 # ------------------------------------------------------------------------------------------------------------ what files are
@@ -155,7 +155,7 @@ def test_ways_to_write_a_table(capsys, tables, tmp_path, name, form):
     options = [*OPTIONS, *([] if "." in name else ["--format", "csv"])]
     code, *_ = run(capsys, tmp_path / name, "--save", tmp_path / "m", *options)
     assert code == 0
-    assert_array_equal(joblib.load(tmp_path / "m").coef_, learned(PredtronClassifier(), X.to_numpy(), y).coef_)
+    assert_array_equal(sklearn_predtron.load(tmp_path / "m").coef_, learned(PredtronClassifier(), X.to_numpy(), y).coef_)
 
 
 def test_the_column_of_the_labels(capsys, tmp_path):
@@ -173,7 +173,7 @@ def test_the_column_of_the_labels(capsys, tmp_path):
             X = frame.drop(columns=frame.columns[column]).to_numpy(dtype=float)
             kind = PredtronClassifier if len(np.unique(y)) > 2 else PredtronBinaryClassifier
             assert code == 0
-            assert_array_equal(joblib.load(tmp_path / "m").coef_, learned(kind(), X, y).coef_)
+            assert_array_equal(sklearn_predtron.load(tmp_path / "m").coef_, learned(kind(), X, y).coef_)
     message = usage_error(capsys, tmp_path / "a.csv", "--label", "z")
     assert f"--label='z' is no column of {tmp_path / 'a.csv'}; accepted are '1', '2', '3', '4', first, last" in message
 
@@ -230,7 +230,7 @@ def test_a_saved_model_predicts_and_goes_on(capsys, tables, tmp_path, standard_i
     code, out, _ = run(capsys, "--load", tmp_path / "m", "--test", tables / "test-w.csv", "--json")
     assert json.loads(out)["results"][0]["held_out_score"] == pytest.approx(model.score(T, z))
     run(capsys, "--load", tmp_path / "m", tables / "test-w.csv", "--save", tmp_path / "on", *OPTIONS)
-    assert_array_equal(joblib.load(tmp_path / "on").coef_, learned(model, T, z).coef_)
+    assert_array_equal(sklearn_predtron.load(tmp_path / "on").coef_, learned(model, T, z).coef_)
 
 
 @pytest.mark.parametrize("names", [True, False])
@@ -249,7 +249,7 @@ def test_a_model_of_pythons_reads_tables(capsys, tables, tmp_path):
     (X, y), (T, z) = split(tables, "n", "group")
     for frame, features in ((X, None), (X, "piecewise"), (X.to_numpy(), None)):
         model = PredtronClassifier(features=features, cv=0).fit(frame, y)
-        joblib.dump(model, tmp_path / "m")
+        model.save(tmp_path / "m")
         code, out, err = run(capsys, "--load", tmp_path / "m", "--test", tables / "test-n.csv", "--json")
         expected = model.score(T if hasattr(frame, "columns") else T.to_numpy(), z)
         assert code == 0 and json.loads(out)["results"][0]["held_out_score"] == pytest.approx(expected)
@@ -270,12 +270,12 @@ def test_what_a_saved_model_fixes(capsys, tables, tmp_path):
         (tmp_path / "a.csv").write_text(text)
         code, _, err = run(capsys, *load, tmp_path / "a.csv")
         assert code == 1 and reason in err and err.count("\n") == 1
-    joblib.load(tmp_path / "m")
-    broken = joblib.load(tmp_path / "m")
+    sklearn_predtron.load(tmp_path / "m")
+    broken = sklearn_predtron.load(tmp_path / "m")
     known = broken.file_format_
     for damaged in ({"kinds": ["number"]}, {"names": 5}, {"names": ["pay"]}, {"names": ["pay", 3]}):
         broken.file_format_ = {**known, **damaged}
-        joblib.dump(broken, tmp_path / "odd")
+        broken.save(tmp_path / "odd")
         assert "says of its files" in usage_error(capsys, "--load", tmp_path / "odd", tables / "test-n.csv")
 
 
@@ -294,7 +294,7 @@ def test_lines_of_spaces_are_left_out(capsys, tmp_path):
     for name, blanks in (("bare", ("", "")), ("blank", ("   \n", "\n \t\n"))):
         (tmp_path / f"{name}.csv").write_text(rows.format(*blanks))
         assert run(capsys, tmp_path / f"{name}.csv", "--save", tmp_path / name, *OPTIONS)[0] == 0
-    assert_array_equal(joblib.load(tmp_path / "blank").coef_, joblib.load(tmp_path / "bare").coef_)
+    assert_array_equal(sklearn_predtron.load(tmp_path / "blank").coef_, sklearn_predtron.load(tmp_path / "bare").coef_)
 
 
 @pytest.mark.parametrize(
@@ -351,7 +351,7 @@ def test_usage_errors(capsys, tables, tmp_path):
     assert "has the labels [0]; at least two are needed" in usage_error(capsys, tmp_path / "a.csv")
     (tmp_path / "a.csv").write_text("a,y\n1,x\n2,0\n")
     assert run(capsys, tmp_path / "a.csv", "--save", tmp_path / "m")[0] == 0
-    assert joblib.load(tmp_path / "m").classes_.tolist() == ["0", "x"]
+    assert sklearn_predtron.load(tmp_path / "m").classes_.tolist() == ["0", "x"]
     assert "--max-classes is 2" in usage_error(capsys, train, "--max-classes", 2)
     (tmp_path / "bare.csv").write_text("pay,age\n1,2\n")
     message = usage_error(capsys, train, tmp_path / "bare.csv")

@@ -2,13 +2,13 @@
 
 import json
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import dump_svmlight_file, make_friedman1
 
+import sklearn_predtron
 from sklearn_predtron import (
     PredtronBinaryClassifier,
     PredtronClassifier,
@@ -45,7 +45,7 @@ def test_rows_are_learned_as_those_of_an_array(capsys, tables, tmp_path, feature
     model, y = PredtronBinaryClassifier(features=features), (GRADE > 1).astype(int)
     for i in range(0, N, CHUNK):
         model.partial_fit(X[i : min(i + CHUNK, N)], y[i : min(i + CHUNK, N)], classes=[0, 1])
-    assert_array_equal(joblib.load(tmp_path / "model").coef_, model.coef_)
+    assert_array_equal(sklearn_predtron.load(tmp_path / "model").coef_, model.coef_)
     assert code == 0 and json.loads(out)["results"][0]["held_out_score"] == pytest.approx(model.score(X[N:], y[N:]))
 
 
@@ -76,7 +76,7 @@ def test_other_tasks(capsys, tables, tmp_path, kind, name, options):
         of_rows = {} if ids is None else {ids: IDS[part]}
         model.partial_fit(X[part], GRADE[part], **of_rows, **({} if kind is PredtronRanker else {"classes": [0, 1, 2]}))
     assert code == 0
-    assert_array_equal(joblib.load(tmp_path / "model").coef_, model.coef_)
+    assert_array_equal(sklearn_predtron.load(tmp_path / "model").coef_, model.coef_)
 
 
 def test_costs_of_rows_beside_the_usual_learner(capsys, tables, tmp_path):
@@ -93,12 +93,12 @@ def test_costs_of_rows_beside_the_usual_learner(capsys, tables, tmp_path):
 def test_a_saved_map_predicts_and_goes_on(capsys, tables, tmp_path):
     saved, on, out = tmp_path / "saved", tmp_path / "on", tmp_path / "out"
     assert run(capsys, tables / "train-two", "--features", "piecewise", "--save", saved, "--no-compare")[0] == 0
-    model = joblib.load(saved)
+    model = sklearn_predtron.load(saved)
     code, _, _ = run(capsys, "--load", saved, "--test", tables / "test-two", "--predictions", out, "--proba")
     assert code == 0
     assert_allclose(np.loadtxt(out), model.predict_proba(X[N:]), atol=1e-6)
     assert run(capsys, "--load", saved, tables / "test-two", "--no-shuffle", "--save", on)[0] == 0
-    assert_array_equal(joblib.load(on).coef_, model.partial_fit(X[N:], (GRADE[N:] > 1).astype(int)).coef_)
+    assert_array_equal(sklearn_predtron.load(on).coef_, model.partial_fit(X[N:], (GRADE[N:] > 1).astype(int)).coef_)
 
 
 def test_columns_that_training_did_not_have_are_left_out(capsys, tables, tmp_path):
@@ -123,7 +123,7 @@ def test_what_is_refused(capsys, tables, tmp_path):
     fitted = PredtronBinaryClassifier(features="piecewise", cv=0).fit(table, [0, 1, 1] * 4)
     begun = PredtronBinaryClassifier(features="piecewise").partial_fit(table, [0, 1, 1] * 4, classes=[0, 1])
     for loaded in (fitted, begun):
-        joblib.dump(loaded, model)
+        loaded.save(model)
         message = usage_error(capsys, "--load", model, "--test", train)
         assert "holds a PredtronBinaryClassifier of a table with categories" in message and "tables of numbers" in message
     assert "--features is fixed by the estimator of --load" in usage_error(

@@ -17,10 +17,14 @@ import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from sklearn.datasets import dump_svmlight_file
+from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
-from sklearn_predtron.cli import _data_files
+import sklearn_predtron
+from sklearn_predtron import PredtronClassifier
+from sklearn_predtron._support import array_file
+from sklearn_predtron.cli import _data_files, _file_job
 from sklearn_predtron.cli import _main as job
+from sklearn_predtron.norms import RKHS
 
 FORM = ["--features", 6, "--classes", 0, 1, 2]
 HUGE = ["".join(f" {j + 1}:{sign}1.7e308" for j, sign in enumerate(signs)) for signs in itertools.product(["", "-"], repeat=6)]
@@ -211,7 +215,7 @@ def test_nothing_to_score(capsys, files, pipe, tmp_path, data):
     assert not (tmp_path / "model").exists()
     end = pipe(b"")
     code, rows, err = run(capsys, *arguments, end)  # which is not looked into before
-    assert code == 1 and rows[0][0] != "0" and joblib.load(tmp_path / "model").t_ > 0
+    assert code == 1 and rows[0][0] != "0" and sklearn_predtron.load(tmp_path / "model").t_ > 0
     assert err == f"error: --test={end!r} has no rows; there is no held-out score\n"
 
 
@@ -227,7 +231,7 @@ def test_scores_that_overflow(capsys, files, tmp_path, kind):
     arguments = [*large, "--save", tmp_path / "model", "--predictions", tmp_path / "p"]
     code, rows, err = run(capsys, files["a" + kind], *arguments, "--test", path)
     before = run(capsys, files["a" + kind], *large, "--test", files["test" + kind])
-    assert code == 1 and rows == before[1] and joblib.load(tmp_path / "model").t_ > 0
+    assert code == 1 and rows == before[1] and sklearn_predtron.load(tmp_path / "model").t_ > 0
     where = "line 61: in the chunk that begins here" if kind == "" else "in the chunk that begins with qid:9"
     assert where in err and "the scores overflow; scale the features down; the held-out score is of the rows before it" in err
     assert err.count("\n") == 1 and len((tmp_path / "p").read_text().splitlines()) == 60
@@ -238,7 +242,37 @@ def test_a_file_that_is_no_model(capsys, files, tmp_path, text):
     (tmp_path / "model").write_text(text)
     message = usage_error(capsys, files["a"], "--load", tmp_path / "model")
     assert "holds no fitted estimator (" in message
-    assert "; accepted are files that --save or joblib.dump wrote" in message
+    assert "; accepted are files that --save wrote, and with --pickle files that joblib.dump wrote, if you" in message
+    message = usage_error(capsys, files["a"], "--load", tmp_path / "model", "--pickle")
+    assert "holds no fitted estimator (" in message and "; accepted are files that joblib.dump wrote" in message
+    assert "--pickle needs --load" in usage_error(capsys, files["a"], "--pickle")
+
+
+class Opened:
+    """Runs as it is unpickled."""
+
+    def __reduce__(self):
+        return os.mkdir, ("opened",)
+
+
+def test_a_pickle_is_read_only_if_it_is_trusted(capsys, files, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    joblib.dump(Opened(), "model")
+    assert "no model file that this version wrote" in usage_error(capsys, files["a"], "--load", "model")
+    assert not os.path.exists("opened")
+    assert "holds no fitted estimator" in usage_error(capsys, files["a"], "--load", "model", "--pickle")
+    assert os.path.exists("opened")
+    X, y = load_svmlight_file(files["a"])
+    joblib.dump(PredtronClassifier(norm="l2").fit(X, y), "model")
+    assert run(capsys, files["a"], "--load", "model", "--pickle", "--save", "on")[0] == 0
+    assert sklearn_predtron.load("on").t_ > 0
+    joblib.dump(PredtronClassifier(norm=RKHS(linear)).fit(X, y), "model")
+    message = usage_error(capsys, files["a"], "--load", "model", "--pickle", "--save", "on")
+    assert "that --save cannot write: norm__kernel=" in message
+
+
+def linear(A, B):
+    return np.asarray((A @ B.T).todense() if hasattr(A, "todense") else A @ B.T)
 
 
 @pytest.mark.parametrize("data", ["a", "aq"])
@@ -286,7 +320,7 @@ def test_arguments_at_the_ends_of_their_ranges(capsys, files):
 def test_predictions_on_a_full_disk(capsys, files, tmp_path):
     arguments = [files["a"], "--test", files["test"], "--save", tmp_path / "model"]
     code, rows, err = run(capsys, *arguments, "--predictions", "/dev/full")
-    assert code == 1 and rows == run(capsys, *arguments)[1] and joblib.load(tmp_path / "model").t_ == 200
+    assert code == 1 and rows == run(capsys, *arguments)[1] and sklearn_predtron.load(tmp_path / "model").t_ == 200
     assert err == "error: --predictions='/dev/full': No space left on device; the held-out score is of the rows before it\n"
 
 
@@ -336,7 +370,7 @@ def test_saving_keeps_the_link_and_the_mode(capsys, files, tmp_path):
     assert model.stat().st_mode & 0o777 == 0o640
     model.chmod(0o604)
     assert run(capsys, files["a"], "--load", tmp_path / "link", "--save", tmp_path / "link")[0] == 0
-    assert (tmp_path / "link").is_symlink() and joblib.load(model).t_ == 400
+    assert (tmp_path / "link").is_symlink() and sklearn_predtron.load(model).t_ == 400
     assert model.stat().st_mode & 0o777 == 0o604 and os.listdir(tmp_path / "folder") == ["model"]
 
 
@@ -349,7 +383,7 @@ def test_saving_replaces_files_only(capsys, files, tmp_path, monkeypatch, kind):
         path.symlink_to(path if "itself" in kind else other / "model" if "no" in kind else other)
     if "pipe" in kind:
         os.mkfifo(other if "link" in kind else path)
-    monkeypatch.setattr(job, "run_files", None)  # before anything is learned
+    monkeypatch.setattr(_file_job, "run_files", None)  # before anything is learned
     before = sorted(os.listdir(tmp_path))
     path = path / "model" if kind == "no folder" else path
     assert f"--save={str(path)!r} is not a file that can be written" in usage_error(capsys, files["a"], "--save", path)
@@ -360,13 +394,12 @@ def test_saving_replaces_files_only(capsys, files, tmp_path, monkeypatch, kind):
     "error", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()], ids=["full", "stopped"]
 )
 def test_a_failed_write_leaves_what_was_there(capsys, files, tmp_path, monkeypatch, error):
-    def dump(model, file):
-        file.write(b"half")
+    def fail(parts):
         raise error
 
     path = tmp_path / "model"
     path.write_text("old")
-    monkeypatch.setattr(joblib, "dump", dump)
+    monkeypatch.setattr(array_file, "sum_of", fail)
     code, rows, err = run(capsys, files["a"], "--test", files["test"], "--save", path)
     assert path.read_text() == "old" and os.listdir(tmp_path) == ["model"] and err.count("\n") == 1
     if isinstance(error, OSError):
@@ -397,7 +430,7 @@ def test_nobody_reads_the_table(files, tmp_path, arguments):
     done = program(*words, stdout=writing)
     os.close(writing)
     assert (done.returncode, done.stderr) == (141, "")
-    assert arguments != "learn" or joblib.load(tmp_path / "model").t_ == 200
+    assert arguments != "learn" or sklearn_predtron.load(tmp_path / "model").t_ == 200
 
 
 def test_nobody_reads_the_errors(files, tmp_path):
@@ -407,14 +440,14 @@ def test_nobody_reads_the_errors(files, tmp_path):
     path.write_bytes(content(files["a"]) + b"oops\n")
     done = program(path, "--save", tmp_path / "model", stdout=subprocess.DEVNULL, stderr=writing)
     os.close(writing)
-    assert done.returncode == 1 and joblib.load(tmp_path / "model").t_ == 200
+    assert done.returncode == 1 and sklearn_predtron.load(tmp_path / "model").t_ == 200
 
 
 def test_standard_output_on_a_full_disk(files, tmp_path):
     with open("/dev/full", "w") as full:
         done = program(files["a"], "--save", tmp_path / "model", stdout=full)
     assert done.returncode == 1 and done.stderr == "error: standard output: No space left on device\n"
-    assert joblib.load(tmp_path / "model").t_ == 200
+    assert sklearn_predtron.load(tmp_path / "model").t_ == 200
 
 
 def test_a_name_that_cannot_be_written(files, tmp_path):
@@ -430,7 +463,7 @@ def test_a_name_that_cannot_be_written(files, tmp_path):
 
 def test_no_standard_output_at_all(files, tmp_path):
     done = program(files["a"], "--save", tmp_path / "model", preexec_fn=partial(os.close, 1))
-    assert (done.returncode, done.stderr) == (0, "") and joblib.load(tmp_path / "model").t_ == 200
+    assert (done.returncode, done.stderr) == (0, "") and sklearn_predtron.load(tmp_path / "model").t_ == 200
 
 
 # ------------------------------------------------------------------------------------------------------------ byte order mark
@@ -443,4 +476,4 @@ def test_a_byte_order_mark(capsys, files, pipe, tmp_path):
         expected = run(capsys, files[name], "--save", tmp_path / "file")
         for train in (path, pipe(content(path))):
             assert run(capsys, train, "--save", tmp_path / "bom") == expected
-            assert_array_equal(joblib.load(tmp_path / "bom").coef_, joblib.load(tmp_path / "file").coef_)
+            assert_array_equal(sklearn_predtron.load(tmp_path / "bom").coef_, sklearn_predtron.load(tmp_path / "file").coef_)

@@ -1,6 +1,5 @@
 """The main job on files whose width and labels nobody knows: --grow."""
 
-import joblib
 import numpy as np
 import pytest
 from cli_cases import run as run_of
@@ -9,6 +8,7 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
+import sklearn_predtron
 from sklearn_predtron import PredtronClassifier
 from sklearn_predtron.cli import _main as job
 
@@ -38,7 +38,7 @@ def test_features_and_labels_that_appear_widen_the_model(data, tmp_path):
     X, y = data
     train, model = written(tmp_path / "train.svm", X, y), tmp_path / "model"
     run(train, "--grow", "--chunk", 50, "--no-shuffle", "--save", model)
-    found, expected = joblib.load(model), PredtronClassifier(norm="l2")
+    found, expected = sklearn_predtron.load(model), PredtronClassifier(norm="l2")
     for first in range(0, 300, 50):
         part = sparse.csr_matrix(X[first : first + 50])
         width, labels = part.indices.max() + 1, np.unique(y[first : first + 50])
@@ -59,7 +59,7 @@ def test_rows_wait_for_a_second_label(data, chunk, tmp_path):
     order = np.argsort(y, kind="stable")
     train = written(tmp_path / "train.svm", X[order], y[order])
     run(train, "--grow", "--chunk", chunk, "--no-shuffle", "--average", "linear", "--save", tmp_path / "model")
-    found = joblib.load(tmp_path / "model")
+    found = sklearn_predtron.load(tmp_path / "model")
     expected = PredtronClassifier(norm="l2", average="linear").partial_fit(
         sparse.csr_matrix(X[order, :6]), y[order], classes=[1, 5]
     )
@@ -82,7 +82,7 @@ def test_what_training_did_not_have_is_left_out_of_the_test(data, tmp_path, caps
     train, model = written(tmp_path / "train.svm", X[:100], y[:100]), tmp_path / "model"
     test = written(tmp_path / "test.svm", X[200:], np.where(y[200:] > 5, 5, y[200:]).clip(1, 5) // 4 * 4 + 1)
     run(train, "--grow", "--test", test, "--save", model, "--predictions", tmp_path / "found")
-    expected = joblib.load(model).predict(np.ascontiguousarray(X[200:, :6]))
+    expected = sklearn_predtron.load(model).predict(np.ascontiguousarray(X[200:, :6]))
     assert_array_equal(np.loadtxt(tmp_path / "found"), expected)
     assert "held-out score" in capsys.readouterr().out
 
@@ -94,7 +94,7 @@ def test_a_loaded_model_goes_on(data, tmp_path):
     run(one, "--grow", "--chunk", 100, "--no-shuffle", "--save", model)
     run(two, "--grow", "--chunk", 100, "--no-shuffle", "--load", model, "--save", model)
     run(whole, "--grow", "--chunk", 100, "--no-shuffle", "--save", other)
-    assert_array_equal(joblib.load(model).coef_, joblib.load(other).coef_)
+    assert_array_equal(sklearn_predtron.load(model).coef_, sklearn_predtron.load(other).coef_)
 
 
 @pytest.mark.parametrize("task", ["binary", "rank", "sequence", "multilabel", "ordinal"])
@@ -103,7 +103,7 @@ def test_every_task_grows_in_width(data, task, tmp_path):
     more = ["--classes", 0, 1] if task != "rank" else []
     train = written(tmp_path / "train.svm", X, (y > 3).astype(int), query_id=np.arange(300) // 5)
     run(train, "--grow", "--chunk", 50, "--task", task, "--save", tmp_path / "model", "--epochs", 2, *more)
-    assert joblib.load(tmp_path / "model").n_features_in_ == 40
+    assert sklearn_predtron.load(tmp_path / "model").n_features_in_ == 40
 
 
 @pytest.mark.parametrize(
@@ -141,10 +141,11 @@ def test_labels_that_are_no_classes_end_the_job(tmp_path, capsys, form):
         "--max-classes is 13; labels are classes, and a larger --max-classes takes more of them; the 20 rounds before it are "
         f"kept, in {tmp_path / 'm'}\n"
     )
-    assert len(joblib.load(tmp_path / "m").classes_) == 4
+    assert len(sklearn_predtron.load(tmp_path / "m").classes_) == 4
     code, _, err = run_of(capsys, *how, "--max-classes", 14)
-    assert code == 1 and "line 31" in err and "24 distinct labels" in err and len(joblib.load(tmp_path / "m").classes_) == 14
-    assert run_of(capsys, *how, "--max-classes", 24) == (0, "", "") and len(joblib.load(tmp_path / "m").classes_) == 24
+    assert code == 1 and "line 31" in err and "24 distinct labels" in err
+    assert len(sklearn_predtron.load(tmp_path / "m").classes_) == 14
+    assert run_of(capsys, *how, "--max-classes", 24) == (0, "", "") and len(sklearn_predtron.load(tmp_path / "m").classes_) == 24
     code, _, err = run_of(capsys, tmp_path / "ids.svm", "--grow", "--load", tmp_path / "m", "--max-classes", 3, "--quiet")
     assert (code, err) == (0, "")  # none of its labels is new
 
@@ -172,4 +173,4 @@ def test_labels_that_are_named_are_not_found(capsys, tmp_path):
     code, _, err = run_of(
         capsys, tmp_path / "t.svm", "--classes", *range(n), "--epochs", 1, "--no-compare", "--quiet", "--save", tmp_path / "m"
     )
-    assert (code, err) == (0, "") and len(joblib.load(tmp_path / "m").classes_) == n
+    assert (code, err) == (0, "") and len(sklearn_predtron.load(tmp_path / "m").classes_) == n

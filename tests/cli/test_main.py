@@ -18,6 +18,7 @@ from sklearn.metrics import f1_score
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.preprocessing import MultiLabelBinarizer
 
+import sklearn_predtron
 from sklearn_predtron import (
     PredtronBinaryClassifier,
     PredtronClassifier,
@@ -102,7 +103,7 @@ def test_one_pass_is_partial_fit(capsys, files, tmp_path):
     assert ours["progressive loss"] == f"{model.progressive_loss_:.4f}"
     assert ours["last iterate"] == f"{model.cumulative_loss_ / 200:.4f}"
     assert ours["held-out score"] == f"{model.score(X_test, y_test):.4f}"
-    assert_array_equal(joblib.load(saved).coef_, model.coef_)
+    assert_array_equal(sklearn_predtron.load(saved).coef_, model.coef_)
     assert_array_equal(np.loadtxt(tmp_path / "p"), model.predict(X_test))
     expected = Perceptron(shuffle=False).partial_fit(X, y, classes=np.unique(y))
     assert baseline["held-out score"] == f"{expected.score(X_test, y_test):.4f}"
@@ -181,7 +182,7 @@ def test_load_goes_on(capsys, files, tmp_path):
     code, rows, _ = run(capsys, files["b"], "--no-shuffle", "--load", model, "--save", model, "--test", files["test"])
     assert code == 0 and len(rows) == 1 and rows[0]["rounds"] == "150"
     _, (whole, _), _ = run(capsys, files["ab"], "--no-shuffle", "--save", both, "--chunk", 17, "--test", files["test"])
-    continued, at_once = joblib.load(model), joblib.load(both)
+    continued, at_once = sklearn_predtron.load(model), sklearn_predtron.load(both)
     assert continued.t_ == at_once.t_ == 350
     assert_array_equal(continued.coef_, at_once.coef_)
     assert_array_equal(continued.last_coef_, at_once.last_coef_)
@@ -197,7 +198,7 @@ def test_load_takes_parameters_and_the_base_of_indices(capsys, tmp_path, files):
     later = tmp_path / "later.svm"
     later.write_text("2 1:1 2:1\n")
     code, _, _ = run(capsys, later, "--load", model, "--save", model, "--update", "loss_driven", "--average", 5)
-    found = joblib.load(model)
+    found = sklearn_predtron.load(model)
     assert code == 0 and found.t_ == 4 and found.n_features_in_ == 3 and found.update == "loss_driven" and found.average == 5.0
 
 
@@ -206,7 +207,7 @@ def test_shuffles_and_epochs(capsys, files, tmp_path):
     for seed in (0, 0, 1):
         code, (ours, _), _ = run(capsys, files["a"], "--epochs", 3, "--seed", seed, "--save", tmp_path / "model", "--chunk", 50)
         assert code == 0 and ours["rounds"] == "600"
-        models.append(joblib.load(tmp_path / "model").coef_)
+        models.append(sklearn_predtron.load(tmp_path / "model").coef_)
     assert_array_equal(models[0], models[1])
     assert not np.array_equal(models[0], models[2])
 
@@ -230,7 +231,7 @@ def test_width_and_base_are_of_what_is_learned(capsys, tmp_path):
     train.write_text("1 1:1\n2 2:1\n")
     test.write_text("1 1:1 7:2\n")
     code, *_ = run(capsys, train, "--test", test, "--save", tmp_path / "model")
-    assert code == 0 and joblib.load(tmp_path / "model").n_features_in_ == 2
+    assert code == 0 and sklearn_predtron.load(tmp_path / "model").n_features_in_ == 2
     test.write_text("1 0:1\n")
     code, _, err = run(capsys, train, "--test", test)
     assert code == 1 and "line 1: at '0:1': the indices count from 1" in err
@@ -242,7 +243,7 @@ def test_costs_and_reject(capsys, files, tmp_path):
         capsys, files["a2"], "--test", files["test2"], "--loss=-1:1=5", "--reject-cost", 0.4, "--reject-label", 0, "--save", saved
     )
     X_test, y_test = load_svmlight_file(files["test2"], n_features=12)
-    model = joblib.load(saved)
+    model = sklearn_predtron.load(saved)
     assert code == 0 and isinstance(model, PredtronBinaryClassifier)
     assert model.loss == {(-1.0, 1.0): 5.0}
     assert ours["held-out score"] == f"{model.score(X_test, y_test):.4f}"
@@ -260,8 +261,8 @@ def test_ranks(capsys, files, tmp_path, loss):
     expected = PredtronOrdinalClassifier(norm="scaled", loss=costs)
     expected.partial_fit(X, y, classes=[0, 1, 2])
     assert (code, err) == (0, "")
-    assert ours["learner"] == "PredtronOrdinalClassifier" and joblib.load(saved).loss == expected.loss
-    assert_array_equal(joblib.load(saved).coef_, expected.coef_)
+    assert ours["learner"] == "PredtronOrdinalClassifier" and sklearn_predtron.load(saved).loss == expected.loss
+    assert_array_equal(sklearn_predtron.load(saved).coef_, expected.coef_)
     assert_array_equal(np.loadtxt(tmp_path / "p"), expected.predict(X_test))
     assert ours["held-out score"] == f"{expected.score(X_test, y_test):.4f}"
     distance = np.abs(Perceptron(shuffle=False).partial_fit(X, y, classes=[0, 1, 2]).predict(X_test) - y_test)
@@ -272,13 +273,12 @@ def test_ranks(capsys, files, tmp_path, loss):
 def test_ranks_go_on_in_the_order_of_their_categories(capsys, files, tmp_path):
     model = tmp_path / "model"
     X, y = load_svmlight_file(files["a"], n_features=12)
-    joblib.dump(
-        PredtronOrdinalClassifier(categories=[1.0, 0.0, 2.0], representation="shared", update="prank", cv=0).fit(X, y), model
-    )
+    ordered = PredtronOrdinalClassifier(categories=[1.0, 0.0, 2.0], representation="shared", update="prank", cv=0)
+    ordered.fit(X, y).save(model)
     code, (ours, baseline), _ = run(capsys, files["b"], "--load", model, "--test", files["test"], "--save", model, "--compare")
-    assert code == 0 and joblib.load(model).t_ == 2000 + 150
+    assert code == 0 and sklearn_predtron.load(model).t_ == 2000 + 150
     X_test, y_test = load_svmlight_file(files["test"], n_features=12)
-    assert ours["held-out score"] == f"{joblib.load(model).score(X_test, y_test):.4f}"
+    assert ours["held-out score"] == f"{sklearn_predtron.load(model).score(X_test, y_test):.4f}"
     assert baseline["held-out score"] != "-"
 
 
@@ -316,7 +316,7 @@ def test_sets_of_labels(capsys, sets, tmp_path, loss):
     model = PredtronMultilabelClassifier(norm="scaled", loss=loss)
     model.partial_fit(sparse.csr_matrix(X), Y)  # as of files: rounding decides ties
     assert (code, err) == (0, "")
-    assert_allclose(joblib.load(tmp_path / "model").coef_, model.coef_)
+    assert_allclose(sklearn_predtron.load(tmp_path / "model").coef_, model.coef_)
     assert ours["progressive loss"] == f"{model.progressive_loss_:.4f}"
     assert ours["last iterate"] == f"{model.cumulative_loss_ / 200:.4f}"
     assert ours["held-out score"] == f"{model.score(X_test, Y_test):.4f}"
@@ -334,9 +334,9 @@ def test_sets_of_labels_go_on(capsys, sets, tmp_path):
     code, *_ = run(capsys, sets["a"], "--task", "multilabel", *form, "--save", model, "--no-shuffle")
     scanned = run(capsys, sets["a"], "--task", "multilabel", "--save", tmp_path / "scanned", "--no-shuffle")[0]
     assert code == scanned == 0
-    assert_array_equal(joblib.load(model).coef_, joblib.load(tmp_path / "scanned").coef_)
+    assert_array_equal(sklearn_predtron.load(model).coef_, sklearn_predtron.load(tmp_path / "scanned").coef_)
     code, rows, _ = run(capsys, sets["a"], "--load", model, "--save", model, "--test", sets["test"], "--predictions", p)
-    found = joblib.load(model)
+    found = sklearn_predtron.load(model)
     assert code == 0 and len(rows) == 1 and found.t_ == 400
     assert_array_equal(found.svmlight_labels_, [10, 20, 30, 40])
     assert_array_equal(sets_of(p), found.predict(sets["of test"][0]).toarray())  # labels of files are sparse
@@ -347,11 +347,11 @@ def test_sets_of_labels_go_on(capsys, sets, tmp_path):
 
 def test_sets_of_labels_without_names_are_of_their_columns(capsys, tmp_path):
     model = tmp_path / "model"
-    joblib.dump(PredtronMultilabelClassifier().fit([[1.0], [2.0]], [[0, 1], [1, 1]]), model)
+    PredtronMultilabelClassifier().fit([[1.0], [2.0]], [[0, 1], [1, 1]]).save(model)
     code, rows, _ = run(capsys, write(tmp_path, "1 1:1\n0,1 1:2\n"), "--load", model, "--save", model)
     assert code == 0 and rows[0]["rounds"] == "2"
-    assert_array_equal(joblib.load(model).svmlight_labels_, [0, 1])
-    joblib.dump(PredtronMultilabelClassifier().fit([[1.0], [2.0]], [0, 1]), model)
+    assert_array_equal(sklearn_predtron.load(model).svmlight_labels_, [0, 1])
+    PredtronMultilabelClassifier().fit([[1.0], [2.0]], [0, 1]).save(model)
     assert "of one label; at least two are needed" in usage_error(capsys, "--load", model, "--test", tmp_path / "small.svm")
 
 
@@ -381,7 +381,7 @@ def test_broken_line(capsys, files, tmp_path):
     assert ours["rounds"] == "119" and ours["held-out score"] != "-"
     X, y = load_svmlight_file(files["a"], n_features=12)
     expected = PredtronClassifier(norm="scaled").partial_fit(X[:119], y[:119], classes=[0, 1, 2])
-    assert_array_equal(joblib.load(saved).coef_, expected.coef_)
+    assert_array_equal(sklearn_predtron.load(saved).coef_, expected.coef_)
 
 
 def test_broken_line_in_test(capsys, files, tmp_path):
@@ -420,7 +420,7 @@ def test_stopped_while_learning(capsys, files, tmp_path, monkeypatch, stop, code
     monkeypatch.setattr(PredtronClassifier, "partial_fit", learn_twice)
     found, (ours, _), err = run(capsys, files["a"], "--chunk", 50, "--save", tmp_path / "model", "--test", files["test"])
     assert found == code and message in err and ours["rounds"] == "100"
-    assert joblib.load(tmp_path / "model").t_ == 100
+    assert sklearn_predtron.load(tmp_path / "model").t_ == 100
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
@@ -441,7 +441,7 @@ def test_usage_errors(capsys, files, tmp_path):
     assert "--classes is fixed by the estimator" in usage_error(capsys, a, "--load", model, "--classes", 1, 2)
     assert "'nowhere.svm' is not a file that can be read" in usage_error(capsys, "nowhere.svm")
     assert "is not a file that can be written" in usage_error(capsys, a, "--save", tmp_path / "no" / "model")
-    assert "holds a Perceptron; accepted are PredtronBinary" in usage_error(capsys, a, "--load", model)
+    assert "holds a Perceptron; accepted are PredtronBinary" in usage_error(capsys, a, "--load", model, "--pickle")
     assert "holds no fitted estimator" in usage_error(capsys, a, "--load", a)
     assert "at least two are needed" in usage_error(capsys, write(tmp_path, "1 1:1\n"))
     assert "Only binary classification is supported" in usage_error(capsys, a, "--task", "binary")
@@ -515,9 +515,10 @@ def test_interrupts_while_modules_are_imported(tmp_path, ignored):
         + ("signal.signal(signal.SIGINT, signal.SIG_IGN)\n" if ignored else "")
         + "sys.meta_path.insert(0, Finder())\n"
     )
+    (tmp_path / "train.svm").write_text("1 1:1\n0 2:1\n")
     path = os.pathsep.join([str(tmp_path), os.getcwd(), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
-        [sys.executable, "-m", "sklearn_predtron", "--version"],
+        [sys.executable, "-m", "sklearn_predtron", str(tmp_path / "train.svm"), "--quiet"],
         env={**os.environ, "PYTHONPATH": path},
         capture_output=True,
         text=True,

@@ -2,7 +2,6 @@
 
 import json
 
-import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -10,6 +9,7 @@ from sklearn.datasets import dump_svmlight_file
 from sklearn.feature_extraction import FeatureHasher
 from sklearn.linear_model import Perceptron
 
+import sklearn_predtron
 from sklearn_predtron import PredtronBinaryClassifier, PredtronBipartiteClassifier, PredtronClassifier, PredtronOrdinalClassifier
 from tests.cli_cases import run, usage_error
 
@@ -60,7 +60,7 @@ def test_objects_are_learned_as_they_are_hashed(capsys, objects, standard_input)
     code, out, err = run(capsys, folder / "train.jsonl", "--test", folder / "test.jsonl", *OPTIONS, *saved)
     model, (ours, beside) = learned(PredtronBinaryClassifier(norm="l2"), X, y), json.loads(out)["results"]
     assert (code, err) == (0, "") and ours["held_out_score"] == pytest.approx(model.score(T, z))
-    assert_array_equal(joblib.load(folder / "m").coef_, model.coef_)
+    assert_array_equal(sklearn_predtron.load(folder / "m").coef_, model.coef_)
     assert beside["held_out_score"] == Perceptron(shuffle=False).partial_fit(X, y, classes=["no", "yes"]).score(T, z)
     lines = "".join(f"{label}\n" for label in model.predict(T))
     assert (folder / "p").read_text() == lines
@@ -68,7 +68,7 @@ def test_objects_are_learned_as_they_are_hashed(capsys, objects, standard_input)
     standard_input((folder / "bare.jsonl").read_bytes())
     assert run(capsys, "--load", folder / "m", "-", "--chunk", 1) == (0, lines, "")
     run(capsys, "--load", folder / "m", folder / "test.jsonl", "--save", folder / "on", *OPTIONS)
-    assert_array_equal(joblib.load(folder / "on").coef_, model.partial_fit(T, z).coef_)
+    assert_array_equal(sklearn_predtron.load(folder / "on").coef_, model.partial_fit(T, z).coef_)
 
 
 def test_labels_of_objects(capsys, tmp_path):
@@ -83,13 +83,13 @@ def test_labels_of_objects(capsys, tmp_path):
         write(tmp_path / "a", [json.dumps(row) for row in rows])
         options = ["--format", "json", "--label", "kind", "--features", 16, "--save", tmp_path / "m"]
         assert run(capsys, tmp_path / "a", *options)[0] == 0
-        model = joblib.load(tmp_path / "m")
+        model = sklearn_predtron.load(tmp_path / "m")
         assert model.classes_.tolist() == classes and model.n_features_in_ == 16
         assert model.file_format_ == {"format": "json", "label": "kind"}
         code, out, _ = run(capsys, "--load", tmp_path / "m", write(tmp_path / "b", ['{"a": 1}', '{"kind": null, "b": 3}']))
         assert code == 0 and len(out.splitlines()) == 2
     model.file_format_ = {"format": "json", "label": ["kind"]}
-    joblib.dump(model, tmp_path / "odd")
+    model.save(tmp_path / "odd")
     assert "says of its files" in usage_error(capsys, "--load", tmp_path / "odd", tmp_path / "b")
     message = usage_error(capsys, tmp_path / "a", "--format", "json")
     assert "has no label in its first row" in message and "; the label is 'label' unless --label says another name" in message
@@ -174,7 +174,7 @@ def test_lines_are_learned_with_their_importance(capsys, tmp_path, kind, options
         for rows in (slice(i, i + 2) for i in range(0, len(y), 2)):
             weighted.partial_fit(X[rows], y[rows], sample_weight=weights[rows], classes=[-1, 1])
             plain.partial_fit(X[rows], y[rows], classes=[-1, 1])
-    assert_array_equal(joblib.load(tmp_path / "m").coef_, weighted.coef_)
+    assert_array_equal(sklearn_predtron.load(tmp_path / "m").coef_, weighted.coef_)
     assert not np.array_equal(weighted.coef_, plain.coef_)
 
 
@@ -196,7 +196,7 @@ def test_lines_without_labels_are_predicted(capsys, tmp_path):
     lines, X, *_ = examples()
     write(tmp_path / "a.vw", lines), write(tmp_path / "bare", ["|" + line.partition("|")[2] for line in lines])
     run(capsys, tmp_path / "a.vw", *OPTIONS, "--save", tmp_path / "m")
-    predicted = joblib.load(tmp_path / "m").predict(X)
+    predicted = sklearn_predtron.load(tmp_path / "m").predict(X)
     assert run(capsys, "--load", tmp_path / "m", tmp_path / "bare") == (0, "".join(f"{label:g}\n" for label in predicted), "")
 
 

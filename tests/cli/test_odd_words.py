@@ -1,9 +1,9 @@
 """Labels that no row can begin with: refused where they are given, or by the line in which they are."""
 
-import joblib
 import numpy as np
 import pytest
 
+import sklearn_predtron
 from sklearn_predtron import PredtronClassifier, PredtronMultilabelClassifier
 from sklearn_predtron.cli._labels import can_be_read
 from tests.cli_cases import run, usage_error
@@ -20,7 +20,7 @@ def rows(tmp_path):
 
 def saved(path, *names):
     model = PredtronClassifier().fit(np.eye(4), np.array([*names, "a", "b", "a", "b"][:4], dtype=object))
-    joblib.dump(model, path)
+    model.save(path)
     return path
 
 
@@ -90,7 +90,7 @@ def test_a_nul_byte_in_a_number(capsys, tmp_path):
 def test_blank_lines_are_no_rows(capsys, rows, tmp_path):
     """With words as with numbers, and the file ends."""
     code, _, err = run(capsys, rows, "--no-compare", "--save", tmp_path / "m", "--chunk-bytes", 100)
-    assert (code, err) == (0, "") and joblib.load(tmp_path / "m").t_ == 3
+    assert (code, err) == (0, "") and sklearn_predtron.load(tmp_path / "m").t_ == 3
 
 
 def test_what_predictions_show_of_rejected_rows(capsys, rows, tmp_path):
@@ -102,6 +102,6 @@ def test_what_predictions_show_of_rejected_rows(capsys, rows, tmp_path):
 def test_sets_of_a_model_whose_labels_have_commas(capsys, tmp_path):
     """Sets from Python have the numbers of their columns, which are labels of files."""
     model = PredtronMultilabelClassifier().fit(np.eye(3), np.eye(3, dtype=int))
-    joblib.dump(model, tmp_path / "m")
+    model.save(tmp_path / "m")
     (tmp_path / "rows.svm").write_text("0,2 1:1\n1 2:1\n")
     assert run(capsys, tmp_path / "rows.svm", "--load", tmp_path / "m", "--save", tmp_path / "m")[0] == 0

@@ -5,11 +5,11 @@ import re
 import subprocess
 import warnings
 
-import joblib
 import numpy as np
 import pytest
 
 from sklearn_predtron import PredtronClassifier
+from sklearn_predtron._support import array_file
 from sklearn_predtron._support.one_line import one_line
 from sklearn_predtron.cli import main
 from sklearn_predtron.cli._progress import ProgressBar
@@ -116,11 +116,11 @@ def test_warnings_are_lines_like_others(capsys, tmp_path, monkeypatch):
     """Also with progress on the terminal, whose line is cleared before."""
     (tmp_path / "t").write_text("1 1:1\n2 1:2\n" * 3)
 
-    def dump(model, file):
+    def warn(parts):
         warnings.warn(f"two\nlines, {EVIL}", UserWarning, stacklevel=2)
-        file.write(b"model")
+        return b""
 
-    monkeypatch.setattr(joblib, "dump", dump)
+    monkeypatch.setattr(array_file, "sum_of", warn)
     code, out, err = run(capsys, tmp_path / "t", "--save", tmp_path / "m")
     assert (code, err) == (0, "warning: two lines, \\x1b[31m\\u202e\\x07\\x9b\n") and "PredtronBinaryClassifier" in out
     assert warnings.showwarning.__module__ != "sklearn_predtron.cli._console"

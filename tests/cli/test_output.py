@@ -4,11 +4,11 @@ import json
 import os
 import subprocess
 
-import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+import sklearn_predtron
 from sklearn_predtron.cli import main
 from sklearn_predtron.datasets import read_svmlight
 from tests.cli_cases import PROGRAM, run, usage_error
@@ -48,7 +48,7 @@ def test_probabilities(capsys, files, tmp_path):
         assert (code, err) == (0, "")
         found = np.array([line.split() for line in out.splitlines()], dtype=float)
         assert found.shape == (200, n)
-        assert_allclose(found, joblib.load(tmp_path / "m").predict_proba(X), rtol=1e-12)
+        assert_allclose(found, sklearn_predtron.load(tmp_path / "m").predict_proba(X), rtol=1e-12)
 
 
 def test_rows_that_are_rejected_by_default(capsys, files, tmp_path):
@@ -73,7 +73,7 @@ def test_scores(capsys, files, tmp_path):
         code, out, err = run(capsys, *arguments)
         assert (code, err) == (0, "")
         found = np.array([line.split() for line in out.splitlines()], dtype=float)
-        model = joblib.load(tmp_path / "m")
+        model = sklearn_predtron.load(tmp_path / "m")
         given = {"sid": ids} if "sequence" in options else {}
         expected = model.predict(X) if "rank" in options else model.decision_function(X, **given)
         assert found.shape == (200, n)
@@ -89,7 +89,7 @@ def test_json(capsys, files, tmp_path):
     arguments = [files["aq"], "--test", files["testq"], "--save", tmp_path / "m"]
     code, out, err = run(capsys, *arguments, "--json")
     ours, baseline = json.loads(out)["results"]
-    model = joblib.load(tmp_path / "m")
+    model = sklearn_predtron.load(tmp_path / "m")
     X, y, ids = read_svmlight(files["testq"], query_id=True)
     assert (code, err) == (0, "") and ours["learner"] == "PredtronRanker" and baseline["learner"] == "SGDRegressor"
     assert ours["rounds"] == 25 and ours["progressive_loss"] == pytest.approx(model.progressive_loss_, rel=1e-12)
@@ -101,7 +101,7 @@ def test_json(capsys, files, tmp_path):
 
 def test_quiet(capsys, files, tmp_path):
     assert run(capsys, files["a"], "--quiet", "--save", tmp_path / "m") == (0, "", "")
-    assert joblib.load(tmp_path / "m").t_ == 200
+    assert sklearn_predtron.load(tmp_path / "m").t_ == 200
     code, out, err = run(capsys, files["a"], "--quiet", "--json")
     assert code == 0 and json.loads(out)["results"] and err == ""
 

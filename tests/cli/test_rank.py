@@ -10,13 +10,13 @@ import sys
 import threading
 from pathlib import Path
 
-import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.linear_model import SGDRegressor
 
+import sklearn_predtron
 from sklearn_predtron import PredtronClassifier, PredtronLabelRanker, PredtronRanker
 from sklearn_predtron.cli import _main as job
 from sklearn_predtron.cli import _progress
@@ -144,7 +144,7 @@ def test_one_pass_is_partial_fit(capsys, data, files, tmp_path, task):
     X, y = map(np.concatenate, zip(*data["test"], strict=True))
     qid = np.repeat(np.arange(30), [len(y) for _, y in data["test"]])
     assert ours["held-out score"] == f"{model.score(X, y, qid=qid):.4f}"
-    assert_array_equal(joblib.load(tmp_path / "model").coef_, model.coef_)
+    assert_array_equal(sklearn_predtron.load(tmp_path / "model").coef_, model.coef_)
     assert_allclose(np.loadtxt(tmp_path / "p"), model.predict(X), rtol=1e-13)
     assert_array_equal(np.loadtxt(tmp_path / "p"), model.predict(sparse.csr_matrix(X)))
 
@@ -171,7 +171,7 @@ def test_parameters_of_the_learner(capsys, tmp_path, parameters):
     model = PredtronRanker(norm="scaled", **parameters, average=False)
     assert top["PredtronRanker", "progressive"] == shown(before_update(model, found))
     assert (code, err) == (0, "") and top["PredtronRanker", "held-out"] == ["-"] * 3
-    assert_array_equal(joblib.load(tmp_path / "model").coef_, model.coef_)
+    assert_array_equal(sklearn_predtron.load(tmp_path / "model").coef_, model.coef_)
     assert ours["progressive loss"] == ours["last iterate"] == f"{model.cumulative_loss_ / 40:.4f}"
     assert 0 < float(baseline["progressive loss"]) < 1
 
@@ -222,7 +222,7 @@ def test_queries_are_shuffled_within_chunks(capsys, data, files, tmp_path):
                 X, y = data["a"][first + i]
                 model.partial_fit(sparse.csr_matrix(X), y)
     assert code == 0 and len(chunks) > 1 and rows[0]["rounds"] == "100"
-    assert_array_equal(joblib.load(tmp_path / "model").coef_, model.coef_)
+    assert_array_equal(sklearn_predtron.load(tmp_path / "model").coef_, model.coef_)
 
 
 def test_progressive_figures_are_of_the_first_epoch(capsys, files):
@@ -241,7 +241,7 @@ def test_load_goes_on(capsys, files, tmp_path):
     _, (whole, _), at_once_top, _ = run(
         capsys, files["ab"], "--no-shuffle", "--save", both, "--chunk", 17, "--test", files["test"]
     )
-    continued, at_once = joblib.load(model), joblib.load(both)
+    continued, at_once = sklearn_predtron.load(model), sklearn_predtron.load(both)
     assert continued.t_ == at_once.t_ == 90 and whole["rounds"] == "90"
     assert_array_equal(continued.coef_, at_once.coef_)
     assert_array_equal(continued.last_coef_, at_once.last_coef_)
@@ -255,12 +255,12 @@ def test_load_goes_on(capsys, files, tmp_path):
 def test_going_on_ranks_by_the_last_iterate(capsys, data, files, tmp_path):
     model = PredtronRanker(norm="scaled")
     before_update(model, data["a"])
-    joblib.dump(model, tmp_path / "model")
+    model.save(tmp_path / "model")
     arguments = ["--load", tmp_path / "model", "--no-shuffle", "--update", "slam", "--average", 20, "--save", tmp_path / "model"]
     code, _, top, _ = run(capsys, files["b"], *arguments)
     model.set_params(update="slam", average=20.0)
     assert code == 0 and top["PredtronRanker", "progressive"] == shown(before_update(model, data["b"]))
-    assert_array_equal(joblib.load(tmp_path / "model").coef_, model.coef_)
+    assert_array_equal(sklearn_predtron.load(tmp_path / "model").coef_, model.coef_)
 
 
 def test_going_on_keeps_the_base_of_indices(capsys, tmp_path):
@@ -268,7 +268,7 @@ def test_going_on_keeps_the_base_of_indices(capsys, tmp_path):
     run(capsys, zero_based, "--save", tmp_path / "model")
     later = write(tmp_path / "later.svm", ["1 qid:1 1:1\n", "0 qid:1 2:1\n"])
     code, *_ = run(capsys, later, "--load", tmp_path / "model", "--save", tmp_path / "model")
-    found = joblib.load(tmp_path / "model")
+    found = sklearn_predtron.load(tmp_path / "model")
     assert code == 0 and found.t_ == 2 and found.n_features_in_ == 3 and found.coef_[0] > 0
 
 
@@ -285,8 +285,8 @@ def test_an_id_that_returns_is_a_new_query(capsys, data, tmp_path, chunk):
     _, (ours, _), top, _ = run(capsys, path, "--no-shuffle", "--chunk", chunk, "--save", tmp_path / "model")
     model = PredtronRanker(norm="scaled")
     assert top["PredtronRanker", "progressive"] == shown(before_update(model, merged))
-    assert ours["rounds"] == str(len(merged)) and joblib.load(tmp_path / "model").t_ == len(merged)
-    assert_array_equal(joblib.load(tmp_path / "model").coef_, model.coef_)
+    assert ours["rounds"] == str(len(merged)) and sklearn_predtron.load(tmp_path / "model").t_ == len(merged)
+    assert_array_equal(sklearn_predtron.load(tmp_path / "model").coef_, model.coef_)
 
 
 def test_by_query():
@@ -334,7 +334,7 @@ def test_broken_line(capsys, data, files, tmp_path, line, reason, form):
     assert ours["rounds"] == baseline["rounds"] == str(n) and ours["held-out score"] != "-"
     model = PredtronRanker(norm="scaled")
     assert top["PredtronRanker", "progressive"] == shown(before_update(model, data["a"][:n]))
-    assert_array_equal(joblib.load(saved).coef_, model.coef_)
+    assert_array_equal(sklearn_predtron.load(saved).coef_, model.coef_)
 
 
 def test_broken_line_in_test(capsys, data, files, tmp_path):
@@ -372,7 +372,7 @@ def test_refused_relevance(capsys, data, files, tmp_path):
     """At once it is the loss's fault, later the chunk's."""
     path = write(tmp_path / "q.svm", [*lines_of(data["a"]), "31 qid:77 1:1\n", "0 qid:77 1:2\n"])
     code, (ours, _), _, err = run(capsys, path, "--chunk", 1, "--save", tmp_path / "model")
-    assert code == 1 and ours["rounds"] == "50" and joblib.load(tmp_path / "model").t_ == 50
+    assert code == 1 and ours["rounds"] == "50" and sklearn_predtron.load(tmp_path / "model").t_ == 50
     assert f"{path}: in the chunk that begins with qid:77: y holds the relevance 31" in err
     assert f"the 50 rounds before it are kept, in {tmp_path / 'model'}" in err
     assert "y holds the relevance 31" in usage_error(capsys, path)
@@ -400,7 +400,7 @@ def test_stopped_while_learning(capsys, data, files, tmp_path, monkeypatch, stop
     size = sum(len(line) for line in lines_of(data["a"][:20]))
     found, (ours, _), _, err = run(capsys, path, "--chunk-bytes", size, "--save", tmp_path / "model", "--no-shuffle")
     assert found == code and message in err and ours["rounds"] == "20"
-    assert joblib.load(tmp_path / "model").t_ == 20
+    assert sklearn_predtron.load(tmp_path / "model").t_ == 20
 
 
 # ------------------------------------------------------------------------------------------------------------- which task
@@ -417,7 +417,7 @@ def test_a_row_with_qid_is_seen(capsys, data, tmp_path):
 def test_other_tasks_skip_qid(capsys, files, tmp_path):
     code = job.main([str(files["a"]), "--task", "multiclass", "--save", str(tmp_path / "model")])
     assert code == 0 and "NDCG" not in capsys.readouterr().out
-    assert isinstance(joblib.load(tmp_path / "model"), PredtronClassifier)
+    assert isinstance(sklearn_predtron.load(tmp_path / "model"), PredtronClassifier)
     # A model says what its files are.
     code = job.main([str(files["b"]), "--load", str(tmp_path / "model")])
     assert code == 0 and "NDCG" not in capsys.readouterr().out
@@ -481,7 +481,7 @@ def test_usage_errors(capsys, files, tmp_path):
         assert "--loss is not for Predtron" in usage_error(capsys, a, "--task", task, "--loss", "ndcg")
     rows = write(tmp_path / "rows.svm", ["1 1:2\n", "2 1:1\n"])
     assert "--update slam is for rankings (--task rank), not for PredtronBinary" in usage_error(capsys, rows, "--update", "slam")
-    joblib.dump(PredtronLabelRanker().fit([[1.0], [2.0]], [[0, 1], [1, 0]]), tmp_path / "model")
+    PredtronLabelRanker().fit([[1.0], [2.0]], [[0, 1], [1, 0]]).save(tmp_path / "model")
     assert "holds a PredtronLabelRanker; accepted are" in usage_error(capsys, a, "--load", tmp_path / "model")
     run(capsys, a, "--save", tmp_path / "model")
     assert "--task is fixed by the estimator" in usage_error(capsys, a, "--load", tmp_path / "model", "--task", "rank")

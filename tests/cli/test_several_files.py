@@ -2,12 +2,12 @@
 
 import json
 
-import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.datasets import dump_svmlight_file
 
+import sklearn_predtron
 from sklearn_predtron.cli import _data_files
 from sklearn_predtron.datasets import read_svmlight
 from tests.cli_cases import run, usage_error
@@ -23,7 +23,7 @@ def test_several_files_are_one_stream(capsys, files, tmp_path, kind):
         code, out, err = run(capsys, *train, *options)
         assert (code, err) == (0, "")
     assert f"a{kind}.svm and 2 more  Predtron" in out
-    assert_array_equal(joblib.load(tmp_path / "parts").coef_, joblib.load(tmp_path / "whole").coef_)
+    assert_array_equal(sklearn_predtron.load(tmp_path / "parts").coef_, sklearn_predtron.load(tmp_path / "whole").coef_)
 
 
 def test_a_query_is_whole_in_its_file(capsys, files, tmp_path):
@@ -45,7 +45,7 @@ def test_growing_over_several_files(capsys, tmp_path):
     (tmp_path / "one.svm").write_text("1 1:1 5:1\n2 2:1\n")
     (tmp_path / "two.svm").write_text("3 1:1\n1 7:1\n")
     code, *_ = run(capsys, tmp_path / "one.svm", tmp_path / "two.svm", "--grow", "--save", tmp_path / "m")
-    model = joblib.load(tmp_path / "m")
+    model = sklearn_predtron.load(tmp_path / "m")
     assert code == 0 and model.n_features_in_ == 7 and model.classes_.tolist() == [1, 2, 3]
 
 
@@ -62,7 +62,7 @@ def test_features_that_training_never_saw(capsys, files, tmp_path, how):
     code, out, err = run(capsys, *start, "--test", tmp_path / "test.svm", "--predictions", tmp_path / "p")
     assert code == 0 and "TEST: 4 values of 3 features that training did not have were left out\n" in out + err
     assert (out == "") == (how == "unlabelled")
-    assert_array_equal(np.loadtxt(tmp_path / "p"), joblib.load(tmp_path / "m").predict(X))
+    assert_array_equal(np.loadtxt(tmp_path / "p"), sklearn_predtron.load(tmp_path / "m").predict(X))
     code, out, err = run(capsys, *start, "--test", tmp_path / "test.svm", "--predictions", tmp_path / "p", "--json")
     assert json.loads(out)["left_out_of_test"] == {"values": 4, "features": 3}
 
@@ -81,7 +81,7 @@ def test_few_rows_are_parsed_once(capsys, files, tmp_path, monkeypatch, task, ba
     monkeypatch.setattr(_data_files, "MAX_KEPT", 12 * 1000)  # less than the first file, of 1200 entries
     assert run(capsys, *arguments, tmp_path / "read")[0] == 0 and len(opened) == 2 + 4
     assert (tmp_path / "kept").read_bytes() == (tmp_path / "read").read_bytes()
-    assert joblib.load(tmp_path / "kept").n_features_in_ == 9 - base
+    assert sklearn_predtron.load(tmp_path / "kept").n_features_in_ == 9 - base
 
 
 def test_all_files_share_the_room(capsys, files, monkeypatch):

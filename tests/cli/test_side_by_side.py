@@ -7,11 +7,11 @@ import signal
 import sys
 from contextlib import contextmanager
 
-import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+import sklearn_predtron
 from sklearn_predtron.mixing import ParameterMixing, _rounds
 from tests.cli_cases import NAMES, run, usage_error
 
@@ -23,7 +23,7 @@ def test_files_are_mixed(capsys, files, tmp_path, task):
     options = ["--task", task, "--jobs", 2, "--epochs", 3, "--test", files["test" + kind], "--save", tmp_path / "m"]
     code, out, err = run(capsys, *train, *options)
     assert (code, err) == (0, "")
-    found = joblib.load(tmp_path / "m")
+    found = sklearn_predtron.load(tmp_path / "m")
     labels = {} if task == "rank" else {"classes": [0, 1, 2]}
     mixing = ParameterMixing(type(found)(), rounds=3, random_state=0).fit([str(path) for path in train], n_features=6, **labels)
     expected = mixing.estimator_
@@ -64,7 +64,7 @@ def test_files_of_any_form_are_mixed(capsys, files, tmp_path, task, form):
     train = [tmp_path / "a.svm", tmp_path / "b.svm", "--test", tmp_path / "test.svm", *options, tmp_path / "m", *FORMS[form]]
     for _ in range(2):
         assert run(capsys, *train) == (0, expected, "")
-        assert_array_equal(joblib.load(tmp_path / "m").coef_, joblib.load(tmp_path / "p").coef_)
+        assert_array_equal(sklearn_predtron.load(tmp_path / "m").coef_, sklearn_predtron.load(tmp_path / "p").coef_)
     assert (tmp_path / "a.svm.cache").exists() == (form == "cache")
 
 
@@ -89,7 +89,7 @@ def test_a_mixture_that_is_stopped(capsys, files, tmp_path, monkeypatch, turn):
     assert err == f"error: stopped from the keyboard; the 608 rounds before it are kept, in {tmp_path / 'm'}\n"
     assert "608" in out and out.splitlines()[2].rstrip().endswith("-")
     run(capsys, *train, "--epochs", 2, "--save", tmp_path / "n")
-    assert_array_equal(joblib.load(tmp_path / "m").coef_, joblib.load(tmp_path / "n").coef_)
+    assert_array_equal(sklearn_predtron.load(tmp_path / "m").coef_, sklearn_predtron.load(tmp_path / "n").coef_)
 
 
 def test_a_mixture_goes_on_from_its_checkpoint(capsys, files, tmp_path):
@@ -97,7 +97,7 @@ def test_a_mixture_goes_on_from_its_checkpoint(capsys, files, tmp_path):
     assert run(capsys, *train, "--epochs", 2, "--checkpoint", tmp_path / "c")[0] == 0
     assert run(capsys, *train, "--epochs", 4, "--checkpoint", tmp_path / "c", "--save", tmp_path / "m")[0] == 0
     assert run(capsys, *train, "--epochs", 4, "--save", tmp_path / "n")[0] == 0
-    assert_array_equal(joblib.load(tmp_path / "m").coef_, joblib.load(tmp_path / "n").coef_)
+    assert_array_equal(sklearn_predtron.load(tmp_path / "m").coef_, sklearn_predtron.load(tmp_path / "n").coef_)
     said = usage_error(capsys, *train, "--epochs", 4, "--checkpoint", tmp_path / "c", "--seed", 1)
     assert "random_state" in said
 
@@ -165,7 +165,7 @@ def test_a_job_that_is_ended_as_it_writes(capsys, files, tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["c"]
     assert run(capsys, *train, "--save", tmp_path / "m") == (0, "", "")
     assert run(capsys, *train[:-3], "--quiet", "--save", tmp_path / "n") == (0, "", "")
-    assert_array_equal(joblib.load(tmp_path / "m").coef_, joblib.load(tmp_path / "n").coef_)
+    assert_array_equal(sklearn_predtron.load(tmp_path / "m").coef_, sklearn_predtron.load(tmp_path / "n").coef_)
 
 
 def test_a_checkpoint_of_other_rows_is_refused(capsys, files, tmp_path):
@@ -197,6 +197,6 @@ def test_dense_sequences_side_by_side(capsys, tmp_path):
     chosen = []
     for more in ([], ["--jobs", "2"]):
         assert run(capsys, path, "--task", "sequence", "--save", tmp_path / "m", *more)[0] == 0
-        model = joblib.load(tmp_path / "m")
+        model = sklearn_predtron.load(tmp_path / "m")
         chosen.append((model.norm_, model._model.labels.chosen["intercept_scaling"]))
     assert chosen == [("scaled", "length")] * 2

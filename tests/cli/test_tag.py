@@ -3,19 +3,19 @@
 import itertools
 import re
 
-import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.linear_model import Perceptron
 
+import sklearn_predtron
 from sklearn_predtron import PredtronSequenceTagger
 from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.cli import _main as job
 from sklearn_predtron.cli._baselines import TaggerBaseline, blocks
 from sklearn_predtron.cli._compare import GroupedValues, ResultRow
-from sklearn_predtron.cli._learner import RANKING_UPDATES
+from sklearn_predtron.cli._names import RANKING_UPDATES
 from sklearn_predtron.datasets import SvmlightReader, make_sequences, unstack
 from sklearn_predtron.losses import SequenceHamming, SequenceLoss
 from sklearn_predtron.norms import Norm
@@ -103,8 +103,8 @@ def test_one_pass_is_partial_fit(capsys, data, files, tmp_path, loss, chunk):
     assert ours["held-out score"] == f"{model.score(X, y, sid=sid):.4f}"
     assert ours["held-out loss"] == f"{model.sample_loss(X, y, sid=sid).mean():.4f}"
     assert ours["held-out loss"] == f"{mean_loss(loss, y, predicted, sid):.4f}"
-    assert_array_equal(joblib.load(tmp_path / "model").coef_, model.coef_)
-    assert_array_equal(joblib.load(tmp_path / "model").transitions_, model.transitions_)
+    assert_array_equal(sklearn_predtron.load(tmp_path / "model").coef_, model.coef_)
+    assert_array_equal(sklearn_predtron.load(tmp_path / "model").transitions_, model.transitions_)
     assert_array_equal(np.loadtxt(tmp_path / "p"), predicted)
     alone = Perceptron(shuffle=False).partial_fit(sparse.csr_matrix(data["a"][0]), data["a"][1], classes=LABELS)
     if chunk == 10_000:
@@ -125,7 +125,7 @@ def test_parameters_of_the_learner(capsys, data, files, tmp_path, parameters):
     model = learned(PredtronSequenceTagger(**{**parameters, "norm": norm}, average=False), *data["a"])
     assert (code, err) == (0, "") and ours["held-out score"] == ours["held-out loss"] == "-"
     assert ours["progressive loss"] == ours["last iterate"] == f"{model.cumulative_loss_ / N:.4f}"
-    assert_array_equal(joblib.load(tmp_path / "model").coef_, model.coef_)
+    assert_array_equal(sklearn_predtron.load(tmp_path / "model").coef_, model.coef_)
 
 
 def test_sequences_are_shuffled_within_chunks(capsys, data, files, tmp_path):
@@ -137,7 +137,7 @@ def test_sequences_are_shuffled_within_chunks(capsys, data, files, tmp_path):
         for first, n in zip(np.cumsum([0, *chunks]), chunks, strict=False):
             learned(model, *data["a"], first + random.permutation(n))
     assert code == 0 and len(chunks) > 1 and rows[0]["rounds"] == str(2 * N)
-    assert_array_equal(joblib.load(tmp_path / "model").coef_, model.coef_)
+    assert_array_equal(sklearn_predtron.load(tmp_path / "model").coef_, model.coef_)
 
 
 def test_given_form_needs_one_pass(capsys, files, tmp_path):
@@ -157,9 +157,9 @@ def test_load_goes_on(capsys, data, files, tmp_path):
     assert code == 0 and len(rows) == 1 and rows[0]["rounds"] == str(N - 20)
     whole = ["--task", "sequence", "--no-shuffle", "--chunk", 17, "--save", both, "--test", files["test"]]
     _, (at_once, _), _ = run(capsys, files["a"], *whole)
-    assert joblib.load(model).t_ == N
+    assert sklearn_predtron.load(model).t_ == N
     for name in ("coef_", "transitions_", "last_coef_", "start_"):
-        assert_array_equal(getattr(joblib.load(model), name), getattr(joblib.load(both), name))
+        assert_array_equal(getattr(sklearn_predtron.load(model), name), getattr(sklearn_predtron.load(both), name))
     code, again, _ = run(capsys, "--load", model, "--test", files["test"])
     for name in ("held-out score", "held-out loss"):
         assert rows[0][name] == at_once[name] == again[0][name]
@@ -209,7 +209,9 @@ def test_broken_line(capsys, data, files, tmp_path, line, reason, n):
     code, (ours, baseline), err = run(capsys, broken, *form, "--no-shuffle", "--chunk", 40, "--save", saved)
     assert code == 1 and err == f"error: {broken}, line {at}: {reason}; the {n} rounds before it are kept, in {saved}\n"
     assert ours["rounds"] == baseline["rounds"] == str(n)
-    assert_array_equal(joblib.load(saved).coef_, learned(PredtronSequenceTagger(norm="scaled"), X, y, sid, slice(n)).coef_)
+    assert_array_equal(
+        sklearn_predtron.load(saved).coef_, learned(PredtronSequenceTagger(norm="scaled"), X, y, sid, slice(n)).coef_
+    )
 
 
 def test_files_without_sequences(capsys, files, tmp_path):
@@ -258,5 +260,5 @@ def test_usage_errors(capsys, files, tmp_path):
     run(capsys, *a, "--save", tmp_path / "model")
     assert "--loss is not for PredtronSequenceTagger" in usage_error(capsys, a[0], "--load", tmp_path / "model", "--loss", "f1")
     X = np.zeros((4, 1))
-    joblib.dump(PredtronSequenceTagger().fit(X, [True, False] * 2, sid=[0, 0, 1, 1]), tmp_path / "truths")
+    PredtronSequenceTagger().fit(X, [True, False] * 2, sid=[0, 0, 1, 1]).save(tmp_path / "truths")
     assert "with numbers or words as labels" in usage_error(capsys, a[0], "--load", tmp_path / "truths")

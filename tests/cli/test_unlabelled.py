@@ -5,11 +5,11 @@ import subprocess
 import sys
 import threading
 
-import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+import sklearn_predtron
 from sklearn_predtron import PredtronRanker, PredtronSequenceTagger
 from sklearn_predtron.cli import main
 from sklearn_predtron.datasets import read_svmlight
@@ -21,7 +21,7 @@ def test_as_a_user_types_it(files, tmp_path):
     command = (command + "python -m sklearn_predtron --load m -").replace("python", f"PYTHONPATH={os.getcwd()} {sys.executable}")
     done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=120)
     X, _ = read_svmlight(files["test"])
-    assert_array_equal(np.array(done.stdout.split(), dtype=float), joblib.load(tmp_path / "m").predict(X))
+    assert_array_equal(np.array(done.stdout.split(), dtype=float), sklearn_predtron.load(tmp_path / "m").predict(X))
     assert done.stderr == "" and "PredtronClassifier" in (tmp_path / "table").read_text()
 
 
@@ -86,7 +86,7 @@ def test_documents_and_tokens_without_labels(capsys, files, tmp_path):
     ranker = PredtronRanker().partial_fit(X, y, qid=ids)
     tagger = PredtronSequenceTagger().partial_fit(X, y, sid=ids, classes=[0, 1, 2])
     for model, expected in [(ranker, ranker.predict(X_test)), (tagger, tagger.predict(X_test, sid=test_ids))]:
-        joblib.dump(model, tmp_path / "m")
+        model.save(tmp_path / "m")
         code, out, err = run(capsys, "--load", tmp_path / "m", tmp_path / "u.svm", "--no-zero-based")
         assert (code, err) == (0, "")
         assert_array_equal(np.array(out.split(), dtype=float), expected)
@@ -104,7 +104,7 @@ def test_sets_of_labels_that_nobody_names(capsys, tmp_path):
     (tmp_path / "test.svm").write_text("".join(f"{row}\n" for row in rows))
     arguments = [tmp_path / "train.svm", "--task", "multilabel", "--save", tmp_path / "m", "--no-shuffle", "--quiet"]
     assert run(capsys, *arguments) == (0, "", "")
-    model = joblib.load(tmp_path / "m")
+    model = sklearn_predtron.load(tmp_path / "m")
     assert model.svmlight_labels_.tolist() == ["news", "sports", "tv"]
     code, out, _ = run(capsys, "--load", tmp_path / "m", tmp_path / "test.svm")
     found = [[name in line.split(",") for name in model.svmlight_labels_] for line in out.splitlines()]
@@ -112,7 +112,7 @@ def test_sets_of_labels_that_nobody_names(capsys, tmp_path):
     assert_array_equal(found, model.predict(X).toarray())
     (tmp_path / "few.svm").write_text("1:1\nsports,news 2:1\n")
     code, out, _ = run(capsys, "--load", tmp_path / "m", tmp_path / "few.svm", "--save", tmp_path / "n")
-    assert code == 0 and "PredtronMultilabelClassifier       2" in out and joblib.load(tmp_path / "n").t_ == 152
+    assert code == 0 and "PredtronMultilabelClassifier       2" in out and sklearn_predtron.load(tmp_path / "n").t_ == 152
     (tmp_path / "few.svm").write_text("1:1\nsports,chess 2:1\n")
     code, _, err = run(capsys, "--load", tmp_path / "m", tmp_path / "few.svm")
     assert code == 1 and "line 2: at 'chess': the label is not one of the classes [news, sports, tv]" in err
@@ -140,4 +140,4 @@ def test_rows_without_labels_beside_training(capsys, files, tmp_path):
     code, out, err = run(capsys, files["a"], "--test", tmp_path / "u.svm", "--save", tmp_path / "m")
     X, _ = read_svmlight(files["test"])
     assert code == 0 and "PredtronClassifier" in err
-    assert_array_equal(np.array(out.split(), dtype=float), joblib.load(tmp_path / "m").predict(X))
+    assert_array_equal(np.array(out.split(), dtype=float), sklearn_predtron.load(tmp_path / "m").predict(X))

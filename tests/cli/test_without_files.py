@@ -24,7 +24,7 @@ from sklearn_predtron import (
 from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.cli import _demo, _picture
 from sklearn_predtron.cli._benchmarks import BENCHMARKS, Benchmark, BenchmarkResult, better
-from sklearn_predtron.cli._learner import RANKING_UPDATES
+from sklearn_predtron.cli._names import RANKING_UPDATES
 from sklearn_predtron.cli._reference_models import windows
 from sklearn_predtron.datasets import make_ranking_queries
 from sklearn_predtron.losses import Reject

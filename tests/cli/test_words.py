@@ -4,11 +4,11 @@ import io
 import json
 import random
 
-import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+import sklearn_predtron
 from sklearn_predtron import PredtronClassifier, PredtronOrdinalClassifier
 from sklearn_predtron.cli import _data_files
 from sklearn_predtron.cli._labels import RewrittenText, WordLabels, add_labels
@@ -87,13 +87,13 @@ def test_words_are_labels(capsys, files, tmp_path, options):
     (X, y), (X_test, _) = (read_svmlight(files[name]) for name in ("a", "test"))
     expected = PredtronClassifier(norm="l2" if "--grow" in options else "scaled")  # which knows no width
     expected.partial_fit(X, np.array(NAMES)[y.astype(int)], classes=NAMES)
-    found = joblib.load(tmp_path / "m")
+    found = sklearn_predtron.load(tmp_path / "m")
     assert (code, err) == (0, "") and f"{found.score(X_test, expected.predict(X_test)):.4f}" == "1.0000"
     assert found.classes_.tolist() == sorted(NAMES)
     assert_array_equal(found.coef_, expected.coef_)
     assert (tmp_path / "p").read_text(encoding="utf-8").split() == expected.predict(X_test).tolist()
     code, out, _ = run(capsys, files["bw"], "--load", tmp_path / "m", "--save", tmp_path / "m", "--json")
-    assert code == 0 and json.loads(out)["results"][0]["rounds"] == 104 and joblib.load(tmp_path / "m").t_ == 304
+    assert code == 0 and json.loads(out)["results"][0]["rounds"] == 104 and sklearn_predtron.load(tmp_path / "m").t_ == 304
 
 
 def test_words_that_are_new(capsys, files, tmp_path):
@@ -103,14 +103,14 @@ def test_words_that_are_new(capsys, files, tmp_path):
     code, out, _ = run(capsys, files["aw"], "--test", more)
     assert code == 0 and "TEST: 2 rows with labels that training did not have, [1, news], count as wrong" in out
     code, *_ = run(capsys, more, "--grow", "--load", tmp_path / "m", "--save", tmp_path / "m")
-    assert code == 0 and joblib.load(tmp_path / "m").classes_.tolist() == sorted([*NAMES, "1", "news"])
+    assert code == 0 and sklearn_predtron.load(tmp_path / "m").classes_.tolist() == sorted([*NAMES, "1", "news"])
 
 
 def test_words_of_costs_and_rejection(capsys, files, tmp_path):
     options = ["--loss", "spam:ham=7", "--reject-cost", 0.4, "--reject-label", "unsure", "--save", tmp_path / "m"]
     code, out, err = run(capsys, files["aw"], *options, "--test", files["testw"], "--predictions", "-")
     assert code == 0 and set(out.split()) <= {*NAMES, "unsure"} and "rejected" in err
-    model = joblib.load(tmp_path / "m")
+    model = sklearn_predtron.load(tmp_path / "m")
     assert model.loss == {("spam", "ham"): 7.0} and model.reject.label == "unsure"
     said = "--loss names the labels [nonsense]; accepted are [ham, spam, "
     assert said in usage_error(capsys, files["aw"], "--loss", "nonsense:ham=2")
@@ -127,7 +127,7 @@ def test_ranks_that_are_words(capsys, files, tmp_path):
     expected = PredtronOrdinalClassifier(norm="scaled", categories=order).partial_fit(
         X, np.array(NAMES)[y.astype(int)], classes=order
     )
-    found = joblib.load(tmp_path / "m")
+    found = sklearn_predtron.load(tmp_path / "m")
     assert code == 0 and found.classes_.tolist() == order
     assert_array_equal(found.coef_, expected.coef_)
     code, *_ = run(capsys, files["bw"], "--load", tmp_path / "m", "--test", files["testw"])
@@ -138,7 +138,7 @@ def test_relevances_and_commas_are_no_words(capsys, tmp_path):
     (tmp_path / "q.svm").write_text("good qid:1 1:1\nbad qid:1 1:2\n")
     assert "has the label 'good'; accepted are numbers, which relevances are" in usage_error(capsys, tmp_path / "q.svm")
     code, *_ = run(capsys, tmp_path / "q.svm", "--task", "sequence", "--save", tmp_path / "m")
-    assert code == 0 and joblib.load(tmp_path / "m").classes_.tolist() == ["bad", "good"]
+    assert code == 0 and sklearn_predtron.load(tmp_path / "m").classes_.tolist() == ["bad", "good"]
     (tmp_path / "c.svm").write_text("a,b 1:1\nb 1:2\n")
     assert run(capsys, tmp_path / "c.svm")[2].startswith(
         f"error: {tmp_path / 'c.svm'}, line 1: at 'a,b': the label has a comma; --task multilabel is for several labels in a row"

@@ -11,13 +11,14 @@ import joblib
 import numpy as np
 import pytest
 import skops.io
-from golden.write import FAMILIES, NORMS, data, learn
+from golden.write import FAMILIES, FILED, NORMS, data, learn
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
 import sklearn_predtron
 from sklearn_predtron import (
     PredtronBinaryClassifier,
+    PredtronBipartiteClassifier,
     PredtronClassifier,
     PredtronMultilabelClassifier,
     PredtronRanker,
@@ -41,6 +42,11 @@ def joblibbed(model, folder, **how):
     return joblib.load(folder / "model", **how)
 
 
+def filed(model, folder):
+    model.save(folder / "file")
+    return sklearn_predtron.load(folder / "file")
+
+
 WAYS = {
     "pickle": lambda model, folder: pickle.loads(pickle.dumps(model)),
     "oldest protocol": lambda model, folder: pickle.loads(pickle.dumps(model, protocol=2)),
@@ -50,6 +56,7 @@ WAYS = {
     "joblib": joblibbed,
     "memory map": lambda model, folder: joblibbed(model, folder, mmap_mode="r"),
     "skops": skopsed,
+    "model file": filed,
 }
 
 
@@ -224,6 +231,18 @@ def test_models_of_the_golden_files(path):
         assert learn(model, X, y, more, slice(24, None)).t_ > rounds
 
 
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.name)
+def test_the_model_file_of_a_version(path):
+    with gzip.open(path) as file:
+        _, predicted, scores = pickle.load(file)[FILED]
+    X, y, more = data(FILED[0])
+    model = sklearn_predtron.load(str(path).replace(".pkl.gz", ".predtron"))
+    assert_array_equal(model.predict(X), predicted)
+    np.testing.assert_allclose(model.decision_function(X), scores, rtol=1e-9, atol=1e-9)
+    rounds = model.t_
+    assert learn(model, X, y, more, slice(24, None)).t_ > rounds
+
+
 def scores_of(model, X):
     return model.predict(X) if isinstance(model, PredtronRanker) else model.decision_function(X)
 
@@ -255,3 +274,22 @@ def test_labels_that_lack_something_are_damaged():
     assert parts != packed["parts"]
     with pytest.raises(ValueError, match=r"saved model is damaged: .*classes"):
         PredtronClassifier().__setstate__({**state, "_model": {**packed, "parts": parts}})
+
+
+@pytest.mark.parametrize("classes", [np.arange(5), np.arange(1), np.arange(4).reshape(2, 2), [0, 1], None])
+def test_two_classes_that_are_not_two_are_damaged(classes):
+    """Compiled code reads their numbers as zeros and ones."""
+    X, y, more = data("bipartite")
+    for model, name in [
+        (PredtronBipartiteClassifier().fit(X, y, **more), "classes"),
+        (PredtronBinaryClassifier().fit(X, y), "classes"),
+        (PredtronMultilabelClassifier().fit(X, y), "two"),
+    ]:
+        state = model.__getstate__()
+        packed = state["_model"]
+        parts = copy.deepcopy(packed["parts"])
+        (codec,) = (part for part in parts if part["kind"] in ("TwoClasses", "Sets"))
+        codec["state"] = [[field, classes if field == name else value] for field, value in codec["state"]]
+        if classes is not None or name == "classes":  # without two classes sets are of several labels
+            with pytest.raises(ValueError, match=r"saved model is damaged: .*where two classes are expected there is"):
+                type(model)().__setstate__({**state, "_model": {**packed, "parts": parts}})

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_predtron.mixing._state_file import MAGIC, SUM, read_state, sum_of, write_state
+from sklearn_predtron._support.array_file import SUM, read_file, sum_of, write_file
+from sklearn_predtron.mixing._checkpoint import MAGIC
 
 from .mixing import Mixture, draw_mixture, state_of
 from .models import draw
@@ -196,16 +197,16 @@ DAMAGES: dict[str, Callable[[np.random.Generator, bytearray, bytes], bytearray]]
 def forged(random: np.random.Generator, kept: Kept, path: str) -> str:
     """Write a file that says something else with a sum that is right, and say what."""
     Path(path).write_bytes(kept.whole)
-    about, arrays = read_state(path) or ({}, {})
+    about, arrays = read_file(path, MAGIC)
     Path(path).write_bytes(kept.other)
-    others = (read_state(path) or ({}, {}))[1]
+    others = read_file(path, MAGIC)[1]
     said = "forged:"
     for _ in range(random.integers(1, 4)):
         said += f" {tamper_with_words(random, about) if random.random() < 0.3 else tamper_with_arrays(random, arrays, others)};"
     arrays = {name: np.asarray(value) for name, value in arrays.items()}
     if any(value.dtype.kind not in "biuf" for value in arrays.values()) or random.random() < 0.2:
         return f"{said} {write_anything(random, path, about, arrays)}"
-    write_state(path, about, arrays)
+    write_file(path, MAGIC, about, arrays)
     return said
 
 
@@ -251,7 +252,7 @@ def tamper_with_arrays(random: np.random.Generator, arrays: Fields, others: Fiel
 def write_anything(random: np.random.Generator, path: str, about: Any, arrays: Fields) -> str:
     """Write a file whose table of arrays says something else than they are."""
     kept = {name: value for name, value in arrays.items() if value.dtype.kind in "biuf"}
-    write_state(path, about, kept)
+    write_file(path, MAGIC, about, kept)
     content = Path(path).read_bytes()
     at = content.index(b"\n", START) + 1
     found, data = json.loads(content[START:at]), content[at:]

@@ -109,7 +109,7 @@ class Case:
 def families() -> list[type]:
     """Find the public estimators."""
     public = [getattr(sklearn_predtron, name) for name in sklearn_predtron.__all__]
-    return [kind for kind in public if issubclass(kind, BasePredtron)]
+    return [kind for kind in public if isinstance(kind, type) and issubclass(kind, BasePredtron)]
 
 
 def draw(random: np.random.Generator, values: list[Any]) -> Any:

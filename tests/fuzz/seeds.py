@@ -24,5 +24,6 @@ SEEDS: list[tuple[str, int, str]] = [
     ("states", 7048, "a negative exponent, and an endless loop"),
     ("pickles", 100005, "numbers of the state, used as indices"),
     ("pickles", 100081, "a negative exponent, and an endless loop"),
+    ("model_files", 5009280, "two classes that are five, and their numbers as zeros and ones"),
     ("caches", 701828, "values of 8 bytes in a forged cache of rows of 4"),
 ]

@@ -16,9 +16,10 @@ from mixing_cases import families, lesson_for, made, mixed_estimators
 from sklearn.datasets import dump_svmlight_file
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronMultilabelClassifier, PredtronRanker
+from sklearn_predtron._support.array_file import SUM, read_file, sum_of, write_file
 from sklearn_predtron.losses import CountLoss
-from sklearn_predtron.mixing import ParameterMixing, _checkpoint, _state_file
-from sklearn_predtron.mixing._state_file import MAGIC, SUM, read_state, sum_of, write_state
+from sklearn_predtron.mixing import ParameterMixing, _checkpoint
+from sklearn_predtron.mixing._checkpoint import MAGIC
 from tests.mixing.test_shards import bits
 
 X, Y = make_data(n=120)
@@ -54,7 +55,7 @@ def mixture(path, **parameters):
 
 
 def rounds_in(path):
-    return len(read_state(str(path))[0]["losses"])
+    return len(read_file(str(path), MAGIC)[0]["losses"])
 
 
 def test_a_killed_fit_goes_on(tmp_path):
@@ -152,7 +153,7 @@ def test_a_file_of_another_version_or_processor_is_refused(tmp_path, monkeypatch
     path = tmp_path / "state"
     mixture(path, rounds=1).fit(X, Y)
     for where, name, value, what in [
-        (_state_file, "MAGIC", b"predtron checkpoint 9\n", "is no checkpoint that this version wrote"),
+        (_checkpoint, "MAGIC", b"predtron checkpoint 9\n", "is no checkpoint that this version wrote"),
         (
             _checkpoint,
             "MADE_BY",
@@ -338,7 +339,7 @@ def test_a_file_that_cannot_be_read(tmp_path, monkeypatch):
 
 def fields(path):
     """What a file says, by name."""
-    about, arrays = read_state(str(path))
+    about, arrays = read_file(str(path), MAGIC)
     return {**about, **arrays}
 
 
@@ -346,7 +347,7 @@ def forge(path, found):
     """Write a file that says something else, with a sum that is right."""
     about = {name: found[name] for name in ("fit", "rows", "losses", "mixed_loss") if name in found}
     arrays = {name: value for name, value in found.items() if name not in ("fit", "rows", "losses", "mixed_loss")}
-    write_state(str(path), about, arrays)
+    write_file(str(path), MAGIC, about, arrays)
 
 
 WRONG = {

@@ -14,10 +14,11 @@ from cases import make_data
 from sklearn.datasets import dump_svmlight_file
 
 from sklearn_predtron import PredtronClassifier, PredtronRanker
+from sklearn_predtron._support.array_file import read_file
 from sklearn_predtron.datasets import SvmlightReader
 from sklearn_predtron.mixing import ParameterMixing, ShardError
 from sklearn_predtron.mixing import _dask as module
-from sklearn_predtron.mixing._state_file import read_state
+from sklearn_predtron.mixing._checkpoint import MAGIC
 from tests.mixing.test_shards import bits
 
 dask = pytest.importorskip("dask", reason="dask.distributed is not installed")
@@ -232,7 +233,7 @@ def test_a_driver_that_is_killed_goes_on(cluster, tmp_path, when):
         [sys.executable, "-c", CHILD, when, address, str(path)], env={**os.environ, "PYTHONPATH": paths}, check=False
     )
     assert child.returncode == -signal.SIGKILL
-    assert len(read_state(path)[0]["losses"]) == 2
+    assert len(read_file(path, MAGIC)[0]["losses"]) == 2
     left = sorted(tmp_path.glob("*.part"))
     assert len(left) == (when == "in writing")
     assert no_task_is_left(cluster)

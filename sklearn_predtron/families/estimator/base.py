@@ -5,6 +5,8 @@ An estimator has parameters and one fitted model; this has the methods of both.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +39,7 @@ from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron.decisions._base import PLAIN, Decision
 from sklearn_predtron.decisions._calibration import calibration_of
 from sklearn_predtron.decisions._rules import Learned
+from sklearn_predtron.families.estimator import model_file
 from sklearn_predtron.families.estimator.attributes import counted, learned, of_expansion, read_only, recorded
 from sklearn_predtron.families.estimator.bounds import LossBounds
 from sklearn_predtron.families.estimator.explanation import Additive, Explanation
@@ -994,6 +997,45 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         if "_model" in state and not isinstance(state["_model"], Model):  # the state of a subclass may hold a Model
             state["_model"] = Model.unpacked(state["_model"])
         super().__setstate__(state)
+
+    def save(self, path: str | os.PathLike[str], *, custom: Mapping[str, Any] | None = None) -> None:
+        """Write the estimator to a file, which `load` reads.
+
+        The file is data: `load` runs no code of it.  It has the state of a pickle.  An old file at the path is
+        replaced in one step.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file.
+        custom : dict of str to object, default=None
+            Names of custom objects among the parameters, such as kernels and losses in Python.  The file has only their names,
+            and `load` takes the objects.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+        ValueError
+            If a parameter holds a custom object that `custom` does not name, or the estimator is of a subclass.
+
+        See Also
+        --------
+        sklearn_predtron.load : Reads the file.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> import sklearn_predtron
+        >>> model = sklearn_predtron.PredtronBinaryClassifier().partial_fit([[1.0], [-1.0]], [1, 0], classes=[0, 1])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "model.predtron")
+        ...     model.save(path)
+        ...     loaded = sklearn_predtron.load(path)
+        >>> loaded.partial_fit([[2.0]], [1]).t_
+        3
+        """
+        model_file.save(self, path, custom)
 
     @property
     def _has_labels(self) -> bool:

@@ -40,6 +40,10 @@ PART = "part"
 LEAST_COMPRESSED, MOST_NONZERO = 1 << 14, 0.5
 FIELDS = {"shape", "there", "values"}
 BITS = {np.dtype(np.float64): np.uint64, np.dtype(np.float32): np.uint32}
+# Sizes among the arguments of parts whose product is the length of an array that they make, and that their state holds.
+TABLES = {"ZeroOneChain": (0, 0), "HammingChain": (0, 0), "TraceWeights": (0, 0)}
+TABLES |= dict.fromkeys(("L2Weights", "PNormWeights", "GroupWeights", "ScaledWeights"), (0, 1))
+LARGEST_SIZE, LARGEST_TABLE = 1 << 24, 1 << 20  # what a model may have without holding as many values
 M = TypeVar("M")
 
 
@@ -144,13 +148,37 @@ def unpack(saved: Any, kind: type[M], saved_as: dict[str, str]) -> M:
     return model
 
 
+def count_values(value: Any) -> int:
+    """Return the number of values in all arrays."""
+    if isinstance(value, (list, tuple)):
+        return sum(map(count_values, value))
+    if is_compressed(value):
+        return 8 * len(value["there"])
+    if isinstance(value, dict):
+        return sum(map(count_values, value.values()))
+    return value.size if isinstance(value, np.ndarray) else 0
+
+
+def check_sizes(parts: list[dict[str, Any]]) -> None:
+    """Raise ValueError for sizes far beyond the values of the model.
+
+    Otherwise a few changed bytes of a file would let a part take all memory before its state is found to be of another size.
+    """
+    n_values = count_values(parts)
+    for part in parts:
+        sizes = [number if type(number) is int else 1 for number in part.get("arguments", ())]
+        table = [sizes[place] for place in TABLES.get(part["kind"], ()) if place < len(sizes)]
+        if max(sizes, default=0) > LARGEST_SIZE + n_values or math.prod(table) > LARGEST_TABLE + n_values:
+            raise ValueError(f"it has a {part['kind']} of the sizes {sizes}, and {n_values} values in all")
+
+
 def build(part: dict[str, Any], made: list[Any]) -> Any:
     """Build a part from the parts before it."""
     name = part["kind"]
     if name in OBJECTS:
         kind, state = OBJECTS[name], {attribute: resolve_references(value, made) for attribute, value in part["state"]}
         if kind in CODECS:
-            return kind(**state)  # raises TypeError for unknown attributes
+            return checked_codec(kind(**state))  # raises TypeError for unknown attributes
         found: Any = object.__new__(kind)
         if kind in MAPS:
             found.__setstate__(state)  # builds its tables
@@ -172,6 +200,24 @@ def resolve_references(value: Any, made: list[Any]) -> Any:
     if isinstance(value, dict) and value.keys() == {PART}:
         return made[value[PART]]
     return decompress(value) if is_compressed(value) else value
+
+
+def checked_codec(codec: Any) -> Any:
+    """Return the saved codec.
+
+    Raise TypeError for classes that are none: compiled code takes the numbers of two classes for zeros and ones.
+    """
+    if isinstance(codec, (Classes, Tokens)):
+        check_classes(codec.classes, two=isinstance(codec, TwoClasses))
+    elif isinstance(codec, Sets) and codec.two is not None:
+        check_classes(codec.two, two=True)
+    return codec
+
+
+def check_classes(classes: Any, *, two: bool) -> None:
+    """Raise TypeError for anything but an array of classes."""
+    if not isinstance(classes, np.ndarray) or classes.ndim != 1 or (two and len(classes) != 2):
+        raise TypeError(f"where {'two ' if two else ''}classes are expected there is {shortened(classes)}")
 
 
 def checked_columns(n: Any, names: Any, features: Any, first: Any = None) -> Columns:

@@ -1,0 +1,25 @@
+"""The public names of the package."""
+
+from sklearn_predtron.families.bipartite import PredtronBipartiteClassifier as PredtronBipartiteClassifier
+from sklearn_predtron.families.classification import (
+    PredtronBinaryClassifier as PredtronBinaryClassifier,
+)
+from sklearn_predtron.families.classification import (
+    PredtronClassifier as PredtronClassifier,
+)
+from sklearn_predtron.families.estimator.model_file import load as load
+from sklearn_predtron.families.label_ranking import PredtronLabelRanker as PredtronLabelRanker
+from sklearn_predtron.families.multilabel import PredtronMultilabelClassifier as PredtronMultilabelClassifier
+from sklearn_predtron.families.ordinal import PredtronOrdinalClassifier as PredtronOrdinalClassifier
+from sklearn_predtron.families.ranking import PredtronRanker as PredtronRanker
+from sklearn_predtron.families.sequences import PredtronSequenceTagger as PredtronSequenceTagger
+from sklearn_predtron.families.structured import JointProblem as JointProblem
+from sklearn_predtron.families.structured import Predtron as Predtron
+from sklearn_predtron.families.structured import Problem as Problem
+from sklearn_predtron.families.training.patience import Patience as Patience
+
+# Saved models name their classes by the path of the package, whatever module defines them.
+for one in [*globals().values()]:
+    if callable(one):
+        one.__module__ = __name__.partition(".")[0]
+del one

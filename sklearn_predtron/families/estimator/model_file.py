@@ -1,0 +1,329 @@
+"""Model files: estimators as numbers, text and arrays.
+
+A file has the state that a pickle has.  Each object is written as the public name of its class and its state.  Reading makes
+objects of the classes in `public_classes` only: nothing is imported or called by a name in the file.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sklearn_predtron._support.array_file import KINDS, Arrays, OtherFileError, read_file, write_file
+from sklearn_predtron._support.one_line import one_line
+from sklearn_predtron._support.queries import shortened
+from sklearn_predtron._support.version import __version__
+from sklearn_predtron.families.estimator.saving import check_format, check_sizes, state_of
+
+MAGIC = b"predtron model 1\n"
+PUBLIC = ("", ".callbacks", ".decisions", ".features", ".losses", ".norms", ".representations", ".updates")
+PACKAGE = __name__.partition(".")[0]
+SPARSE: dict[str, Any] = {kind.__name__: kind for kind in (sparse.csr_matrix, sparse.csr_array)}
+PLAIN = (type(None), bool, int, str)
+LONGEST_REASON = 200  # characters: it may repeat text of the file
+
+
+@cache
+def public_classes() -> dict[str, type]:
+    """Return the classes that files may have, by name.
+
+    They are the public classes of estimators and their parts.
+    """
+    found: dict[str, type] = {}
+    for name in PUBLIC:
+        module = importlib.import_module(PACKAGE + name)
+        classes = {one: getattr(module, one) for one in module.__all__ if isinstance(getattr(module, one), type)}
+        found |= {f"{name}.{one}".lstrip("."): kind for one, kind in classes.items()}
+    return found
+
+
+def save(estimator: Any, path: str | os.PathLike[str], custom: Mapping[str, Any] | None) -> None:
+    """Write an estimator to a file."""
+    write_file(checked_path(path), MAGIC, *content_of(estimator, custom))
+
+
+def content_of(estimator: Any, custom: Mapping[str, Any] | None = None) -> tuple[Any, Arrays]:
+    """Return the content of an estimator's file.
+
+    Raise ValueError for estimators that a file cannot hold.
+    """
+    writer = Writer(checked_custom(custom))
+    if type(estimator) not in public_classes().values():
+        raise ValueError(
+            f"{type(estimator).__name__} is no public estimator of sklearn_predtron, and only these are saved in model files; "
+            "save it with joblib or pickle."
+        )
+    whole = writer.encoded(estimator, type(estimator).__name__)
+    return {"version": __version__, "objects": writer.objects, "estimator": whole}, writer.arrays
+
+
+def load(path: str | os.PathLike[str], *, custom: Mapping[str, Any] | None = None) -> Any:
+    """Load an estimator from a file that its method `save` wrote.
+
+    The file is data: loading it runs no code of it.  The estimator makes the same predictions, and `partial_fit` continues to
+    the same bits.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    custom : dict of str to object, default=None
+        Custom objects of the model, such as kernels and losses in Python, by the names that were given to `save`.
+
+    Returns
+    -------
+    estimator
+        The estimator, fitted if it was.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    ValueError
+        If the file is no model file of this version, is damaged, or has custom objects that are not given.
+
+    See Also
+    --------
+    PredtronClassifier.save : Writes the file.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import sklearn_predtron
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = sklearn_predtron.PredtronClassifier(random_state=0).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "iris.predtron")
+    ...     model.save(path)
+    ...     loaded = sklearn_predtron.load(path)
+    >>> bool((loaded.predict_proba(X) == model.predict_proba(X)).all())
+    True
+    """
+    given = checked_custom(custom)
+    path = checked_path(path)
+    with reading(path):
+        about, arrays = read_file(path, MAGIC)
+        reader = Reader(arrays, given)
+        names = {entry["custom"] for entry in about["objects"] if entry.keys() == {"custom"}}
+    if not names <= given.keys():
+        shown = one_line(str(sorted(names)), LONGEST_REASON)
+        raise ValueError(
+            f"{path!r} is a model with the custom objects {shown}, and custom has {sorted(given)}; pass each of them by its name."
+        )
+    with reading(path), np.errstate(all="ignore"):
+        for entry in about["objects"]:
+            reader.objects.append(reader.made(entry))
+        found = reader.decoded(about["estimator"])
+        if not hasattr(type(found), "_fitted_model"):
+            raise ValueError(f"it holds {shortened(found)}, which is no estimator")
+    return found
+
+
+def checked_path(path: Any) -> str:
+    """Return the path of a file."""
+    found = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
+    if not isinstance(found, str):
+        raise ValueError(f"path={shortened(path)} is no path of a file; accepted are text and path-like objects.")
+    return found
+
+
+def checked_custom(custom: Any) -> dict[str, Any]:
+    """Return custom objects by name."""
+    if custom is None:
+        return {}
+    if not isinstance(custom, Mapping) or not all(isinstance(name, str) for name in custom):
+        raise ValueError(f"custom={shortened(custom)} is not known; accepted are None and a dict of objects by names.")
+    return dict(custom)
+
+
+@contextmanager
+def reading(path: str) -> Iterator[None]:
+    """Name the file in errors."""
+    try:
+        yield
+    except OSError:
+        raise
+    except OtherFileError:
+        raise ValueError(
+            f"{path!r} is no model file that this version wrote; accepted are files that the method save of an "
+            "estimator wrote.  Load a pickle with joblib or pickle, if you trust it."
+        ) from None
+    except Exception as error:  # a forged file with a correct check sum can hold anything
+        reason = str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
+        raise ValueError(f"{path!r} is a damaged model file: {one_line(reason, LONGEST_REASON)}") from None
+
+
+class Writer:
+    """Converts objects to JSON and arrays.
+
+    An object or array that occurs in several places is written once.
+    """
+
+    def __init__(self, custom: dict[str, Any]) -> None:
+        self.objects: list[dict[str, Any]] = []
+        self.arrays: Arrays = {}
+        self.custom = {id(value): name for name, value in custom.items()}
+        self.places: dict[int, dict[str, Any]] = {}
+        self.alive: list[Any] = []  # keeps objects alive, so that no other object gets the same id
+
+    def encoded(self, value: Any, where: str) -> Any:
+        """Return a value as JSON.
+
+        `where` is the name of its parameter, for errors.
+        """
+        kind = type(value)
+        if kind in PLAIN:
+            return value
+        if kind is float:
+            return value if math.isfinite(value) else {"float": repr(value)}
+        if kind is list:
+            return [self.encoded(item, where) for item in value]
+        if kind is dict:
+            names = [f"{where}__{key}" if type(key) is str else where for key in value]
+            pairs = zip(names, value.items(), strict=True)
+            return {"dict": [[self.encoded(key, name), self.encoded(item, name)] for name, (key, item) in pairs]}
+        if kind is tuple:
+            return {"tuple": [self.encoded(item, where) for item in value]}
+        if isinstance(value, np.generic):
+            return {"scalar": self._array(np.asarray(value), where)}
+        if id(value) not in self.places:
+            made = self._written(value, where)
+            self.alive.append(value)
+            self.places[id(value)] = made
+        return self.places[id(value)]
+
+    def _written(self, value: Any, where: str) -> dict[str, Any]:
+        """Write an object or array, and return the reference to it."""
+        kind = type(value)
+        if id(value) in self.custom:
+            return self._object({"custom": self.custom[id(value)]})
+        if kind is np.ndarray and value.dtype == object and all(type(item) in (*PLAIN, float) for item in value.flat):
+            return {"mixed": [list(value.shape), self.encoded(value.ravel().tolist(), where)]}
+        if kind is np.ndarray:
+            return {"array": self._array(value, where)}
+        if SPARSE.get(kind.__name__) is kind:
+            parts = [self._array(part, where) for part in (value.data, value.indices, value.indptr)]
+            return {"sparse": [kind.__name__, *parts, list(value.shape)]}
+        name = next((name for name, known in public_classes().items() if known is kind), None)
+        if name is None:
+            raise ValueError(not_written(value, where))
+        if isinstance(value, tuple):  # a named one
+            return self._object({"class": name, "items": [self.encoded(item, where) for item in value]})
+        inner, found = "" if where == kind.__name__ else f"{where}__", state_of(value)
+        if "_model" in found:
+            try:
+                check_sizes(found["_model"]["parts"])
+            except ValueError as error:  # a kernel of many million features, say, and few rows
+                raise ValueError(f"{where} cannot be saved in a model file: {error}; save it with joblib or pickle.") from None
+        state = {key: self.encoded(item, inner + key) for key, item in found.items()}
+        return self._object({"class": name, "state": state})
+
+    def _object(self, entry: dict[str, Any]) -> dict[str, Any]:
+        self.objects.append(entry)
+        return {"object": len(self.objects) - 1}
+
+    def _array(self, array: NDArray, where: str) -> int:
+        if not KINDS.fullmatch(array.dtype.newbyteorder("<").str):
+            raise ValueError(not_written(array, where))
+        self.arrays[str(len(self.arrays))] = array
+        return len(self.arrays) - 1
+
+
+def not_written(value: Any, where: str) -> str:
+    """Return the message for a value that files cannot hold."""
+    return (
+        f"{where}={shortened(value)} cannot be saved in a model file, which has numbers, text, arrays and public parts of "
+        "sklearn_predtron.  Name it in save(path, custom={name: object}) and in load(path, custom={name: object}), or save the "
+        "estimator with joblib or pickle."
+    )
+
+
+class Reader:
+    """Converts JSON and arrays to objects."""
+
+    def __init__(self, arrays: Arrays, custom: dict[str, Any]) -> None:
+        self.arrays, self.custom = arrays, custom
+        self.objects: list[Any] = []
+        self.forms: dict[str, Callable[[Any], Any]] = {
+            "float": float_of,
+            "dict": lambda pairs: {self.decoded(key): self.decoded(value) for key, value in pairs},
+            "tuple": lambda items: tuple(map(self.decoded, items)),
+            "scalar": lambda name: self._array(name)[()],
+            "array": self._array,
+            "mixed": self._mixed,
+            "sparse": self._sparse,
+            "object": self._object,
+        }
+
+    def decoded(self, value: Any) -> Any:
+        """Return the value that JSON stands for."""
+        if isinstance(value, list):
+            return [self.decoded(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        ((form, content),) = value.items()
+        return self.forms[form](content)
+
+    def made(self, entry: dict[str, Any]) -> Any:
+        """Return the object of an entry.
+
+        The objects that it refers to come before it.
+        """
+        if entry.keys() == {"custom"}:
+            return self.custom[entry["custom"]]
+        kind = public_classes().get(entry["class"])
+        if kind is None:
+            raise ValueError(f"it has an object of {shortened(entry['class'])}, a class that this version does not know")
+        if issubclass(kind, tuple):
+            return kind(*map(self.decoded, entry["items"]))
+        state = {name: self.decoded(item) for name, item in entry["state"].items()}
+        hidden = [name for name in state if name.startswith("__") or callable(getattr(kind, name, None))]
+        if hidden:  # an attribute would hide the method
+            raise ValueError(f"{entry['class']} has no attributes {hidden}")
+        if "_model" in state:
+            check_format(state["_model"])
+            check_sizes(state["_model"]["parts"])
+        found: Any = object.__new__(kind)
+        if hasattr(kind, "__setstate__"):
+            found.__setstate__(state)
+        else:
+            vars(found).update(state)
+        return found
+
+    def _array(self, number: Any) -> NDArray:
+        return self.arrays[str(number)]
+
+    def _mixed(self, content: Any) -> NDArray:
+        shape, items = content
+        values = np.empty(len(items), dtype=object)
+        values[:] = [self.decoded(item) for item in items]
+        if not all(type(item) in (*PLAIN, float) for item in values):
+            raise ValueError("an array of other objects than numbers and text")
+        return values.reshape(shape)
+
+    def _sparse(self, content: Any) -> Any:
+        name, *numbers, shape = content
+        data, indices, indptr = map(self._array, numbers)
+        found = SPARSE[name]((data, indices, indptr), shape=tuple(shape), copy=False)
+        found.check_format(full_check=True)
+        return found
+
+    def _object(self, number: Any) -> Any:
+        if type(number) is not int or number < 0:
+            raise ValueError(f"{shortened(number)} is no number of an object")
+        return self.objects[number]
+
+
+def float_of(text: str) -> float:
+    """Return a number that JSON does not have."""
+    return {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}[text]
