@@ -45,10 +45,13 @@ cdef inline double largest(const double* s, Py_ssize_t k) noexcept nogil:
     return larger(larger(a, b), larger(c, d))
 
 
-cdef inline Py_ssize_t first_at(const double* s, double top) noexcept nogil:
-    """Return the first place of a value that is there."""
+cdef inline Py_ssize_t first_at(const double* s, Py_ssize_t k, double top) noexcept nogil:
+    """Return the first place of a value.
+
+    Decoded scores that overflow in both directions are not a number, which is found nowhere; the last place is then returned.
+    """
     cdef Py_ssize_t sigma = 0
-    while s[sigma] != top:
+    while sigma + 1 < k and s[sigma] != top:
         sigma += 1
     return sigma
 
@@ -253,7 +256,7 @@ cdef class FiniteProblem(Problem):
         with nogil:
             for i in range(n):
                 s = self.decoded(<double*> &scores[i, 0], &room[0])
-                predicted[i] = first_at(s, largest(s, self.k))
+                predicted[i] = first_at(s, self.k, largest(s, self.k))
         return np.asarray(predicted)
 
     @property

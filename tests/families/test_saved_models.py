@@ -293,3 +293,14 @@ def test_two_classes_that_are_not_two_are_damaged(classes):
         if classes is not None or name == "classes":  # without two classes sets are of several labels
             with pytest.raises(ValueError, match=r"saved model is damaged: .*where two classes are expected there is"):
                 type(model)().__setstate__({**state, "_model": {**packed, "parts": parts}})
+
+
+def test_a_problem_of_a_base_class_is_damaged():
+    """It has no scores, by whose number other parts divide."""
+    X, y, _ = data("binary")
+    state = PredtronBinaryClassifier().fit(X, y).__getstate__()
+    packed = state["_model"]
+    parts = [{**part, "kind": "Problem"} if part["kind"] == "SignProblem" else part for part in packed["parts"]]
+    assert parts != packed["parts"]
+    with pytest.raises(ValueError, match="saved model is damaged: it has a Problem of no scores"):
+        PredtronBinaryClassifier().__setstate__({**state, "_model": {**packed, "parts": parts}})

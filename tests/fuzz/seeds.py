@@ -25,5 +25,7 @@ SEEDS: list[tuple[str, int, str]] = [
     ("pickles", 100005, "numbers of the state, used as indices"),
     ("pickles", 100081, "a negative exponent, and an endless loop"),
     ("model_files", 5009280, "two classes that are five, and their numbers as zeros and ones"),
+    ("model_files", 9031700, "a problem of a base class, of no scores, by whose number another part divides"),
+    ("model_files", 9065687, "a code whose decoded scores are not numbers, of which none is the largest"),
     ("caches", 701828, "values of 8 bytes in a forged cache of rows of 4"),
 ]

@@ -18,6 +18,7 @@ from sklearn_predtron.losses import (
     SubsetZeroOne,
     SwappedPairs,
 )
+from sklearn_predtron.problems._finite import FiniteProblem
 from sklearn_predtron.problems._inquiry import ask
 from sklearn_predtron.problems._label_sets import Indicators
 from sklearn_predtron.problems._relevance import Relevances
@@ -100,3 +101,10 @@ def test_which_of_the_rankings_that_tie_is_the_competitor(loss, representation):
             expected[order] = f
             expected[right] -= f
             np.testing.assert_allclose(change, expected, atol=1e-12)
+
+
+def test_decoded_scores_that_overflow_both_ways_have_a_prediction():
+    """They are not numbers, of which none is the largest; the search for it ends."""
+    problem = FiniteProblem(np.array([[1e300, -1e300], [1e300, -1e300], [-1e300, 1e300]]))
+    assert problem.predict(np.full((2, 2), 1e300)).tolist() == [2, 2]
+    assert problem.predict(np.array([[1.0, 0.0], [0.0, 1.0]])).tolist() == [0, 2]

@@ -188,6 +188,8 @@ def build(part: dict[str, Any], made: list[Any]) -> Any:
     if name not in compiled():
         raise ValueError(f"The saved model has a part {name!r}, which this version of sklearn_predtron does not know.")
     found = compiled()[name](*resolve_references(part["arguments"], made))
+    if getattr(found, "d", 1) < 1:  # as of a base class, which other parts would divide by
+        raise ValueError(f"The saved model is damaged: it has a {name} of no scores.")
     if "state" in part:
         found.__setstate__(resolve_references(part["state"], made))
     return found
