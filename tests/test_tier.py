@@ -23,6 +23,10 @@ def test_list(n): pass
 @pytest.mark.parametrize("n", range(2))
 def test_few(n): pass
 
+@pytest.mark.always
+@pytest.mark.parametrize("n", range(7))
+def test_all(n): pass
+
 @pytest.mark.slow
 def test_slow(): pass
 
@@ -88,13 +92,14 @@ def test_pytest_runs_the_choice(tmp_path):
     (tmp_path / "test_suite.py").write_text(SUITE)
     (tmp_path / "pytest.ini").write_text("[pytest]")
     everything = collected(tmp_path, "--all")
-    assert len(everything) == 6 + 9 + 2 + 1 + 2 + 1
+    assert len(everything) == 6 + 9 + 2 + 7 + 1 + 2 + 1
     kept = collected(tmp_path, seed="1")
     assert kept == collected(tmp_path, seed="2") == [id_ for id_ in everything if id_ in kept]
     assert Counter(id_.partition("[")[0] for id_ in kept) == {
         "test_product": tier.MOST,
         "test_list": tier.MOST + 2,
         "test_few": 2,
+        "test_all": 7,
         "test_slow_instance": 1,
         "test_plain": 1,
     }

@@ -6,7 +6,7 @@ same ones.
 
 Two marks adjust the choice:
 
-- `@pytest.mark.always("id", ...)` names instances that run in addition to those chosen;
+- `@pytest.mark.always("id", ...)` names instances that run in addition to those chosen; without names, all instances run;
 - `@pytest.mark.slow` leaves out a function, or with `pytestmark` a file.
 
 An instance that is named on the command line, as in `pytest "tests/test_x.py::test_y[id]"`, always runs.
@@ -15,7 +15,7 @@ An instance that is named on the command line, as in `pytest "tests/test_x.py::t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from itertools import combinations
+from itertools import chain, combinations
 from zlib import crc32
 
 import pytest
@@ -29,7 +29,8 @@ def choose(name: str, instances: Mapping[str, Mapping[str, object]], always: Ite
 
     `instances` has the parameters of each id. Raise ValueError if an id in `always` has no instance.
     """
-    if unknown := set(always) - set(instances):
+    chosen = set(always)
+    if unknown := chosen - set(instances):
         raise ValueError(f"The mark 'always' of {name} must name instances of it; got {sorted(unknown)}.")
     objects: dict[int, int] = {}
     values = {
@@ -37,7 +38,6 @@ def choose(name: str, instances: Mapping[str, Mapping[str, object]], always: Ite
         for id_, parameters in instances.items()
     }
     pairs = {id_: set(combinations(sorted(found), 2)) for id_, found in values.items()}
-    chosen = set(always)
     seen = {value for id_ in chosen for value in values[id_]}
     seen_pairs = {pair for id_ in chosen for pair in pairs[id_]}
     # In the order of a checksum, functions that share a list of values run different ones.
@@ -63,9 +63,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    config.addinivalue_line(
-        "markers", "always(*ids): instances that run without --all, in addition to those chosen (tests/tier.py)"
-    )
+    config.addinivalue_line("markers", "always(*ids): instances of the tier beside those chosen, by default all (tests/tier.py)")
     config.addinivalue_line("markers", "slow: runs only with --all")
 
 
@@ -81,9 +79,9 @@ def pytest_pycollect_makeitem(collector, name, obj):
     if not isinstance(items, list) or not items or config.getoption("all_instances") or any("[" in word for word in config.args):
         return items
     kept = [item for item in items if not item.get_closest_marker("slow")]
-    if len(kept) > MOST and all(hasattr(item, "callspec") for item in kept):
-        always = [id_ for mark in kept[0].iter_markers("always") for id_ in mark.args]
-        chosen = choose(name, {item.callspec.id: item.callspec.params for item in kept}, always)
+    always = [mark.args for mark in kept[0].iter_markers("always")] if kept else []
+    if len(kept) > MOST and () not in always and all(hasattr(item, "callspec") for item in kept):
+        chosen = choose(name, {item.callspec.id: item.callspec.params for item in kept}, chain(*always))
         kept = [item for item in kept if item.callspec.id in chosen]
     if len(kept) < len(items):
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])
