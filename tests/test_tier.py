@@ -27,6 +27,11 @@ def test_few(n): pass
 @pytest.mark.parametrize("n", range(7))
 def test_all(n): pass
 
+@pytest.mark.always(each="norm")
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("norm", ["l1", "l2", "group", "trace", "rkhs"])
+def test_each(norm, sparse): pass
+
 @pytest.mark.slow
 def test_slow(): pass
 
@@ -92,7 +97,7 @@ def test_pytest_runs_the_choice(tmp_path):
     (tmp_path / "test_suite.py").write_text(SUITE)
     (tmp_path / "pytest.ini").write_text("[pytest]")
     everything = collected(tmp_path, "--all")
-    assert len(everything) == 6 + 9 + 2 + 7 + 1 + 2 + 1
+    assert len(everything) == 6 + 9 + 2 + 7 + 10 + 1 + 2 + 1
     kept = collected(tmp_path, seed="1")
     assert kept == collected(tmp_path, seed="2") == [id_ for id_ in everything if id_ in kept]
     assert Counter(id_.partition("[")[0] for id_ in kept) == {
@@ -100,9 +105,11 @@ def test_pytest_runs_the_choice(tmp_path):
         "test_list": tier.MOST + 2,
         "test_few": 2,
         "test_all": 7,
+        "test_each": 5,
         "test_slow_instance": 1,
         "test_plain": 1,
     }
     assert {"test_list[3]", "test_list[8]"} <= set(kept)
+    assert len({id_.partition("-")[0] for id_ in kept if id_.startswith("test_each")}) == 5
     left_out = next(id_ for id_ in everything if id_ not in kept and "[" in id_)
     assert collected(tmp_path, f"test_suite.py::{left_out}") == [left_out]

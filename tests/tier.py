@@ -6,7 +6,8 @@ same ones.
 
 Two marks adjust the choice:
 
-- `@pytest.mark.always("id", ...)` names instances that run in addition to those chosen; without names, all instances run;
+- `@pytest.mark.always("id", ...)` names instances that run in addition to those chosen. With `each="parameter"` as many are
+  chosen as this parameter has values. Without arguments all instances run.
 - `@pytest.mark.slow` leaves out a function, or with `pytestmark` a file.
 
 An instance that is named on the command line, as in `pytest "tests/test_x.py::test_y[id]"`, always runs.
@@ -15,7 +16,7 @@ An instance that is named on the command line, as in `pytest "tests/test_x.py::t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from itertools import chain, combinations
+from itertools import combinations
 from zlib import crc32
 
 import pytest
@@ -24,10 +25,13 @@ MOST = 4
 SIMPLE = (bool, bytes, float, int, str, type, type(None))  # equal values have equal reprs, others do not
 
 
-def choose(name: str, instances: Mapping[str, Mapping[str, object]], always: Iterable[str] = ()) -> set[str]:
+def choose(
+    name: str, instances: Mapping[str, Mapping[str, object]], always: Iterable[str] = (), each: str | None = None
+) -> set[str]:
     """Return the ids that run of a function: those in `always`, and at most `MOST` others that cover values and pairs of values.
 
-    `instances` has the parameters of each id. Raise ValueError if an id in `always` has no instance.
+    With `each` there may be as many others as this parameter has values. `instances` has the parameters of each id.
+    Raise ValueError if an id in `always` has no instance.
     """
     chosen = set(always)
     if unknown := chosen - set(instances):
@@ -42,7 +46,8 @@ def choose(name: str, instances: Mapping[str, Mapping[str, object]], always: Ite
     seen_pairs = {pair for id_ in chosen for pair in pairs[id_]}
     # In the order of a checksum, functions that share a list of values run different ones.
     left = sorted(set(instances) - chosen, key=lambda id_: (crc32(f"{name}[{id_}]".encode()), id_))
-    for _ in range(min(MOST, len(left))):
+    most = MOST if each is None else max(MOST, len({written(given[each], objects) for given in instances.values()}))
+    for _ in range(min(most, len(left))):
         best = max(left, key=lambda id_: (len(values[id_] - seen), len(pairs[id_] - seen_pairs)))
         left.remove(best)
         chosen.add(best)
@@ -63,7 +68,9 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "always(*ids): instances of the tier beside those chosen, by default all (tests/tier.py)")
+    config.addinivalue_line(
+        "markers", "always(*ids, each=None): instances beside those that the tier chooses, by default all (tests/tier.py)"
+    )
     config.addinivalue_line("markers", "slow: runs only with --all")
 
 
@@ -79,9 +86,10 @@ def pytest_pycollect_makeitem(collector, name, obj):
     if not isinstance(items, list) or not items or config.getoption("all_instances") or any("[" in word for word in config.args):
         return items
     kept = [item for item in items if not item.get_closest_marker("slow")]
-    always = [mark.args for mark in kept[0].iter_markers("always")] if kept else []
-    if len(kept) > MOST and () not in always and all(hasattr(item, "callspec") for item in kept):
-        chosen = choose(name, {item.callspec.id: item.callspec.params for item in kept}, chain(*always))
+    mark = kept[0].get_closest_marker("always") if kept else None
+    if len(kept) > MOST and hasattr(kept[0], "callspec") and (mark is None or mark.args or mark.kwargs):
+        instances = {item.callspec.id: item.callspec.params for item in kept}
+        chosen = choose(name, instances, *(() if mark is None else (mark.args, mark.kwargs.get("each"))))
         kept = [item for item in kept if item.callspec.id in chosen]
     if len(kept) < len(items):
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])
