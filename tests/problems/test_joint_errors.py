@@ -83,6 +83,7 @@ BAD_ANSWERS = {
 }
 
 
+@pytest.mark.always(each="bad")
 @pytest.mark.parametrize("bad", BAD_ANSWERS)
 @pytest.mark.parametrize("update", [Adaptive(), PassiveAggressive(C=0.1, target="constant", delta=0.7)], ids=name)
 def test_answers_of_a_problem(bad, update):
