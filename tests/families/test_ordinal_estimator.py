@@ -133,7 +133,7 @@ def test_categories_of_numbers_turn_the_order_round():
     np.testing.assert_array_equal(3 - model.predict(X), PredtronOrdinalClassifier(cv=0, random_state=0).fit(X, 3 - y).predict(X))
 
 
-@pytest.mark.parametrize("form", [lambda c: c, pd.Series], ids=["Categorical", "Series"])
+@pytest.mark.parametrize("form", [lambda c: c, pytest.param(pd.Series, marks=pytest.mark.slow)], ids=["Categorical", "Series"])
 def test_ordered_pandas_categories_bring_their_order(form):
     X, y = make_data()
     column = form(pd.Categorical(NAMES[y], categories=NAMES, ordered=True))

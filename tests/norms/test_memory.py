@@ -88,7 +88,7 @@ def bytes_without_huge_pages():
 
 
 @pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="the system does not say what its pages are")
-@pytest.mark.parametrize("norm", KEPT)
+@pytest.mark.parametrize("norm", ["l2", *(pytest.param(norm, marks=pytest.mark.slow) for norm in KEPT if norm != "l2")])
 def test_pages_are_small_but_where_rows_touch_most_of_them(norm):
     """First touches of small pages take ten times as long."""
     n, p, classes = 100, 90_000, 100
