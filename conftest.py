@@ -5,6 +5,7 @@ from collections import Counter
 from importlib.util import find_spec
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+pytest_plugins = ["tier"]
 NEEDED = {
     "matplotlib": ["sklearn_predtron/inspection", "doc/user_guide/inspection.rst", "doc/make_pictures.py"],
     "onnxruntime": ["sklearn_predtron/onnx"],

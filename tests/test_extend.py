@@ -70,6 +70,12 @@ def tree(tmp_path_factory):
     return tree
 
 
+@in_checkout
+def test_patches_apply():
+    """To the sources as they are; with `--all` what they add is compiled and tested, too."""
+    run(ROOT, "git", "apply", "--check", *map(str, sorted(EXTEND.glob("*.diff"))))
+
+
 def cost(patch):
     """The files of a patch, and the lines that it adds."""
     lines = patch.read_text().splitlines()
@@ -94,19 +100,23 @@ def test_what_an_exercise_costs(name):
     assert all(file.startswith("sklearn_predtron/") for file in files)
 
 
+@pytest.mark.slow
 @in_checkout
 def test_exercises_pass_the_tests_that_find_parts(tree):
     names = " or ".join(name for _, _, called in EXERCISES.values() for name in called)
-    passed = run(tree, sys.executable, "-m", "pytest", "-rp", "-W", "ignore", "-p", "no:cacheprovider", "-k", names, *FINDING)
+    passed = run(
+        tree, sys.executable, "-m", "pytest", "--all", "-rp", "-W", "ignore", "-p", "no:cacheprovider", "-k", names, *FINDING
+    )
     for name, (_, _, called) in EXERCISES.items():
         found = [line for line in passed.splitlines() if "PASSED" in line and any(part in line for part in called)]
         assert found, f"no test has found the part of the exercise {name!r}"
 
 
+@pytest.mark.slow
 @in_checkout
 def test_the_rule_of_the_exercise_is_that_of_the_reference(tree):
     one = "tests/core/test_learner.py::test_iterates_and_averages"
-    passed = run(tree, sys.executable, "-m", "pytest", "-W", "ignore", "-p", "no:cacheprovider", "-k", "Relaxation", one)
+    passed = run(tree, sys.executable, "-m", "pytest", "--all", "-W", "ignore", "-p", "no:cacheprovider", "-k", "Relaxation", one)
     assert " passed" in passed or "100%" in passed
 
 
@@ -117,6 +127,7 @@ check_predtron_estimator(PredtronCyclicClassifier())
 """
 
 
+@pytest.mark.slow
 @in_checkout
 def test_the_family_of_the_exercise_passes_every_check(tree):
     run(tree, sys.executable, "-W", "ignore", "-c", CHECKS)
@@ -168,6 +179,7 @@ for scales in [3, a[:5], [a], [1, 1, 1, 1, 1, 0], [1, 1, 1, 1, 1, np.nan], "xxxx
 """
 
 
+@pytest.mark.slow
 @in_checkout
 def test_the_norm_of_the_exercise_is_the_euclidean_one_of_scaled_rows(tree):
     run(tree, sys.executable, "-W", "ignore", "-c", SCALES)

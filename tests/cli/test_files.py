@@ -25,6 +25,7 @@ from sklearn_predtron._support import array_file
 from sklearn_predtron.cli import _data_files, _file_job
 from sklearn_predtron.cli import _main as job
 from sklearn_predtron.norms import RKHS
+from tests.forked import run_program
 
 FORM = ["--features", 6, "--classes", 0, 1, 2]
 HUGE = ["".join(f" {j + 1}:{sign}1.7e308" for j, sign in enumerate(signs)) for signs in itertools.product(["", "-"], repeat=6)]
@@ -149,7 +150,7 @@ def test_a_named_pipe_with_compressed_rows(files, tmp_path):
     os.mkfifo(path)
     writer = threading.Thread(target=path.write_bytes, args=[gzip.compress(content(files["aq"]))], daemon=True)
     writer.start()
-    done = program(path, "--save", tmp_path / "pipe", stdout=subprocess.PIPE)
+    done = run_program(path, "--save", tmp_path / "pipe")
     assert (done.returncode, done.stderr) == (0, "") and "PredtronRanker" in done.stdout
     assert job.main([files["aq"], "--save", str(tmp_path / "file")]) == 0
     assert content(tmp_path / "pipe") == content(tmp_path / "file")
@@ -438,14 +439,14 @@ def test_nobody_reads_the_errors(files, tmp_path):
     os.close(end)
     path = tmp_path / "broken.svm"
     path.write_bytes(content(files["a"]) + b"oops\n")
-    done = program(path, "--save", tmp_path / "model", stdout=subprocess.DEVNULL, stderr=writing)
+    done = run_program(path, "--save", tmp_path / "model", stderr=writing)
     os.close(writing)
     assert done.returncode == 1 and sklearn_predtron.load(tmp_path / "model").t_ == 200
 
 
 def test_standard_output_on_a_full_disk(files, tmp_path):
     with open("/dev/full", "w") as full:
-        done = program(files["a"], "--save", tmp_path / "model", stdout=full)
+        done = run_program(files["a"], "--save", tmp_path / "model", stdout=full)
     assert done.returncode == 1 and done.stderr == "error: standard output: No space left on device\n"
     assert sklearn_predtron.load(tmp_path / "model").t_ == 200
 

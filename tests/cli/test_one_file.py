@@ -1,11 +1,11 @@
 """What the job writes is written over nothing that it uses as something else; refused before anything is read."""
 
 import os
-import subprocess
 
 import pytest
 
-from tests.cli_cases import PROGRAM, run, usage_error
+from tests.cli_cases import run, usage_error
+from tests.forked import run_program
 
 ROWS = "1 1:1\n-1 2:1\n" * 20
 
@@ -114,6 +114,6 @@ def test_what_the_shell_opens(folder, command, message):
     arguments, sign, path = command.rpartition(" < " if "<" in command else " >> ")[::1]
     with open(path, "rb" if "<" in sign else "ab") as file:
         streams = {"stdin": file} if "<" in sign else {"stdout": file}
-        done = subprocess.run([*PROGRAM, *arguments.split()], stderr=subprocess.PIPE, text=True, **streams)
+        done = run_program(*arguments.split(), **streams)
     assert done.returncode == 2 and message in done.stderr
     assert contents(folder) == before

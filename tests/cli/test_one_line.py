@@ -2,7 +2,6 @@
 
 import io
 import re
-import subprocess
 import warnings
 
 import numpy as np
@@ -15,7 +14,8 @@ from sklearn_predtron.cli import main
 from sklearn_predtron.cli._progress import ProgressBar
 from sklearn_predtron.cli._report import aligned
 from sklearn_predtron.datasets import BrokenLineError, SvmlightReader
-from tests.cli_cases import PROGRAM, run
+from tests.cli_cases import run
+from tests.forked import run_program
 
 EVIL = "\x1b[31m\u202e\x07\x9b"
 LONG = 200_000
@@ -131,9 +131,7 @@ def test_a_measure_of_batches_that_is_mixed(tmp_path):
     random = np.random.default_rng(0)
     rows = "".join(f"{i % 2} 1:{random.standard_normal():.3f} 2:{i % 2 + random.standard_normal():.3f}\n" for i in range(400))
     (tmp_path / "t").write_text(rows)
-    done = subprocess.run(
-        [*PROGRAM, "t", "--task", "bipartite", "--jobs", "1"], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    done = run_program("t", "--task", "bipartite", "--jobs", 1, cwd=tmp_path)
     assert done.returncode == 0
     assert done.stderr == "warning: --jobs leaves the cut of --task bipartite at 0: it is chosen on rows in memory\n"
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 
 import numpy as np
 import pytest
@@ -11,7 +10,8 @@ from numpy.testing import assert_allclose
 import sklearn_predtron
 from sklearn_predtron.cli import main
 from sklearn_predtron.datasets import read_svmlight
-from tests.cli_cases import PROGRAM, run, usage_error
+from tests.cli_cases import run, usage_error
+from tests.forked import run_program
 
 
 def test_predictions_to_standard_output(capsys, files, tmp_path):
@@ -20,15 +20,14 @@ def test_predictions_to_standard_output(capsys, files, tmp_path):
     code, out, err = run(capsys, *arguments, "-")
     assert code == 0 and out == (tmp_path / "p").read_text() and len(err.splitlines()) == len(table.splitlines())
     with open(os.devnull, "rb") as unwritable:
-        done = subprocess.run([*PROGRAM, *arguments, "-"], stdout=unwritable, check=False, timeout=120)
+        done = run_program(*arguments, "-", stdout=unwritable)
     assert done.returncode == 1
 
 
 def test_nobody_reads_the_predictions(files):
     end, writing = os.pipe()
     os.close(end)
-    words = [*PROGRAM, files["a"], "--test", files["test"], "--predictions", "-"]
-    done = subprocess.run(words, stdout=writing, stderr=subprocess.PIPE, text=True, check=False, timeout=120)
+    done = run_program(files["a"], "--test", files["test"], "--predictions", "-", stdout=writing)
     os.close(writing)
     assert done.returncode == 141 and "PredtronClassifier     200" in done.stderr and "error" not in done.stderr
 

@@ -502,6 +502,7 @@ finally:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the memory of a process is read from /proc")
 def test_memory_is_bounded_by_the_chunk(tmp_path):
     """Sixteen times as many queries take no more memory, while they are learned, scored and predicted."""

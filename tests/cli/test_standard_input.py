@@ -8,6 +8,7 @@ import pytest
 
 from sklearn_predtron.cli import _data_files
 from tests.cli_cases import PROGRAM, run, usage_error
+from tests.forked import run_program
 
 
 @pytest.mark.parametrize("options", [[], ["--epochs", 2], ["--grow"], ["--features", 6, "--classes", 0, 1, 2]], ids=str)
@@ -33,9 +34,7 @@ def test_standard_input_is_a_file(files, tmp_path):
     """From where the shell left it, and again for the next epoch."""
     with open(files["a"], "rb") as file:
         os.lseek(file.fileno(), len(file.readline()), os.SEEK_SET)
-        done = subprocess.run(
-            [*PROGRAM, "-", "--epochs", "2", "--json"], stdin=file, capture_output=True, check=True, timeout=120
-        )
+        done = run_program("-", "--epochs", 2, "--json", stdin=file)
     assert json.loads(done.stdout)["results"][0]["rounds"] == 2 * 199
 
 

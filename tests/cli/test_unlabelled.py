@@ -14,6 +14,7 @@ from sklearn_predtron import PredtronRanker, PredtronSequenceTagger
 from sklearn_predtron.cli import main
 from sklearn_predtron.datasets import read_svmlight
 from tests.cli_cases import PROGRAM, run, unlabelled, usage_error
+from tests.forked import run_program
 
 
 def test_as_a_user_types_it(files, tmp_path):
@@ -30,9 +31,8 @@ def test_a_fifo_is_predicted(files, tmp_path):
     os.mkfifo(tmp_path / "fifo")
     writer = threading.Thread(target=(tmp_path / "fifo").write_text, args=[unlabelled(files["test"])], daemon=True)
     writer.start()
-    words = [*PROGRAM, "--load", tmp_path / "m", tmp_path / "fifo"]
-    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=120)
-    assert done.stderr == "" and len(done.stdout.split()) == 80
+    done = run_program("--load", tmp_path / "m", tmp_path / "fifo")
+    assert (done.returncode, done.stderr) == (0, "") and len(done.stdout.split()) == 80
 
 
 def test_predictions_come_as_rows_do(files, tmp_path):

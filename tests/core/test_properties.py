@@ -211,6 +211,7 @@ def test_simplex_geometry(k):
     np.testing.assert_allclose(code.sum(axis=0), 0, atol=1e-12)
 
 
+@pytest.mark.always
 @each_problem
 def test_table_helpers(k, representation, loss):
     """decision and margins against their definitions."""

@@ -80,6 +80,7 @@ READINGS = {
 }
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("norm", NORMS, ids=str)
 @pytest.mark.parametrize("call", CALLS)
 def test_a_problem_that_calls_the_model_it_belongs_to(call, norm):
@@ -115,6 +116,7 @@ class Callback:
         self.call(estimator)
 
 
+@pytest.mark.always
 @needs_callbacks
 @pytest.mark.parametrize("norm", NORMS, ids=str)
 @pytest.mark.parametrize("call", ["partial_fit", "partial_fit of a row", "fit", "set_params", "set_callbacks", "an attribute"])

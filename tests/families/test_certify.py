@@ -45,6 +45,7 @@ def test_the_certificate_says_what_was_tested(fitted, rows):
     assert model.sample_loss(X, y).sum() == wrong.sum()
 
 
+@pytest.mark.slow
 def test_the_risk_is_kept_as_often_as_promised(fitted, rows):
     """Of draws of the rows set aside at most 1 - confidence, but for the chance of as many draws, by all rows together."""
     X, y = rows[0][2000:], rows[1][2000:]

@@ -166,7 +166,11 @@ def outcome(kind, loss, decision, reject):
     return "works"
 
 
-@pytest.mark.parametrize("kind", FAMILIES, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(kind, marks=[pytest.mark.slow] * (kind is not PredtronMultilabelClassifier)) for kind in FAMILIES],
+    ids=lambda kind: kind.__name__,
+)
 @pytest.mark.filterwarnings("ignore:decision=.* fits the cut to rows in memory", "ignore:y has .* positive rows")
 def test_all_that_goes_together_predicts(kind):
     n_works = 0

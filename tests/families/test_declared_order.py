@@ -64,17 +64,17 @@ def test_columns_bring_their_order(form):
     y, column = NAMES[codes], ORDERED[form]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = PredtronOrdinalClassifier(random_state=0).fit(X, column(y))
+        model = PredtronOrdinalClassifier(cv=0, random_state=0).fit(X, column(y))
         stream = PredtronOrdinalClassifier().partial_fit(X[:9], column(y[:9]))
         stream.partial_fit(X[9:10], column(y[9:10])).partial_fit(X[10:], column(y[10:]))
     assert model.classes_.tolist() == stream.classes_.tolist() == NAMES.tolist()
-    assert state(model) == state(PredtronOrdinalClassifier(random_state=0).fit(X, codes))
+    assert state(model) == state(PredtronOrdinalClassifier(cv=0, random_state=0).fit(X, codes))
     assert state(stream) == state(PredtronOrdinalClassifier().partial_fit(X, codes, classes=range(4)))
     assert model.score(X, column(y)) == model.score(X, y)
     np.testing.assert_array_equal(model.sample_loss(X, column(y)), model.sample_loss(X, y))
-    turned = PredtronOrdinalClassifier().fit(X, column(y, NAMES[::-1]))
+    turned = PredtronOrdinalClassifier(cv=0).fit(X, column(y, NAMES[::-1]))
     assert turned.classes_.tolist() == NAMES[::-1].tolist()
-    given = PredtronOrdinalClassifier(categories=NAMES).fit(X, column(y, NAMES[::-1]))
+    given = PredtronOrdinalClassifier(categories=NAMES, cv=0).fit(X, column(y, NAMES[::-1]))
     assert given.classes_.tolist() == NAMES.tolist()
     with pytest.raises(ValueError, match=r"categories=\['extreme', .*\] are not in the order .* \['low', "):
         stream.partial_fit(X, column(y, NAMES[::-1]))
@@ -85,7 +85,7 @@ def test_ranks_that_never_occur_are_kept(form):
     X, codes = make_data()
     there = codes != 2
     column = ORDERED[form](NAMES[codes[there]], [*NAMES, "beyond"])
-    model = PredtronOrdinalClassifier().fit(X[there], column)
+    model = PredtronOrdinalClassifier(cv=0).fit(X[there], column)
     assert model.classes_.tolist() == [*NAMES, "beyond"] and model.intercept_.shape == (4,)
 
 
@@ -93,9 +93,9 @@ def test_ranks_that_never_occur_are_kept(form):
 def test_frames_of_one_column_bring_its_order(form):
     X, codes = make_data()
     with pytest.warns(DataConversionWarning, match="column-vector y"):
-        model = PredtronOrdinalClassifier(random_state=0).fit(X, FRAMES[form](NAMES[codes]))
+        model = PredtronOrdinalClassifier(cv=0, random_state=0).fit(X, FRAMES[form](NAMES[codes]))
     assert model.classes_.tolist() == NAMES.tolist()
-    assert state(model) == state(PredtronOrdinalClassifier(random_state=0).fit(X, codes))
+    assert state(model) == state(PredtronOrdinalClassifier(cv=0, random_state=0).fit(X, codes))
 
 
 @pytest.mark.parametrize("form", UNORDERED)
@@ -103,7 +103,7 @@ def test_frames_of_one_column_bring_its_order(form):
 def test_other_text_is_in_the_order_of_the_alphabet_with_a_warning(form):
     X, codes = make_data()
     with pytest.warns(UserWarning, match="alphabet"):
-        model = PredtronOrdinalClassifier().fit(X, UNORDERED[form](NAMES[codes]))
+        model = PredtronOrdinalClassifier(cv=0).fit(X, UNORDERED[form](NAMES[codes]))
     assert model.classes_.tolist() == sorted(NAMES)
 
 
@@ -111,9 +111,9 @@ def test_dictionaries_of_numbers():
     X, codes = make_data()
     levels = pa.array([30, 20, 10, 0])
     column = pa.DictionaryArray.from_arrays(pa.array(codes), levels, ordered=True)
-    model = PredtronOrdinalClassifier(random_state=0).fit(X, column)
+    model = PredtronOrdinalClassifier(cv=0, random_state=0).fit(X, column)
     assert model.classes_.tolist() == [30, 20, 10, 0] and model.classes_.dtype == np.int64
-    assert state(model) == state(PredtronOrdinalClassifier(random_state=0).fit(X, codes))
+    assert state(model) == state(PredtronOrdinalClassifier(cv=0, random_state=0).fit(X, codes))
 
 
 def test_chunks_with_dictionaries_of_their_own():
@@ -127,11 +127,11 @@ def test_chunks_with_dictionaries_of_their_own():
         parts = [dictionary(y[few], short), dictionary(y[rest])]
         for column in (pa.chunked_array(parts), pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array(parts)))):
             if good:
-                assert PredtronOrdinalClassifier().fit(X[order], column).classes_.tolist() == NAMES.tolist()
+                assert PredtronOrdinalClassifier(cv=0).fit(X[order], column).classes_.tolist() == NAMES.tolist()
                 continue
             with pytest.raises(ValueError, match=r"y has chunks .* \['high', 'low'\] and \['low', 'medium', .* categories"):
-                PredtronOrdinalClassifier().fit(X[order], column)
-            assert PredtronOrdinalClassifier(categories=NAMES).fit(X[order], column).classes_.tolist() == NAMES.tolist()
+                PredtronOrdinalClassifier(cv=0).fit(X[order], column)
+            assert PredtronOrdinalClassifier(categories=NAMES, cv=0).fit(X[order], column).classes_.tolist() == NAMES.tolist()
 
 
 @pytest.mark.parametrize("form", ["polars Enum", "Arrow dictionary", "pandas Series of Arrow"])
@@ -151,7 +151,7 @@ def test_missing_labels_are_an_error(form):
 def test_searches_keep_the_order(form):
     X, codes = make_data()
     y = NAMES[codes]
-    model = PredtronOrdinalClassifier(max_iter=2, random_state=0)
+    model = PredtronOrdinalClassifier(max_iter=2, cv=0, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
         found = cross_val_score(model, X, ORDERED[form](y), cv=3, error_score="raise")

@@ -256,6 +256,7 @@ def described(part):
 
 
 # Every check meets every estimator, and about half of the norms with one of them.
+@pytest.mark.always(each="estimator")
 @without_ids
 @pytest.mark.parametrize(
     ("estimator", "check"),
@@ -292,6 +293,7 @@ DECLARED = [
 ]
 
 
+@pytest.mark.slow
 @without_ids
 @pytest.mark.parametrize("estimator", DECLARED, ids=repr)
 def test_what_fails_by_parameters_is_declared(estimator):
@@ -307,6 +309,7 @@ def test_what_fails_by_parameters_is_declared(estimator):
 STATEFUL = {"check_partial_fit_in_any_split", "check_pickled_in_mid_stream"}
 
 
+@pytest.mark.always(each="check")
 @pytest.mark.parametrize(
     ("estimator", "check"),
     [*shares(own_checks, ESTIMATORS, 1), *shares(own_checks, CONFIGURATIONS, 3 * len(ESTIMATORS), always=STATEFUL)],

@@ -458,6 +458,7 @@ def test_what_no_map_takes_is_refused(what):
         call(PredtronClassifier(features="piecewise", random_state=0))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:qid=None")  # the checks give no ids
 @pytest.mark.filterwarnings("ignore:Skipping check")  # of array API input, which is for an environment that asks for it
 @pytest.mark.parametrize("model", [PredtronClassifier(features="piecewise"), PredtronRanker(features="auto")], ids=str)

@@ -90,6 +90,7 @@ def test_what_was_read_stays_as_it_was():
         np.testing.assert_array_equal(other, before)
 
 
+@pytest.mark.slow
 def test_tools_that_read_coefficients():
     X, y = make_data(3, noise=1.0)
     Y = np.eye(3, dtype=int)[y]

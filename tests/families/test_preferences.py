@@ -51,6 +51,7 @@ def weights_of(n):
 # ------------------------------------------------------------------------------------------------------------ what is learned
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("number", range(len(UPDATES)), ids=lambda i: name(UPDATES[i]))
 def test_iterates_and_averages(number):
     """Relevances of which many tie, every norm in turn."""

@@ -17,6 +17,7 @@ from sklearn_predtron.features import Auto, FeatureMap, PiecewiseLinear, RandomF
 MAPS = [PiecewiseLinear(), PiecewiseLinear(missing=False, categories=None, n_pairs=0), Auto(), RandomFourier(n_features=20)]
 
 
+@pytest.mark.always(each="estimator")
 @parametrize_with_checks(MAPS)
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)

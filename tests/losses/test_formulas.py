@@ -85,6 +85,7 @@ SETS = {
 }
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("loss", SETS, ids=str)
 def test_losses_of_sets(loss):
     """Of each pair of sets of five labels; the true one has labels, and leaves some out."""
@@ -132,6 +133,7 @@ LISTS = {
 }
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("loss", LISTS, ids=str)
 def test_losses_of_rankings(loss):
     """Of each order of five documents, whose only feature is their score."""
@@ -144,6 +146,7 @@ def test_losses_of_rankings(loss):
     assert_allclose(found, [formula(y, order) for order in orders], atol=1e-14)
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("loss", LISTS, ids=str)
 def test_losses_of_rankings_of_labels(loss):
     """As of documents: the labels' scores are those that a fit has come to."""

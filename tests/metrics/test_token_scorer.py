@@ -77,10 +77,10 @@ def test_cross_validate(data, routing, measure, piped):
     X, y, sid = data
     X = StandardScaler().fit_transform(X)
     model = make_pipeline(StandardScaler(with_mean=False, with_std=False), Tagger()) if piped else Tagger()
-    scorer = token_scorer(measure)
+    scorer, expected = token_scorer(measure), list(by_hand(X, y, sid, measure))
     for each in (scorer, clone(scorer, safe=False), pickle.loads(pickle.dumps(scorer)), copy.deepcopy(scorer)):
         found = cross_validate(model, X, y, params={"groups": sid}, cv=GroupKFold(), scoring=each, error_score="raise")
-        np.testing.assert_allclose(found["test_score"], list(by_hand(X, y, sid, measure)))
+        np.testing.assert_allclose(found["test_score"], expected)
 
 
 def test_a_loss_and_its_parameters(data, routing):

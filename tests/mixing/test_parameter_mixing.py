@@ -45,6 +45,7 @@ CHECKED = [
 ]
 
 
+@pytest.mark.always(each="estimator")
 @parametrize_with_checks(CHECKED)
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)

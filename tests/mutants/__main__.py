@@ -80,7 +80,7 @@ def killer(whole: Path, place: Path, mutant: Mutant) -> str | None:
     try:
         path = place / mutant.file
         path.write_text(mutated(path.read_text(), mutant))
-        if path.suffix == ".pyx" and mutant.file.removesuffix(".pyx") not in build(place):
+        if path.suffix in (".pyx", ".pxd") and mutant.file.rpartition(".")[0] not in build(place):
             raise RuntimeError(f"{mutant.name}: {mutant.file} was not built again.")
         return first_failure(place, list(mutant.tests), LIMIT)
     finally:

@@ -119,6 +119,7 @@ def test_every_family_within_a_budget(number):
     assert_close(predicting_scores(model, X), expected)
 
 
+@pytest.mark.slow
 def test_a_budget_of_500_keeps_the_score_on_digits():
     X, y = load_digits(return_X_y=True)
     A, B, a, b = train_test_split(X, y, random_state=0)

@@ -59,8 +59,12 @@ OF_SCORES = 8 * 1000 * LINE  # what a map and its scores of 1,000 rows may take,
 KEPT = {"l2": [LINE] * 2, "scaled": [LINE] * 2 + [16, 32], "l1": [LINE] * 3 + [8, 8], "group": [LINE] * 3 + [8, 8, 8]}
 
 
+# Each starts a process, so one of them runs without --all.
+PROCESSES = [("scaled", None), *(pytest.param(norm, "learned", marks=pytest.mark.slow) for norm in KEPT)]
+
+
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the system does not say what is resident")
-@pytest.mark.parametrize(("norm", "decision"), [*((norm, "learned") for norm in KEPT), ("scaled", None)])
+@pytest.mark.parametrize(("norm", "decision"), PROCESSES)
 def test_only_pages_of_active_features_become_resident(norm, decision):
     run = subprocess.run([sys.executable, "-c", MEASURE.format(norm=norm, decision=decision)], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
@@ -84,7 +88,7 @@ def bytes_without_huge_pages():
 
 
 @pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="the system does not say what its pages are")
-@pytest.mark.parametrize("norm", KEPT)
+@pytest.mark.parametrize("norm", ["l2", *(pytest.param(norm, marks=pytest.mark.slow) for norm in KEPT if norm != "l2")])
 def test_pages_are_small_but_where_rows_touch_most_of_them(norm):
     """First touches of small pages take ten times as long."""
     n, p, classes = 100, 90_000, 100

@@ -83,6 +83,7 @@ BAD_ANSWERS = {
 }
 
 
+@pytest.mark.always(each="bad")
 @pytest.mark.parametrize("bad", BAD_ANSWERS)
 @pytest.mark.parametrize("update", [Adaptive(), PassiveAggressive(C=0.1, target="constant", delta=0.7)], ids=name)
 def test_answers_of_a_problem(bad, update):
@@ -372,6 +373,7 @@ def test_a_good_problem_passes():
     check_problem(listing(4), pairs())
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("bad", BAD_ANSWERS)
 def test_a_bad_answer_is_found(bad):
     if bad in ("features huge", "features tiny"):

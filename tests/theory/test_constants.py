@@ -46,6 +46,7 @@ def counts(y, sigma):
     return [int((both == 1).sum()) for both in (y & sigma, (1 - y) & sigma, y & (1 - sigma), (1 - y) & (1 - sigma))]
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("loss", [*LOSSES, "plateaus", "plateaus@3"])
 def test_constants_of_lists(loss):
     """The least positive loss of every list of up to 5 items, over all rankings of it."""

@@ -96,6 +96,7 @@ UPDATES = {
 }
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("update", UPDATES, ids=str)
 def test_every_step_is_that_of_the_formula(update):
     random = np.random.default_rng(0)
