@@ -293,7 +293,7 @@ MUTANTS = [
         """\
             self.compare(other, slot)
 """,
-        ("tests/norms/test_rkhs.py",),
+        ("tests/norms/test_budget.py",),
     ),
     Mutant(
         "shared-thresholds-pooled-at-half-way",

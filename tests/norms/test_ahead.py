@@ -1,11 +1,14 @@
-"""Rows that are scored ahead of their turn: the iterates are those of rows that come one by one, to the last bit."""
+"""Rows that are scored ahead of their turn: the iterates are those of rows that come one by one, to the last bit.
+
+Only `norm="l2"` scores dense rows ahead.
+"""
 
 import numpy as np
 import pytest
 from cases import name, updates
+from euclidean import PredtronClassifier, PredtronMultilabelClassifier, PredtronOrdinalClassifier
 from inside import reading_of
 
-from sklearn_predtron import PredtronClassifier, PredtronMultilabelClassifier, PredtronOrdinalClassifier
 from sklearn_predtron.families.training.epochs import Epochs, generator_of, seed_of
 from sklearn_predtron.updates import Subgradient
 
@@ -52,7 +55,7 @@ def test_every_update(number):
 
 
 @pytest.mark.parametrize("average", AVERAGES)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.func.__name__)
 def test_every_family_of_several_scores(kind, average):
     X, y = drawn(12, 0.2)
     given = np.eye(12, dtype=int)[y] if kind is PredtronMultilabelClassifier else y
@@ -72,12 +75,12 @@ def test_weights_that_shrink_fast(average):
 @pytest.mark.parametrize("shuffle", [False, True])
 def test_epochs_are_their_rows_one_by_one(shuffle):
     X, y = drawn(10, 0.3)
-    model = PredtronClassifier(norm="l2", max_iter=2, tol=None, random_state=3, shuffle=shuffle, cv=0).fit(X, y)
+    model = PredtronClassifier(max_iter=2, tol=None, random_state=3, shuffle=shuffle, cv=0).fit(X, y)
     rounds = Epochs(reading_of(model, X, y).batch, generator_of(seed_of(model)))
     drawn_orders = [rounds.draw()[1]["order"] for _ in range(2)]
     order = np.concatenate([np.arange(N) if drawn_order is None else drawn_order for drawn_order in drawn_orders])
     assert (order[:N] == np.arange(N)).all() != shuffle
-    assert_same([model, row_by_row(PredtronClassifier(norm="l2", average="linear"), X[order], y[order], classes=np.arange(10))])
+    assert_same([model, row_by_row(PredtronClassifier(average="linear"), X[order], y[order], classes=np.arange(10))])
 
 
 @pytest.mark.parametrize("where", [3, 40, N - 1])

@@ -17,6 +17,7 @@ from sklearn_predtron.updates import (
 )
 
 COSTS = np.array([[0.0, 1.0, 4.0], [2.0, 0.0, 0.5], [1.0, 3.0, 0.0]])
+LEAST, MOST = COSTS[COSTS > 0].min(), COSTS.max()
 WEIGHT = np.tile([1.0, 2.0, 0.5], 20)
 
 
@@ -41,11 +42,12 @@ class Formula:
 
     def __init__(self, competitor, size, shrinkage=lambda t: 1.0):
         self.competitor, self.size, self.shrinkage = competitor, size, shrinkage
-        self.W, self.t, self.mean, self.logs = np.zeros((3, 4)), 0, 0.0, []
+        self.W, self.t, self.mean, self.logs, self.g2 = np.zeros((3, 4)), 0, 0.0, [], 0.0
 
     def learn(self, x, y, weight):
         self.t += 1
         self.mean += (weight - self.mean) / self.t
+        self.g2 = max(self.g2, 2 * x @ x)
         s = self.W @ x
         sigma = self.competitor(s, y, self.W)
         size = self.size(self, s, y, sigma, 2 * x @ x, weight / self.mean)
@@ -57,6 +59,11 @@ class Formula:
 def on_mistakes(step):
     """A step where the prediction loses."""
     return lambda self, s, y, sigma, g2, weight: weight * step(COSTS[y, sigma]) * (COSTS[y, predicted(s, y, None)] > 0)
+
+
+def by_the_theorem(step):
+    """A step where the prediction loses, divided by D^2 R^2, the largest g2 so far."""
+    return lambda self, *args: on_mistakes(lambda loss: step(loss) / self.g2)(self, *args)
 
 
 def passive_aggressive(size, delta=1.0, constant=False):
@@ -84,8 +91,10 @@ def fixed(rate):
 
 UPDATES = {
     LossAugmented(eta=0.5): (augmented, on_mistakes(lambda loss: 0.5)),
+    LossAugmented(eta="theory"): (augmented, by_the_theorem(lambda loss: LEAST)),
     PerceptronUpdate(eta=0.5): (predicted, on_mistakes(lambda loss: 0.5)),
     LossDriven(eta=0.5): (predicted, on_mistakes(lambda loss: 0.5 * loss)),
+    LossDriven(eta="theory"): (predicted, by_the_theorem(lambda loss: loss / MOST)),
     PassiveAggressive(variant="pa"): (augmented, passive_aggressive(lambda h, g2, w: h / g2)),
     PassiveAggressive(C=0.1): (augmented, passive_aggressive(lambda h, g2, w: min(0.1 * w, h / g2))),
     PassiveAggressive(C=0.1, variant="pa2"): (augmented, passive_aggressive(lambda h, g2, w: h / (g2 + 1 / (0.2 * w)))),
@@ -112,6 +121,21 @@ def test_every_step_is_that_of_the_formula(update):
         changed += (before != plain.W).any()
         assert_allclose(model.coef_, plain.W, rtol=1e-9, atol=1e-12)
     assert changed >= 20
+
+
+@pytest.mark.parametrize("update", [PassiveAggressive(variant="pa"), Adaptive(kappa=1e9)], ids=str)
+def test_a_row_that_a_step_has_fitted_takes_no_step(update):
+    """A full step brings the hinge of its row to zero, so the row's next hinge is rounding."""
+    random = np.random.default_rng(0)
+    X, y = random.standard_normal((60, 7)), random.integers(0, 2, 60)
+    model = PredtronClassifier(norm="l2", average=False, fit_intercept=False, update=update)
+    for x, label in zip(X, y, strict=True):
+        model.partial_fit(x[None], [label], classes=range(2))
+        before, coef = model.n_updates_, model.coef_
+        model.partial_fit(x[None], [label])
+        assert model.n_updates_ == before
+        np.testing.assert_array_equal(model.coef_, coef)
+    assert model.n_updates_ >= 20
 
 
 def test_every_update_of_any_problem_has_its_formula_here():
