@@ -5,7 +5,6 @@ import pickle
 import warnings
 from unittest.mock import Mock
 
-import joblib
 import numpy as np
 import pytest
 from scipy import sparse
@@ -16,6 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
+import sklearn_predtron
 from sklearn_predtron import Predtron, PredtronBinaryClassifier, PredtronClassifier, PredtronRanker, PredtronSequenceTagger
 from sklearn_predtron.families.training import calls
 from sklearn_predtron.mixing import ParameterMixing
@@ -386,16 +386,16 @@ def test_the_command_line_chooses_by_what_the_first_chunk_stores(capsys, share, 
         saved = tmp_path / norm
         code, _, err = run(capsys, path, *options, "--no-compare", "--norm", norm, "--save", saved)
         assert (code, err) == (0, "")
-        models.append(joblib.load(saved))
+        models.append(sklearn_predtron.load(saved))
     assert models[0].norm_ == chosen
     assert same_weights(*models)
 
 
 def test_the_command_line_goes_on_with_a_model_of_dense_rows(capsys, tmp_path):
     path = written(tmp_path / "rows.svm", 0.9, 0, p=6)
-    joblib.dump(PredtronClassifier().partial_fit(X, Y.astype(float), classes=[0.0, 1.0, 2.0]), tmp_path / "model")
+    PredtronClassifier().partial_fit(X, Y.astype(float), classes=[0.0, 1.0, 2.0]).save(tmp_path / "model")
     assert run(capsys, path, "--load", tmp_path / "model", "--save", tmp_path / "model")[0] == 0
-    model = joblib.load(tmp_path / "model")
+    model = sklearn_predtron.load(tmp_path / "model")
     assert (model.norm_, model.t_) == ("scaled", 2 * len(X))
 
 

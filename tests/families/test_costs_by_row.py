@@ -154,7 +154,7 @@ def test_wrong_costs_are_refused_by_pair_and_row(what):
 def test_without_probabilities_there_is_no_expectation():
     X, y, costs = drawn(["a", "b", "c"])
     model = PredtronClassifier(decision="learned", random_state=0).fit(X, y)
-    with pytest.raises((AttributeError, ValueError), match="probabilities"):
+    with pytest.raises((AttributeError, ValueError), match="predict_proba needs scores of held-out rows"):
         model.predict(X, costs=without_diagonal(costs))
 
 

@@ -129,14 +129,6 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         """Return the reader of a call's rounds."""
         return RowReader(type(self).__name__)
 
-    def _validation_loss(self, X: Any, y: Any, **ids: Any) -> NDArray:
-        """Return the loss of each held-out round, by which `fit` compares numbers of epochs."""
-        return self.sample_loss(X, y, **ids)  # type: ignore[attr-defined]
-
-    def _calibration_by(self, X: Any, y: Any, **ids: Any) -> Any:
-        """Return a function that calibrates the scores on held-out rounds, or None."""
-        return None
-
     def _decision(self, labels: Any, call_metadata: Any = None) -> Decision:
         """Return the decision of the present parameters.
 

@@ -24,7 +24,7 @@ from sklearn_predtron.features import RandomFourier
 from sklearn_predtron.losses._by_row import POWERS
 
 ACCEPTED: list[Any] = [CvObject(), Options(Integral, {0})]  # by the parameter `cv`
-LEAST_UNITS = 6  # rows, queries or sequences that validation is worth
+LEAST_ROWS, LEAST_UNITS = 6, 20  # from which on validation pays: rows as they are, and other units
 MOST_WEIGHTS = 2**21  # of a model of which five may be kept side by side
 LARGEST_SPLIT, SHARE = 5_000, 5  # a validation split has one unit in five, and at most so many
 FOLDS_SEED, FEW_SEED = 5, 7  # of what draws the folds, and the rows of a first comparison, beside the seed of the fit
@@ -77,7 +77,7 @@ def default_shape(kind: Kind, n: int) -> Shape:
     if kind in ("single", "kernels"):
         many = 10_000 if kind == "single" else 2_000
         return Shape(3 if n <= many else 2) if n <= 2 * many else Shape(1)
-    if n < LEAST_UNITS:
+    if n < (LEAST_ROWS if kind == "rows" else LEAST_UNITS):
         return Shape(0)
     if kind == "sequences":
         return Shape(1, (10, 25), "refit")

@@ -260,8 +260,8 @@ class TrainingRun:
         trainer, losses, calibrate = self.trainer, [], None
         for model in self.models:
             (alone, y, ids), X = trainer.alone(model), model.held_out()
-            losses.append(alone._validation_loss(X, y, **ids))
-            if calibrate is None:
+            losses.append(getattr(alone, "_validation_loss", alone.sample_loss)(X, y, **ids))
+            if calibrate is None and hasattr(alone, "_calibration_by"):
                 calibrate = alone._calibration_by(X, y, **ids)
         weight = self.candidate.batch.weight
         weight = None if weight is None else np.concatenate([weight[model.units] for model in self.models])
