@@ -1,4 +1,4 @@
-"""Measures of rankings, chunks, confidence and probabilities, scorers, and progressive validation.
+"""Measures of rankings, chunks, confidence and probabilities, scorers, progressive validation, and a monitor of costs.
 
 Of every measure of rankings:
 
@@ -13,6 +13,7 @@ Of every measure of rankings:
 
 from sklearn_predtron.metrics._calibration_error import classwise_calibration_error
 from sklearn_predtron.metrics._chunks import chunk_f1_score, chunk_precision_recall_fscore_support
+from sklearn_predtron.metrics._cost_monitor import CostMonitor
 from sklearn_predtron.metrics._means import mean_over_queries
 from sklearn_predtron.metrics._progressive import progressive_val_score
 from sklearn_predtron.metrics._query_scorers import (
@@ -30,6 +31,7 @@ from sklearn_predtron.metrics._scorers import cost_scorer, reject_scorer, subset
 from sklearn_predtron.metrics._token_scorer import token_scorer
 
 __all__ = [
+    "CostMonitor",
     "average_precision",
     "average_precision_scorer",
     "chunk_f1_score",

@@ -1,0 +1,231 @@
+"""Watching the average cost of a model in use, with a bounded probability of a false alarm."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+
+from sklearn_predtron._support.queries import shortened, shortened_list
+
+BETS = np.array([0.02, 0.05, 0.1, 0.2, 0.4, 0.8])  # shares of the capital, as fractions of the largest that cannot be lost
+N_MEANS = 200  # of a grid on which the bounds of the mean are computed
+LARGEST_CAPITAL = 1e200
+
+
+class CostMonitor:
+    """Alarm if the average cost per row exceeds a limit.
+
+    Give it the cost of each row of a deployed model when the true label is known, whatever the delay.  It bets against the
+    promise that the mean cost is at most `limit`, and the alarm is raised when the capital has grown by 1 / (1 - confidence).
+    If the promise holds, the probability that an alarm is *ever* raised is at most 1 - confidence, however often you look.
+    The costs need no distribution: the promise is that the expected cost of each row, given those before, is at most the limit.
+
+    Parameters
+    ----------
+    limit : float
+        The promised mean cost per row, above 0 and below `largest`.
+    largest : float, default=1
+        The largest possible cost of a row.
+    confidence : float, default=0.95
+        One minus the probability of a false alarm.
+    groups : iterable of hashable, default=None
+        Groups of rows that are watched separately, such as hospitals.  With G groups each has the confidence
+        1 - (1 - confidence) / G, so that the promise is for all of them together.
+
+    Attributes
+    ----------
+    drift_detected : bool
+        Whether an alarm was raised; the name is that of river.
+    alarms_ : dict
+        The number of rows of the group at its alarm, by group (None without groups).
+
+    See Also
+    --------
+    sklearn_predtron.PredtronBinaryClassifier.sample_loss : The cost of each row.
+    sklearn_predtron.PredtronBinaryClassifier.certify : Guarantees the loss of the accepted predictions before the model is used.
+
+    Notes
+    -----
+    For scaled costs y and the scaled limit m the capital of a bet begun at row s is the product of 1 + b (y - m) / m over rows
+    s, s + 1, ..., with 0 < b < 1.  The capital that is compared is the mean over six bets b and over all beginnings s, which have
+    the weights 1 / (s (s + 1)), so that a rise is found as well if it comes late.  It is a nonnegative supermartingale under the
+    promise, so Ville's inequality bounds the probability that it ever reaches 1 / (1 - confidence).
+
+    `interval` inverts the two-sided bets against each mean (Waudby-Smith and Ramdas, 2024).  It contains the mean at all times
+    with probability `confidence` if the mean is constant.
+
+    References
+    ----------
+    I. Waudby-Smith and A. Ramdas (2024). Estimating means of bounded random variables by betting. JRSS B 86(1).
+
+    J. Shin, A. Ramdas and A. Rinaldo (2024). E-detectors: a nonparametric framework for sequential change detection. NEJSDS 2(2).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_predtron.metrics import CostMonitor
+    >>> costs = np.random.default_rng(0).random(3000) < np.repeat([0.1, 0.2], [2000, 1000])
+    >>> monitor = CostMonitor(limit=0.12)
+    >>> for i, cost in enumerate(costs):
+    ...     if monitor.update(cost).drift_detected:
+    ...         print(i)  # the cost rises at 2000
+    ...         break
+    2137
+    >>> round(monitor.get(), 3)
+    0.104
+    """
+
+    def __init__(
+        self, limit: float, *, largest: float = 1.0, confidence: float = 0.95, groups: Iterable[Hashable] | None = None
+    ) -> None:
+        self.largest = in_range("largest", largest, 0, np.inf)
+        self.limit = in_range("limit", limit, 0, self.largest)
+        self.confidence = in_range("confidence", confidence, 0, 1)
+        self.groups = None if groups is None else list(groups)
+        names: list[Any] = [None] if self.groups is None else self.groups
+        if not names or len(set(names)) < len(names):
+            raise ValueError(f"groups={shortened_list(names)} must be at least one group, each named once.")
+        error = (1 - self.confidence) / len(names)
+        self._watches = {name: Watch(self.limit / self.largest, error) for name in names}
+
+    def update(self, cost: Any, group: Any = None) -> CostMonitor:
+        """Add the costs of one or more rows.
+
+        Parameters
+        ----------
+        cost : float or array-like of shape (n_rows,)
+            The cost of each row, from 0 to `largest`, in the order in which they became known.
+        group : hashable or array-like of shape (n_rows,), default=None
+            The group of the rows, if there are `groups`: one for all, or one for each.
+
+        Returns
+        -------
+        CostMonitor
+            The monitor itself.
+
+        Raises
+        ------
+        ValueError
+            If a cost is out of range or a group is unknown; nothing is added then.
+        """
+        costs = check_array(np.atleast_1d(cost), ensure_2d=False, dtype=np.float64, ensure_min_samples=0, input_name="cost")
+        if costs.ndim != 1:
+            raise ValueError(f"cost has shape {costs.shape}; accepted are a number and an array of shape (n_rows,).")
+        strange = costs[(costs < 0) | (costs > self.largest)]
+        if len(strange):
+            raise ValueError(f"cost={strange[0]:g} must be from 0 to largest={self.largest:g}.")
+        names = self._group_of_rows(group, len(costs))
+        for name in dict.fromkeys(names):
+            self._watches[name].add(costs[[other == name for other in names]] / self.largest)
+        return self
+
+    def _group_of_rows(self, group: Any, n: int) -> list[Any]:
+        """Return the group of each row."""
+        listed = isinstance(group, (list, np.ndarray)) and self.groups is not None
+        names = list(np.asarray(group).tolist()) if listed else [group] * n
+        if len(names) != n:
+            raise ValueError(f"group has {len(names)} values for {n} costs; both must be the same number.")
+        for name in names:
+            if name not in self._watches:
+                raise ValueError(f"group={shortened(name)} is not one of the groups {shortened_list(list(self._watches))}.")
+        return names
+
+    def get(self, group: Any = None) -> float:
+        """Return the mean cost so far, nan before the first row.
+
+        Parameters
+        ----------
+        group : hashable, default=None
+            A group; None is all rows.
+
+        Returns
+        -------
+        float
+            The mean cost.
+        """
+        watches = [self._watch(group)] if group is not None else list(self._watches.values())
+        n, total = sum(watch.n for watch in watches), sum(watch.total for watch in watches)
+        return self.largest * total / n if n else float("nan")
+
+    def interval(self, group: Any = None) -> tuple[float, float]:
+        """Return a confidence interval of the mean cost that holds at all times.
+
+        Parameters
+        ----------
+        group : hashable, default=None
+            The group; needed if there are `groups`.
+
+        Returns
+        -------
+        tuple of two floats
+            The lower and the upper bound.
+        """
+        low, high = self._watch(group).interval()
+        return self.largest * low, self.largest * high
+
+    def _watch(self, group: Any) -> Watch:
+        self._group_of_rows(group, 1)
+        return self._watches[group]
+
+    @property
+    def drift_detected(self) -> bool:
+        """Whether an alarm was raised."""
+        return bool(self.alarms_)
+
+    @property
+    def alarms_(self) -> dict[Any, int]:
+        """The number of rows of the group at its alarm, by group."""
+        return {name: watch.alarm for name, watch in self._watches.items() if watch.alarm is not None}
+
+
+class Watch:
+    """The bets on the rows of one group, whose costs are scaled to [0, 1]."""
+
+    def __init__(self, limit: float, error: float) -> None:
+        self.limit, self.error = limit, error
+        self.n, self.total = 0, 0.0
+        self.alarm: int | None = None
+        self.capital = np.zeros(len(BETS))  # of the bets that have begun
+        self.means = (np.arange(N_MEANS) + 0.5) / N_MEANS
+        self.log_capital = np.zeros(
+            (2, N_MEANS, len(BETS))
+        )  # of bets from the first row on, that a mean is too small, or too large
+
+    def add(self, costs: NDArray) -> None:
+        """Add rows, one after another."""
+        above, below = costs[:, None] / self.means - 1, (1 - costs[:, None]) / (1 - self.means) - 1
+        for cost, *gains in zip(costs.tolist(), above, below, strict=True):
+            self.n += 1
+            self.total += cost
+            self.log_capital += np.log1p(np.multiply.outer(np.array(gains), BETS))
+            if self.alarm is None:
+                self.capital = grown(self.capital, self.n, cost, self.limit)
+                if self.capital.mean() + 1 / (self.n + 1) >= 1 / self.error:
+                    self.alarm = self.n
+
+    def interval(self) -> tuple[float, float]:
+        """Return bounds of the mean: those on whose other side a bet has won."""
+        capital = np.exp(np.minimum(self.log_capital, np.log(LARGEST_CAPITAL))).mean(axis=(0, 2))
+        width = 0.5 / N_MEANS
+        kept = self.means[capital < 1 / self.error]
+        if not len(kept):
+            mean = self.total / self.n
+            return mean, mean
+        return max(0.0, float(kept[0]) - width), min(1.0, float(kept[-1]) + width)
+
+
+def grown(capital: NDArray, n: int, cost: Any, limit: float) -> NDArray:
+    """Return the capital of the bets after row n, of which the bets that begin with it have the weight 1 / (n (n + 1))."""
+    return np.minimum((capital + 1 / (n * (n + 1))) * (1 + BETS * (np.asarray(cost)[..., None] - limit) / limit), LARGEST_CAPITAL)
+
+
+def in_range(name: str, value: Any, low: float, high: float) -> float:
+    """Return a number between two others, which are excluded."""
+    if not isinstance(value, Real) or isinstance(value, bool) or not low < float(value) < high:
+        raise ValueError(f"{name}={shortened(value)} must be a number above {low:g} and below {high:g}.")
+    return float(value)

@@ -1,0 +1,102 @@
+"""The monitor of costs: its capital by its definition, false alarms, late rises, and intervals that hold at all times."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from sklearn_predtron.metrics import CostMonitor
+from sklearn_predtron.metrics._cost_monitor import BETS, Watch
+
+
+def capital_by_definition(costs, limit):
+    """The mean over all bets and all beginnings, also those to come, whose capital is still 1."""
+    n = len(costs)
+    parts = [
+        np.mean([np.prod(1 + bet * (np.array(costs[begin:]) - limit) / limit) for bet in BETS]) / ((begin + 1) * (begin + 2))
+        for begin in range(n)
+    ]
+    return sum(parts) + 1 / (n + 1)
+
+
+def test_the_capital_is_that_of_the_definition():
+    costs = np.random.default_rng(0).random(40)
+    watch = Watch(0.3, 1e-12)
+    for n in range(1, 41):
+        watch.add(costs[n - 1 : n])
+        assert watch.capital.mean() + 1 / (n + 1) == pytest.approx(capital_by_definition(costs[:n], 0.3), rel=1e-12)
+
+
+def test_false_alarms_are_as_rare_as_promised():
+    random = np.random.default_rng(0)
+    found = sum(CostMonitor(0.2, confidence=0.8).update(random.random(300) < 0.2).drift_detected for _ in range(300))
+    assert 0 < found <= 300 * (0.2 + 3 * np.sqrt(0.2 * 0.8 / 300))
+
+
+@pytest.mark.parametrize("begin", [0, 1000])
+def test_a_rise_is_found_also_if_it_comes_late(begin):
+    costs = np.random.default_rng(1).random(begin + 600) < np.repeat([0.1, 0.3], [begin, 600])
+    monitor = CostMonitor(0.1).update(costs)
+    assert begin < monitor.alarms_[None] < begin + 200
+
+
+def test_intervals_contain_the_mean_at_all_times_and_shrink():
+    random, missed, widths = np.random.default_rng(2), 0, []
+    for _ in range(60):
+        monitor, inside = CostMonitor(2.0, largest=10.0, confidence=0.9), True
+        for _ in range(12):
+            low, high = monitor.update(10 * random.beta(1, 3, 25)).interval()
+            inside &= low <= 2.5 <= high
+        missed += not inside
+        widths.append(high - low)
+    assert missed <= 60 * 0.1 + 3 * np.sqrt(60 * 0.1 * 0.9)
+    assert np.mean(widths) < 1.3
+
+
+def test_groups_share_the_probability_of_a_false_alarm():
+    random = np.random.default_rng(3)
+    group = np.array(["a", "b"])[random.integers(0, 2, 2000)]
+    costs = random.random(2000) < np.where(group == "a", 0.05, 0.2)
+    monitor = CostMonitor(0.1, groups=["a", "b"]).update(costs, group)
+    alone = CostMonitor(0.1, confidence=0.975).update(costs[group == "b"])
+    assert monitor.alarms_ == {"b": alone.alarms_[None]}
+    assert monitor.get() == pytest.approx(costs.mean())
+    assert monitor.get("a") == pytest.approx(costs[group == "a"].mean())
+    assert monitor.interval("b") == alone.interval()
+
+
+def test_any_split_of_the_rows_and_copies_have_the_same_bits():
+    costs = np.random.default_rng(4).random(200)
+    once, split = CostMonitor(0.4).update(costs), CostMonitor(0.4)
+    for cost in costs[:100]:
+        split.update(cost)
+    split = pickle.loads(pickle.dumps(split)).update(costs[100:])
+    assert split.interval() == once.interval() and split.alarms_ == once.alarms_
+    assert split.get() == once.get()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "cost", "group", "message"),
+    [
+        ({"limit": 0}, 0, None, "limit=0 must be a number above 0 and below 1"),
+        ({"limit": 3, "largest": 2.0}, 0, None, "limit=3 must be a number above 0 and below 2"),
+        ({"limit": 0.1, "confidence": 1}, 0, None, "confidence=1 must be a number above 0 and below 1"),
+        ({"limit": 0.1, "groups": []}, 0, None, "at least one group"),
+        ({"limit": 0.1, "groups": ["a", "a"]}, 0, "a", "each named once"),
+        ({"limit": 0.1}, [0.5, 1.5], None, "cost=1.5 must be from 0 to largest=1"),
+        ({"limit": 0.1}, [0.5, np.nan], None, "cost contains NaN"),
+        ({"limit": 0.1}, [[0.5]], None, r"cost has shape \(1, 1\)"),
+        ({"limit": 0.1, "groups": ["a"]}, 0.5, None, "group=None is not one of the groups"),
+        ({"limit": 0.1, "groups": ["a"]}, [0.5, 0.5], ["a"], "group has 1 values for 2 costs"),
+    ],
+)
+def test_what_is_wrong_is_refused_by_name(parameters, cost, group, message):
+    with pytest.raises(ValueError, match=message):
+        CostMonitor(**parameters).update(cost, group)
+
+
+def test_a_refused_update_adds_nothing():
+    monitor = CostMonitor(0.1).update([0.0, 1.0])
+    with pytest.raises(ValueError, match="cost=2"):
+        monitor.update([0.0, 2.0])
+    assert monitor.get() == 0.5 and np.isnan(CostMonitor(0.1).get())
