@@ -75,9 +75,9 @@ class CostMonitor:
     ...     if monitor.update(cost).drift_detected:
     ...         print(i)  # the cost rises at 2000
     ...         break
-    2137
+    2342
     >>> round(monitor.get(), 3)
-    0.104
+    0.123
     """
 
     def __init__(

@@ -512,6 +512,7 @@ def test_the_loss_suffered_is_the_estimators_own():
 # ------------------------------------------------------------------------------------------------------------- a real data set
 
 
+@pytest.mark.slow
 def test_diabetes_in_five_ranks():
     """Mean absolute errors of cross-validation: near or below regression that is rounded, well below plain classification."""
     X, target = load_diabetes(return_X_y=True)

@@ -92,6 +92,7 @@ def test_lists_of_all_families_are_compared():
     assert set(EXAMPLES) == {family.__name__ for family in FAMILIES} and len(LISTS) >= 30
 
 
+@pytest.mark.slow
 def test_without_docstrings():
     code = "import sklearn_predtron as s; assert s.PredtronClassifier.__doc__ is None; print(s.PredtronClassifier())"
     run = subprocess.run([sys.executable, "-OO", "-W", "ignore", "-c", code], capture_output=True, text=True)

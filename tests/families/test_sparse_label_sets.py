@@ -99,7 +99,7 @@ def test_no_dense_matrix_is_made():
     random = np.random.default_rng(0)
     X = sparse.random(n, 50, 0.1, "csr", random_state=random)
     Y = sparse.random(n, m, 3 / m, "csr", random_state=random, data_rvs=np.ones)
-    model = PredtronMultilabelClassifier(max_iter=1, random_state=0).fit(X, Y)
+    model = PredtronMultilabelClassifier(max_iter=1, cv=0, random_state=0).fit(X, Y)
     model.predict(X[:10])
     tracemalloc.start()
     with joblib.parallel_config(n_jobs=1):  # each thread has a block of scores

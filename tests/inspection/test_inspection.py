@@ -602,6 +602,7 @@ def test_without_matplotlib():
 # ----------------------------------------------------------------------------------------------------- the documentation's
 
 
+@pytest.mark.slow
 def test_pictures_of_the_documentation(tmp_path):
     """Each theorem's losses are within its bound, by a factor that leaves something to see."""
     spec = importlib.util.spec_from_file_location("pictures", Path(__file__).parents[2] / "doc" / "make_pictures.py")

@@ -60,7 +60,10 @@ KEPT = {"l2": [LINE] * 2, "scaled": [LINE] * 2 + [16, 32], "l1": [LINE] * 3 + [8
 
 
 # Each starts a process, so one of them runs without --all.
-PROCESSES = [("scaled", None), *(pytest.param(norm, "learned", marks=pytest.mark.slow) for norm in KEPT)]
+PROCESSES = [
+    pytest.param("scaled", None, marks=pytest.mark.slow),
+    *(pytest.param(norm, "learned", marks=[] if norm == "scaled" else pytest.mark.slow) for norm in KEPT),
+]
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the system does not say what is resident")
