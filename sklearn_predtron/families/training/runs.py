@@ -25,7 +25,8 @@ LEAST_GAIN = 0.02  # of the held-out losses, relative to the best so far, that i
 DIVERGED = 30.0  # times the median size of the scores: a fold model that has them is left out
 MODELS_SEED = 6  # of what shuffles the rows of each fold model, beside the seed of the fit
 MOST_EVALUATED = 4_000  # held-out rows by which checkpoints are compared
-MANY_PRODUCTS = 10**7  # of values and weights, about 20 ms of training, for which threads are worth their start
+ROUND, PRODUCT = 1e-7, 3e-10  # seconds of a round, and of a product of a value and a weight, about
+LONG = 0.05  # seconds of training for which threads are worth their start
 
 
 class RowLosses(NamedTuple):
@@ -227,9 +228,9 @@ class TrainingRun:
 
     def train(self, epochs: int) -> list[float]:
         """Train all fold models for some epochs, on several threads if that takes long; return the mean loss of each epoch."""
-        models, problem = self.models, self.models[0].learner.problem
-        products = epochs * len(models) * problem.d * self.candidate.batch.X.size
-        n_jobs = 1 if problem.in_python else min(count_threads(is_long=products >= MANY_PRODUCTS), len(models))
+        models, problem, X = self.models, self.models[0].learner.problem, self.candidate.batch.X
+        seconds = epochs * len(models) * (ROUND * X.shape[0] + PRODUCT * problem.d * X.size)
+        n_jobs = 1 if problem.in_python else min(count_threads(is_long=seconds >= LONG), len(models))
         if n_jobs == 1:
             curves = [model.train(epochs) for model in models]
         else:
