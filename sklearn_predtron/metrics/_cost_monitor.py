@@ -101,7 +101,7 @@ class CostMonitor:
         cost : float or array-like of shape (n_rows,)
             The cost of each row, from 0 to `largest`, in the order in which they became known.
         group : hashable or array-like of shape (n_rows,), default=None
-            The group of the rows, if there are `groups`: one for all, or one for each.
+            The group of the rows, if there are `groups`: one for all, or one for each.  A tuple is one group.
 
         Returns
         -------
@@ -126,12 +126,12 @@ class CostMonitor:
 
     def _group_of_rows(self, group: Any, n: int) -> list[Any]:
         """Return the group of each row."""
-        listed = isinstance(group, (list, np.ndarray)) and self.groups is not None
-        names = list(np.asarray(group).tolist()) if listed else [group] * n
+        listed = hasattr(group, "__len__") and not isinstance(group, (str, bytes, tuple))
+        names = (group.tolist() if hasattr(group, "tolist") else list(group)) if listed else [group] * n
         if len(names) != n:
             raise ValueError(f"group has {len(names)} values for {n} costs; both must be the same number.")
         for name in names:
-            if name not in self._watches:
+            if not isinstance(name, Hashable) or name not in self._watches:
                 raise ValueError(f"group={shortened(name)} is not one of the groups {shortened_list(list(self._watches))}.")
         return names
 

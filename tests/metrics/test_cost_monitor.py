@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from sklearn_predtron.metrics import CostMonitor
@@ -65,6 +66,13 @@ def test_groups_share_the_probability_of_a_false_alarm():
     assert monitor.interval("b") == alone.interval()
 
 
+@pytest.mark.parametrize("form", [list, np.array, pd.Series], ids=lambda form: form.__name__)
+def test_groups_come_in_any_form(form):
+    monitor = CostMonitor(0.1, groups=["a", "b"]).update([0.0, 1.0, 0.5], form(["a", "b", "a"])).update(0.2, "b")
+    assert (monitor.get("a"), monitor.get("b")) == (0.25, 0.6)
+    assert CostMonitor(0.1, groups=[1, "a"]).update([0.0, 1.0], [1, "a"]).get(1) == 0.0
+
+
 def test_any_split_of_the_rows_and_copies_have_the_same_bits():
     costs = np.random.default_rng(4).random(200)
     once, split = CostMonitor(0.4).update(costs), CostMonitor(0.4)
@@ -75,6 +83,7 @@ def test_any_split_of_the_rows_and_copies_have_the_same_bits():
     assert split.get() == once.get()
 
 
+@pytest.mark.always  # each takes a millisecond
 @pytest.mark.parametrize(
     ("parameters", "cost", "group", "message"),
     [
@@ -88,6 +97,7 @@ def test_any_split_of_the_rows_and_copies_have_the_same_bits():
         ({"limit": 0.1}, [[0.5]], None, r"cost has shape \(1, 1\)"),
         ({"limit": 0.1, "groups": ["a"]}, 0.5, None, "group=None is not one of the groups"),
         ({"limit": 0.1, "groups": ["a"]}, [0.5, 0.5], ["a"], "group has 1 values for 2 costs"),
+        ({"limit": 0.1, "groups": ["a"]}, [0.5], [["a"]], "is not one of the groups"),
     ],
 )
 def test_what_is_wrong_is_refused_by_name(parameters, cost, group, message):
