@@ -215,7 +215,7 @@ def cost(kind, n):
     return trained + epochs * n * (finish == "refit" or (n_models > 0 and not evaluate_after))
 
 
-@pytest.mark.parametrize("kind", ["rows", "rankings", "tables", "sequences", "large", "single", "kernels"])
+@pytest.mark.parametrize("kind", ["rows", "sparse sets", "rankings", "tables", "sequences", "large", "single", "kernels"])
 def test_the_cost_of_a_plan_grows_smoothly(kind):
     """No size costs more than about twice a slightly larger one, and none five times as much as one slightly smaller."""
     sizes = np.unique(np.geomspace(20, 10**7, 4000).astype(int))
@@ -225,10 +225,10 @@ def test_the_cost_of_a_plan_grows_smoothly(kind):
 
 
 def test_plans_of_all_sizes():
-    for kind in ("rows", "rankings", "tables", "sequences", "large"):
+    for kind in ("rows", "sparse sets", "rankings", "tables", "sequences", "large"):
         for n in SIZES:
             shape = default_shape(kind, n)
-            assert (shape == Shape(0)) == (n < (6 if kind == "rows" else 20))
+            assert (shape == Shape(0)) == (n < (6 if kind in ("rows", "sparse sets") else 20))
             assert all(before < after for before, after in pairwise(shape.evaluate_after))
     assert default_shape("rows", 500) == Shape(5, (3, 10, 31, 100), "average")
     assert default_shape("rows", 12_000) == Shape(5, (1, 3, 10, 31, 50), "average")

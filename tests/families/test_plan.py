@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from sklearn_predtron import (
     PredtronBinaryClassifier,
@@ -27,6 +28,7 @@ Y = X.argmax(axis=1)
 GUIDE = Path(__file__).parents[2] / "doc" / "user_guide" / "folds.rst"
 NAMES = {
     "rows": "rows as they are",
+    "sparse sets": "label sets of sparse rows",
     "rankings": "rankings",
     "tables": "tables with ``features=``",
     "sequences": "sequences",
@@ -37,10 +39,10 @@ SIZES = {"rows": (10**3, 10**4, 10**5, 10**6), "tables": (10**3, 10**4, 10**5), 
 FINISH = {"average": "mean of the fold models", "refit": "best candidate, trained on all rows", "keep": "trained on all rows"}
 
 
-def planned(estimator, y, n, **ids):
+def planned(estimator, y, n, rows=X, **ids):
     """The plan of a fit of n rows."""
     given = {name: values[:n] for name, values in ids.items()}
-    reader, reading = read(estimator, X[:n], y[:n], given, None, partial=False)
+    reader, reading = read(estimator, rows[:n], y[:n], given, None, partial=False)
     model = Composition(estimator).new_model(reading, partial=False)
     decision = model.decision_of(estimator._decision)
     return plan_training(estimator, model, reader, reading.batch, decision, 0, fresh=True)
@@ -75,6 +77,14 @@ def test_rows(estimator, y, kind, n):
         out = np.bincount(fold, minlength=n_models)[:n_models]
         assert out.sum() == (n if n_models > 1 else min(5000, n // 5) if n >= 5 else 1)
         assert np.ptp(out) <= 1
+
+
+def test_label_sets_of_sparse_rows():
+    sets, rows = np.eye(3, dtype=int)[Y], sparse.csr_array(X)
+    default = planned(PredtronMultilabelClassifier(), sets, 1000, rows)
+    assert default.shape == default_shape("sparse sets", 1000) and default.finish == "refit"
+    assert planned(PredtronMultilabelClassifier(cv=3), sets, 1000, rows).shape == Shape(3, default.evaluate_after, "refit")
+    assert planned(PredtronClassifier(), Y, 1000, rows).shape == default_shape("rows", 1000)
 
 
 @pytest.mark.parametrize(("estimator", "name"), [(PredtronRanker(), "qid"), (PredtronSequenceTagger(), "sid")])

@@ -108,7 +108,6 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     _model: Any = None  # a Model, once it is fitted
     _epochs = 10  # the default of max_iter
     _more_epochs = False  # whether the default is larger for a few thousand rows
-    _refits = False  # whether fit trains on all rows after a validation split has chosen
     _keeps_sparse = True  # whether weights may be kept sparse
     _linear_models = "linear classifiers of scikit-learn, and OneVsRestClassifier of them"
 

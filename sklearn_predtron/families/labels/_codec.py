@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,10 @@ class Codec:
         `fit` compares them, after as many epochs, if this codec is the best choice.
         """
         return ()
+
+    def plan_kind(self, *, sparse: bool) -> Literal["rows", "sparse sets", "sequences"]:
+        """Return the kind of the training plan for rows of this format."""
+        return "rows"
 
     def standardised(self) -> Codec:
         """Return a codec for standardised rows.

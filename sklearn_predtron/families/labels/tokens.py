@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import inf
-from typing import Any
+from typing import Any, Literal
 
 from numpy.typing import NDArray
 
@@ -107,6 +107,10 @@ class Tokens(Codec):
         It may have a higher F1 of chunks.
         """
         return tuple(self._with([{LOSS: loss} for loss in LOSSES if self.chooses_by_chunks])[1:])
+
+    def plan_kind(self, *, sparse: bool) -> Literal["sequences"]:
+        """Return the kind of the training plan for rows of this format."""
+        return "sequences"
 
     def standardised(self) -> Tokens:
         """Return a codec whose scales follow rows' lengths.

@@ -33,7 +33,7 @@ LATE_EPOCHS = 10  # before which cosines are often behind, and win in the end
 BEHIND, LATE_BEHIND, FAR_BEHIND = 1.03, 1.1, 1.3  # times the losses of another map; late ones, and before the first comparison
 
 Finish = Literal["keep", "average", "refit"]
-Kind = Literal["rows", "rankings", "tables", "sequences", "large", "single", "kernels", "margins", "nothing"]
+Kind = Literal["rows", "sparse sets", "rankings", "tables", "sequences", "large", "single", "kernels", "margins", "nothing"]
 
 
 class Shape(NamedTuple):
@@ -63,10 +63,10 @@ def default_shape(kind: Kind, n: int) -> Shape:
     Parameters
     ----------
     kind : str
-        "rows", as they are; "rankings", of documents and of labels; "tables", whose features are computed in each epoch;
-        "sequences"; "large", models of more than two million weights; "single", models that cannot be averaged, as under
-        ``average="auto"``, ``warm_start=True`` and callbacks that choose the epochs; "kernels"; "margins" of
-        ``Reject(rule="online")``; "nothing", where no held-out score is needed.
+        "rows", as they are; "sparse sets", label sets of sparse rows; "rankings", of documents and of labels; "tables", whose
+        features are computed in each epoch; "sequences"; "large", models of more than two million weights; "single", models that
+        cannot be averaged, as under ``average="auto"``, ``warm_start=True`` and callbacks that choose the epochs; "kernels";
+        "margins" of ``Reject(rule="online")``; "nothing", where no held-out score is needed.
     n : int
         How many there are to train on.
     """
@@ -77,7 +77,7 @@ def default_shape(kind: Kind, n: int) -> Shape:
     if kind in ("single", "kernels"):
         many = 10_000 if kind == "single" else 2_000
         return Shape(3 if n <= many else 2) if n <= 2 * many else Shape(1)
-    if n < (LEAST_ROWS if kind == "rows" else LEAST_UNITS):
+    if n < (LEAST_ROWS if kind in ("rows", "sparse sets") else LEAST_UNITS):
         return Shape(0)
     if kind == "sequences":
         return Shape(1, (10, 25), "refit")
@@ -91,7 +91,8 @@ def default_shape(kind: Kind, n: int) -> Shape:
     epochs = checkpoints(n, 2_000, max(3, min(100, int(100 * (3_000 / n) ** 0.5))))
     if kind == "rankings":  # the losses of few epochs are noisy, and ten were nearly always better
         epochs = tuple(mark for mark in epochs if mark >= 10) or epochs[-1:]
-    return Shape(n_models, epochs, "average")
+    # The scores of a mean are smaller for rare features, which not all models know: it predicts too few labels.
+    return Shape(n_models, epochs, "refit" if kind == "sparse sets" else "average")
 
 
 def checkpoints(n: int, few: int, last: int) -> tuple[int, ...]:
@@ -256,10 +257,12 @@ def plan_training(
             raise ValueError(f"cv={shortened(cv)} does not go with {single}; accepted are cv=None and cv=0.")
         units = reader.units(batch, model.labels)
         fold, n_models = given_folds(cv, units, seed, reader, batch, model.labels)
+        sets = model.labels.plan_kind(sparse=batch.rows.sparse) == "sparse sets" and not batch.rows.made
         usual = default_shape("tables" if batch.rows.made else "rows", max(len(fold), LEAST_UNITS)).evaluate_after
         evaluate_after = usual if given is None else (given,)
         candidates = candidates_of(estimator, model, batch)
-        return TrainingPlan(Validation(units, fold, n_models), evaluate_after, "average", evaluate_after[-1], seed, candidates)
+        finish: Finish = "refit" if sets else "average"
+        return TrainingPlan(Validation(units, fold, n_models), evaluate_after, finish, evaluate_after[-1], seed, candidates)
     if not fresh:
         return nothing
     kind = kind_of_plan(estimator, model, decision, batch, single)
@@ -302,13 +305,14 @@ def kind_of_plan(estimator: Any, model: Model, decision: Decision, batch: Batch,
         if decision.asks_for is None:
             return "nothing"
         return "kernels" if kernel else "single"
-    if estimator._refits:
-        return "sequences"
+    usual = model.labels.plan_kind(sparse=batch.rows.sparse)
+    if usual == "sequences":
+        return usual
     if model.problem.d * batch.rows.p > MOST_WEIGHTS:
         return "large"
     if batch.rows.made:
         return "tables"
-    return "rows" if decision.calibration is not None else "rankings"
+    return "rankings" if decision.calibration is None else usual
 
 
 def why_single_model(estimator: Any, model: Model, decision: Decision) -> str | None:
