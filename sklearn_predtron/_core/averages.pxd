@@ -15,7 +15,6 @@ cdef class Average:
     cdef readonly double difference   # loss of the leader in the rounds charged, minus that of the last iterate
     cdef double weight(self, int which, const Round* r) noexcept nogil
     cdef double keep_of(self, int which) noexcept nogil
-    cdef double keep_seen(self) noexcept nogil
     cdef void follow(self, double loss) noexcept nogil
     cdef int charge(self, const double* losses, int n, double weight) noexcept nogil
 

@@ -41,17 +41,6 @@ cdef class Average:
         """Return a round's decay factor for the earlier weights."""
         return self.keep
 
-    cdef double keep_seen(self) noexcept nogil:
-        """Return a round's decay factor for the earlier observations."""
-        return self.keep
-
-    def mass(self, Py_ssize_t t, Py_ssize_t before=0):
-        """Return the total weight of t rounds.
-
-        Each has weight 1 and they follow `before` others; the total is relative to the weights of the next rounds.
-        """
-        return t if self.keep == 1 else (1 - self.keep ** t) / (1 - self.keep)
-
     def mean_loss(self):
         """Return the mean loss of the predictions.
 
@@ -83,9 +72,6 @@ cdef class LinearAverage(Average):
 
     cdef double weight(self, int which, const Round* r) noexcept nogil:
         return r.weight * r.t
-
-    def mass(self, Py_ssize_t t, Py_ssize_t before=0):
-        return t * (t + 1) / 2 + t * before
 
 
 cdef class ChoosingAverage(LinearAverage):
@@ -140,9 +126,6 @@ cdef class ChoosingAverage(LinearAverage):
 
     cdef double keep_of(self, int which) noexcept nogil:
         return 1 if which == 1 else 0.5 ** (1 / HALF_LIFE)
-
-    cdef double keep_seen(self) noexcept nogil:
-        return 1 if self.leader == 1 else 0.5 ** (1 / LATELY)     # where the past no longer tells, it is forgotten
 
     cdef int charge(self, const double* losses, int n, double weight) noexcept nogil:
         cdef int i

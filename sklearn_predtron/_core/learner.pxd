@@ -15,7 +15,7 @@ cdef struct Batch:                    # the rounds of a call that learns
     const Py_ssize_t* order           # the row of each round; NULL where they are in order
     const double* weight              # of each row; NULL where all have the usual one
     double usual
-    const double* counts              # weight of each round for the observer; NULL where it is its weight in the average
+    const double* counts              # weight of each round for the observer; NULL where it is that of the row
     bint fresh                        # whether rows count in the statistics
     bint unchecked                    # whether the lengths of rows are still to be checked
     bint observed                     # whether the observer sees rounds
@@ -24,11 +24,10 @@ cdef struct Batch:                    # the rounds of a call that learns
 
 
 cdef class Observer:
-    cdef readonly bint as_given     # whether rounds are recorded with the weights given, and not as the average has them
     cdef object made                # a result from the observations, by those who read
     cdef bint wants(self, Py_ssize_t t) noexcept nogil
     cdef int check(self, Problem problem) except -1
-    cdef void record(self, double* t, const void* y, Py_ssize_t m, double weight, double keep) noexcept nogil
+    cdef void record(self, double* t, const void* y, Py_ssize_t m, double weight) noexcept nogil
 
 
 cdef class Totals:
@@ -56,7 +55,6 @@ cdef class Learner:
     cdef Learner origin               # of whose parts the weights and the observer know until this one has learned
     cdef readonly bint refused        # whether the last call ended because rows were rejected before their rounds
     cdef bint overstepped             # whether because a step was too long
-    cdef double fade                  # the next observed row's factor of those before, where an epoch counts as a whole
     cdef int check(self) except -1
     cdef int instruct(self) except -1
     cdef int open_section(self, Section* section) except -1

@@ -64,11 +64,8 @@ cdef class Observer:
         """Raise ValueError if the problem's predictions cannot be observed."""
         return 0
 
-    cdef void record(self, double* t, const void* y, Py_ssize_t m, double weight, double keep) noexcept nogil:
-        """Observe the scores and the label of a round.
-
-        Earlier rounds are multiplied by keep, this one counts weight.
-        """
+    cdef void record(self, double* t, const void* y, Py_ssize_t m, double weight) noexcept nogil:
+        """Observe the scores and the label of a round, which counts `weight` times."""
 
     cdef bint wants(self, Py_ssize_t t) noexcept nogil:
         """Return whether to record the next round, after t rounds."""
@@ -79,26 +76,6 @@ cdef class Observer:
 
         One in so many is recorded, if that is enough.
         """
-
-    def show(self, Problem problem not None, double[:, ::1] scores not None, Labels labels not None,
-             const Py_ssize_t[::1] rows not None, const double[::1] weight=None):
-        """Record the scores of rows without an update.
-
-        scores[i] belongs to row i of the labels.
-        """
-        cdef Py_ssize_t i, row
-        if scores.shape[0] != labels.n or scores.shape[1] != problem.d or (weight is not None and len(weight) != labels.n):
-            raise ValueError(f"scores must have shape {(labels.n, problem.d)}, and weight one value per row.")
-        self.check(problem)
-        problem.prepare(labels)
-        for i in range(rows.shape[0]):
-            row = rows[i]
-            if not 0 <= row < labels.n:
-                raise ValueError(f"rows must hold numbers from 0 to {labels.n - 1}, got {row}.")
-            self.record(&scores[row, 0], labels.at(row), 1, 1 if weight is None else weight[row], 1)
-
-    def scale_to(self, weight):
-        """Rescale the observations to the given total weight of rounds."""
 
     def export(self):
         """Return the observations as a state to be mixed.
@@ -437,8 +414,8 @@ cdef class Learner:
         Each is one round; row i has weight[i] > 0, or `usual` if weight is None.
 
         Only rows that are `fresh` count in the statistics of norm="scaled", each in its round or, if they are given, those
-        `counted_first` before the first round; and the observer sees them if they are to be `observed`, as they weigh in the
-        average; or, given counts, counts[i] times the i-th round, all as one epoch weighs.
+        `counted_first` before the first round; and the observer sees them if they are to be `observed`, with their weights; or,
+        given counts, counts[i] times the i-th round.
 
         Returns -1, or the row whose scores or step were not finite, before which it stopped; rows that are `unchecked` also stop
         it where their lengths are out of range.  An exception (an interrupt, or the user's own problem's) leaves the state of
@@ -454,9 +431,6 @@ cdef class Learner:
             self.check_rounds(rows, labels, order, weight, counts)
             check_order(counted_first, rows.n, "counted_first")
             rows = rows.apart()
-            if counts is not None and (self.observer is None or not self.observer.as_given):
-                self.fade = self.average.keep_seen() ** counts.shape[0]
-                counts = np.asarray(counts) * (self.average.mass(counts.shape[0], self.counts.t) / np.sum(counts))
             batch.n = rows.n if order is None else order.shape[0]
             batch.order, batch.weight, batch.counts = NULL, NULL, NULL
             if order is not None and batch.n > 0:
@@ -636,7 +610,7 @@ cdef class Learner:
                         weights.abandon_round()
                         return -1
             shown = batch.observed and (batch.counts == NULL or batch.counts[i] > 0) and self.observer.wants(counts.t)
-            of_last = shown and self.observer.as_given and not charged and weights.predicting(True) == 0
+            of_last = shown and not charged and weights.predicting(True) == 0
             if of_last:
                 memcpy(of_leader, t, (x.m * d + extra) * sizeof(double))
             stepping = update.propose(problem, t, y, x.m, &r, g)
@@ -649,7 +623,7 @@ cdef class Learner:
             losses[0] = r.loss + r.unavoidable_loss
             if stepping:
                 problem.fill_input(&x)
-            if shown and not of_last and not (charged and self.observer.as_given):
+            if shown and not of_last and not charged:
                 weights.mean_scores(&x, weights.predicting(True), of_leader)
             if weights.observing:
                 weights.update_statistics(&x)
@@ -659,13 +633,8 @@ cdef class Learner:
                 weights.abandon_round()
                 intercept.go_back(mantissa, exponent, rows_seen, r2)
                 return row
-            if shown and self.observer.as_given:
-                self.observer.record(of_leader, y, x.m, given if batch.counts == NULL else batch.counts[i], 1)
-            elif shown and batch.counts == NULL:
-                self.observer.record(of_leader, y, x.m, average.weight(1, &r), average.keep_seen())
-            elif shown:
-                self.observer.record(of_leader, y, x.m, batch.counts[i], self.fade)
-                self.fade = 1
+            if shown:
+                self.observer.record(of_leader, y, x.m, given if batch.counts == NULL else batch.counts[i])
             if update.shrinking:
                 weights.shrink(update.shrinkage(&r))
             if size > 0:

@@ -103,7 +103,6 @@ GainName = Literal["exponential", "linear"]
 DiscountName = Literal["log"]
 AtLeastName = Literal["exactly", "at_least"]
 AtMostName = Literal["exactly", "at_most"]
-RejectRuleName = Literal["online", "margin", "code"]
 CutName = Literal["f1", "balanced", "macro_f1", "micro_f1", "fitted"]
 
 # ------------------------------------------------------------------------------------------------------- of functions

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._core.learner import Learner, Observer
-from sklearn_predtron._core.problem import Labels, Problem
+from sklearn_predtron._core.problem import Problem
 
-UNSEEN, PROGRESSIVE = "unseen", "progressive"
 LossesOf = Callable[[NDArray, NDArray], NDArray]
 
 
@@ -28,12 +27,8 @@ class HeldOut(NamedTuple):
         Labels of the rows as numbers: the number of the class, or whether each label is on.
     weight : ndarray of shape (n,) or None
         Frequency weights of the rows; None is equal weights.
-    labels : Labels
-        The labels of all rounds of the fit.
     rounds : ndarray of shape (n_rounds,)
         Rounds of the rows, in the order of the rows.
-    learned_weight : ndarray or None
-        Training weights of all rounds of the fit.
     map : object
         The calibration map, once there is one.
     """
@@ -41,9 +36,7 @@ class HeldOut(NamedTuple):
     scores: NDArray
     values: NDArray
     weight: NDArray | None
-    labels: Labels
     rounds: NDArray
-    learned_weight: NDArray | None
     map: Any = None
 
     def some(self, most: int) -> HeldOut:
@@ -56,17 +49,6 @@ class HeldOut(NamedTuple):
         rounds = self.rounds[rows] if len(self.rounds) == n else self.rounds
         return self._replace(scores=self.scores[rows], values=self.values[rows], weight=weight, rounds=rounds)
 
-    def show(self, learner: Learner) -> None:
-        """Pass the rows to the observer as rounds.
-
-        They are observed as if they had come one after another.
-        """
-        weight = None if self.learned_weight is None else self.learned_weight / self.learned_weight.max()
-        scores = np.empty((self.labels.n, self.scores.shape[1]))
-        scores[self.rounds] = self.scores
-        learner.observer.show(learner.problem, scores, self.labels, self.rounds, weight)
-        learner.observer.scale_to(learner.average.mass(learner.t))
-
 
 class Decision:
     """Decode the scores as they are.
@@ -75,9 +57,7 @@ class Decision:
     training.  Values fitted after a fit are plain values by name, `fitted_decision`, which a model keeps.
     """
 
-    # The scores by which it is made: "unseen" ones, of rows that a fit holds out; "progressive" ones, of the first epoch where
-    # five folds are too many; or None.
-    asks_for: str | None = None
+    needs_scores = False  # whether it is made by scores of unseen rows, such as those that a fit holds out
     on_rows = False  # whether it is fitted to the rows on which a fit was trained
     shifts = False  # whether it subtracts anything from the scores
     calibration: Any = None  # the decision that makes probabilities, if there is one
@@ -147,7 +127,7 @@ class Decoded(Decision):
     """
 
     def __init__(self, calibration: Any, *, holds_out: bool, losses_of: LossesOf | None = None):
-        self.calibration, self.asks_for, self.losses_of = calibration, UNSEEN if holds_out else None, losses_of
+        self.calibration, self.needs_scores, self.losses_of = calibration, holds_out, losses_of
 
     def own_losses(self, problem: Problem, held: HeldOut) -> NDArray | None:
         """Return the losses on held-out rows, if known."""

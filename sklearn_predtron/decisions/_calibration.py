@@ -10,15 +10,13 @@ from numpy.typing import NDArray
 from sklearn_predtron._core.learner import Learner, Observer
 from sklearn_predtron._core.problem import Problem
 from sklearn_predtron.decisions import _maps
-from sklearn_predtron.decisions._base import UNSEEN, Decision, HeldOut
+from sklearn_predtron.decisions._base import Decision, HeldOut
 from sklearn_predtron.decisions._cut import score_of_second
 from sklearn_predtron.decisions._recent_scores import RecentScores
-from sklearn_predtron.decisions._score_histogram import PLACES, ScoreHistogram
 
 SMOOTHING = 0.1
 LEAD = 1e-6  # of what is predicted, where others are as probable
 LEAST_PROBABILITY = 1e-15  # that a log loss is charged for
-UNLEARNED = 4  # of so many first rounds one says nothing of those to come
 
 
 class OfTwoClasses(NamedTuple):
@@ -70,7 +68,7 @@ class OfClasses(NamedTuple):
 
     def scores(self, problem: Any, scores: NDArray) -> NDArray:
         """Return the decoded scores of the classes, of shape (n, k)."""
-        return np.ascontiguousarray(problem.decision(np.ascontiguousarray(scores))[:, : self.k])
+        return np.ascontiguousarray(problem.decision(np.ascontiguousarray(scores)))
 
     def fitted(self, scores: NDArray, labels: NDArray, weight: NDArray, smoothing: float, *, stream: bool) -> Any:
         """Return the map of rows; in streams, which have learned less, without a matrix."""
@@ -139,16 +137,14 @@ class Calibration(Decision):
         The kind of scores.
     smoothing : float, default=0.1
         The targets of n rows of a class are 1 - smoothing / (n + 2), and smoothed more where all rows are few.
-    class_weight : ndarray of shape (k,), default=None
-        The training weights of classes that stand for costs, not for frequencies: a histogram of scores contains them.
     agrees : bool, default=False
         Whether the prediction by the scores themselves must be the most probable one.
     """
 
-    asks_for = UNSEEN
+    needs_scores = True
 
-    def __init__(self, of: Any, smoothing: float = SMOOTHING, class_weight: NDArray | None = None, *, agrees: bool = False):
-        self.of, self.smoothing, self.class_weight, self.agrees = of, smoothing, class_weight, agrees
+    def __init__(self, of: Any, smoothing: float = SMOOTHING, *, agrees: bool = False):
+        self.of, self.smoothing, self.agrees = of, smoothing, agrees
         self._last: tuple[Any, Any] = (None, None)  # the map that was saved, and what it was made
 
     def observer(self, problem: Problem, present: Observer | None, kind: type[RecentScores] = RecentScores) -> Any:
@@ -197,14 +193,11 @@ class Calibration(Decision):
     def knows(self, learner: Learner) -> bool:
         """Return whether scores of unseen rows are known."""
         observer: Any = learner.observer
-        recent = isinstance(observer, RecentScores) and observer.kind == self.of.kind and observer.marked_at > 0
-        return recent or (isinstance(observer, ScoreHistogram) and observer.rounds > 0)
+        return isinstance(observer, RecentScores) and observer.kind == self.of.kind and observer.marked_at > 0
 
     def map(self, learner: Learner, fitted_decision: Any) -> Any:
         """Return the calibration map; None if no scores are known."""
         observer: Any = learner.observer
-        if isinstance(observer, ScoreHistogram):
-            return self.map_of_bins(observer, fitted_decision)
         if not isinstance(observer, RecentScores) or observer.kind != self.of.kind:
             return None
         with learner.lock.reading():
@@ -216,12 +209,12 @@ class Calibration(Decision):
 
     def map_of_record(self, observer: RecentScores, problem: Any) -> Any:
         """Return the map of the rounds up to the last mark, made once."""
-        moment, known = (observer.marked_at, self.smoothing, self.of), observer.kept
-        if known is None or known[0] != moment:
-            scores, labels, weight = well_learned(observer)
-            scores = self.of.scores(problem, scores.astype(np.float64))
-            known = observer.kept = moment, self.of.fitted(scores, labels, weight, self.smoothing, stream=True)
-        return known[1]
+        return observer.once((self.of, self.smoothing), lambda: self.fitted_to_record(observer, problem))
+
+    def fitted_to_record(self, observer: RecentScores, problem: Any) -> Any:
+        """Return the map of the rounds up to the last mark."""
+        scores, labels, weight = observer.well_learned()
+        return self.of.fitted(self.of.scores(problem, scores.astype(np.float64)), labels, weight, self.smoothing, stream=True)
 
     def restored(self, known: Any) -> Any:
         """Return a saved calibration map; the same object for the same map."""
@@ -230,16 +223,6 @@ class Calibration(Decision):
             found = self.of.restored(known[2])
             self._last = known, found
         return found
-
-    def map_of_bins(self, observer: Any, fitted_decision: Any) -> Any:
-        """Return the calibration map of the histogram, unless that of the held-out rows still holds."""
-        known = (fitted_decision or {}).get("map")
-        if known is not None and known[:2] == (observer.rounds, self.smoothing):
-            return self.restored(known)
-        seen = observer.weights()
-        if self.class_weight is not None:
-            seen = seen / np.where(self.class_weight > 0, self.class_weight, 1.0)
-        return _maps.fit_binned(PLACES, seen, self.smoothing) if observer.rounds else None
 
 
 class Calibrated(Decision):
@@ -273,20 +256,3 @@ def on_the_side_of(scores: NDArray, probabilities: NDArray) -> NDArray:
 def unnamed(found: Any) -> Any:
     """Return the parameters of a calibration map as plain tuples, the form in which it is saved."""
     return tuple(map(unnamed, found)) if isinstance(found, tuple) else found
-
-
-def well_learned(observer: RecentScores) -> tuple[NDArray, NDArray, NDArray]:
-    """Return scores, labels and weights of the rounds up to the last mark, but for a first quarter, in which little was known."""
-    scores, labels, weight, _ = observer.marked()
-    first = max(0, observer.marked_at // UNLEARNED - (observer.marked_at - len(scores)))
-    return scores[first:], labels[first:], weight[first:]
-
-
-def calibration_of(decision: Decision) -> Calibration:
-    """Return the calibration of a decision; raise ValueError if it has none."""
-    if decision.calibration is None:
-        raise ValueError(
-            "predict_proba: reject.rule='online' observes margins in the place of scores; accepted is reject.rule=None with "
-            "decision=None or 'expected_cost'."
-        )
-    return decision.calibration

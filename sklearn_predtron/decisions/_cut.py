@@ -11,13 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron._core.learner import Learner, Observer
+from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._support.names import refuse_class
 from sklearn_predtron._support.parts import real_number, real_numbers
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.decisions._base import UNSEEN, Decision, HeldOut
-from sklearn_predtron.decisions._score_histogram import PLACES, ClassScores, LabelScores, ScoreHistogram
+from sklearn_predtron.decisions._base import Decision, HeldOut
 from sklearn_predtron.losses.subset import AtK, BalancedError, FBeta, SubsetLoss
 
 Loss = Callable[..., NDArray]
@@ -43,7 +42,9 @@ class CutOfTwoClasses:
     With two classes this score is <v, t> / h.
     """
 
-    histogram = ClassScores
+    def count(self, problem: Problem) -> int:
+        """Return the number of cuts."""
+        return 1
 
     def scores(self, problem: Problem, scores: NDArray) -> NDArray:
         """Return the scores to cut (n_samples, n_cuts)."""
@@ -61,7 +62,9 @@ class CutOfTwoClasses:
 class OfEachLabel:
     """A cut for each score."""
 
-    histogram = LabelScores
+    def count(self, problem: Problem) -> int:
+        """Return the number of cuts."""
+        return problem.d
 
     def scores(self, problem: Problem, scores: NDArray) -> NDArray:
         """Return the scores to cut (n_samples, n_cuts)."""
@@ -92,7 +95,7 @@ class CutAt(Decision):
 
     def __init__(self, of: CutOfTwoClasses | OfEachLabel, cuts: NDArray, calibration: Any = None):
         self.of, self.cuts, self.calibration = of, cuts, calibration
-        self.asks_for = None if calibration is None else UNSEEN
+        self.needs_scores = calibration is not None
         self._last: tuple[Any, Any] = (None, None)  # a problem, and the offsets of its scores
 
     def shift(self, problem: Problem) -> NDArray:
@@ -121,56 +124,48 @@ class CutBy(Decision):
         Calibrates probabilities from the same scores.
     """
 
-    asks_for, shifts = UNSEEN, True
+    needs_scores = shifts = True
 
     def __init__(self, of: CutOfTwoClasses | OfEachLabel, measure: Measure, at: Any, calibration: Any = None):
         self.of, self.measure, self.at, self.calibration = of, measure, at, calibration
 
-    def observer(self, problem: Problem, present: Observer | None) -> Observer:
-        """Return the histogram of the scores."""
-        return present if isinstance(present, ScoreHistogram) else self.of.histogram(problem)
-
     def after_fit(self, learner: Learner, held: HeldOut) -> dict[str, Any]:
-        """Return the exact cuts, and a map.
+        """Return the calibration map and the exact cuts.
 
-        Beside the cuts are the measure's name and the rounds after which they hold.  The map is of the same scores.
+        Beside the cuts are the measure's name and the number of rows after which they hold.
         """
-        held.show(learner)
-        observer: Any = learner.observer
-        learned = held.learned_weight
-        weight = np.ones(len(held.values), dtype=np.int64) if learned is None else learned[held.rounds] / learned.max()
-        scores, positive, weight = self.of.scores(learner.problem, held.scores), held.values == 1, weight[:, None]
+        fitted_decision = super().after_fit(learner, held)
+        scores, positive = self.of.scores(learner.problem, held.scores), held.values == 1
+        weight = np.ones((len(scores), 1), dtype=np.int64) if held.weight is None else held.weight[:, None]
         cuts = best_cuts(self.measure, scores, positive * weight, ~positive * weight)
         if not self.measure.pooled:  # a single row of a label is scored by a fold model that was trained without the label
             rows = [np.count_nonzero(side & (weight > 0), axis=0) for side in (positive, ~positive)]
             cuts[np.minimum(rows[0], rows[1]) < 2] = 0.0
-        fitted_decision: dict[str, Any] = {"cut": (self.measure.name, observer.rounds, tuple(cuts.tolist()))}
-        if self.calibration is not None:
-            fitted_decision["map"] = self.calibration.fitted_to(learner.problem, held, observer.rounds)
-        return fitted_decision
+        observer: Any = learner.observer
+        return {**fitted_decision, "cut": (self.measure.name, observer.marked_at, tuple(cuts.tolist()))}
 
     def now(self, learner: Learner, fitted_decision: Any) -> CutAt:
-        """Return the present cuts.
-
-        They are the fitted ones, or those of the histogram once there are more rounds.
-        """
-        observer: Any = learner.observer
-        if not isinstance(observer, ScoreHistogram):
+        """Return the present cuts: the fitted ones, until there are a tenth more rows."""
+        if not self.calibration.knows(learner):
             raise ValueError(
                 f"decision={self.at!r} is chosen while the estimator learns; call fit or partial_fit after setting it."
             )
+        observer: Any = learner.observer
         with learner.lock.reading():
-            moment = self.measure.name, observer.rounds
-            cut = (fitted_decision or {}).get("cut")
-            known = next((found for found in (cut, observer.kept) if found is not None and found[:2] == moment), None)
-            if known is None:
-                weights = observer.weights()
-                places = np.broadcast_to(PLACES[:, None], (len(PLACES), len(weights)))
-                known = *moment, best_cuts(self.measure, places, weights[:, :, 1].T, weights[:, :, 0].T)
-                observer.kept = known
-        found = list(known[2])
-        others = observer.n_scores() - len(found)  # labels since, as labels of which no row was seen
-        return CutAt(self.of, np.array(found + [found[-1] if self.measure.pooled else 0.0] * others))
+            known = (fitted_decision or {}).get("cut")
+            if known is None or known[:2] != (self.measure.name, observer.marked_at):
+                found = observer.once(self.measure, lambda: self.cuts_of_record(observer, learner.problem))
+            else:
+                found = np.array(known[2])
+        others = self.of.count(learner.problem) - len(found)  # labels since, as labels of which no row was seen
+        return CutAt(self.of, np.append(found, np.full(others, found[-1] if self.measure.pooled else 0.0)))
+
+    def cuts_of_record(self, observer: Any, problem: Problem) -> NDArray:
+        """Return the cuts of the rounds up to the last mark."""
+        scores, labels, weight = observer.well_learned()
+        positive, weight = labels == 1, weight[:, None]
+        scores = self.of.scores(problem, scores.astype(np.float64))
+        return best_cuts(self.measure, scores, positive * weight, ~positive * weight)
 
 
 def difference(problem: Any) -> tuple[NDArray, float]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._core.learner import Learner
-from sklearn_predtron.decisions._base import PLAIN, UNSEEN, Decision, HeldOut, losses_by_table
+from sklearn_predtron.decisions._base import PLAIN, Decision, HeldOut, losses_by_table
 from sklearn_predtron.decisions._curves import least_expected, most_expected
 from sklearn_predtron.decisions._cut import CutAt, CutOfTwoClasses, OfEachLabel
 from sklearn_predtron.decisions._maps import LARGEST_ODDS
@@ -31,7 +31,7 @@ class OfProbabilities(Decision):
         Whether scores are decoded as they are where no probabilities are known, which is an error if not.
     """
 
-    asks_for = UNSEEN
+    needs_scores = True
 
     def __init__(self, calibration: Any, *, or_decoded: bool = False):
         self.calibration, self.or_decoded = calibration, or_decoded

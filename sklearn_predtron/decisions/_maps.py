@@ -270,19 +270,6 @@ def fit_thresholds(scores: NDArray, on: NDArray, weight: NDArray, smoothing: flo
     return stacked([limited_curve(s, *both) for s, both in zip(scores.T, targets, strict=True)])
 
 
-def fit_binned(places: NDArray, seen: NDArray, smoothing: float) -> CurveMap:
-    """Return the map of scores counted in bins.
-
-    The counts of score j are seen[j, bin, side], side 1 being positive.
-    """
-    floor, fits = np.array([floor_of(weight, 2, smoothing) for weight in seen]), []
-    for weight in seen:
-        of_off, of_on = share_of_others(weight.sum(axis=0), float(weight.sum()), smoothing)
-        on, count = weight[:, 1] * (1 - of_on) + weight[:, 0] * of_off, weight.sum(axis=1)
-        fits.append(limited_curve(places, on, count - on, count))
-    return CurveMap(*stacked(fits), floor)
-
-
 def fit_labels(scores: NDArray, on: NDArray, weight: NDArray, smoothing: float) -> CurveMap:
     """Return the map of label sets.
 

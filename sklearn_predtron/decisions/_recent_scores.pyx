@@ -18,6 +18,7 @@ cdef enum:
     MOST_RECENT = 3000      # rounds that are kept
     LEAST_RECENT = 50
     MOST_VALUES = 1 << 20   # scores that are kept, of many classes
+    UNLEARNED = 4           # of so many first rounds one says nothing of those to come
     FREQUENT = 256          # of so many rounds one more may pass between two that are recorded
 
 cdef double LARGEST = 1e37  # a score in single precision
@@ -45,7 +46,6 @@ cdef class RecentScores(Observer):
             raise ValueError(f"labels of kind {kind!r} are not known.")
         self.kind, self.every = kind, 1
         self.of_codes, self.of_sets, self.of_grades = kind == "codes", kind == "sets", kind == "grades"
-        self.as_given = True
         self.watch(problem)
         self.size = min(MOST_RECENT, max(LEAST_RECENT, MOST_VALUES // problem.d))
         self.values = problem.d if self.of_sets else 1
@@ -74,7 +74,7 @@ cdef class RecentScores(Observer):
     cdef bint wants(self, Py_ssize_t t) noexcept nogil:
         return t % min(self.every, 1 + t // FREQUENT) == 0
 
-    cdef void record(self, double* t, const void* y, Py_ssize_t m, double weight, double keep) noexcept nogil:
+    cdef void record(self, double* t, const void* y, Py_ssize_t m, double weight) noexcept nogil:
         cdef Py_ssize_t i, j
         cdef const Relevance* r
         if self.of_codes:
@@ -162,6 +162,25 @@ cdef class RecentScores(Observer):
         """Return the same as of the last mark."""
         order = (self.head_marked - self.n_marked + np.arange(self.n_marked)) % self.size
         return tuple(part[order] for part in self.marked_rows())
+
+    def well_learned(self):
+        """Return scores, labels and weights of the rows up to the last mark.
+
+        A first quarter of all rounds is left out, in which little was known.
+        """
+        scores, labels, weight, _ = self.marked()
+        first = max(0, self.marked_at // UNLEARNED - (self.marked_at - len(scores)))
+        return scores[first:], labels[first:], weight[first:]
+
+    def once(self, purpose, make):
+        """Return make(), a result of the rows up to the last mark, computed once for each mark and purpose."""
+        moment, results = self.kept or (0, {})
+        if moment != self.marked_at:
+            results = {}
+        if purpose not in results:
+            results = {**results, purpose: make()}
+            self.kept = self.marked_at, results
+        return results[purpose]
 
     # ------------------------------------------------------------------------------------------------------------------ state
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron.decisions._rules import DecisionRule, ExpectedCost, Learned, decision_rule
-from sklearn_predtron.losses import CostTableLoss, Reject, costs_of, names_label, table_loss
+from sklearn_predtron.losses import CostTableLoss, costs_of, names_label, table_loss
 from sklearn_predtron.losses.reject import checked_reject, costs_by_class, label_of_reject, warn_if_never_paid
 
 LEAST_WEIGHT = 1e-3  # the weight of a class whose mistakes cost nothing
@@ -43,9 +43,6 @@ class ClassCosts:
         self.given_loss, self.unit_loss, self.classes = loss, unit_loss, classes
         self.given_rule = decision_rule(decision, cuts, numbers=bool(cuts))
         self.reject = checked_reject(reject)
-        plain = self.reject is not None and self.reject.rule is None and self.reject.cost is not None
-        if plain and isinstance(self.given_rule, Learned):
-            self.reject = Reject(self.reject.cost, self.reject.label, "online")  # type: ignore[union-attr]
 
     def check(self) -> None:
         """Raise ValueError if decision and reject option conflict.
@@ -55,22 +52,14 @@ class ClassCosts:
         rule, reject = self.given_rule, self.reject
         if reject is None or rule is None:
             return
-        if isinstance(rule, ExpectedCost) and reject.rule is not None:
-            raise ValueError(
-                f"decision={rule!r} does not go with reject.rule={reject.rule!r}, which is for decision='learned'; accepted is "
-                "reject.rule=None."
-            )
-        if reject.cost is None and not isinstance(rule, ExpectedCost):
+        if not isinstance(rule, ExpectedCost):
             raise ValueError(f"decision={rule!r} does not go with {self.promise}; accepted are None and 'expected_cost'.")
 
     @property
     def promise(self) -> str:
-        """The reject option's risk or rate, for errors.
-
-        It has the name and the value.
-        """
+        """The reject option's cost, risk or rate with its name, for errors."""
         assert self.reject is not None
-        name = "rate" if self.reject.risk is None else "risk"
+        name = next(name for name in ("cost", "risk", "rate") if getattr(self.reject, name) is not None)
         return f"reject.{name}={getattr(self.reject, name)!r}"
 
     @cached_property
@@ -87,7 +76,7 @@ class ClassCosts:
         if self.given_rule is not None:
             return self.given_rule
         if self.reject is not None:
-            return ExpectedCost() if self.reject.rule is None else Learned()
+            return ExpectedCost()
         return Learned() if self.has_own_problem or self.is_unit_loss else ExpectedCost()
 
     @property

@@ -20,7 +20,6 @@ from sklearn_predtron._support.parts import checked_build
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron._support.warning import warn
-from sklearn_predtron.decisions._abstain import AbstainByCode, AbstainByMargin, AbstainOnline, top_two
 from sklearn_predtron.decisions._asked_scores import AskedScores
 from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded, losses_by_table
 from sklearn_predtron.decisions._calibration import Calibration, OfClasses, OfTwoClasses
@@ -40,14 +39,12 @@ from sklearn_predtron.families.labels.classes import Classes
 from sklearn_predtron.families.training.plan import ACCEPTED
 from sklearn_predtron.losses import CostTableLoss, Reject, ZeroOne, table_loss
 from sklearn_predtron.losses._by_row import costs_by_row, expected_costs
-from sklearn_predtron.losses.reject import checked_reject, label_of_reject, reject_code
+from sklearn_predtron.losses.reject import checked_reject, label_of_reject
 from sklearn_predtron.problems._finite import FiniteProblem
 from sklearn_predtron.representations import CodeRepresentation, table_representation
 
 if TYPE_CHECKING:
     from sklearn_predtron._support.types import Self
-
-MARGINS: dict[str, type[AbstainByMargin]] = {"margin": AbstainByMargin, "online": AbstainOnline}
 
 
 class TableClassifier(ClassifierMixin, BasePredtron):
@@ -100,11 +97,6 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return costs_by_row(costs, classes, self._named(classes).tolist(), own.table, n)
 
     def _widen_labels(self, labels: Any, classes: Any) -> tuple[Codec, list[int]]:
-        if getattr(self.reject, "rule", None) == "code":
-            raise ValueError(
-                f"classes={shortened(classes)}: reject.rule='code' does not take more classes than it began with; accepted are "
-                "'online' and 'margin'."
-            )
         check_takes(
             classes,
             "loss",
@@ -118,11 +110,9 @@ class TableClassifier(ClassifierMixin, BasePredtron):
     def _build_problem(self, labels: Any) -> FiniteProblem:
         costs, k = self._class_costs(labels.classes), len(labels.classes)
         loss = self._unit_loss if isinstance(costs.rule, ExpectedCost) else costs.loss
-        table = None if costs.reject is None else costs.table
         code = labels.representations[0] if labels.representations else self.representation
         representation = table_representation(code, lambda part: loss.build(part, labels.classes))
-        problem = checked_build(loss, loss.build(representation, labels.classes), FiniteProblem, k=k)
-        return FiniteProblem(reject_code(k), table) if costs.reject is not None and costs.reject.rule == "code" else problem
+        return checked_build(loss, loss.build(representation, labels.classes), FiniteProblem, k=k)
 
     def _decision(self, labels: Any, call_metadata: Any = None) -> Decision:
         costs = self._class_costs(None if labels is None else labels.classes)
@@ -132,31 +122,26 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             return PLAIN
         k, reject, rule, held = len(labels.classes), costs.reject, costs.rule, self.decision is None
         of: Any = OfTwoClasses() if k == 2 else OfClasses(k, ranked=not isinstance(self._unit_loss, ZeroOne))
-        weights = None
-        if not isinstance(self.class_weight, str):
-            weights = self._reader_of_weights(lambda classes: costs.weights).of_classes(labels)
         deciding = partial(self._deciding_costs, costs, labels, call_metadata)
         if isinstance(rule, ExpectedCost):
-            calibration = Calibration(of, rule.smoothing, weights)
+            calibration = Calibration(of, rule.smoothing)
             if reject is not None and reject.rate is not None:
                 return Rated(calibration, deciding(costs.between), float(reject.rate), costs.weights)
             if reject is not None and reject.risk is not None:
                 risk, confidence = float(reject.risk), float(reject.confidence)
                 return Certified(calibration, costs.between_above(reject.risk), risk, confidence, costs.weights)
             return LeastCost(calibration, deciding(costs.table), costs.weights)
-        calibration = Calibration(of, class_weight=weights)
+        calibration = Calibration(of)
         if isinstance(rule, Cut):
             if measure is None:
                 return CutAt(CutOfTwoClasses(), np.array([float(rule.at)]), calibration)
             return CutBy(CutOfTwoClasses(), measure, rule.at, calibration)
-        if reject is None:
-            follows = held and not costs.has_own_problem
-            if follows and call_metadata is not None and call_metadata.rows.any():
-                return LeastCost(calibration, deciding(costs.table), or_decoded=True)
-            agrees = follows and self.class_weight is None
-            losses_of = partial(losses_by_table, deciding(costs.table))
-            return Decoded(Calibration(of, class_weight=weights, agrees=agrees), holds_out=held, losses_of=losses_of)
-        return AbstainByCode(k, calibration) if reject.rule == "code" else MARGINS[str(reject.rule)](costs.table, calibration)
+        follows = held and not costs.has_own_problem
+        if follows and call_metadata is not None and call_metadata.rows.any():
+            return LeastCost(calibration, deciding(costs.table), or_decoded=True)
+        agrees = follows and self.class_weight is None
+        losses_of = partial(losses_by_table, deciding(costs.table))
+        return Decoded(Calibration(of, agrees=agrees), holds_out=held, losses_of=losses_of)
 
     def _deciding_costs(self, own: ClassCosts, labels: Any, call_metadata: Any, costs: NDArray) -> NDArray:
         """Return the costs for calls without `costs`.
@@ -555,8 +540,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         The best class of each row comes first.
         """
         model, decision = self._model_and_decision()
-        decoded = model.problem.decision(model.scores(X, decision))
-        return top_two(decoded[:, : len(model.labels.classes)])
+        return top_two(model.problem.decision(model.scores(X, decision)))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Compute the accuracy; a rejection counts as wrong.
@@ -630,3 +614,13 @@ def counts_mistakes(loss: Any) -> bool:
     """
     loss = table_loss(loss)
     return isinstance(loss, ZeroOne) and type(loss).matrix is ZeroOne.matrix
+
+
+def top_two(decision: NDArray) -> tuple[NDArray, NDArray]:
+    """Return the two best predictions of each row, the best one first, and the difference of their scores."""
+    rows = np.arange(len(decision))
+    first = decision.argmax(axis=1)
+    rest = decision.copy()
+    rest[rows, first] = -np.inf
+    second = rest.argmax(axis=1)
+    return np.column_stack([first, second]), decision[rows, first] - decision[rows, second]

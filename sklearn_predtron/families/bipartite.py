@@ -20,7 +20,7 @@ from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import ClassifierMixin, Interval, StrOptions, with_callbacks
 from sklearn_predtron._support.parts import checked_build, resolve
 from sklearn_predtron._support.queries import GROUPS, Queries, with_ids
-from sklearn_predtron.decisions._base import PLAIN, UNSEEN, Decision, Decoded
+from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded
 from sklearn_predtron.decisions._calibration import Calibration, OfColumn
 from sklearn_predtron.decisions._cut import best_cut, best_cut_of_groups
 from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule, is_number
@@ -109,7 +109,7 @@ class FittedCut(Decision):
     def __init__(self, loss: Any, calibration: Any = None, given: float | None = None):
         self.loss, self.calibration, self.given = loss, calibration, given
         self.on_rows = loss is not None
-        self.asks_for = None if calibration is None else UNSEEN
+        self.needs_scores = calibration is not None
 
     def now(self, learner: Learner, fitted_decision: Any) -> FittedCut:
         """Return the given or fitted cut."""

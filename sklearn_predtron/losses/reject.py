@@ -9,13 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from sklearn_predtron._support import types
 from sklearn_predtron._support.names import refuse_class
 from sklearn_predtron._support.parts import LARGEST_LOSS, Part, as_numbers, real_number
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.warning import warn
 
-RULES = ("online", "margin", "code")
 LEAST_GAIN = 1e-9  # of the largest loss: smaller gains are rounding errors
 
 
@@ -27,22 +25,13 @@ class Reject(Part):
     Parameters
     ----------
     cost : float or array-like of shape (k,), default=None
-        Cost beta of an abstained row, above 0 and at most the largest loss (half of it with the rules "online" and "margin"); an
-        array has one cost for each true class.  If beta exceeds the cost of a guess, 1 - 1/k for k classes under the 0-1 loss,
-        the classifier never abstains, and a warning says so.  Give exactly one of `cost`, `risk` and `rate`.
+        Cost beta of an abstained row, above 0 and at most the largest loss; an array has one cost for each true class.  The
+        classifier abstains where this costs less than any class is expected to cost under `predict_proba` (Chow 1970).  If beta
+        exceeds the cost of a guess, 1 - 1/k for k classes under the 0-1 loss, it never abstains, and a warning says so.  Give
+        exactly one of `cost`, `risk` and `rate`.
     label : label, default=None
         Label predicted for an abstained row: of the type of the classes, but not one of them.  None is -1 if classes are numbers
         and "reject" if they are strings.  Boolean classes leave no such label; convert y to integers or strings.
-    rule : {"online", "margin", "code"}, default=None
-        Rule that selects the abstained rows.  None (default) abstains where this costs less than any class is expected to cost
-        under `predict_proba` (Chow 1970); with ``decision="learned"`` it is "online".  The other values imply
-        ``decision="learned"``.  "online" and "margin" abstain if the margin, the difference of the two best decoded scores, is
-        below a threshold; a lower beta lowers coverage.  "online" takes the threshold with the lowest cost on the margins
-        predicted so far, from a histogram in constant memory.  Each margin is predicted before the row is trained on: before its
-        update in `partial_fit`, by fold models in `fit` (in a large `fit`, before its update in the first epoch).  "margin", not
-        recommended, takes the fixed threshold 1 - 2 beta with the beta of the predicted class (with costs, the loss at stake -
-        2 beta).  "code" is the code (e_1 + ... + e_k) / sqrt(k) for abstention, with its loss bound.  Under the 0-1 loss it never
-        abstains with beta up to 1 - 1/k; with a larger beta it rarely abstains on rows like the training rows.
     risk : float, default=None
         Instead of a cost, the largest mean loss that the answered rows may have, above 0 and below the largest loss; for the 0-1
         loss it is the share of wrong answers.  Call `certify` with held-out rows after training: it finds how many rows can be
@@ -61,9 +50,10 @@ class Reject(Part):
 
     Notes
     -----
-    The code and its bound are from Jain et al. (2015), section 3, the test of a risk from Angelopoulos et al. (2021), the rule of
-    a rate from Gibbs and Candes (2021).  A classifier checks the values during training and prediction, as they depend on its
-    classes and loss.  The ValueError then names `reject`, the given value and the accepted ones.
+    The test of a risk is from Angelopoulos et al. (2021), the rule of a rate from Gibbs and Candes (2021).  The user guide's page
+    on custom problems has the reject option of Jain et al. (2015), a third prediction with a code of its own.  A classifier
+    checks the values during training and prediction, as they depend on its classes and loss.  The ValueError then names `reject`,
+    the given value and the accepted ones.
 
     Examples
     --------
@@ -80,7 +70,6 @@ class Reject(Part):
         self,
         cost: Any = None,
         label: Any = None,
-        rule: types.RejectRuleName | None = None,
         *,
         risk: float | None = None,
         confidence: float = 0.95,
@@ -88,7 +77,6 @@ class Reject(Part):
     ):
         self.cost = cost
         self.label = label
-        self.rule = rule
         self.risk = risk
         self.confidence = confidence
         self.rate = rate
@@ -103,8 +91,6 @@ def checked_reject(reject: Any) -> Reject | None:
         raise ValueError(
             f"reject={reject!r} is not known; accepted are None, a cost and instances of Reject, as Reject(cost=0.1, label=-1)."
         )
-    if reject is not None and reject.rule is not None and not (isinstance(reject.rule, str) and reject.rule in RULES):
-        raise ValueError(f"reject.rule={reject.rule!r} is not known; accepted are None, {', '.join(map(repr, RULES))}.")
     if reject is not None:
         check_promise(reject)
     return reject
@@ -126,22 +112,15 @@ def check_promise(reject: Reject) -> None:
         raise ValueError(f"reject.{name}={getattr(reject, name)!r} must be a number above 0.")
     if name == "rate" and value >= 1:
         raise ValueError(f"reject.rate={reject.rate!r} must be a number above 0 and below 1.")
-    if reject.rule is not None:
-        raise ValueError(f"reject.rule={reject.rule!r} does not go with reject.{name}={value:g}; accepted is None.")
 
 
 def costs_by_class(reject: Reject, k: int, largest: float) -> NDArray:
-    """Return beta of each class.
-
-    It is at most the largest loss, or half of it for thresholds of margins.
-    """
+    """Return beta of each class, at most the largest loss."""
     beta = as_numbers(reject.cost, "reject.cost", f"a number, or one for each of the {k} classes")
-    most = largest / 2 if reject.rule in ("online", "margin") else largest
-    if beta.shape not in ((), (k,)) or not ((beta > 0) & (beta <= most)).all():
-        rule = "" if reject.rule is None else f" (reject.rule={reject.rule!r})"
+    if beta.shape not in ((), (k,)) or not ((beta > 0) & (beta <= largest)).all():
         raise ValueError(
             f"reject.cost={reject.cost!r} must be a number, or one for each of the {k} classes, above 0 and at most "
-            f"{most:g}{rule}, as what mistakes cost by `loss`; where costs differ by row, give their mean as `loss`, too."
+            f"{largest:g}, as what mistakes cost by `loss`; where costs differ by row, give their mean as `loss`, too."
         )
     return np.broadcast_to(beta, (k,))
 
@@ -206,11 +185,3 @@ def other_label(classes: NDArray) -> str:
     else:
         example, what = next(name for name in ("rejected", "?", "rejected?") if name not in names), "a string"
     return f"{what} other than the classes {names}, such as {example!r}"
-
-
-def reject_code(k: int) -> NDArray:
-    """Return the paper's code with abstention.
-
-    Vectors are e_1, ..., e_k, and (e_1 + ... + e_k) / sqrt(k) (Jain et al. 2015, section 3).
-    """
-    return np.vstack([np.eye(k), np.full(k, k**-0.5)])

@@ -23,7 +23,7 @@ from sklearn_predtron.families.input.reading import Batch, TrainingInput, are_st
 from sklearn_predtron.families.input.tables import columns_of
 from sklearn_predtron.families.labels.classes import MissingClasses
 from sklearn_predtron.families.training.composition import Composition
-from sklearn_predtron.families.training.epochs import epochs_of, learn_epoch, observation_of
+from sklearn_predtron.families.training.epochs import epochs_of, learn_epoch
 from sklearn_predtron.families.training.trainer import with_model
 from sklearn_predtron.mixing._dask_blocks import DaskBlock, ShardBatch, batches_of_function, labels_in
 from sklearn_predtron.mixing._digest import Digest
@@ -207,7 +207,7 @@ def learn_batch(model: BasePredtron, learner: Learner, batch: Batch, random: np.
     """Train for one pass over a batch; `fresh` marks unseen rows."""
     if batch.rows.n == 0 or (batch.order is not None and len(batch.order) == 0):
         return
-    drawn = epochs_of(model._reader(), batch, random, learner).draw(observed=observation_of(learner) if fresh else None)
+    drawn = epochs_of(model._reader(), batch, random, learner).draw(observed=fresh and learner.observer is not None)
     learn_epoch(model._model, learner, *drawn, fresh=fresh)
 
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron.decisions._abstain import AbstainByMargin
 from sklearn_predtron.decisions._calibration import Calibrated
 from sklearn_predtron.decisions._expected import ByCosts
 from sklearn_predtron.onnx._graph import Graph
@@ -49,12 +48,10 @@ def draw_classes(graph: Graph, model: Any, X: str) -> list[str]:
     if isinstance(decides, ByCosts):
         assert probabilities is not None
         code = cheapest(graph, probabilities, decides.costs)
-    elif isinstance(decides, AbstainByMargin):
-        code = code_or_reject(graph, decides, decoded, k)
     else:
         code = best(graph, decoded, problem)
     label = graph.node("Gather", graph.constant(labels, labels.dtype), code)
-    scores = second(graph, decoded, problem) if k == 2 else first_classes(graph, decoded, k, problem)
+    scores = second(graph, decoded, problem) if k == 2 else decoded
     return [label, scores] if probabilities is None else [label, scores, probabilities]
 
 
@@ -62,7 +59,7 @@ def draw_probabilities(graph: Graph, calibrated: Calibrated, decoded: str, k: in
     """Add nodes for class probabilities, given unshifted scores."""
     if k == 2:
         return of_both(graph, of_columns(graph, calibrated, graph.as_column(second(graph, decoded, problem))))
-    return of_decoded(graph, calibrated, first_classes(graph, decoded, k, problem), best(graph, decoded, problem))
+    return of_decoded(graph, calibrated, decoded, best(graph, decoded, problem))
 
 
 def best(graph: Graph, decoded: str, problem: Any) -> str:
@@ -71,25 +68,7 @@ def best(graph: Graph, decoded: str, problem: Any) -> str:
     return graph.node("ArgMax", decoded, axis=1, keepdims=0, select_last_index=int(of_ties > 0))
 
 
-def code_or_reject(graph: Graph, decides: AbstainByMargin, decoded: str, k: int) -> str:
-    """Return the number of the best class or of abstention."""
-    values, classes = graph.node("TopK", decoded, graph.constant([2], np.int64), n_outputs=2, axis=1)
-    lead = graph.node("Sub", graph.column(values, 0), graph.column(values, 1))
-    first, second = graph.column(classes, 0), graph.column(classes, 1)
-    least = decides.least_margin(np.indices((k, k)).reshape(2, -1).T)
-    needed = graph.constant(least, graph.real)
-    if np.ndim(least) > 0:  # by the two best classes
-        pair = graph.node("Add", graph.node("Mul", first, graph.constant(k, np.int64)), second)
-        needed = graph.node("Gather", needed, pair)
-    return graph.node("Where", graph.node("GreaterOrEqual", lead, needed), first, graph.constant(k, np.int64))
-
-
 def second(graph: Graph, decoded: str, problem: Any) -> str:
     """Return the second class's score, as `decision_function` does."""
     difference = graph.node("Sub", graph.column(decoded, 1), graph.column(decoded, 0))
     return graph.node("Mul", difference, graph.constant(0.5, graph.real)) if problem.d == 1 else difference
-
-
-def first_classes(graph: Graph, decoded: str, k: int, problem: Any) -> str:
-    """Return the decoded scores of classes, without abstention."""
-    return decoded if problem.k == k else graph.node("Gather", decoded, graph.constant(np.arange(k), np.int64), axis=1)

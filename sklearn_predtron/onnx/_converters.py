@@ -64,7 +64,7 @@ def register_converters() -> None:
     With `features` the input is a table of numbers; categories are numbers, too, and NaN is a missing value.
 
     A graph cannot raise an error for other NaN and for infinity, as `predict` does.  Its scores are then NaN, and its label is
-    the first class, or the label of `reject` unless its rule is "code".  Inside ``CalibratedClassifierCV`` the probabilities
+    the first class, or the label of `reject`.  Inside ``CalibratedClassifierCV`` the probabilities
     are those of Python.  skl2onnx alone converts other estimators that hold one of these, from labels and, if known,
     probabilities, as for classifiers of scikit-learn: compare the predictions.
 

@@ -37,7 +37,6 @@ from sklearn_predtron._support.parts import Part, kinds, real_number, resolve
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron.decisions._base import PLAIN, Decision
-from sklearn_predtron.decisions._calibration import calibration_of
 from sklearn_predtron.decisions._rules import Learned
 from sklearn_predtron.families.estimator import model_file
 from sklearn_predtron.families.estimator.attributes import counted, learned, of_expansion, read_only, recorded
@@ -289,8 +288,6 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
         It is returned as its name and its value.
         """
-        if getattr(getattr(self, "reject", None), "rule", None) == "code":
-            return "reject.rule='code'"
         name = "problem" if hasattr(self, "problem") else "representation"
         return f"{name}={getattr(self, name)!r}"
 
@@ -813,19 +810,15 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         """
         model = self._model
         if model is None:
-            return not (
-                isinstance(self.decision, Learned)
-                or self.decision == "learned"
-                or getattr(getattr(self, "reject", None), "rule", None) is not None
-            )
+            return not (isinstance(self.decision, Learned) or self.decision == "learned")
         if model.learner.t > 0:
             model.check_after_first_epoch()
-            calibration_of(model.decision_of(self._decision)).check_known(model.learner, model.fitted_decision)
+            model.decision_of(self._decision).calibration.check_known(model.learner, model.fitted_decision)
         return True
 
     def _probabilities(self, model: Model, X: Any) -> NDArray:
         """Return the probabilities that the calibration of the decision gives."""
-        return model.decoded(X, calibration_of(model.decision_of(self._decision)))
+        return model.decoded(X, model.decision_of(self._decision).calibration)
 
     # ---------------------------------------------------------------------------------------------------- fitted attributes
 

@@ -304,7 +304,7 @@ class Model:
         """
         learner = self.learner
         scores = np.empty((rows.n, learner.problem.d))
-        if decision.asks_for is None:
+        if not decision.needs_scores:
             self.fill_scores(learner, X, rows, 0, scores)
             decision = decision.now(learner, self.fitted_decision)
         else:

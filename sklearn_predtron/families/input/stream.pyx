@@ -307,7 +307,7 @@ cdef class Stream:
             return False
         before = self.learner.counts.t
         weight = self.reader.weight(labels)
-        if weight is not None and self.learner.observer is not None and self.learner.observer.as_given:
+        if weight is not None and self.learner.observer is not None:
             frequency = np.ones(weight.shape[0])
         refused = self.learner.learn(self.reader.rounds(rows), labels, None, weight, counts=frequency)
         if refused >= 0:

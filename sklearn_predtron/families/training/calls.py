@@ -216,7 +216,7 @@ def counts_of(learner: Learner, batch: Batch) -> NDArray | None:
 
     None if they are the weights of training.
     """
-    if not batch.has_importance or learner.observer is None or not learner.observer.as_given:
+    if not batch.has_importance or learner.observer is None:
         return None
     counts = batch.frequencies(np.arange(batch.rows.n) if batch.order is None else batch.order)
     return counts if len(counts) else None

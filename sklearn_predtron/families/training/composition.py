@@ -151,7 +151,7 @@ class Composition:
         """
         decision, average = self.estimator._decision(labels), self.estimator.average
         chooses = average == "auto" or (partial and average is None)
-        if decision.asks_for is None and not chooses and average is not False:
+        if not decision.needs_scores and not chooses and average is not False:
             return None
         return decision.observer(problem, present)
 

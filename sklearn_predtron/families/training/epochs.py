@@ -65,14 +65,6 @@ def folds_of(codes: NDArray, random: np.random.Generator | None, n_folds: int) -
     return fold
 
 
-def observation_of(learner: Learner) -> str | None:
-    """Return the observed rows of a weighted epoch.
-
-    They are the "first" or "half" of them; None without an observer.
-    """
-    return None if learner.observer is None else "first" if learner.observer.as_given else "half"
-
-
 class Epochs:
     """Rounds for `Learner.learn`, epoch by epoch.
 
@@ -115,19 +107,18 @@ class Epochs:
             np.minimum(self.ends, len(weight), out=self.ends)  # rounding
             self.ends[-1] = len(weight)
 
-    def draw(self, *, observed: str | None = None) -> tuple[Batch, dict[str, Any]]:
+    def draw(self, *, observed: bool = False) -> tuple[Batch, dict[str, Any]]:
         """Return the next epoch's batch and arguments.
 
         The arguments are the other ones of the learner.  The epoch's rows, if new, are known ahead of its rounds.
 
-        By default an observer sees no row if rows repeat, because repeated rows are no longer new.  If `observed` is "first", it
-        sees each row once, before its first update, counted as often as the row occurs.  If it is "half", it sees the rows of
-        one half only, which comes after all rows of the other half.
+        By default an observer sees no row if rows repeat, because repeated rows are no longer new.  If they are `observed`, it
+        sees each row once, before its first update, counted as often as the row occurs.
         """
         return self.batch, self._drawn(observed)
 
-    def _drawn(self, observed: str | None) -> dict[str, Any]:
-        important = observed == "first" and self.batch.has_importance
+    def _drawn(self, observed: bool) -> dict[str, Any]:
+        important = observed and self.batch.has_importance
         if self.random is None:
             counts = {"counts": self.batch.frequencies(self.rows)} if important else {}
             return {"order": self.there, "weight": self.weight, "counted_first": self.rows, **counts}
@@ -135,21 +126,12 @@ class Epochs:
         if self.ends is None:
             counts = {"counts": self.batch.frequencies(order)} if important else {}
             return {"order": order, "usual": self.usual, "counted_first": order, **counts}
-        if observed is None:
+        if not observed:
             return {"order": order, "usual": self.usual, "counted_first": order, "observed": False}
-        if observed == "first":
-            appeared = first_appearances(order)
-            if important:
-                weight: Any = self.batch.weight
-                appeared *= self.batch.frequencies(order) / weight[order]  # rows appear in proportion to their weights
-            return {"order": order, "usual": self.usual, "counted_first": order, "counts": appeared}
-        # Drawn by row: among the first appearances of a whole epoch rows of large weight would be early, when little is learned.
-        numbers, row = np.unique(order, return_inverse=True)
-        last = (self.random.random(len(numbers)) < 0.5)[row]
-        last |= not last.any()
-        order = np.concatenate([order[~last], order[last]])
         appeared = first_appearances(order)
-        appeared[: np.count_nonzero(~last)] = 0
+        if important:
+            weight: Any = self.batch.weight
+            appeared *= self.batch.frequencies(order) / weight[order]  # rows appear in proportion to their weights
         return {"order": order, "usual": self.usual, "counted_first": order, "counts": appeared}
 
     def _sample(self, random: np.random.Generator) -> NDArray:

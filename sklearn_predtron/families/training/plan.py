@@ -14,7 +14,7 @@ from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._support.compat import CvObject, Options
 from sklearn_predtron._support.names import refuse_class
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.decisions._base import PROGRESSIVE, Decision
+from sklearn_predtron.decisions._base import Decision
 from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.families.input.reading import Batch, Columns, RowReader, Units
 from sklearn_predtron.families.labels._codec import Codec
@@ -33,7 +33,7 @@ LATE_EPOCHS = 10  # before which cosines are often behind, and win in the end
 BEHIND, LATE_BEHIND, FAR_BEHIND = 1.03, 1.1, 1.3  # times the losses of another map; late ones, and before the first comparison
 
 Finish = Literal["keep", "average", "refit"]
-Kind = Literal["rows", "sparse sets", "rankings", "tables", "sequences", "large", "single", "kernels", "margins", "nothing"]
+Kind = Literal["rows", "sparse sets", "rankings", "tables", "sequences", "large", "single", "kernels", "nothing"]
 
 
 class Shape(NamedTuple):
@@ -66,14 +66,12 @@ def default_shape(kind: Kind, n: int) -> Shape:
         "rows", as they are; "sparse sets", label sets of sparse rows; "rankings", of documents and of labels; "tables", whose
         features are computed in each epoch; "sequences"; "large", models of more than two million weights; "single", models that
         cannot be averaged, as under ``average="auto"``, ``warm_start=True`` and callbacks that choose the epochs; "kernels";
-        "margins" of ``Reject(rule="online")``; "nothing", where no held-out score is needed.
+        "nothing", where no held-out score is needed.
     n : int
         How many there are to train on.
     """
     if kind == "nothing" or n < 2:
         return Shape(0)
-    if kind == "margins":
-        return Shape(5) if n <= 20_000 else Shape(0)
     if kind in ("single", "kernels"):
         many = 10_000 if kind == "single" else 2_000
         return Shape(3 if n <= many else 2) if n <= 2 * many else Shape(1)
@@ -246,7 +244,7 @@ def plan_training(
         Whether the model starts from scratch.
     """
     cv, given = getattr(estimator, "cv", None), estimator.max_iter
-    single = why_single_model(estimator, model, decision)
+    single = why_single_model(estimator, model)
     n = batch.rows.n if batch.order is None else len(batch.order)
     epochs = given or usual_epochs(estimator, n, model.learner)
     nothing = TrainingPlan(None, (), "keep", epochs, seed)
@@ -298,11 +296,9 @@ def choice_of_map(
 def kind_of_plan(estimator: Any, model: Model, decision: Decision, batch: Batch, single: str | None) -> Kind:
     """Return the kind of a fit under ``cv=None``."""
     kernel = model.learner.weights.expansion is not None
-    if decision.asks_for == PROGRESSIVE:
-        return "nothing" if kernel and batch.rows.n > 2_000 else "margins"
-    chooses = hasattr(estimator, "cv") and single is None and (decision.asks_for is not None or decision.calibration is None)
+    chooses = hasattr(estimator, "cv") and single is None and (decision.needs_scores or decision.calibration is None)
     if not chooses:
-        if decision.asks_for is None:
+        if not decision.needs_scores:
             return "nothing"
         return "kernels" if kernel else "single"
     usual = model.labels.plan_kind(sparse=batch.rows.sparse)
@@ -315,7 +311,7 @@ def kind_of_plan(estimator: Any, model: Model, decision: Decision, batch: Batch,
     return "rankings" if decision.calibration is None else usual
 
 
-def why_single_model(estimator: Any, model: Model, decision: Decision) -> str | None:
+def why_single_model(estimator: Any, model: Model) -> str | None:
     """Return why several models cannot be averaged or compared; None if they can."""
     learner = model.learner
     if estimator.warm_start:
@@ -324,8 +320,6 @@ def why_single_model(estimator: Any, model: Model, decision: Decision) -> str | 
         return "norm='rkhs', whose expansions have no mean"
     if kept_by(learner.average, learner.weights) > 1:
         return f"average={estimator.average!r}, which chooses among several; accepted is also average=None"
-    if decision.asks_for is not None and decision.calibration is None:
-        return "reject.rule='online', which observes margins instead of scores"
     if any(getattr(callback, "chooses_epochs", False) for callback in getattr(estimator, "_skl_callbacks", ())):
         return "a callback that chooses the epochs"
     return None

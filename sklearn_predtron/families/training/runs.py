@@ -249,7 +249,7 @@ class TrainingRun:
         assert validation is not None
         frequency = None if batch.frequency is None else batch.frequency[rows]
         scores, values = np.concatenate([scores for _, scores in scored]), validation.units.labels_of(units)
-        held_out = HeldOut(scores, values, frequency, batch.labels, units, batch.weight)
+        held_out = HeldOut(scores, values, frequency, units)
         problem, some = trainer.model.problem, held_out.some(MOST_EVALUATED)
         loss, judged = decision.judged(problem, some)
         own = self.costs_of(judged) if batch.costs is not None else decision.own_losses(problem, judged)

@@ -16,7 +16,7 @@ from sklearn_predtron.decisions._recent_scores import RecentScores
 from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.families.input.reading import Batch, RowReader
 from sklearn_predtron.families.training.composition import MEAN, Blueprint, Composition
-from sklearn_predtron.families.training.epochs import Epochs, epochs_of, generator_of, learn_epoch, observation_of
+from sklearn_predtron.families.training.epochs import Epochs, epochs_of, generator_of, learn_epoch
 from sklearn_predtron.families.training.patience import checked_patience
 from sklearn_predtron.families.training.plan import FIRST_EPOCHS, Candidate, TrainingPlan, Validation, present_candidate
 from sklearn_predtron.families.training.runs import FoldModel, Result, TrainingRun, lowest, rows_of, select
@@ -317,7 +317,7 @@ class Trainer:
 
         If the decision needs scores, an observer sees the first epoch; how, depends on whether others come from models `apart`.
         """
-        model, learner, observed = self.model, self.model.learner, self.decision.asks_for is not None
+        model, learner, observed = self.model, self.model.learner, self.decision.needs_scores
         patience = None if self.estimator.tol is None else checked_patience(self.estimator.tol)
         losses: list[float] = []
         model.fit_record, model.fitted_decision = {"loss_curve_": losses, "n_iter_": 0}, None
@@ -325,7 +325,7 @@ class Trainer:
         for number in range(epochs):
             self.monitor.begin_epoch()
             before, new = learner.n_updates, number == 0
-            rows, drawn = rounds.draw(observed=observation_of(learner) if observed and new and not apart else None)
+            rows, drawn = rounds.draw(observed=observed and new and not apart and learner.observer is not None)
             drawn["observed"] = observed and new and drawn.get("observed", True)
             losses.append(learn_epoch(model, learner, rows, drawn, fresh=new))
             model.fit_record["n_iter_"] += 1
@@ -354,7 +354,7 @@ class Trainer:
             one.learner.weights.close_fit()
             scores[fold == number] = one.held_out_scores()
         frequency = None if batch.frequency is None else batch.frequency[rows]
-        return HeldOut(scores, values, frequency, batch.labels, validation.units.numbers[chosen], batch.weight)
+        return HeldOut(scores, values, frequency, validation.units.numbers[chosen])
 
     def alone(self, one: FoldModel) -> tuple[Any, Any, dict[str, Any]]:
         """Return an estimator with a fold model, and the labels and ids of the rows that are held out of it."""
