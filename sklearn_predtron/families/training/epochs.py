@@ -113,7 +113,8 @@ class Epochs:
         The arguments are the other ones of the learner.  The epoch's rows, if new, are known ahead of its rounds.
 
         By default an observer sees no row if rows repeat, because repeated rows are no longer new.  If they are `observed`, it
-        sees each row once, before its first update, counted as often as the row occurs.
+        sees each row once, before its first update, counted as often as the row occurs.  These occurrences follow each other: in
+        a shuffled epoch the first ones of large weights would be early, when little is learned.
         """
         return self.batch, self._drawn(observed)
 
@@ -122,7 +123,10 @@ class Epochs:
         if self.random is None:
             counts = {"counts": self.batch.frequencies(self.rows)} if important else {}
             return {"order": self.there, "weight": self.weight, "counted_first": self.rows, **counts}
-        order = self.random.permutation(self._sample(self.random)).astype(np.intp, copy=False)
+        order = self._sample(self.random)
+        if self.ends is None or not observed:
+            order = self.random.permutation(order)
+        order = order.astype(np.intp, copy=False)
         if self.ends is None:
             counts = {"counts": self.batch.frequencies(order)} if important else {}
             return {"order": order, "usual": self.usual, "counted_first": order, **counts}
