@@ -38,10 +38,14 @@ class Contribution(NamedTuple):
     made_by: str = ""
 
 
-def contribution(before: State, after: State, seen: tuple[Any, ...] = (), *, made_by: str = "") -> Contribution:
+def contribution(
+    before: State, after: State, seen: tuple[Any, ...] = (), *, pooled: bool = False, made_by: str = ""
+) -> Contribution:
     """Return the contribution of training from one state to another.
 
-    It takes over the arrays of `after`, whose sums started at 0.
+    It takes over the arrays of `after`.
+
+    Its sums started at 0, unless they are `pooled` and continued.
     """
     rounds = int(after["gain"][ROUNDS] - before["gain"][ROUNDS])
     if rounds == 0:
@@ -50,6 +54,8 @@ def contribution(before: State, after: State, seen: tuple[Any, ...] = (), *, mad
     for value in after["mean"].values():
         value *= rounds
     state["gain"] = {name: value - before["gain"][name] for name, value in after["gain"].items()}
+    if pooled:
+        state["sum"] = {name: value - before["sum"].get(name, 0) for name, value in after["sum"].items()}
     state["moments"] = {name: value.without(before["moments"][name]) for name, value in after["moments"].items()}
     return Contribution(rounds, rounds * state["sum"]["clock.loss"], state, seen, made_by)
 

@@ -342,7 +342,10 @@ def cut_between(t: NDArray, between: NDArray, losses: NDArray) -> float:
     upper, lower = np.append(t[0] + 2 * beyond, t)[between], np.append(t, t[-1] - 2 * beyond)[between]
     cuts = lower + (upper - lower) / 2
     cuts = np.where(cuts < upper, cuts, lower)  # where there is no number between them
-    cuts[0], cuts[-1] = max(cuts[0], 0.0), min(cuts[-1], 0.0)  # where no score is, 0 does as well
+    if t[0] < 0 or not t.any():  # where no score is above, 0 does as well
+        cuts[0] = 0.0
+    if t[-1] > 0:
+        cuts[-1] = 0.0
     best = np.flatnonzero(losses == losses.min())
     return float(cuts[best[np.abs(cuts[best]).argmin()]])
 

@@ -78,7 +78,8 @@ def contribute(
     The contribution depends on the arguments alone.
     """
     learner = learners.take()
-    learner.adopt(state, False)
+    pooled = bool(state["sum"])
+    learner.adopt(state, pooled)
     random = np.random.default_rng([settings.seed, turn, number])
     learner.update.restart(int(random.integers(2**63)))
     ends, digest = None, Digest() if settings.digested else None
@@ -92,7 +93,7 @@ def contribute(
         raise ShardError(shard.name, str(error)) from error
     learner.weights.close_fit()
     seen = (ShardSummary(number, shard.name, ends, str(digest or "")),) if fresh or settings.digested else ()
-    learned = contribution(state, learner.export(), seen, made_by=MADE_BY)
+    learned = contribution(state, learner.export(), seen, pooled=pooled, made_by=MADE_BY)
     learners.release(learner)
     return learned
 
@@ -114,9 +115,14 @@ def in_threads(run_in_parallel: RunInParallel, model: BasePredtron, shards: list
     yield take
 
 
-def run_round(engine: Engine, settings: RoundSettings, before: Progress, turn: int, fresh: bool) -> Progress:
-    """Run a round on all shards, which have sums of their own, and mix their contributions."""
-    learned = engine(settings, {**before.state, "sum": {}}, turn, fresh)
+def run_round(engine: Engine, settings: RoundSettings, before: Progress, turn: int, fresh: bool, pooled: bool) -> Progress:
+    """Run a round on all shards and mix their contributions.
+
+    Where new rows are observed in a later call, it is the average of all so far that they are to judge, so that shards go on from
+    it; else shards have sums of their own.
+    """
+    start = before.state if pooled else {**before.state, "sum": {}}
+    learned = engine(settings, start, turn, fresh)
     seen = sorted(learned.seen, key=lambda one: one.number)
     check_distinct_groups(seen)
     rows = tuple(one.rows for one in seen)
@@ -159,16 +165,17 @@ class MixingRun:
             progress = checkpoint.load(learner_of(model), self.rounds) or progress
         self.n_shards, settings = len(shards), self.settings._replace(digested=checkpoint is not None and checkpoint.digests)
         turns = range(len(progress.losses), start + self.rounds)
+        pooled = self.before is not None and learner_of(model).observer is not None
         self.tasks.open_fit(len(turns))
         try:
             with self.engine(model, shards) as engine:
                 if checkpoint is not None and settings.digested and not turns:
                     scan_settings = settings._replace(passes=0)
-                    checkpoint.compare_rows(run_round(engine, scan_settings, progress, start, fresh=False).rows)
+                    checkpoint.compare_rows(run_round(engine, scan_settings, progress, start, fresh=False, pooled=pooled).rows)
                     settings = self.settings
                 for turn in turns:
                     self.tasks.open_round()
-                    progress = run_round(engine, settings, progress, turn, fresh=turn == start)
+                    progress = run_round(engine, settings, progress, turn, fresh=turn == start, pooled=pooled)
                     if checkpoint is not None and settings.digested:
                         checkpoint.compare_rows(progress.rows)
                     settings = self.settings

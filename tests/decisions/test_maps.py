@@ -17,7 +17,6 @@ from sklearn_predtron.decisions._curves import (
     probabilities_of_curves,
 )
 from sklearn_predtron.decisions._expected import MostExpected, MostProbable, odds
-from sklearn_predtron.decisions._score_histogram import PLACES
 
 SMOOTHING = 0.1
 UNLIMITED = np.array([[-1.0, 1.0]]) * np.finfo(float).max
@@ -219,21 +218,6 @@ def test_more_smoothing_stays_further_off():
     s, y = np.linspace(-1, 1, 20), np.repeat([0.0, 1.0], 10)
     largest = [_maps.fit_two(s[:, None], y, np.ones(20), smoothing).probabilities(s[:, None]).max() for smoothing in (0, 0.1, 1)]
     assert largest[0] > largest[1] > largest[2] + 0.005
-
-
-def test_counted_scores_have_the_map_of_the_rows():
-    random = np.random.default_rng(0)
-    at, y = random.choice(len(PLACES) // 4, 300) + len(PLACES) * 3 // 8, random.integers(0, 2, 300)
-    seen = np.zeros((1, len(PLACES), 2))
-    np.add.at(seen[0], (at, y), 1)
-    binned, rows = (
-        _maps.fit_binned(PLACES, seen, SMOOTHING),
-        _maps.fit_two(np.ascontiguousarray(PLACES[at][:, None]), y, np.ones(300), SMOOTHING),
-    )
-    np.testing.assert_allclose(binned.scale, rows.scale)
-    np.testing.assert_allclose(binned.curves, rows.curves, atol=1e-6)
-    empty = _maps.fit_binned(PLACES, np.zeros((2, len(PLACES), 2)), SMOOTHING)
-    assert np.isfinite(empty.curves).all() and (empty.probabilities(np.zeros((1, 2))) == 0.5).all()
 
 
 def test_curves_refuse_what_does_not_go_together():

@@ -157,7 +157,6 @@ REFUSED = {
     "all": ({"reject": Reject(risk=1.0)}, r"reject\.risk=1\.0 must be below the largest loss, 1: any model keeps it"),
     "unsure": ({"reject": Reject(risk=0.1, confidence=0.3)}, r"reject\.confidence=0\.3 must be a number from 0\.5 to below 1"),
     "sure": ({"reject": Reject(risk=0.1, confidence=1)}, r"reject\.confidence=1 must be"),
-    "a rule": ({"reject": Reject(risk=0.1, rule="online")}, r"reject\.rule='online' does not go with reject\.risk=0\.1"),
     "learned": ({"reject": Reject(risk=0.1), "decision": "learned"}, "does not go with reject.risk=0.1; accepted are None"),
     "a cut": ({"reject": Reject(risk=0.1), "decision": 0.3}, "does not go with"),
 }

@@ -61,7 +61,7 @@ DECISIONS = {
     "0.1": 0.1,
     "Cut([...])": Cut([0.1, 0.0, -0.1]),
 }
-REJECTS = {"": None, "reject=0.2": 0.2, 'reject=Reject(0.2, rule="online")': Reject(0.2, rule="online")}
+REJECTS = {"": None, "reject=0.2": 0.2, "reject=Reject(rate=0.2)": Reject(rate=0.2)}
 NORMS = ["auto", "l2", "l1", "group", "trace", "scaled", "rkhs"]
 AVERAGES = [None, "linear", 20.0, False]
 WEIGHTS = ["none", "rows", "classes"]

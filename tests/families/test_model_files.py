@@ -78,7 +78,7 @@ def check_continues(model, X, y, folder, **more):
     [
         {},
         {"reject": 0.3},
-        {"reject": Reject(0.2, -1, rule="online"), "update": PassiveAggressive(C=0.1)},
+        {"reject": Reject(0.2, -1), "update": PassiveAggressive(C=0.1)},
         {"decision": "learned", "class_weight": {0: 1.0, 1: np.float32(2), 2: np.int64(3)}},
         {"loss": CostMatrix({(0, 1): 3.0}, labels=[0, 1, 2]), "norm": RKHS(budget=9)},
         {"norm": "trace", "average": "auto", "tol": sklearn_predtron.Patience(0.1)},

@@ -61,7 +61,7 @@ def planned(estimator, y, n, rows=X, **ids):
         (PredtronClassifier(norm=RKHS()), Y, "kernels"),
         (PredtronClassifier(average="auto"), Y, "single"),
         (PredtronClassifier(warm_start=True), Y, "single"),
-        (PredtronClassifier(reject=Reject(0.1, rule="online")), Y, "margins"),
+        (PredtronClassifier(reject=Reject(0.1)), Y, "rows"),
         (PredtronClassifier(decision="learned"), Y, "nothing"),
         (PredtronBipartiteClassifier(), Y > 0, "single"),
         (PredtronClassifier(cv=0), Y, None),

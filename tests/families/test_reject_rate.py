@@ -130,7 +130,6 @@ def test_new_classes_keep_the_level():
         (Reject(rate=1), r"reject.rate=1 must be a number above 0 and below 1"),
         (Reject(rate="few"), r"reject.rate='few' must be a number"),
         (Reject(rate=float("nan")), "reject.rate=nan must be"),
-        (Reject(rate=0.1, rule="margin"), r"reject.rule='margin' does not go with reject.rate=0.1"),
     ],
 )
 def test_what_is_no_rate_is_refused(reject, message):

@@ -24,7 +24,6 @@ from sklearn_predtron import (
 from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.datasets import make_ranking_queries
 from sklearn_predtron.families.input.reading import Batch, as_rows
-from sklearn_predtron.families.training import plan
 from sklearn_predtron.families.training.epochs import Epochs, first_appearances, generator_of, seed_of
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import RKHS, Norm
@@ -140,7 +139,7 @@ def test_shuffled_epochs_learn_rows_as_often_as_they_weigh(norm):
     """Against the rows themselves, repeated, in the order that was drawn."""
     X, y = make_data(3)
     weight = weights(len(y))
-    model = PredtronClassifier(norm=norm, max_iter=1, random_state=0, cv=0).fit(X, y, sample_weight=weight)
+    model = PredtronClassifier(norm=norm, max_iter=1, random_state=0, decision="learned").fit(X, y, sample_weight=weight)
     order = drawn(len(y), np.flatnonzero(weight), weight, generator_of(seed_of(model)))["order"]
     assert len(order) == np.count_nonzero(weight) > len(np.unique(order))
     again = PredtronClassifier(norm=norm, max_iter=1, shuffle=False, cv=0).fit(X[order], y[order])
@@ -194,23 +193,19 @@ def test_weights_that_overflow_are_refused():
         assert np.isfinite(coef).all()
 
 
-def test_the_reject_rule_sees_half_of_the_rows_once_at_their_weight(monkeypatch):
-    """In the first epoch of a fit too large for folds, which ends with that half."""
-    monkeypatch.setattr(plan, "default_shape", lambda kind, n: plan.Shape(0))
+def test_rows_without_held_out_ones_are_seen_once_at_their_weight():
+    """In the first epoch, in which the occurrences of a row follow each other."""
     X, y = make_data(3, noise=2.0)
     n, weight = len(y), np.where(y == 0, 9.0, 1.0)
-    model = PredtronClassifier(reject=Reject(0.3, -1, rule="online"), max_iter=1, random_state=0).fit(X, y, sample_weight=weight)
-    seen = np.asarray(model._model.learner.observer.__reduce__()[2][0]).sum(axis=0)
-    first = drawn(n, None, weight, generator_of(seed_of(model)), observed="half")
+    model = PredtronClassifier(reject=Reject(0.3, -1), max_iter=1, cv=0, random_state=0).fit(X, y, sample_weight=weight)
+    first = drawn(n, None, weight, generator_of(seed_of(model)), observed=True)
     order, counts = first["order"], first["counts"]
     shown = np.flatnonzero(counts)
-    assert len(set(order[shown])) == len(shown)
-    assert set(order[: shown[0]]).isdisjoint(order[shown[0] :])
-    assert set(order[shown]) == set(order[shown[0] :])
+    assert len(set(order[shown])) == len(shown) == len(set(order))
     np.testing.assert_array_equal(counts[shown], [np.sum(order == row) for row in order[shown]])
-    assert 0.3 * n < counts.sum() < 0.7 * n
-    expected = np.bincount(y[order], counts, minlength=3)
-    np.testing.assert_allclose(seen, expected * (n * (n + 1) / 2 / expected.sum()))  # as round t weighs t in the average
+    _, labels, seen, _ = model._model.learner.observer.rows()
+    np.testing.assert_array_equal(seen, counts[shown])
+    np.testing.assert_array_equal(labels[:, 0], y[order[shown]])
     order = np.array([4, 2, 4, 4, 0])
     np.testing.assert_array_equal(first_appearances(order), [3, 1, 0, 0, 1])
 
@@ -220,7 +215,7 @@ def test_rows_that_repeat_are_not_shown_where_folds_are():
     weight = np.array([9.0, 1.0, 1.0, 1.0])
     assert drawn(4, None, weight, np.random.default_rng(0))["observed"] is False
     for weights in (None, np.full(4, 3.0)):
-        assert "observed" not in drawn(4, None, weights, np.random.default_rng(0), observed="half")
+        assert "observed" not in drawn(4, None, weights, np.random.default_rng(0), observed=True)
 
 
 @pytest.mark.parametrize("load", [load_iris, load_digits, load_breast_cancer])

@@ -132,7 +132,7 @@ def test_public_classes_have_public_paths():
 def test_compiled_classes_have_names_of_their_own():
     kinds = compiled()
     assert len(kinds) > 60 and all(kind.__name__ == name for name, kind in kinds.items())
-    assert {"Learner", "L2Weights", "AdaptiveRule", "MarginHistogram"} <= kinds.keys()
+    assert {"Learner", "L2Weights", "AdaptiveRule", "RecentScores"} <= kinds.keys()
 
 
 def test_an_object_that_stands_in_two_places_is_one():

@@ -137,8 +137,8 @@ def test_parameters_inside_an_alias():
         ({"intercept_scaling": -1}, "The 'intercept_scaling' parameter of PredtronClassifier must be .* Got -1"),
         ({"reject": "never"}, r"reject='never' is not known; accepted are None, a cost and instances of Reject, as Reject\("),
         (
-            {"reject": Reject(0.2, 9, rule="never")},
-            r"reject\.rule='never' is not known; accepted are None, 'online', 'margin', 'code'\.",
+            {"reject": Reject(0.2, 9, confidence=2)},
+            r"reject\.confidence=2 must be a number from 0\.5 to below 1",
         ),
         ({"reject": Reject}, "reject=Reject is a class; pass an instance"),
     ],

@@ -273,14 +273,6 @@ def test_costs_and_weights_are_named_by_labels():
     assert model.t_ == len(y) + np.isin(y, [10, 50]).sum()
 
 
-def test_the_margins_of_the_reject_rule_are_kept():
-    model, X, y = seen(reject=Reject(0.2, -1, rule="online"))
-    seen_so_far = model._model.learner.observer.threshold(np.array([0.2, 0.2]))
-    model.widen(classes=[30])
-    assert model._model.learner.observer.threshold(np.array([0.2, 0.2, 0.2])) == seen_so_far
-    assert set(model.partial_fit(X, y).predict(X)) <= {-1, 10, 30, 50}
-
-
 @pytest.mark.parametrize("loss", ["hamming", "f1", "subset_zero_one"])
 @pytest.mark.parametrize("threshold", [None, "macro_f1", "micro_f1"])
 def test_new_labels_are_the_last_columns(loss, threshold):
@@ -342,7 +334,6 @@ REFUSED = [
     (PredtronClassifier(), {"classes": ["b"]}, "are not of the type of those known"),
     (PredtronClassifier(), {"classes": []}, "must be a list of all labels"),
     (PredtronClassifier(reject=Reject(0.1, 7)), {"classes": [7]}, "7"),
-    (PredtronClassifier(reject=Reject(0.1, -1, rule="code")), {"classes": [7]}, "reject.rule='code'"),
     (PredtronBinaryClassifier(), {"classes": [7]}, "PredtronBinaryClassifier has two classes; PredtronClassifier takes"),
     (PredtronBinaryClassifier(representation="onehot"), {"classes": [7]}, "PredtronBinaryClassifier has two classes"),
     (PredtronOrdinalClassifier(), {"classes": [7]}, "does not take more ranks"),
@@ -507,7 +498,7 @@ def beside(model, classes):
     return widening, begin
 
 
-@pytest.mark.parametrize("reject", [None, Reject(0.2, -1), Reject(0.2, -1, rule="margin")])
+@pytest.mark.parametrize("reject", [None, Reject(0.2, -1)])
 @pytest.mark.parametrize("ask", ["predict", "decision_function", "sample_loss", "margin"])
 @pytest.mark.parametrize("blocks", [False, True])
 def test_what_is_predicted_is_of_one_moment_while_classes_are_added(ask, reject, blocks, monkeypatch):

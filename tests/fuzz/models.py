@@ -208,9 +208,8 @@ def table_case(random: np.random.Generator, kind: type) -> Case:
     if "reject" in taken and random.random() < 0.3:
         text = lesson.classes.dtype.kind == "U"
         cost = draw(random, [0.05, 0.2, 0.5]) if random.random() < 0.7 else random.uniform(0.01, 0.5, k)
-        rule = draw(random, [None, None, "online", "margin", "code"])
-        short = rule is None and isinstance(cost, float) and random.random() < 0.5
-        settings["reject"] = cost if short else Reject(cost, "none" if text else -99, rule=rule)
+        short = isinstance(cost, float) and random.random() < 0.5
+        settings["reject"] = cost if short else Reject(cost, "none" if text else -99)
     elif random.random() < 0.4:
         decisions = ["learned", "expected_cost", ExpectedCost(smoothing=1.0)]
         settings["decision"] = draw(random, [*decisions, *(["f1", "balanced", 0.3] if binary else [])])

@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-from inside import predicting_scores
 from scipy import sparse
 
-from sklearn_predtron.decisions._abstain import AbstainByCode, AbstainByMargin
 from sklearn_predtron.decisions._expected import ByCosts
 from sklearn_predtron.onnx import register_converters
 
@@ -76,11 +74,6 @@ def leads(model, X, decision, slack, found):
         probabilities = model.predict_proba(X)
         expected, rounding = np.sort(probabilities @ decides.costs, axis=1), np.abs(found["probabilities"] - probabilities)
         return expected[:, 1] - expected[:, 0] - (2 * rounding.sum(axis=1) + 10 * np.finfo(X.dtype).eps) * decides.costs.max()
-    if isinstance(decides, AbstainByMargin):
-        best, lead = model._two_best(X)
-        return np.abs(lead - decides.least_margin(best)) - 4 * slack
-    if isinstance(decides, AbstainByCode):
-        return gaps(learned.problem.decision(predicting_scores(model, X))) - 4 * slack
     return gaps(decision) - 4 * slack
 
 

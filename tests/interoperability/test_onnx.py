@@ -86,9 +86,7 @@ BINARY = [
     {"loss": {("a", "é"): 3.0}, "decision": "learned"},
     {"reject": 0.2},
     {"reject": Reject(cost=[0.2, 0.4], label="?"), "loss": {("a", "é"): 3.0}},
-    {"reject": Reject(cost=0.1, label="?", rule="online")},
-    {"reject": Reject(cost=0.2, label="?", rule="margin")},
-    {"reject": Reject(cost=0.9, label="?", rule="code"), "representation": "onehot"},
+    {"reject": Reject(cost=0.1, label="?"), "representation": "onehot"},
 ]
 MULTICLASS = [
     {},
@@ -100,9 +98,7 @@ MULTICLASS = [
     {"loss": UNEQUAL, "representation": random_code(4, 3), "reject": Reject(cost=0.4, label="?")},
     {"loss": UNEQUAL, "decision": "learned"},
     {"reject": 0.2},
-    {"reject": Reject(cost=0.2, label="?", rule="online")},
-    {"reject": Reject(cost=[0.1, 0.2, 0.3, 0.4], label="?", rule="margin"), "representation": "simplex"},
-    {"reject": Reject(cost=[0.8, 0.9, 0.8, 0.9], label="?", rule="code")},
+    {"reject": Reject(cost=[0.1, 0.2, 0.3, 0.4], label="?"), "representation": "simplex"},
 ]
 ORDINAL = [{}, {"representation": "shared"}, {"representation": "shared", "update": "prank"}, {"representation": "onehot"}]
 ORDINAL += [{"loss": "squared"}, {"representation": "simplex"}, {"loss": "squared", "representation": "shared", "reject": 0.5}]
@@ -497,10 +493,8 @@ def test_what_has_not_learned_is_refused():
 @pytest.mark.parametrize(
     ("start", "later", "message"),
     [
-        (PredtronClassifier(), {"reject": Reject(cost=0.9, label=-1, rule="code")}, "call fit after setting it"),
-        (PredtronClassifier(), {"reject": Reject(cost=0.1, rule="online")}, "chooses its threshold while it learns"),
         (PredtronClassifier(decision="learned"), {"decision": "expected_cost"}, "there are none: call fit with another"),
-        (PredtronBinaryClassifier(), {"decision": "f1"}, "is chosen while the estimator learns"),
+        (PredtronBinaryClassifier(decision="learned"), {"decision": "f1"}, "is chosen while the estimator learns"),
     ],
 )
 def test_what_predict_refuses_is_refused(start, later, message):

@@ -209,9 +209,6 @@ def test_probabilities_before_there_are_two_labels():
 def test_probabilities_of_rejected_rows():
     model = learned(to_river(PredtronClassifier(reject=0.3), classes=[0, 1, 2]), dicts(300))
     assert all(list(model.predict_proba_one(x)) == [0, 1, 2] for x, _ in dicts(20, seed=1))
-    model = learned(to_river(PredtronClassifier(reject=Reject(cost=0.3, rule="online")), classes=[0, 1, 2]), dicts())
-    with pytest.raises(NotImplementedError, match=r"predict_proba: reject\.rule=.online"):
-        model.predict_proba_one({"a": 1.0})
 
 
 def test_log_loss_of_river():

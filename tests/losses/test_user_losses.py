@@ -79,9 +79,8 @@ def test_a_loss_that_is_no_table(family, bad):
     refused(family, {"loss": Given(table)}, rf"^Given\.matrix\(\) returned .*{message}.*; accepted are None.*\(\d, \d\)", y=y)
 
 
-@pytest.mark.parametrize("rule", ["online", "margin", "code"])
-def test_a_bad_loss_with_a_reject_option(rule):
-    make = lambda: PredtronClassifier(reject=Reject(0.3, 9, rule=rule))  # noqa: E731
+def test_a_bad_loss_with_a_reject_option():
+    make = lambda: PredtronClassifier(reject=Reject(0.3, 9))  # noqa: E731
     refused(make, {"loss": Given(BAD_TABLES["too small"][0])}, r"^Given\.matrix\(\) returned")
 
 

@@ -5,7 +5,8 @@ import pytest
 from cases import assert_close, cost_table, losses, name, representations, updates
 from euclidean import PredtronBinaryClassifier, PredtronClassifier, PredtronRanker
 
-from sklearn_predtron.losses import CostMatrix, Reject, ZeroOne
+from sklearn_predtron import Predtron, Problem
+from sklearn_predtron.losses import CostMatrix, ZeroOne
 from sklearn_predtron.representations import Simplex
 from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, PassiveAggressive, PerceptronUpdate, Subgradient
 
@@ -155,21 +156,57 @@ def test_asymmetric_costs_within_corollary_2():
         assert 0 < model.cumulative_loss_ <= bound
 
 
+class RejectCode(Problem):
+    """Classes, and a rejection as one more prediction; cost[y, prediction] is the loss."""
+
+    D2 = 2
+
+    def __init__(self, code, cost):
+        self.code, self.cost = code, cost
+
+    @property
+    def n_scores(self):
+        return self.code.shape[1]
+
+    @property
+    def c_L(self):
+        return self.cost[self.cost > 0].min()
+
+    @property
+    def C_L(self):
+        return self.cost.max()
+
+    def decode(self, t):
+        return int((self.code @ t).argmax())
+
+    def loss(self, prediction, y):
+        return self.cost[y, prediction]
+
+    def representation(self, prediction):
+        return self.code[prediction]
+
+    def augmented_decode(self, t, y):
+        return int((self.cost[y] + self.code @ t).argmax())
+
+
 @pytest.mark.parametrize("update", [LossAugmented(eta="theory"), Adaptive(), LossDriven()], ids=name)
 def test_reject_code_within_its_bound(update):
     """c_L = beta_2, the least cost of a rejection, C_L = 1 and D^2 = 2: 2 R^2 / (beta_2 gamma^2)."""
     rng = np.random.default_rng(6)
     code = np.array([[1.0, 0], [0, 1], [0.5**0.5, 0.5**0.5]])
+    total = 0.0
     for seed in range(40):
         beta = rng.uniform(0.05, 0.9, 2)
         cost = np.column_stack([1 - np.eye(2), beta])
         X, y, gamma, R = separable(code, cost, 60, 5, seed)
-        settings = {"reject": Reject(beta, -1, rule="code"), "fit_intercept": False}
-        model = suffer(PredtronBinaryClassifier(update=update, representation="onehot", **settings), X, y, [0, 1])
+        model = Predtron(RejectCode(code, cost), update=update, norm="l2", fit_intercept=False)
+        model.partial_fit(X, y).partial_fit(X, y)
         bound = model.loss_bound(gamma, R)
         expected = 2 * R**2 / gamma**2 if isinstance(update, LossDriven) else 2 * R**2 / (beta.min() * gamma**2)
         np.testing.assert_allclose(bound, expected, rtol=1e-9)
-        assert 0 < model.cumulative_loss_ <= bound
+        assert model.cumulative_loss_ <= bound
+        total += model.cumulative_loss_
+    assert total > 10
 
 
 def test_sample_weights_divide_the_adaptive_bound_by_the_least():
