@@ -376,7 +376,7 @@ HEADLINES = [
         "loss with a reject option",
         "`LogisticRegression` and Chow's rule",
         "Reject loss beside logistic regression with Chow's rule",
-        "online / Chow",
+        "reject= / Chow",
         {},
     ),
     *(

@@ -14,7 +14,6 @@ from benchmarks.tasks import Options, Task
 from sklearn_predtron.losses import Reject
 
 COSTS = (0.5, 0.4, 0.3, 0.2, 0.1, 0.05)
-RULES = ("online", "margin")
 REJECT = -9
 FIFTH = 0.8
 CHOW_COSTS = (0.05, 0.1, 0.2)
@@ -35,22 +34,22 @@ def datasets(options: Options) -> Iterator[Dataset]:
 
 def run(options: Options) -> list[Table]:
     """One table of all costs, one of the goals, one beside Chow's rule."""
-    curves = {(data.name, rule): curve(data, rule, options) for data in datasets(options) for rule in RULES}
+    curves = {data.name: curve(data, options) for data in datasets(options)}
     return [_cost_table(curves, options), _goal_table(curves), _chow_table(options)]
 
 
-def curve(data: Dataset, rule: str, options: Options) -> NDArray:
+def curve(data: Dataset, options: Options) -> NDArray:
     """Rows: costs; columns: coverage, risk, reject loss, loss without reject, standard error of the reject loss."""
     seeds = 1 if data.name == "elec2" else options.seeds
-    return np.mean([_one_seed(data.split(seed, options), rule, seed) for seed in range(seeds)], axis=0)
+    return np.mean([_one_seed(data.split(seed, options), seed) for seed in range(seeds)], axis=0)
 
 
-def _one_seed(split: tuple, rule: str, seed: int) -> list[list[float]]:
+def _one_seed(split: tuple, seed: int) -> list[list[float]]:
     X, y, X_test, y_test = split
-    ours = Ours(reject=Reject(COSTS[0], REJECT, rule=rule))
+    ours = Ours(reject=Reject(COSTS[0], REJECT))
     model = ours.fit(ours.make(Task(seed=seed)), X, y)
     wrong = model.set_params(reject=None).predict(X_test) != y_test
-    return [_at_cost(model, Reject(cost, REJECT, rule), X_test, y_test, wrong) for cost in COSTS]
+    return [_at_cost(model, Reject(cost, REJECT), X_test, y_test, wrong) for cost in COSTS]
 
 
 def _at_cost(model: Any, reject: Reject, X: Any, y: NDArray, wrong: NDArray) -> list[float]:
@@ -61,29 +60,29 @@ def _at_cost(model: Any, reject: Reject, X: Any, y: NDArray, wrong: NDArray) -> 
     return [accepted.mean(), risk, loss.mean(), wrong.mean(), loss.std(ddof=1) / np.sqrt(len(loss))]
 
 
-def _cost_table(curves: dict[tuple[str, str], NDArray], options: Options) -> Table:
+def _cost_table(curves: dict[str, NDArray], options: Options) -> Table:
     measures = ["coverage", "risk of the accepted", "loss", "loss without reject", "ratio", "standard error"]
     table = Table(
         "Reject option",
-        ["data", "rule", "cost", *measures],
+        ["data", "cost", *measures],
         note=f"Means over {options.seeds} splits (breast_cancer) or seeds (a9a); elec2 learns from its first 70 % and is tested "
         "on the rest.  The standard error is that of the mean loss over the rows of a test part.  "
         + ("" if options.data else NO_DATA),
     )
-    for (data, rule), found in curves.items():
+    for data, found in curves.items():
         for cost, (coverage, risk, loss, without, error) in zip(COSTS, found.tolist(), strict=True):
             ratio = loss / without if without else None
-            table.rows.append([data, rule, cost, coverage, risk, loss, without, ratio, error])
+            table.rows.append([data, cost, coverage, risk, loss, without, ratio, error])
     return table
 
 
-def _goal_table(curves: dict[tuple[str, str], NDArray]) -> Table:
+def _goal_table(curves: dict[str, NDArray]) -> Table:
     columns = ["coverage falls with the cost", "risk falls with the cost", "loss never above by more than its error"]
-    table = Table("Reject option, goals", ["data", "rule", *columns, f"loss below by a fifth at {COSTS[-1]}"])
-    for (data, rule), found in curves.items():
+    table = Table("Reject option, goals", ["data", *columns, f"loss below by a fifth at {COSTS[-1]}"])
+    for data, found in curves.items():
         coverage, risk, loss, without, error = found.T
         met = [np.diff(coverage) <= 0, np.diff(risk) <= 0, loss <= without + error, loss[-1:] <= FIFTH * without[-1:]]
-        table.rows.append([data, rule, *(bool(goal.all()) for goal in met)])
+        table.rows.append([data, *(bool(goal.all()) for goal in met)])
     return table
 
 
@@ -104,33 +103,31 @@ def _chow_table(options: Options) -> Table:
     """Mean reject losses beside those of Chow's rule: reject where the likeliest class is less likely than 1 - beta."""
     table = Table(
         "Reject loss beside logistic regression with Chow's rule",
-        ["data", "cost", "LogisticRegression + Chow", *RULES, *(f"{rule} / Chow" for rule in RULES)],
+        ["data", "cost", "LogisticRegression + Chow", "reject=", "reject= / Chow"],
         note=f"Means over {options.many_held_back('splits')}.  Below, geometric means over the sets, and the "
         "largest mean of a set's ratios over the costs.",
     )
     ratios = {}
     for data in small(options):
         losses = np.mean([_losses(data.split(seed, options), seed) for seed in options.held_back], axis=0)
-        ratios[data.name] = losses[1:] / losses[0]
-        for cost, found in zip(CHOW_COSTS, losses.T.tolist(), strict=True):
-            table.rows.append([data.name, cost, *found, *(loss / found[0] for loss in found[1:])])
+        ratios[data.name] = losses[1] / losses[0]
+        for cost, (chow, ours) in zip(CHOW_COSTS, losses.T.tolist(), strict=True):
+            table.rows.append([data.name, cost, chow, ours, ours / chow])
     found = np.array(list(ratios.values()))
-    for cost, means in zip(CHOW_COSTS, np.exp(np.log(found).mean(axis=0)).T.tolist(), strict=True):
-        table.rows.append(["geometric mean", cost, None, *[None] * len(RULES), *means])
-    table.rows.append(["geometric mean", "all", None, *[None] * len(RULES), *np.exp(np.log(found).mean(axis=(0, 2))).tolist()])
-    table.rows.append(["worst set", "all", None, *[None] * len(RULES), *found.mean(axis=2).max(axis=0).tolist()])
+    for cost, mean in zip(CHOW_COSTS, np.exp(np.log(found).mean(axis=0)).tolist(), strict=True):
+        table.rows.append(["geometric mean", cost, None, None, mean])
+    table.rows.append(["geometric mean", "all", None, None, float(np.exp(np.log(found).mean()))])
+    table.rows.append(["worst set", "all", None, None, float(found.mean(axis=1).max())])
     return table
 
 
 def _losses(split: tuple, seed: int) -> list[list[float]]:
-    """Mean reject losses on the test part: of Chow's rule, and of each rule of ours; at each cost."""
+    """Mean reject losses on the test part, of Chow's rule and of ours, at each cost."""
     X, y, X_test, y_test = split
     peer, ours = SklearnLogisticRegression(), Ours()
     logistic = peer.fit(peer.make(Task(seed=seed)), X, y)
     likeliest, wrong = logistic.predict_proba(X_test).max(axis=1), logistic.predict(X_test) != y_test
     losses = [[np.where(likeliest < 1 - cost, cost, wrong).mean() for cost in CHOW_COSTS]]
-    for rule in RULES:
-        model = ours.make(Task(n_classes=len(np.unique(y)), seed=seed)).set_params(reject=Reject(0.1, REJECT, rule))
-        ours.fit(model, X, y)
-        losses.append([model.set_params(reject__cost=cost).sample_loss(X_test, y_test).mean() for cost in CHOW_COSTS])
-    return losses
+    model = ours.make(Task(n_classes=len(np.unique(y)), seed=seed)).set_params(reject=Reject(0.1, REJECT))
+    ours.fit(model, X, y)
+    return [*losses, [model.set_params(reject__cost=cost).sample_loss(X_test, y_test).mean() for cost in CHOW_COSTS]]
