@@ -55,7 +55,7 @@ CLASSES = {name: item for name, item in OBJECTS.items() if inspect.isclass(item)
 def test_discovery():
     assert "sklearn_predtron.PredtronClassifier.predict" in OBJECTS
     assert "sklearn_predtron.PredtronClassifier.coef_" in OBJECTS
-    assert "sklearn_predtron.estimator_checks.check_predtron_estimator" in OBJECTS
+    assert "sklearn_predtron.estimator_checks.check_problem" in OBJECTS
     assert {"sklearn_predtron.updates", "sklearn_predtron.losses", "sklearn_predtron.norms"} <= set(MODULES)
     for name in MODULES:
         assert importlib.import_module(name).__all__, f"{name} has no __all__"

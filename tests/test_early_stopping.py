@@ -21,13 +21,13 @@ from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, Predt
 from sklearn_predtron._support.compat import OwnCallbackSupport
 from sklearn_predtron.callbacks import EarlyStopping, LossHistory
 from sklearn_predtron.datasets import make_ranking_queries, make_sequences
-from sklearn_predtron.estimator_checks import _data as labelled
 from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.families.training import runs, trainer
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.metrics import ndcg_scorer, token_scorer
 from sklearn_predtron.norms import RKHS
 from sklearn_predtron.updates import PerceptronUpdate
+from tests.own_checks import data as labelled
 
 # A cut is fitted once the epochs are over, and so is not that of the validation between them.
 GIVEN = {"Predtron": {"problem": Hours()}, "PredtronBipartiteClassifier": {"decision": 0}}

@@ -121,9 +121,10 @@ def test_the_rule_of_the_exercise_is_that_of_the_reference(tree):
 
 
 CHECKS = """
-from sklearn_predtron.estimator_checks import check_predtron_estimator
 from sklearn_predtron.families.cyclic import PredtronCyclicClassifier
-check_predtron_estimator(PredtronCyclicClassifier())
+from tests.own_checks import all_checks
+for check in all_checks():
+    check("PredtronCyclicClassifier", PredtronCyclicClassifier())
 """
 
 

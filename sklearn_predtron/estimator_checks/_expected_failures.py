@@ -48,7 +48,6 @@ def expected_failed_checks(estimator: Any) -> dict[str, str]:
 
     See Also
     --------
-    check_predtron_estimator : Checks the promises of this package.
     sklearn.utils.estimator_checks.check_estimator : Runs the checks of scikit-learn.
 
     Examples

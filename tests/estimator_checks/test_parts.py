@@ -15,7 +15,7 @@ from sklearn_predtron import (
     PredtronRanker,
 )
 from sklearn_predtron._support.parts import kinds
-from sklearn_predtron.estimator_checks import all_checks, check_loss, check_problem, check_representation
+from sklearn_predtron.estimator_checks import check_loss, check_problem, check_representation
 from sklearn_predtron.losses import (
     NDCG,
     Absolute,
@@ -45,6 +45,7 @@ from sklearn_predtron.representations import (
 )
 from sklearn_predtron.updates import LossAugmented
 from tests.losses.test_user_losses import BAD_COUNTS, BAD_TABLES, Given, GivenGains, NoRanking, balanced
+from tests.own_checks import all_checks
 from tests.problems.test_user_problems import BAD_ANSWERS, Saboteur
 from tests.test_user_representations import BAD_CODES, GivenCode, GivenRank
 

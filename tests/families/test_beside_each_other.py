@@ -18,11 +18,11 @@ from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, Predt
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron.callbacks import LossHistory
 from sklearn_predtron.decisions._calibration import Calibration
-from sklearn_predtron.estimator_checks import assert_same_bits
 from sklearn_predtron.families.estimator import saving
 from sklearn_predtron.losses import CostMatrix, Reject
 from sklearn_predtron.norms import L2
 from sklearn_predtron.updates import PassiveAggressive
+from tests.own_checks import assert_same_bits
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(sklearn_predtron.__file__).parent

@@ -19,11 +19,11 @@ from sklearn_predtron import (
     PredtronOrdinalClassifier,
     PredtronRanker,
 )
-from sklearn_predtron.estimator_checks import assert_same_bits
 from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.families.structured import Predtron, Problem
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import RKHS
+from tests.own_checks import assert_same_bits
 
 NORMS = ["l2", "l1", "group", "trace", "scaled", "rkhs", RKHS(budget=7)]
 

@@ -6,9 +6,9 @@ from sklearn.base import clone
 
 import sklearn_predtron
 from sklearn_predtron import PredtronBinaryClassifier, Problem
-from sklearn_predtron.estimator_checks._data import make_data, seeded
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import RKHS
+from tests.own_checks.data import make_data, seeded
 
 
 class Sign(Problem):

@@ -14,11 +14,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronLabelRanker, PredtronRanker, norms
 from sklearn_predtron.callbacks import LossHistory
-from sklearn_predtron.estimator_checks import all_checks
 from sklearn_predtron.metrics import kendall_tau
 from sklearn_predtron.problems._preferences import PreferencesProblem
 from sklearn_predtron.theory import largest_margin, margin, theorem_of
 from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, PassiveAggressive, PerceptronUpdate
+from tests.own_checks import all_checks
 
 AVERAGES = ["linear", "uniform", 7.5, False]
 UPDATES = [update for update in updates_of_the_reference() if not update.needs]

@@ -30,12 +30,12 @@ from sklearn_predtron._core.problem import Codes
 from sklearn_predtron._core.rows import QueryRows, dense_rows
 from sklearn_predtron.callbacks import LossHistory
 from sklearn_predtron.datasets import SvmlightReader
-from sklearn_predtron.estimator_checks import assert_same_bits, frozen, is_same
 from sklearn_predtron.families.structured import Predtron, Problem
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import RKHS
 from sklearn_predtron.problems._label_sets import Indicators
 from sklearn_predtron.problems._relevance import Relevances
+from tests.own_checks import assert_same_bits, frozen, is_same
 
 NORMS = ["l2", "l1", "group", "trace", "scaled", "rkhs", RKHS(budget=6)]
 

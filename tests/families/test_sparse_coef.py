@@ -17,8 +17,8 @@ from sklearn_predtron import (
     PredtronOrdinalClassifier,
     PredtronRanker,
 )
-from sklearn_predtron.estimator_checks import assert_same_bits
 from sklearn_predtron.mixing import ParameterMixing
+from tests.own_checks import assert_same_bits
 
 NORMS = ["l2", "l1", "group", "trace"]
 CLASSIFIERS = [PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier, PredtronBipartiteClassifier]

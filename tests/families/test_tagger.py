@@ -18,9 +18,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_predtron import PredtronClassifier, PredtronSequenceTagger
-from sklearn_predtron.estimator_checks import assert_same_bits
 from sklearn_predtron.losses import SequenceHamming
 from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, PassiveAggressive
+from tests.own_checks import assert_same_bits
 
 K, COSTS = 3, np.array([[0, 1, 0.5], [2, 0, 1], [1, 1, 0]])
 LEARNED = ["coef_", "intercept_", "transitions_", "start_", "end_"]

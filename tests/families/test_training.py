@@ -9,13 +9,13 @@ from sklearn.base import clone
 
 from sklearn_predtron import PredtronBipartiteClassifier, PredtronClassifier, PredtronMultilabelClassifier
 from sklearn_predtron.callbacks import LossHistory
-from sklearn_predtron.estimator_checks import assert_same
 from sklearn_predtron.families.training import trainer
 from sklearn_predtron.families.training.epochs import folds_of, generator_of, seed_of
 from sklearn_predtron.families.training.plan import FOLDS_SEED
 from sklearn_predtron.families.training.trainer import Trainer
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import RKHS
+from tests.own_checks import assert_same
 
 X = np.random.default_rng(0).standard_normal((90, 4))
 Y = X[:, :3].argmax(axis=1)

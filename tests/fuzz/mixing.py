@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from sklearn_predtron.estimator_checks import frozen, is_same
 from sklearn_predtron.mixing import ParameterMixing, ShardError
 from sklearn_predtron.mixing._checkpoint import MixingCheckpoint
+from tests.own_checks import frozen, is_same
 
 from . import learning
 from .lessons import Count, Lesson, draw_layout

@@ -15,10 +15,10 @@ from scipy import sparse
 from sklearn.base import clone
 
 from sklearn_predtron import PredtronBipartiteClassifier, PredtronSequenceTagger
-from sklearn_predtron.estimator_checks import assert_same, assert_same_bits, frozen, is_same, scores_of
 from sklearn_predtron.families.bipartite import batch_loss
 from sklearn_predtron.losses import AtK
 from sklearn_predtron.norms import RKHS
+from tests.own_checks import assert_same, assert_same_bits, frozen, is_same, scores_of
 
 from .lessons import Count, Lesson, disordered, draw_cuts, predicted, rows_of
 from .models import Case

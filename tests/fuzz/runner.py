@@ -20,7 +20,7 @@ TIMEOUT = 60.0  # seconds for a case
 START = 30.0  # seconds for a child's start and end
 ENDLESS = 2**62
 MOST_FINDINGS = 30  # after which a part is not gone on with
-ROOT = Path(__file__).parents[len(__package__.split("."))]
+ROOT, CHECKOUT = Path(__file__).parents[len(__package__.split("."))], Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def run_child(report: Report, seed: int, cases: int, seconds: float, timeout: fl
         folder = Path(name)
         command = [sys.executable, "-m", f"{__package__}.child", name, report.part]
         command += [str(value) for value in (seed, cases, seconds, timeout)]
-        path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+        path = os.pathsep.join(filter(None, [str(ROOT), str(CHECKOUT), os.environ.get("PYTHONPATH")]))
         with open(folder / "stderr", "w+b") as stderr:
             child = subprocess.Popen(
                 command, env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.DEVNULL, stderr=stderr, cwd=ROOT

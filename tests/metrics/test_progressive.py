@@ -21,9 +21,9 @@ from sklearn_predtron import (
     PredtronSequenceTagger,
 )
 from sklearn_predtron.datasets import SvmlightReader, make_ranking_queries, make_sequences
-from sklearn_predtron.estimator_checks import _data as labelled
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.metrics import _progressive, ndcg, progressive_val_score
+from tests.own_checks import data as labelled
 
 FAMILIES = [
     Predtron(Hours()) if name == "Predtron" else getattr(sklearn_predtron, name)()

@@ -12,10 +12,10 @@ from sklearn.datasets import dump_svmlight_file
 
 from sklearn_predtron import PredtronClassifier, PredtronRanker
 from sklearn_predtron.datasets import SvmlightReader
-from sklearn_predtron.estimator_checks import frozen, is_same
 from sklearn_predtron.mixing import ParameterMixing, _rounds
 from sklearn_predtron.mixing._digest import Digest
 from tests.mixing.test_shards import bits, functions
+from tests.own_checks import frozen, is_same
 
 X, Y = make_data(n=120)
 REFUSED = (

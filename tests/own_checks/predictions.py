@@ -8,8 +8,8 @@ from typing import Any
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
-from sklearn_predtron.estimator_checks._comparisons import assert_fails, assert_same_scores, scores_of
-from sklearn_predtron.estimator_checks._data import forms_of, make_data
+from tests.own_checks.comparisons import assert_fails, assert_same_scores, scores_of
+from tests.own_checks.data import forms_of, make_data
 
 
 def check_one_row_predicts_as_in_a_batch(name: str, estimator: Any) -> None:

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
-from sklearn_predtron.estimator_checks._comparisons import assert_close, assert_near, assert_same_bits, scores_of
-from sklearn_predtron.estimator_checks._data import forms_of, make_data, reversed_and_halved, stored
+from tests.own_checks.comparisons import assert_close, assert_near, assert_same_bits, scores_of
+from tests.own_checks.data import forms_of, make_data, reversed_and_halved, stored
 
 
 def check_float32_equals_its_float64_copy(name: str, estimator: Any) -> None:

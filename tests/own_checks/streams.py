@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
-from sklearn_predtron.estimator_checks._comparisons import assert_close, assert_same, assert_same_bits, scores_of
-from sklearn_predtron.estimator_checks._data import forms_of, make_data, seeded, splits
 from sklearn_predtron.norms import Auto, Scaled
 from sklearn_predtron.updates import PerceptronUpdate
+from tests.own_checks.comparisons import assert_close, assert_same, assert_same_bits, scores_of
+from tests.own_checks.data import forms_of, make_data, seeded, splits
 
 
 def check_partial_fit_in_any_split(name: str, estimator: Any) -> None:

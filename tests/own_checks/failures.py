@@ -8,8 +8,8 @@ from typing import Any
 
 from numpy.testing import assert_array_equal
 
-from sklearn_predtron.estimator_checks._comparisons import assert_fails, assert_same_bits, frozen, is_same
-from sklearn_predtron.estimator_checks._data import bad_calls, bad_parameters, make_data, seeded
+from tests.own_checks.comparisons import assert_fails, assert_same_bits, frozen, is_same
+from tests.own_checks.data import bad_calls, bad_parameters, make_data, seeded
 
 
 def check_failing_partial_fit_changes_nothing(name: str, estimator: Any) -> None:

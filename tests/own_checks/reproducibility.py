@@ -12,8 +12,8 @@ import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
-from sklearn_predtron.estimator_checks._comparisons import assert_fails, assert_same, assert_same_bits, scores_of
-from sklearn_predtron.estimator_checks._data import N_CLASSES, forms_of, make_data
+from tests.own_checks.comparisons import assert_fails, assert_same, assert_same_bits, scores_of
+from tests.own_checks.data import N_CLASSES, forms_of, make_data
 
 
 def check_same_seed_same_bits(name: str, estimator: Any) -> None:
