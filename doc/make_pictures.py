@@ -11,7 +11,7 @@ matplotlib.use("Agg")  # the documentation is built without a screen
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_wine, make_classification
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine, make_classification
 from sklearn.model_selection import train_test_split
 
 from sklearn_predtron import (
@@ -31,7 +31,6 @@ from sklearn_predtron.inspection import (
     MarginDisplay,
     NDCGDisplay,
     OnlineLossDisplay,
-    OrdinalConfusionMatrixDisplay,
     RiskCoverageDisplay,
     TransitionDisplay,
 )
@@ -237,16 +236,6 @@ def effects_of_claims(ax):
     yield EffectsDisplay.from_estimator(insurer, people, ax=ax)
 
 
-def ranks_of_diabetes(ax):
-    """How far off ranks are."""
-    X, target = load_diabetes(return_X_y=True)
-    ranks = ["low", "medium", "high"]
-    y = np.array(ranks)[np.digitize(target, [100, 200])]
-    X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
-    model = PredtronOrdinalClassifier(categories=ranks, random_state=0).fit(X_train, y_train)
-    yield OrdinalConfusionMatrixDisplay.from_estimator(model, X_test, y_test, ax=ax)
-
-
 def noisy_queries(n=400, m=10):
     """Queries whose relevance three of five features tell, with noise."""
     random = np.random.default_rng(0)
@@ -318,7 +307,7 @@ def handwritten_words(ax):
 
 PICTURES = [
     costs_row_by_row, theorem_1, theorem_14, adaptive, norms, ordinal, rankings, labels, loss_on_digits, rolling_loss_on_digits,
-    averages_in_a_stream, risk_on_tumours, margins_on_digits, coefficients_of_wine, effects_of_claims, ranks_of_diabetes,
+    averages_in_a_stream, risk_on_tumours, margins_on_digits, coefficients_of_wine, effects_of_claims,
     ndcg_of_queries, transitions_of_words, handwritten_words
 ]  # fmt: skip
 

@@ -8,8 +8,6 @@ from sklearn_predtron.inspection._effects import EffectsDisplay
 from sklearn_predtron.inspection._margins import MarginDisplay
 from sklearn_predtron.inspection._ndcg import NDCGDisplay
 from sklearn_predtron.inspection._online_loss import OnlineLossDisplay
-from sklearn_predtron.inspection._ordinal_confusion import OrdinalConfusionMatrixDisplay
-from sklearn_predtron.inspection._reliability import ReliabilityDisplay
 from sklearn_predtron.inspection._risk_coverage import RiskCoverageDisplay
 from sklearn_predtron.inspection._transitions import TransitionDisplay
 
@@ -22,8 +20,6 @@ __all__ = [
     "MarginDisplay",
     "NDCGDisplay",
     "OnlineLossDisplay",
-    "OrdinalConfusionMatrixDisplay",
-    "ReliabilityDisplay",
     "RiskCoverageDisplay",
     "TransitionDisplay",
 ]

@@ -60,7 +60,7 @@ class CostDisplay(Display):
 
     See Also
     --------
-    ReliabilityDisplay : Whether probabilities agree with observed frequencies.
+    sklearn.calibration.CalibrationDisplay : Whether probabilities agree with observed frequencies.
     sklearn_predtron.metrics.savings_score : The saved share of the cost of the best constant prediction.
 
     Notes

@@ -51,7 +51,7 @@ def classwise_calibration_error(
 
     See Also
     --------
-    sklearn_predtron.inspection.ReliabilityDisplay : Draws frequencies against probabilities.
+    sklearn.calibration.CalibrationDisplay : Draws frequencies against probabilities, of two classes.
     sklearn.metrics.log_loss : A proper loss, which measures the resolution of the probabilities as well.
 
     Notes
