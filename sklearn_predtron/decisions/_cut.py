@@ -36,54 +36,12 @@ class Measure(NamedTuple):
 OF_TWO_CLASSES = {"f1": Measure("f1", FBeta().of_counts), "balanced": Measure("balanced", BalancedError().of_counts)}
 
 
-class CutOfTwoClasses:
-    """One cut of the score of the second class.
-
-    With two classes this score is <v, t> / h.
-    """
-
-    def count(self, problem: Problem) -> int:
-        """Return the number of cuts."""
-        return 1
-
-    def scores(self, problem: Problem, scores: NDArray) -> NDArray:
-        """Return the scores to cut (n_samples, n_cuts)."""
-        return score_of_second(problem, scores)
-
-    def shift(self, problem: Problem, cuts: NDArray) -> NDArray:
-        """Return the offsets for these cuts, of shape (d,).
-
-        They are subtracted from the scores t.
-        """
-        direction, unit = difference(problem)
-        return cuts[0] * unit * direction / (direction @ direction)
-
-
-class OfEachLabel:
-    """A cut for each score."""
-
-    def count(self, problem: Problem) -> int:
-        """Return the number of cuts."""
-        return problem.d
-
-    def scores(self, problem: Problem, scores: NDArray) -> NDArray:
-        """Return the scores to cut (n_samples, n_cuts)."""
-        return scores
-
-    def shift(self, problem: Problem, cuts: NDArray) -> NDArray:
-        """Return the offsets for these cuts, of shape (d,).
-
-        They are subtracted from the scores t.
-        """
-        return cuts
-
-
 class CutAt(Decision):
     """Cut the scores at given numbers.
 
     Parameters
     ----------
-    of : CutOfTwoClasses or OfEachLabel
+    of : OfTwoClasses or OfLabels
         The scores that are cut.
     cuts : ndarray of shape (n_cuts,)
         The cuts.
@@ -93,7 +51,7 @@ class CutAt(Decision):
 
     shifts = True
 
-    def __init__(self, of: CutOfTwoClasses | OfEachLabel, cuts: NDArray, calibration: Any = None):
+    def __init__(self, of: Any, cuts: NDArray, calibration: Any = None):
         self.of, self.cuts, self.calibration = of, cuts, calibration
         self.needs_scores = calibration is not None
         self._last: tuple[Any, Any] = (None, None)  # a problem, and the offsets of its scores
@@ -114,20 +72,18 @@ class CutBy(Decision):
 
     Parameters
     ----------
-    of : CutOfTwoClasses or OfEachLabel
-        The scores that are cut.
     measure : Measure
         The measure that chooses the cut.
     at : object
         The parameter that names it, for errors.
     calibration : Calibration
-        Calibrates probabilities from the same scores.
+        Calibrates probabilities from the same scores, those that are cut.
     """
 
     needs_scores = shifts = True
 
-    def __init__(self, of: CutOfTwoClasses | OfEachLabel, measure: Measure, at: Any, calibration: Any = None):
-        self.of, self.measure, self.at, self.calibration = of, measure, at, calibration
+    def __init__(self, measure: Measure, at: Any, calibration: Any):
+        self.of, self.measure, self.at, self.calibration = calibration.of, measure, at, calibration
 
     def after_fit(self, learner: Learner, held: HeldOut) -> dict[str, Any]:
         """Return the calibration map and the exact cuts.
@@ -166,27 +122,6 @@ class CutBy(Decision):
         positive, weight = labels == 1, weight[:, None]
         scores = self.of.scores(problem, scores.astype(np.float64))
         return best_cuts(self.measure, scores, positive * weight, ~positive * weight)
-
-
-def difference(problem: Any) -> tuple[NDArray, float]:
-    """Return the second score's direction and unit.
-
-    The direction v is that of its score less that of the first of two classes; the unit is h.
-    """
-    first, second = problem.decision(np.eye(problem.d))[:, :2].T
-    return second - first, 2.0 if problem.d == 1 else 1.0
-
-
-def score_of_second(problem: Any, scores: NDArray) -> NDArray:
-    """Return the score of the second of two classes.
-
-    It is of shape (n_samples, 1); the bits of a row do not depend on the others.
-    """
-    direction, unit = difference(problem)
-    total = scores[:, 0] * direction[0]
-    for j in range(1, problem.d):
-        total = total + scores[:, j] * direction[j]
-    return np.ascontiguousarray((total / unit)[:, None])
 
 
 def measure_of_cut(rule: Any, reject: Any, names: tuple[str, ...]) -> Measure | None:

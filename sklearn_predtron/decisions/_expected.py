@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron.decisions._base import PLAIN, Decision, HeldOut, losses_by_table
 from sklearn_predtron.decisions._curves import least_expected, most_expected
-from sklearn_predtron.decisions._cut import CutAt, CutOfTwoClasses, OfEachLabel
+from sklearn_predtron.decisions._cut import CutAt
 from sklearn_predtron.decisions._maps import LARGEST_ODDS
 
 Loss = Callable[..., NDArray]
@@ -94,7 +94,7 @@ class LeastCost(OfProbabilities):
         Two classes have a cut.  With more classes, or a reject option, expected costs are compared.
         """
         if self.shifts:
-            return CutAt(CutOfTwoClasses(), found.cuts(odds(self.costs[0, 1], self.costs[1, 0])))
+            return CutAt(self.calibration.of, found.cuts(odds(self.costs[0, 1], self.costs[1, 0])))
         return ByCosts(self.calibration.of, found, self.costs)
 
 
@@ -150,7 +150,7 @@ class LeastCostOfLabels(OfProbabilities):
 
     def by(self, found: Any) -> Decision:
         """Return the cuts of the labels."""
-        return CutAt(OfEachLabel(), found.cuts(self.odds))
+        return CutAt(self.calibration.of, found.cuts(self.odds))
 
 
 class BestOfTwo(OfProbabilities):

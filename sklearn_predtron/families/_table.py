@@ -22,12 +22,13 @@ from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.decisions._asked_scores import AskedScores
 from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded, losses_by_table
-from sklearn_predtron.decisions._calibration import Calibration, OfClasses, OfTwoClasses
+from sklearn_predtron.decisions._calibration import Calibration
 from sklearn_predtron.decisions._certified import Certificate, Certified
-from sklearn_predtron.decisions._cut import CutAt, CutBy, CutOfTwoClasses, measure_of_cut
+from sklearn_predtron.decisions._cut import CutAt, CutBy, measure_of_cut
 from sklearn_predtron.decisions._expected import LeastCost
 from sklearn_predtron.decisions._rated import Rated
 from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost
+from sklearn_predtron.decisions._targets import OfClasses, OfTwoClasses
 from sklearn_predtron.families._class_costs import ClassCosts
 from sklearn_predtron.families.estimator.attributes import learned, recorded
 from sklearn_predtron.families.estimator.base import BasePredtron
@@ -134,8 +135,8 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         calibration = Calibration(of)
         if isinstance(rule, Cut):
             if measure is None:
-                return CutAt(CutOfTwoClasses(), np.array([float(rule.at)]), calibration)
-            return CutBy(CutOfTwoClasses(), measure, rule.at, calibration)
+                return CutAt(of, np.array([float(rule.at)]), calibration)
+            return CutBy(measure, rule.at, calibration)
         follows = held and not costs.has_own_problem
         if follows and call_metadata is not None and call_metadata.rows.any():
             return LeastCost(calibration, deciding(costs.table), or_decoded=True)

@@ -19,10 +19,11 @@ from sklearn_predtron._support.names import refuse_class
 from sklearn_predtron._support.parts import checked_build, resolve
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded
-from sklearn_predtron.decisions._calibration import Calibration, OfLabels
-from sklearn_predtron.decisions._cut import CutAt, CutBy, Measure, OfEachLabel, given_cuts, number_or_measure
+from sklearn_predtron.decisions._calibration import Calibration
+from sklearn_predtron.decisions._cut import CutAt, CutBy, Measure, given_cuts, number_or_measure
 from sklearn_predtron.decisions._expected import BestOfTwo, LeastCostOfLabels, MostExpected, MostProbable
 from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule
+from sklearn_predtron.decisions._targets import OfLabels
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families.estimator.attributes import learned, read_only, recorded
 from sklearn_predtron.families.estimator.base import BasePredtron
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
 
 __all__ = ["PredtronMultilabelClassifier"]
 
-OF_LABELS = OfEachLabel()
 MEASURES = {"macro_f1": Measure("macro_f1", FBeta().of_counts), "micro_f1": Measure("micro_f1", FBeta().of_counts, pooled=True)}
 
 
@@ -280,8 +280,8 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         calibration = Calibration(OfLabels(), rule.smoothing) if isinstance(rule, ExpectedCost) else Calibration(OfLabels())
         if isinstance(rule, Cut):
             if measure is not None:
-                return CutBy(OF_LABELS, measure, rule.at, calibration)
-            return CutAt(OF_LABELS, given_cuts(rule.at, labels.n_labels), calibration)
+                return CutBy(measure, rule.at, calibration)
+            return CutAt(OfLabels(), given_cuts(rule.at, labels.n_labels), calibration)
         if isinstance(rule, Learned):
             return Decoded(calibration, holds_out=False)
         loss = subset_loss(self.loss)

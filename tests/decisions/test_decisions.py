@@ -9,9 +9,10 @@ import pytest
 from sklearn_predtron import PredtronMultilabelClassifier
 from sklearn_predtron._core.lock import Lock
 from sklearn_predtron.decisions._base import PLAIN, HeldOut
-from sklearn_predtron.decisions._calibration import Calibration, OfLabels
-from sklearn_predtron.decisions._cut import CutAt, CutBy, CutOfTwoClasses, Measure, OfEachLabel, best_cut_of_groups, best_cuts
+from sklearn_predtron.decisions._calibration import Calibration
+from sklearn_predtron.decisions._cut import CutAt, CutBy, Measure, best_cut_of_groups, best_cuts
 from sklearn_predtron.decisions._recent_scores import RecentScores
+from sklearn_predtron.decisions._targets import OfLabels, OfTwoClasses
 from sklearn_predtron.families._table import top_two
 from sklearn_predtron.problems._finite import FiniteProblem, OneHotProblem, SignProblem
 from sklearn_predtron.problems._label_sets import HammingProblem
@@ -50,7 +51,7 @@ def test_plain_takes_the_scores_as_they_are():
 @pytest.mark.parametrize("cut", [-0.7, 0.0, 1.5])
 def test_a_cut_of_two_classes_is_where_their_scores_meet(problem, cut):
     """Less the shift the second class wins just above the cut, and the score that is cut is 0 at it."""
-    of, scores = CutOfTwoClasses(), np.random.default_rng(1).standard_normal((100, problem.d))
+    of, scores = OfTwoClasses(), np.random.default_rng(1).standard_normal((100, problem.d))
     decision = CutAt(of, np.array([cut]))
     assert decision.shifts and not decision.needs_scores and decision.observer(problem, None) is None
     assert decision.now(beside(problem), None) is decision
@@ -72,7 +73,7 @@ def test_exact_cuts_lose_least(pooled, weighted):
     order = np.flatnonzero(weight) if weighted else None
     problem = HammingProblem(m)
     observer, there = RecentScores(problem, "sets"), np.arange(n) if order is None else order
-    decision = CutBy(OfEachLabel(), Measure("mistakes", mistakes, pooled), "mistakes", CALIBRATION)
+    decision = CutBy(Measure("mistakes", mistakes, pooled), "mistakes", CALIBRATION)
     assert decision.shifts and decision.needs_scores
     held = HeldOut(scores[there], sets[there].astype(np.intc), None if weight is None else weight[there], there)
     name, rounds, cuts = decision.after_fit(beside(problem, observer), held)["cut"]
@@ -97,7 +98,7 @@ def seen(m=2, n=60):
 @pytest.mark.parametrize("pooled", [False, True])
 def test_cuts_of_a_moment_are_the_settled_ones_until_there_are_more_rounds(pooled):
     learner = seen()
-    decision = CutBy(OfEachLabel(), Measure("mistakes", mistakes, pooled), "mistakes", CALIBRATION)
+    decision = CutBy(Measure("mistakes", mistakes, pooled), "mistakes", CALIBRATION)
     rounds = learner.observer.marked_at
     settled = "mistakes", rounds, [0.25, -0.5]
     np.testing.assert_array_equal(decision.now(learner, {"cut": settled}).cuts, settled[2])
@@ -114,13 +115,13 @@ def test_cuts_of_a_moment_are_the_settled_ones_until_there_are_more_rounds(poole
 def test_labels_since_are_as_labels_of_which_no_row_was_seen(pooled, new):
     learner = seen(3)
     settled = "mistakes", learner.observer.marked_at, [0.25, -0.5]
-    decision = CutBy(OfEachLabel(), Measure("mistakes", mistakes, pooled), "mistakes", CALIBRATION)
+    decision = CutBy(Measure("mistakes", mistakes, pooled), "mistakes", CALIBRATION)
     np.testing.assert_array_equal(decision.now(learner, {"cut": settled}).cuts, [0.25, -0.5, new])
 
 
 def test_a_present_record_is_kept():
     learner = seen()
-    decision = CutBy(OfEachLabel(), Measure("mistakes", mistakes), "mistakes", CALIBRATION)
+    decision = CutBy(Measure("mistakes", mistakes), "mistakes", CALIBRATION)
     assert decision.observer(learner.problem, learner.observer) is learner.observer
     assert type(decision.observer(learner.problem, None)) is RecentScores
     with pytest.raises(ValueError, match="decision='mistakes' is chosen while the estimator learns"):

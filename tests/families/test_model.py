@@ -9,7 +9,8 @@ from scipy import sparse
 
 from sklearn_predtron import PredtronClassifier, PredtronMultilabelClassifier, PredtronRanker
 from sklearn_predtron.decisions._base import PLAIN, Decision
-from sklearn_predtron.decisions._cut import CutAt, OfEachLabel
+from sklearn_predtron.decisions._cut import CutAt
+from sklearn_predtron.decisions._targets import OfLabels
 from sklearn_predtron.families.estimator import model as fitted
 from sklearn_predtron.families.estimator.model import SAVED_AS, UNSAVED_FIELDS, Model
 from sklearn_predtron.norms import RKHS
@@ -28,7 +29,7 @@ def test_scores_are_of_the_weights_that_predict():
     coef, intercept = model.learner.read(lambda weights: weights.mean())
     np.testing.assert_allclose(model.scores(X), X @ coef.T + intercept, rtol=1e-12)
     np.testing.assert_array_equal(model.decoded(X, PLAIN), model.scores(X).argmax(axis=1))
-    cut = CutAt(OfEachLabel(), np.array([1.0, 2.0, -1.0]))
+    cut = CutAt(OfLabels(), np.array([1.0, 2.0, -1.0]))
     np.testing.assert_allclose(model.scores(X, cut), model.scores(X) - cut.cuts, rtol=1e-12)
 
 
@@ -37,7 +38,7 @@ def test_scores_are_of_the_weights_that_predict():
 def test_blocks_change_no_bit(form, block, monkeypatch):
     """Whatever a block's size; each is packed before the next is made."""
     model = learned(PredtronMultilabelClassifier, (X[:, :3] > 0).astype(int))
-    cut = CutAt(OfEachLabel(), np.array([0.5, 0.0, -0.5]))
+    cut = CutAt(OfLabels(), np.array([0.5, 0.0, -0.5]))
     rows, packed = form(X), []
 
     def pack(found):
