@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from sklearn_predtron.decisions._abstain import AbstainByMargin
 from sklearn_predtron.decisions._calibration import Calibrated
+from sklearn_predtron.decisions._certified import AnswerUpTo
 from sklearn_predtron.decisions._expected import ByCosts
 from sklearn_predtron.onnx._graph import Graph
 from sklearn_predtron.onnx._probabilities import (
@@ -49,6 +50,9 @@ def draw_classes(graph: Graph, model: Any, X: str) -> list[str]:
     if isinstance(decides, ByCosts):
         assert probabilities is not None
         code = cheapest(graph, probabilities, decides.costs)
+    elif isinstance(decides, AnswerUpTo):
+        assert probabilities is not None
+        code = answer_or_reject(graph, probabilities, decides)
     elif isinstance(decides, AbstainByMargin):
         code = code_or_reject(graph, decides, decoded, k)
     else:
@@ -82,6 +86,16 @@ def code_or_reject(graph: Graph, decides: AbstainByMargin, decoded: str, k: int)
         pair = graph.node("Add", graph.node("Mul", first, graph.constant(k, np.int64)), second)
         needed = graph.node("Gather", needed, pair)
     return graph.node("Where", graph.node("GreaterOrEqual", lead, needed), first, graph.constant(k, np.int64))
+
+
+def answer_or_reject(graph: Graph, probabilities: str, decides: AnswerUpTo) -> str:
+    """Return the number of the answer of least expected cost, or of abstention above its limit."""
+    expected = graph.times(probabilities, decides.costs)
+    best = graph.node("ArgMin", expected, axis=1, keepdims=0)
+    costs, _ = graph.node("TopK", expected, graph.constant([1], np.int64), n_outputs=2, axis=1, largest=0)
+    limit = graph.node("Gather", graph.constant(decides.limits, graph.real), best)
+    within = graph.node("LessOrEqual", graph.column(costs, 0), limit)  # false where the cost is not a number
+    return graph.node("Where", within, best, graph.constant(len(decides.costs), np.int64))
 
 
 def second(graph: Graph, decoded: str, problem: Any) -> str:
