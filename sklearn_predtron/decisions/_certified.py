@@ -252,19 +252,19 @@ class Certified(RejectAbove):
         """Return the limits by the recorded rows, computed once for each map."""
         known, limits = self._estimated
         if known is not map:
-            rows, probabilities = self.recorded(learner, map)
-            limits, _ = self.tested(self.promises, rows, rows, probabilities)
+            rows = self.recorded(learner, map)
+            limits, _ = self.tested(self.promises, rows, rows)
             self._estimated = map, limits
         return limits
 
-    def recorded(self, learner: Learner, map: Any) -> tuple[Rows, NDArray]:
-        """Return the recorded rows and their probabilities."""
+    def recorded(self, learner: Learner, map: Any) -> Rows:
+        """Return the recorded rows."""
         observer: Any = learner.observer
         with learner.lock.reading():
             scores, labels, _, _ = observer.marked()
         of = self.calibration.of
         probabilities = of.probabilities(map, of.scores(learner.problem, scores.astype(np.float64)))
-        return Rows(*answered_by(probabilities, self.costs), labels[:, 0]), probabilities
+        return Rows(*answered_by(probabilities, self.costs), labels[:, 0])
 
     def certified(
         self,
@@ -280,17 +280,17 @@ class Certified(RejectAbove):
         Their probabilities, classes and groups are given.
         """
         promises = self.promises if promises is None else promises
-        recorded, likely = self.recorded(learner, self.calibration.now(learner, fitted_decision).map)
+        recorded = self.recorded(learner, self.calibration.now(learner, fitted_decision).map)
         drawn = np.random.default_rng(0).permutation(len(codes))  # bets are in the order of rows, which may be sorted
         best, cost = answered_by(probabilities[drawn], self.costs)
         rows = Rows(best, cost, codes[drawn], None if groups is None else [groups[i] for i in drawn])
-        limits, results = self.tested(promises, rows, recorded, likely)
+        limits, results = self.tested(promises, rows, recorded)
         n_answered = int((cost <= limits[best]).sum())
         promised = tuple(map(tuple, self.promises))
         terms = learner.t, self.calibration.smoothing, self.costs.ravel(), self.confidence, promised
         return *terms, len(codes), n_answered, results, limits
 
-    def tested(self, promises: tuple[Coded, ...], rows: Rows, recorded: Rows, likely: NDArray) -> tuple[NDArray, Any]:
+    def tested(self, promises: tuple[Coded, ...], rows: Rows, recorded: Rows) -> tuple[NDArray, Any]:
         """Return the limits of answers that pass the tests, and the result of each promise.
 
         Learn then Test (Angelopoulos et al. 2021): limits are tested one after the other, from a first one that is chosen by the
@@ -298,9 +298,7 @@ class Certified(RejectAbove):
         """
         level = 1 - self.confidence
         chains = chains_of(promises, recorded, self.costs)
-        first = [
-            first_limit(chain, recorded, likely, self.costs, rows.groups, len(rows.codes), level / len(chains)) for chain in chains
-        ]
+        first = [first_limit(chain, rows, recorded, self.costs, level / len(chains)) for chain in chains]
         p = [p_of_chain(chain, rows, self.costs, at) for chain, at in zip(chains, first, strict=True)]
         limits, results = BEYOND * self.costs.max(axis=0), {}
         for chain, at, n in zip(chains, first, passed(p, level), strict=True):

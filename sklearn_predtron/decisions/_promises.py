@@ -14,9 +14,13 @@ from sklearn_predtron._support.parts import LARGEST_LOSS, real_number
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._curves import least_expected
 
-LEVELS = 200  # limits of the expected cost that are tested
+LEVELS = 1000  # limits of the expected cost that are tested, if the tests are exact
+LEVELS_OF_BETS = 100  # if not, as each takes longer
 DRAWS = 40  # sets of held-out rows that are simulated to choose the first limit
 MOST_DRAWN = 5000  # rows of such a set
+MOST_SHARES = 500  # shares that are compared
+NEIGHBOURS = 10  # a label is that of one of the tenth of the rows on either side
+LITTLE = 1e-9  # in place of a share of rows where a test fails
 NEARLY = 0.99  # of the largest share answered
 LARGEST_BET = 0.9  # share of the possible loss
 IMAGINED = 5  # rows that were seen before the first
@@ -337,7 +341,8 @@ def chains_of(promises: Sequence[Coded], recorded: Rows, costs: NDArray) -> list
     chains = []
     for answer, own in by_answer.items():
         cost = recorded.cost if answer is None else recorded.cost[recorded.best == answer]
-        quantiles = np.quantile(cost, np.arange(1, LEVELS) / LEVELS) if len(cost) else []
+        levels = LEVELS if all(bound_of(promise, costs)[2] for promise in own) else LEVELS_OF_BETS
+        quantiles = np.quantile(cost, np.arange(1, levels) / levels) if len(cost) else []
         last = BEYOND * float(costs.max() if answer is None else costs[:, answer].max())
         chains.append(Chain(answer, tuple(own), np.unique(np.append(quantiles, last))))
     return chains
@@ -352,32 +357,61 @@ def p_of_chain(chain: Chain, rows: Rows, costs: NDArray, first: int = 0) -> NDAr
     return np.max([p_values(promise, rows, costs, chain.limits[first:]) for promise in chain.promises], axis=0)
 
 
-def first_limit(chain: Chain, recorded: Rows, probabilities: NDArray, costs: NDArray, groups: Any, n: int, level: float) -> int:
+def n_up_to(chain: Chain, rows: Rows, limits: NDArray) -> NDArray:
+    """Return the number of rows of the chain's answer up to each limit."""
+    cost = rows.cost if chain.answer is None else rows.cost[rows.best == chain.answer]
+    return np.searchsorted(np.sort(cost), limits, side="right")
+
+
+def first_limit(chain: Chain, rows: Rows, recorded: Rows, costs: NDArray, level: float) -> int:
     """Return the number of the limit with which the tests begin.
 
-    It is the middle one of those by which nearly most rows are answered in simulated sets of n rows.  Their labels are half the
-    recorded ones and half drawn from the probabilities, since recorded rows with few mistakes are too optimistic.
+    It is the first one up to which there are enough rows.  The labels of the rows are not read, and what is enough is chosen by
+    the recorded rows alone.
     """
-    random = np.random.default_rng(0)
-    n, cost = min(n, MOST_DRAWN), recorded.cost
-    likely = np.cumsum(probabilities, axis=1)
-    of_answer = np.ones(len(cost), bool) if chain.answer is None else recorded.best == chain.answer
-    share = np.searchsorted(np.sort(cost[of_answer]), chain.limits, side="right") / max(1, of_answer.sum())
-    total = np.zeros(len(share))
-    if len(cost) == 0:
-        return 0
+    enough = share_of_rows(chain, recorded, costs, rows.groups, len(rows.codes), level) * len(rows.codes)
+    first = np.searchsorted(n_up_to(chain, rows, chain.limits), np.round(enough))
+    return int(min(first, len(chain.limits) - 1))
+
+
+def share_of_rows(chain: Chain, recorded: Rows, costs: NDArray, groups: Any, n: int, level: float) -> float:
+    """Return the share of n rows that is enough for the first test.
+
+    In simulated sets of n rows nearly most are answered with it; of such shares it is the middle one.  If none passes a test, it
+    is one with low p-values.
+    """
+    if len(recorded.cost) == 0:
+        return 0.0
+    random, n = np.random.default_rng(0), min(n, MOST_DRAWN)
+    counts = np.unique(np.linspace(1, n, min(n, MOST_SHARES)).astype(int))
+    share, total = n_up_to(chain, recorded, chain.limits), np.zeros(len(counts))
     for _ in range(DRAWS):
-        some = random.integers(0, len(cost), n)
-        drawn = np.minimum((likely[some] < random.random((n, 1))).sum(axis=1), len(costs) - 1)
-        codes = np.where(random.random(n) < 0.5, recorded.codes[some], drawn)
-        some_groups = None if groups is None else [groups[i] for i in random.permutation(len(groups))[:n]]
-        passes = p_of_chain(chain, Rows(recorded.best[some], cost[some], codes, some_groups), costs) <= level
-        value = 0.0
-        for i in reversed(range(len(share))):  # the last limit that is reached from i
-            value = 0.0 if not passes[i] else max(value, share[i])
-            total[i] += value
+        rows = simulated(recorded, random, n)
+        if groups is not None:
+            rows = rows._replace(groups=[groups[i] for i in random.permutation(len(groups))[:n]])
+        p = p_of_chain(chain, rows, costs)
+        # A run of passes ends before the next failure; the share answered is that of its last limit.
+        fails = np.append(np.flatnonzero(p > level), len(p))
+        last = fails[np.searchsorted(fails, np.arange(len(p)))] - 1
+        answered = np.append(np.where(p <= level, share[last], LITTLE * (1 - p)), 0)
+        total += answered[np.searchsorted(n_up_to(chain, rows, chain.limits), counts)]
     good = np.flatnonzero(total >= NEARLY * total.max())
-    return int(good[len(good) // 2])
+    return counts[good[len(good) // 2]] / n
+
+
+def simulated(recorded: Rows, random: Any, n: int) -> Rows:
+    """Return n rows drawn from the recorded ones.
+
+    The label of a row is that of a neighbour in the order of expected costs, with the same answer.  Otherwise few recorded rows
+    without a mistake would make their limit look safe.
+    """
+    order = np.lexsort((recorded.cost, recorded.best))
+    _, start, inverse, size = np.unique(recorded.best[order], return_index=True, return_inverse=True, return_counts=True)
+    some = random.integers(0, len(order), n)
+    first, of_answer = start[inverse[some]], size[inverse[some]]
+    within = np.maximum(of_answer // NEIGHBOURS, 1)
+    near = np.clip(some + random.integers(-within, within + 1), first, first + of_answer - 1)
+    return Rows(recorded.best[order[some]], recorded.cost[order[some]], recorded.codes[order[near]])
 
 
 def passed(sequences: Sequence[NDArray], level: float) -> list[int]:
