@@ -1,47 +1,87 @@
-"""Certified abstention: a test of the answered rows' risk.
-
-The test uses held-out rows.
-"""
+"""Certified abstention: promises that are tested on held-out rows."""
 
 from __future__ import annotations
 
+import json
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom
 
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron.decisions._base import Decision
-from sklearn_predtron.decisions._curves import least_expected
 from sklearn_predtron.decisions._expected import ByCosts, LeastCost
+from sklearn_predtron.decisions._promises import (
+    BEYOND,
+    NEVER,
+    Coded,
+    Promise,
+    Rows,
+    answered_by,
+    chains_of,
+    first_limit,
+    losses_of,
+    p_of_chain,
+    p_values,
+    passed,
+)
 
-LEVELS = 200  # shares of the rows that may be answered
-LARGEST_BET = 0.9  # share of the possible loss
-IMAGINED = 5  # rows that were seen before the first
-LEAST_SQUARE = 1e-12
-NOTHING = -1.0  # the largest expected cost of an answer if no threshold passes the test
 
-
-class Certificate(NamedTuple):
-    """Result of `certify`, and its held-out rows.
-
-    With probability `confidence` over the draw of the held-out rows, the mean loss of the answered rows is at most `risk`.
+class PromiseResult(NamedTuple):
+    """Result of testing one promise.
 
     Parameters
     ----------
-    risk : float
-        Largest mean loss of answered rows, in units of `loss`; for the 0-1 loss, the share of wrong answers.
+    promise : AtMost or AtLeast
+        The promise.
+    kept : bool
+        Whether the tests showed that it is kept.  If not, the answers that it depends on are not given.
+    n_rows : int
+        Number of held-out rows in the measure, at the last limit that was passed; at the first limit if none was.
+    value : float
+        The measure on these rows; nan if there are none.
+    p_value : float
+        The p-value of the hypothesis that the promise is broken.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.decisions import AtMost, PromiseResult
+    >>> PromiseResult(AtMost("risk", 0.1), kept=True, n_rows=200, value=0.05, p_value=0.008)
+    PromiseResult(promise=AtMost('risk', 0.1), kept=True, n_rows=200, value=0.05, p_value=0.008)
+    """
+
+    promise: Promise
+    kept: bool
+    n_rows: int
+    value: float
+    p_value: float
+
+
+class Certificate(NamedTuple):
+    """Result of `certify`: what was promised, tested and found.
+
+    With probability `confidence` over the draw of the held-out rows, all promises are kept on later rows of their distribution,
+    by the answers that are still given.  ``print`` shows the certificate as text.
+
+    Parameters
+    ----------
     confidence : float
-        Probability that the risk is kept.
+        Probability that all promises are kept.
     n_rows : int
         Number of held-out rows.
     n_answered : int
         Number of held-out rows that the model answers.
-    mean_loss : float
-        Mean loss of the answered held-out rows; nan if there are none.
-    threshold : float
-        Largest expected cost of an answer; -1 if no share of the rows can be certified, and the model abstains on all rows.
+    results : tuple of PromiseResult
+        The promises and their tests.
+    limits : dict
+        Largest expected cost of an answer, by label; -1 if the answer is never given.  Labels without a promise have the largest
+        possible cost.
+
+    See Also
+    --------
+    AtMost, AtLeast : Promises.
+    sklearn_predtron.losses.Reject : Abstention under a risk.
+    sklearn_predtron.metrics.CostMonitor : Alarm if the average cost in use exceeds a limit.
 
     Examples
     --------
@@ -51,26 +91,52 @@ class Certificate(NamedTuple):
     >>> X, y = make_classification(6000, class_sep=0.5, random_state=0)
     >>> model = PredtronBinaryClassifier(reject=Reject(risk=0.1), random_state=0).fit(X[:2000], y[:2000])
     >>> certificate = model.certify(X[2000:4000], y[2000:4000]).certificate_
-    >>> certificate.n_rows, certificate.n_answered, round(certificate.mean_loss, 3)
-    (2000, 703, 0.08)
+    >>> print(certificate)
     >>> predicted = model.predict(X[4000:])
     >>> answered = predicted != -1
     >>> round(float((predicted != y[4000:])[answered].mean()), 3), round(float(answered.mean()), 2)
-    (0.113, 0.36)
     """
 
-    risk: float
     confidence: float
     n_rows: int
     n_answered: int
-    mean_loss: float
-    threshold: float
+    results: tuple[PromiseResult, ...]
+    limits: dict[Any, float]
+
+    def __str__(self) -> str:
+        """Return the certificate as text."""
+        lines = [f"Certificate of {self.n_rows} held-out rows, {self.n_answered} answered, with {self.confidence:.3g} confidence"]
+        for promise, kept, n_rows, value, p_value in self.results:
+            found = f"{value:.3g} on {n_rows} rows, p = {p_value:.2g}"
+            lines.append(f"- {promise!r} is {'kept' if kept else 'not shown'}: {found}")
+        limits = [f"{name!r} {'never' if most < 0 else f'up to {most:.3g}'}" for name, most in self.limits.items()]
+        lines.append(f"Answers by expected cost: {', '.join(limits)}")
+        lines.append("It lapses with more training, another loss, decision or reject, and for rows of another distribution.")
+        return "\n".join(lines)
+
+    def to_json(self) -> str:
+        """Return the certificate as JSON.
+
+        Returns
+        -------
+        str
+            An object with the fields of the certificate; a promise has its kind, measure, bound and conditions, and a limit its
+            label.
+        """
+        results = [
+            {"promise": {"kind": type(one.promise).__name__, **vars(one.promise)}, **dict(list(one._asdict().items())[1:])}
+            for one in self.results
+        ]
+        for one in results:
+            one["value"] = one["value"] if one["value"] == one["value"] else None  # JSON has no nan
+        limits = [{"label": name, "largest_expected_cost": most} for name, most in self.limits.items()]
+        return json.dumps({**self._asdict(), "results": results, "limits": limits}, default=str)
 
 
 class RejectAbove(LeastCost):
     """Abstain if the lowest expected cost is too high.
 
-    Otherwise predict the label with the lowest expected cost.  `certify` has yet to find the threshold.
+    Otherwise predict the label with the lowest expected cost.
 
     Parameters
     ----------
@@ -101,8 +167,32 @@ class RejectAbove(LeastCost):
         return np.column_stack([self.costs, np.full(len(self.costs), threshold)])
 
 
+class AnswerUpTo(Decision):
+    """Give an answer up to a limit of its expected cost, and abstain above it.
+
+    Parameters
+    ----------
+    of : object
+        The kind of labels that the map is of.
+    map : object
+        The calibration map.
+    costs : ndarray of shape (k, k)
+        costs[y, sigma] of predicting sigma for y.
+    limits : ndarray of shape (k,)
+        The largest expected cost of each answer.
+    """
+
+    def __init__(self, of: Any, map: Any, costs: NDArray, limits: NDArray):
+        self.of, self.map, self.costs, self.limits = of, map, costs, limits
+
+    def predict(self, problem: Any, scores: NDArray) -> NDArray:
+        """Return the predictions; one past the last class abstains."""
+        best, cost = answered_by(self.of.probabilities(self.map, self.of.scores(problem, scores)), self.costs)
+        return np.where(cost <= self.limits[best], best, len(self.costs))
+
+
 class Certified(RejectAbove):
-    """Abstain above the certified threshold.
+    """Abstain where promises would not be kept.
 
     Otherwise predict the label with the lowest expected cost.
 
@@ -112,122 +202,127 @@ class Certified(RejectAbove):
         Calibrates probabilities.
     costs : ndarray of shape (k, k)
         costs[y, sigma] of predicting sigma for y.
-    risk : float
-        The largest mean loss of the rows that are answered.
+    promises : tuple of Coded
+        The promises of the reject option.
     confidence : float
-        The least probability of that.
+        The probability that they are kept.
+    name : str
+        The reject option's risk, for errors.
     weights : ndarray of shape (k,), default=None
         Training weights of the classes, which stand for their costs.
     """
 
-    def __init__(self, calibration: Any, costs: NDArray, risk: float, confidence: float, weights: NDArray | None = None):
+    def __init__(
+        self,
+        calibration: Any,
+        costs: NDArray,
+        promises: tuple[Coded, ...],
+        confidence: float,
+        name: str,
+        weights: NDArray | None = None,
+    ):
         super().__init__(calibration, costs, weights)
-        self.risk, self.confidence = risk, confidence
+        self.promises, self.confidence, self.name = promises, confidence, name
+        self._estimated: tuple[Any, Any] = (None, None)  # a map, and the limits by the recorded rows under it
 
     def now(self, learner: Learner, fitted_decision: Any) -> Decision:
-        """Return the certified decision.
+        """Return the certified decision, or before `certify` that of the recorded rows.
 
-        It holds until training continues.
+        A certificate that lapsed is an error.
         """
         found = self.found(learner, fitted_decision)
-        if found is None:
+        if found is None and "certificate" in (fitted_decision or {}):
             raise ValueError(
-                f"reject.risk={self.risk:g} needs a certificate from held-out rows: call certify(X, y) after training, and again "
-                "after more training or a change of loss, decision or reject."
+                f"{self.name} needs a certificate from held-out rows: call certify(X, y) again after more training or a change of "
+                "loss, decision or reject."
             )
-        return self.answering(self.calibration.now(learner, fitted_decision).map, found.threshold)
+        map = self.calibration.now(learner, fitted_decision).map
+        limits = self.estimated(learner, fitted_decision, map) if found is None else np.asarray(found[-1])
+        return AnswerUpTo(self.calibration.of, map, self.costs, limits)
 
-    def found(self, learner: Learner, fitted_decision: Any) -> Certificate | None:
-        """Return the certificate of the present model, or None."""
+    def found(self, learner: Learner, fitted_decision: Any) -> Any:
+        """Return the saved certificate of the present model, or None."""
         known = (fitted_decision or {}).get("certificate")
         if known is None or known[0] != learner.t:
             return None
-        smoothing, costs, found = known[1], known[2], Certificate(*known[3])
-        same = smoothing == self.calibration.smoothing and np.array_equal(costs, self.costs.ravel())
-        return found if same and (found.risk, found.confidence) == (self.risk, self.confidence) else None
+        same = known[1] == self.calibration.smoothing and np.array_equal(known[2], self.costs.ravel())
+        return known if same and known[3:5] == (self.confidence, self.promises) else None
 
-    def certified(self, learner: Learner, fitted_decision: Any, probabilities: NDArray, codes: NDArray) -> tuple[Any, ...]:
-        """Return the certificate fitted on held-out rows.
+    def estimated(self, learner: Learner, fitted_decision: Any, map: Any) -> NDArray:
+        """Return the limits by the recorded rows, computed once for each map."""
+        known, limits = self._estimated
+        if known is not map:
+            rows = self.recorded(learner, map)
+            limits, _ = self.tested(self.promises, rows, rows)
+            self._estimated = map, limits
+        return limits
 
-        Their probabilities and classes are given.
-
-        Learn then Test (Angelopoulos et al. 2021): thresholds are tested one after the other, each at level 1 - confidence, until
-        one fails.  The first is the one that is best on the recorded rows (not on these); wider ones follow.
-        """
-        thresholds = self.thresholds(learner, fitted_decision, len(codes))
-        drawn = np.random.default_rng(0).permutation(len(codes))  # bets are in the order of rows, which may be sorted
-        probabilities, codes = probabilities[drawn], codes[drawn]
-        found = Certificate(self.risk, self.confidence, len(codes), 0, float("nan"), NOTHING)
-        for threshold in thresholds:
-            losses = self.losses(probabilities, codes, threshold)
-            if self.p_value(losses) > 1 - self.confidence:
-                break
-            found = found._replace(n_answered=len(losses), mean_loss=float(losses.mean()), threshold=float(threshold))
-        return learner.t, self.calibration.smoothing, self.costs.ravel(), tuple(found)
-
-    def losses(self, probabilities: NDArray, codes: NDArray, threshold: float) -> NDArray:
-        """Return the losses of the answered rows."""
-        predicted = least_expected(np.ascontiguousarray(probabilities), self.with_rejects(threshold))
-        answered = predicted < len(self.costs)
-        return self.costs[codes[answered], predicted[answered]]
-
-    def answers(self, probabilities: NDArray, threshold: float) -> NDArray:
-        """Return the predictions of the answered rows."""
-        predicted = least_expected(np.ascontiguousarray(probabilities), self.with_rejects(threshold))
-        return predicted[predicted < len(self.costs)]
-
-    def thresholds(self, learner: Learner, fitted_decision: Any, n: int) -> NDArray:
-        """Return the thresholds in the order of their tests.
-
-        They are for n rows, by the recorded scores.
-        """
+    def recorded(self, learner: Learner, map: Any) -> Rows:
+        """Return the recorded rows."""
         observer: Any = learner.observer
         with learner.lock.reading():
-            found = self.calibration.now(learner, fitted_decision)
             scores, labels, _, _ = observer.marked()
-        probabilities = found.predict(learner.problem, scores.astype(np.float64))
-        widening = np.unique(np.quantile((probabilities @ self.costs).min(axis=1), np.arange(1, LEVELS + 1) / LEVELS))
-        likely = []
-        for threshold in widening:
-            losses = self.losses(probabilities, labels[:, 0], threshold)
-            likely.append(self.p_value(np.resize(losses, n * len(losses) // len(scores))))  # over again, or not to the end
-        return widening[int(np.argmin(likely)) :]
+        of = self.calibration.of
+        probabilities = of.probabilities(map, of.scores(learner.problem, scores.astype(np.float64)))
+        return Rows(*answered_by(probabilities, self.costs), labels[:, 0])
 
-    def p_value(self, losses: NDArray) -> float:
-        """Return the p-value of a risk.
+    def certified(
+        self,
+        learner: Learner,
+        fitted_decision: Any,
+        probabilities: NDArray,
+        codes: NDArray,
+        promises: tuple[Coded, ...] | None = None,
+        groups: list[Any] | None = None,
+    ) -> tuple[Any, ...]:
+        """Return the certificate fitted on held-out rows, as it is saved.
 
-        The hypothesis is that the mean loss is above the risk.  The p-value is exact if all mistakes have the same cost;
-        otherwise it is by a betting test (Waudby-Smith and Ramdas 2024).
+        Their probabilities, classes and groups are given.
         """
-        n, largest = len(losses), self.costs.max()
-        risk, x = self.risk / largest, losses / largest
-        if np.isin(self.costs, (0, largest)).all():
-            return float(binom.cdf(round(x.sum()), n, risk)) if n else 1.0
-        return p_of_bets(x, risk)
+        promises = self.promises if promises is None else promises
+        recorded = self.recorded(learner, self.calibration.now(learner, fitted_decision).map)
+        drawn = np.random.default_rng(0).permutation(len(codes))  # bets are in the order of rows, which may be sorted
+        best, cost = answered_by(probabilities[drawn], self.costs)
+        rows = Rows(best, cost, codes[drawn], None if groups is None else [groups[i] for i in drawn])
+        limits, results = self.tested(promises, rows, recorded)
+        n_answered = int((cost <= limits[best]).sum())
+        promised = tuple(map(tuple, self.promises))
+        terms = learner.t, self.calibration.smoothing, self.costs.ravel(), self.confidence, promised
+        return *terms, len(codes), n_answered, results, limits
+
+    def tested(self, promises: tuple[Coded, ...], rows: Rows, recorded: Rows) -> tuple[NDArray, Any]:
+        """Return the limits of answers that pass the tests, and the result of each promise.
+
+        Learn then Test (Angelopoulos et al. 2021): limits are tested one after the other, from a first one that is chosen by the
+        recorded rows, until a test fails.
+        """
+        level = 1 - self.confidence
+        chains = chains_of(promises, recorded, self.costs)
+        first = [first_limit(chain, rows, recorded, self.costs, level / len(chains)) for chain in chains]
+        p = [p_of_chain(chain, rows, self.costs, at) for chain, at in zip(chains, first, strict=True)]
+        limits, results = BEYOND * self.costs.max(axis=0), {}
+        for chain, at, n in zip(chains, first, passed(p, level), strict=True):
+            limits[slice(None) if chain.answer is None else chain.answer] = chain.limits[at + n - 1] if n else NEVER
+            at_last = chain.limits[at + max(n - 1, 0)]
+            results |= {promise: result_of(promise, rows, self.costs, at_last, kept=n > 0) for promise in chain.promises}
+        return limits, tuple((tuple(promise), *results[promise]) for promise in promises)
 
 
-def p_of_bets(x: NDArray, mean: float) -> float:
-    """Return the p-value of a mean by bets.
-
-    The hypothesis is that the mean of numbers from 0 to 1 is at least `mean`; they are tested in their order.  The p-value is
-    1 / the largest wealth of a betting strategy.
-
-    The strategy bets a share of its wealth on each number being below the mean, and the share depends on the numbers before.
-    Its wealth grows n-fold with a probability of at most 1 / n (Ville 1939).  The share is about the one that lets it grow
-    fastest (Kelly 1956; Waudby-Smith and Ramdas 2024), of numbers like those before and like some at half the mean, either 0 or
-    1.
-    """
-    n = len(x)
-    if n == 0:
-        return 1.0
-    seen = IMAGINED + np.arange(n)
-    means = (IMAGINED * mean / 2 + before(x)) / seen
-    squares = (IMAGINED * mean / 2 + before(x**2)) / seen - 2 * mean * means + mean**2  # of distances from the mean
-    share = np.clip((mean - means) / np.maximum(squares, LEAST_SQUARE), 0, LARGEST_BET / (1 - mean))
-    gained = np.cumsum(np.log1p(share * (mean - x)))
-    return float(np.exp(-max(gained.max(), 0.0)))
+def result_of(promise: Coded, rows: Rows, costs: NDArray, limit: float, *, kept: bool) -> tuple[bool, int, float, float]:
+    """Return whether a promise is kept, on how many rows it was tested, its measure there, and the p-value."""
+    answered, abstained = losses_of(promise, rows, costs)
+    losses = np.where(rows.cost <= limit, answered, abstained)
+    losses = losses[~np.isnan(losses)]
+    value = float(losses.mean()) if len(losses) else float("nan")
+    if promise.at_least:
+        value = float(promise.possible(costs).max()) - value
+    return kept, len(losses), value, float(p_values(promise, rows, costs, np.array([limit]))[0])
 
 
-def before(x: NDArray) -> NDArray:
-    """Return the sum of the numbers before each."""
-    return np.append(0.0, np.cumsum(x)[:-1])
+def certificate_of(saved: tuple[Any, ...], classes: NDArray) -> Certificate:
+    """Return a saved certificate with the names of the classes."""
+    confidence, (n_rows, n_answered, results, limits) = saved[3], saved[5:]
+    named = tuple(PromiseResult(Coded(*promise).named(classes), *rest) for promise, *rest in results)
+    return Certificate(
+        confidence, n_rows, n_answered, named, dict(zip(classes.tolist(), np.asarray(limits).tolist(), strict=True))
+    )

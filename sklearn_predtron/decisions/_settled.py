@@ -142,15 +142,41 @@ def checked_number(value: Any, problem: Any) -> Any:
 
 
 def checked_certificate(value: Any, problem: Any) -> Any:
-    """Return the moment, the terms and the certificate.
+    """Return the terms and the findings of a certificate; None if it lapsed.
 
-    The terms are the smoothing and the costs for which it holds.
+    The terms are the moment, smoothing, costs, confidence and promises for which it holds.
     """
-    n, positive, share = length_of(value, 2), between(LEAST, LARGEST), between(LEAST, 1)
-    found = accept(value, (count, share, reals(n, least=0), (positive, share, count, count, any_real, real)))
-    if found[3][3] > found[3][2]:
+    if value is None:
+        return None
+    k, share = length_of(value, 8), between(LEAST, 1)
+    if not is_list(value, 9) or not is_list(value[4]) or not is_list(value[7]):
+        raise ValueError(f"where a certificate is expected there is {shown(value)}")
+    promise = flag, text, between(LEAST, LARGEST), optional_class(k), optional_class(k), plain
+    results = ((promise, flag, count, any_real, between(0, 1)),) * len(value[7])
+    terms = count, share, reals(k * k, least=0), share, (promise,) * len(value[4])
+    found = accept(value, (*terms, count, count, results, reals(k)))
+    if found[6] > found[5]:
         raise ValueError("a certificate is of more rows than there were")
     return found
+
+
+def optional_class(k: int) -> Any:
+    """Accept the number of a class, or None."""
+    return lambda value: None if value is None else whole(0, k - 1)(value)
+
+
+def text(value: Any) -> str:
+    """Accept a string."""
+    if not isinstance(value, str):
+        raise ValueError(f"{shown(value)} is no text")
+    return value
+
+
+def plain(value: Any) -> Any:
+    """Accept a string, a number or None."""
+    if not isinstance(value, (str, int, float, type(None))):
+        raise ValueError(f"{shown(value)} is no text or number")
+    return value
 
 
 def any_real(value: Any) -> float:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_predtron.decisions._promises import AtMost, Coded, coded
 from sklearn_predtron.decisions._rules import DecisionRule, ExpectedCost, Learned, decision_rule
 from sklearn_predtron.losses import CostTableLoss, costs_of, names_label, table_loss
 from sklearn_predtron.losses.reject import checked_reject, costs_by_class, label_of_reject, warn_if_never_paid
@@ -109,14 +110,14 @@ class ClassCosts:
             raise ValueError(f"loss names reject.label={label!r}; what a rejected row costs is reject.cost.")
         return costs_between(self.loss, self.classes)
 
-    def between_above(self, risk: Any) -> NDArray:
-        """Return the costs if one is above the risk.
+    @property
+    def promised(self) -> tuple[Coded, ...]:
+        """The promises of `reject.risk`, with numbers of labels.
 
-        Raise ValueError unless the largest is.
+        Raise ValueError if a label is not a class, or if any model keeps a promise.
         """
-        if not risk < self.between.max():
-            raise ValueError(f"reject.risk={risk!r} must be below the largest loss, {self.between.max():g}: any model keeps it.")
-        return self.between
+        assert self.reject is not None
+        return coded(promises_of(self.reject.risk), self.classes, self.between, "reject.risk")
 
     @cached_property
     def table(self) -> NDArray:
@@ -152,6 +153,13 @@ class ClassCosts:
         """
         if self.reject is not None and self.reject.cost is not None and isinstance(self.rule, ExpectedCost):
             warn_if_never_paid(self.reject, self.table)
+
+
+def promises_of(risk: Any) -> list[AtMost]:
+    """Return the promises of `reject.risk`: one number, or one for each predicted label."""
+    if isinstance(risk, dict):
+        return [AtMost("risk", bound, predicted=label) for label, bound in risk.items()]
+    return [AtMost("risk", risk)]
 
 
 def costs_between(loss: Any, classes: NDArray) -> NDArray:

@@ -11,21 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import column_or_1d
 from sklearn.utils.metaestimators import available_if
 
 from sklearn_predtron._core.problem import Codes
 from sklearn_predtron._support.compat import ClassifierMixin, StrOptions, with_callbacks
 from sklearn_predtron._support.encoding import refuse_missing
 from sklearn_predtron._support.parts import checked_build
-from sklearn_predtron._support.queries import shortened
+from sklearn_predtron._support.queries import shortened, shortened_list
 from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.decisions._asked_scores import AskedScores
 from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded, losses_by_table
 from sklearn_predtron.decisions._calibration import Calibration
-from sklearn_predtron.decisions._certified import Certificate, Certified
+from sklearn_predtron.decisions._certified import Certificate, Certified, certificate_of
 from sklearn_predtron.decisions._cut import CutAt, CutBy, measure_of_cut
 from sklearn_predtron.decisions._expected import LeastCost
+from sklearn_predtron.decisions._promises import NEVER, Promise, coded
 from sklearn_predtron.decisions._rated import Rated
 from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost
 from sklearn_predtron.decisions._targets import OfClasses, OfTwoClasses
@@ -129,8 +131,8 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             if reject is not None and reject.rate is not None:
                 return Rated(calibration, deciding(costs.between), float(reject.rate), costs.weights)
             if reject is not None and reject.risk is not None:
-                risk, confidence = float(reject.risk), float(reject.confidence)
-                return Certified(calibration, costs.between_above(reject.risk), risk, confidence, costs.weights)
+                promised, confidence = costs.promised, float(reject.confidence)
+                return Certified(calibration, costs.between, promised, confidence, costs.promise, costs.weights)
             return LeastCost(calibration, deciding(costs.table), costs.weights)
         calibration = Calibration(of)
         if isinstance(rule, Cut):
@@ -299,14 +301,18 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return True
 
     @keeping_type(available_if(_check_promises_risk))
-    def certify(self, X: Any, y: Any) -> Self:
-        """Certify which share can be answered within ``reject.risk``.
+    def certify(self, X: Any, y: Any, promises: Any = None, *, groups: Any = None) -> Self:
+        """Choose which rows are answered, so that promises are kept with confidence.
 
-        The share is found on held-out rows.
+        Limits of the expected cost of answers are tested on held-out rows, from strict to wide, until a test fails (Learn then
+        Test, Angelopoulos et al. 2021).  Tests are exact if all mistakes of a promise cost the same, and by bets (Waudby-Smith
+        and Ramdas 2024) otherwise.  All promises together are kept with the probability ``reject.confidence``.
 
-        Thresholds on the expected cost of an answer are tested by Learn then Test (Angelopoulos et al. 2021): exactly if all
-        mistakes cost the same, and by bets (Waudby-Smith and Ramdas 2024) otherwise.  The rows must come from the distribution of
-        later rows, and must not have been used in training.  The certificate holds until the model is trained further.
+        Promises about single predictions ("risk" with `predicted`, and "precision") have a limit for each predicted label,
+        and labels without a promise are always answered.  If other promises are among them, one limit holds for all labels.
+
+        The rows must come from the distribution of later rows, and must not have been used in training.  The certificate holds
+        until the model is trained further.
 
         Parameters
         ----------
@@ -314,6 +320,10 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             Inputs.  95 % confidence in at most 2 wrong answers of 100 takes at least 149 answered rows without a mistake.
         y : array-like of shape (n_samples,)
             True labels, of `classes_`.
+        promises : list of AtMost and AtLeast, default=None
+            The promises; None are those of ``reject.risk``.
+        groups : array-like of shape (n_samples,), default=None
+            Groups of the rows, for promises with a group.
 
         Returns
         -------
@@ -323,35 +333,39 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         Raises
         ------
         ValueError
-            If the rows or labels are invalid.
+            If the rows, labels, promises or groups are invalid.
 
         Warns
         -----
         UserWarning
-            If no share of the rows can be answered within the risk; `predict` then rejects all rows.
+            If a promise was not shown to be kept; `predict` then abstains instead of the answers that it depends on.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_classification
+        >>> from sklearn_predtron import PredtronBinaryClassifier
+        >>> from sklearn_predtron.decisions import AtLeast, AtMost
+        >>> from sklearn_predtron.losses import Reject
+        >>> X, y = make_classification(6000, class_sep=1.5, random_state=0)
+        >>> model = PredtronBinaryClassifier(reject=Reject(risk=0.1), random_state=0).fit(X[:2000], y[:2000])
+        >>> promises = [AtMost("risk", 0.05), AtLeast("recall", 0.8, label=1)]
+        >>> print(model.certify(X[2000:4000], y[2000:4000], promises).certificate_)
         """
         with self._lock:
             model = self._fitted_model()
             self._check_has_probabilities()
             decision: Any = model.decision_of(self._decision)
+            classes = model.labels.classes
+            asked = None if promises is None else coded(checked_promises(promises), classes, decision.costs, "promises")
             probabilities = model.decoded(X, decision.calibration)
             codes = model.labels.true_codes(y, len(probabilities))
-            certificate = decision.certified(model.learner, model.fitted_decision, probabilities, codes)
-            model.fitted_decision = {**(model.fitted_decision or {}), "certificate": certificate}
-            found = decision.found(model.learner, model.fitted_decision)
-            free = np.flatnonzero(decision.costs.max(axis=0) == 0)
-            if found.n_answered > 0 and np.isin(decision.answers(probabilities, found.threshold), free).all():
-                label = model.labels.classes[free[0]].tolist()
-                warn(
-                    f"reject.risk={decision.risk:g} is kept by predicting {label!r} for all rows that are answered, a prediction "
-                    "that never costs anything under `loss`: the certificate promises nothing about it.  Give that mistake a "
-                    "cost."
-                )
-            if found.n_answered == 0:
-                warn(
-                    f"no share of the {len(codes)} rows was found to keep reject.risk={decision.risk:g}, and all are rejected: "
-                    "it takes more rows, or a larger risk."
-                )
+            of_rows = checked_groups(groups, [promise.group for promise in asked or ()], len(codes))
+            saved = decision.certified(model.learner, model.fitted_decision, probabilities, codes, asked, of_rows)
+            model.fitted_decision = {**(model.fitted_decision or {}), "certificate": saved}
+            warn_of_certificate(certificate_of(saved, classes), None if promises is not None else decision.name)
+            if promises is None:
+                predicted = model.decoded(X, decision)
+                warn_if_free(decision, classes, predicted[predicted < len(classes)])
         return self
 
     @learned
@@ -361,7 +375,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         found = decision.found(model.learner, model.fitted_decision) if isinstance(decision, Certified) else None
         if found is None:
             raise AttributeError("certificate_ is there after certify(X, y), with reject=Reject(risk=...).")
-        return found
+        return certificate_of(found, model.labels.classes)
 
     @learned
     def rejected_share_(self) -> float:
@@ -625,3 +639,56 @@ def top_two(decision: NDArray) -> tuple[NDArray, NDArray]:
     rest[rows, first] = -np.inf
     second = rest.argmax(axis=1)
     return np.column_stack([first, second]), decision[rows, first] - decision[rows, second]
+
+
+def checked_promises(promises: Any) -> list[Promise]:
+    """Return a list of promises; raise ValueError for others."""
+    found = list(promises) if isinstance(promises, (list, tuple)) else []
+    if not found or not all(isinstance(promise, Promise) for promise in found):
+        raise ValueError(
+            f"promises={shortened(promises)} must be a list of AtMost(...) and AtLeast(...), at least one; None are those of "
+            "reject.risk."
+        )
+    return found
+
+
+def checked_groups(groups: Any, named: list[Any], n: int) -> list[Any] | None:
+    """Return the group of each row; raise ValueError unless all named groups have rows."""
+    named = [group for group in named if group is not None]
+    if groups is None and named:
+        raise ValueError(f"groups=None does not go with a promise of group={named[0]!r}; accepted is the group of each row.")
+    if groups is None:
+        return None
+    found = column_or_1d(groups).tolist()
+    if len(found) != n:
+        raise ValueError(f"groups has {len(found)} values for {n} rows; both must be the same number.")
+    for group in named:
+        if group not in found:
+            raise ValueError(
+                f"promises name group={group!r}, which is none of the groups {shortened_list(sorted(set(found), key=str))}."
+            )
+    return found
+
+
+def warn_of_certificate(certificate: Certificate, given: str | None) -> None:
+    """Warn if a promise was not shown to be kept; the given one has its name."""
+    broken = [result.promise for result in certificate.results if not result.kept]
+    if not broken:
+        return
+    never = [name for name, most in certificate.limits.items() if most == NEVER]
+    what = given if given is not None else " and ".join(map(repr, broken))
+    so = "all are rejected" if len(never) == len(certificate.limits) else f"{' and '.join(map(repr, never))} is never predicted"
+    warn(
+        f"no share of the {certificate.n_rows} rows was found to keep {what}, and {so}: it takes more rows, or another bound "
+        "of the promise."
+    )
+
+
+def warn_if_free(decision: Certified, classes: NDArray, predicted: NDArray) -> None:
+    """Warn if all answers are a prediction that never costs anything."""
+    free = np.flatnonzero(decision.costs.max(axis=0) == 0)
+    if len(predicted) and np.isin(predicted, free).all():
+        warn(
+            f"{decision.name} is kept by predicting {classes[free[0]].tolist()!r} for all rows that are answered, a prediction "
+            "that never costs anything under `loss`: the certificate promises nothing about it.  Give that mistake a cost."
+        )

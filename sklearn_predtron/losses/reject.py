@@ -32,10 +32,12 @@ class Reject(Part):
     label : label, default=None
         Label predicted for an abstained row: of the type of the classes, but not one of them.  None is -1 if classes are numbers
         and "reject" if they are strings.  Boolean classes leave no such label; convert y to integers or strings.
-    risk : float, default=None
+    risk : float or dict, default=None
         Instead of a cost, the largest mean loss that the answered rows may have, above 0 and below the largest loss; for the 0-1
-        loss it is the share of wrong answers.  Call `certify` with held-out rows after training: it finds how many rows can be
-        answered at this risk.
+        loss it is the share of wrong answers.  A dict has the largest mean loss of the rows with a predicted label: with
+        ``{"well": 0.02}`` at most 2 % of those predicted well are ill, and labels left out are always answered.  After
+        training, the rows to answer are chosen by tests on the recorded held-out rows, which is an estimate.  Call `certify` with
+        new rows for a promise that holds with `confidence`.
     confidence : float, default=0.95
         Probability, over the draw of the held-out rows, with which the risk is kept; from 0.5 to below 1.
     rate : float, default=None
@@ -71,7 +73,7 @@ class Reject(Part):
         cost: Any = None,
         label: Any = None,
         *,
-        risk: float | None = None,
+        risk: float | dict[Any, float] | None = None,
         confidence: float = 0.95,
         rate: float | None = None,
     ):
@@ -107,10 +109,13 @@ def check_promise(reject: Reject) -> None:
         raise ValueError(f"reject.confidence={reject.confidence!r} must be a number from 0.5 to below 1.")
     if given == ["cost"]:
         return
-    name, value = given[0], real_number(getattr(reject, given[0]))
-    if value is None or not 0 < value <= LARGEST_LOSS:
-        raise ValueError(f"reject.{name}={getattr(reject, name)!r} must be a number above 0.")
-    if name == "rate" and value >= 1:
+    name, given_value = given[0], getattr(reject, given[0])
+    of_labels = name == "risk" and isinstance(given_value, dict)
+    numbers = [real_number(one) for one in (given_value.values() if of_labels else [given_value])]
+    if not numbers or not all(value is not None and 0 < value <= LARGEST_LOSS for value in numbers):
+        what = "have a number above 0 for at least one label" if of_labels else "be a number above 0"
+        raise ValueError(f"reject.{name}={given_value!r} must {what}.")
+    if name == "rate" and reject.rate >= 1:  # type: ignore[operator]
         raise ValueError(f"reject.rate={reject.rate!r} must be a number above 0 and below 1.")
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron.decisions._calibration import Calibrated
+from sklearn_predtron.decisions._certified import AnswerUpTo
 from sklearn_predtron.decisions._expected import ByCosts
 from sklearn_predtron.onnx._graph import Graph
 from sklearn_predtron.onnx._probabilities import (
@@ -48,6 +49,9 @@ def draw_classes(graph: Graph, model: Any, X: str) -> list[str]:
     if isinstance(decides, ByCosts):
         assert probabilities is not None
         code = cheapest(graph, probabilities, decides.costs)
+    elif isinstance(decides, AnswerUpTo):
+        assert probabilities is not None
+        code = answer_or_reject(graph, probabilities, decides)
     else:
         code = best(graph, decoded, problem)
     label = graph.node("Gather", graph.constant(labels, labels.dtype), code)
@@ -66,6 +70,16 @@ def best(graph: Graph, decoded: str, problem: Any) -> str:
     """Return the number of the best prediction, and its ties."""
     of_ties = problem.predict(np.zeros((1, problem.d)))[0]
     return graph.node("ArgMax", decoded, axis=1, keepdims=0, select_last_index=int(of_ties > 0))
+
+
+def answer_or_reject(graph: Graph, probabilities: str, decides: AnswerUpTo) -> str:
+    """Return the number of the answer of least expected cost, or of abstention above its limit."""
+    expected = graph.times(probabilities, decides.costs)
+    best = graph.node("ArgMin", expected, axis=1, keepdims=0)
+    costs, _ = graph.node("TopK", expected, graph.constant([1], np.int64), n_outputs=2, axis=1, largest=0)
+    limit = graph.node("Gather", graph.constant(decides.limits, graph.real), best)
+    within = graph.node("LessOrEqual", graph.column(costs, 0), limit)  # false where the cost is not a number
+    return graph.node("Where", within, best, graph.constant(len(decides.costs), np.int64))
 
 
 def second(graph: Graph, decoded: str, problem: Any) -> str:

@@ -10,7 +10,8 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier
-from sklearn_predtron.decisions._certified import p_of_bets
+from sklearn_predtron.decisions import AtMost
+from sklearn_predtron.decisions._promises import p_of_bets
 from sklearn_predtron.losses import Reject
 
 RISK = 0.05
@@ -37,9 +38,13 @@ def test_the_certificate_says_what_was_tested(fitted, rows):
     found, predicted, p = model.certificate_, model.predict(X), model.predict_proba(X)
     answered = predicted != -1
     wrong = (predicted != y)[answered]
-    assert found[:4] == (RISK, 0.95, 2000, answered.sum())
-    assert_allclose(found.mean_loss, wrong.mean())
-    assert_array_equal(answered, p.min(axis=1) <= found.threshold)
+    (result,) = found.results
+    assert (result.promise, result.kept, result.n_rows) == (AtMost("risk", RISK), True, answered.sum())
+    assert (found.confidence, found.n_rows, found.n_answered) == (0.95, 2000, answered.sum())
+    assert_allclose(result.value, wrong.mean())
+    assert_allclose(result.p_value, binom.cdf(wrong.sum(), answered.sum(), RISK))
+    assert found.limits[0] == found.limits[1]
+    assert_array_equal(answered, p.min(axis=1) <= found.limits[0])
     assert_array_equal(predicted[answered], p.argmax(axis=1)[answered])
     assert binom.cdf(wrong.sum(), answered.sum(), RISK) <= 0.05  # the exact test
     assert model.sample_loss(X, y).sum() == wrong.sum()
@@ -56,8 +61,8 @@ def test_the_risk_is_kept_as_often_as_promised(fitted, rows):
     random, exceeded, share = np.random.default_rng(0), 0, []
     for _ in range(draws):
         some = random.integers(0, len(y), 1000)
-        threshold = decision.certified(inside.learner, inside.fitted_decision, p[some], y[some])[3][5]
-        answered = least <= threshold
+        limits = decision.certified(inside.learner, inside.fitted_decision, p[some], y[some])[-1]
+        answered = least <= limits[0]
         exceeded += answered.any() and (~right)[answered].mean() > RISK
         share.append(answered.mean())
     assert exceeded <= binom.ppf(0.999, draws, 0.05)
@@ -80,7 +85,7 @@ def test_bets_against_the_truth_seldom_win(mean):
     ("model", "k"),
     [
         (PredtronClassifier(loss=[[0, 1, 2], [5, 0, 1], [10, 3, 0]], reject=Reject(risk=0.25)), 3),
-        (PredtronOrdinalClassifier(reject=Reject(risk=0.25, confidence=0.9)), 3),
+        (PredtronOrdinalClassifier(reject=Reject(risk=0.15, confidence=0.9)), 3),
         (PredtronBinaryClassifier(loss={(1, 0): 5}, reject=Reject(risk=0.1)), 2),
     ],
 )
@@ -90,8 +95,9 @@ def test_costs_and_ranks_are_certified_too(model, k):
     predicted, found = model.predict(X[6000:]), model.certificate_
     answered = predicted != -1
     assert 0.1 < answered.mean() < 1
-    assert found.mean_loss < found.risk
-    assert model.sample_loss(X[6000:], y[6000:])[answered].mean() <= found.risk * 1.1
+    (result,) = found.results
+    assert result.kept and result.value < result.promise.bound
+    assert model.sample_loss(X[6000:], y[6000:])[answered].mean() <= result.promise.bound * 1.1
     assert model.predict_proba(X[:5]).shape == (5, k)
 
 
@@ -103,7 +109,7 @@ def test_rows_may_be_sorted_by_what_they_lose():
     costs = np.array([[0.0, 1.0], [5.0, 0.0]])
     order = np.argsort(costs[y, (model.predict_proba(X) @ costs).argmin(axis=1)], kind="stable")
     found = [certified(model, X[rows], y[rows]).certificate_ for rows in (slice(None), order)]
-    assert max(one.mean_loss for one in found) < 0.1
+    assert max(one.results[0].value for one in found) < 0.1
     assert abs(found[0].n_answered - found[1].n_answered) < 0.1 * len(y)
 
 
@@ -114,7 +120,6 @@ def test_it_lapses_when_the_model_learns_on_or_promises_something_else(fitted, r
         lambda model: model.set_params(reject=Reject(risk=0.04)),
         lambda model: model.set_params(reject=Reject(risk=RISK, confidence=0.9)),
         lambda model: model.set_params(loss={(1, 0): 2.0}),
-        lambda model: model.fit(X, y),
     ]
     for change in changes:
         model = certified(fitted, X, y)

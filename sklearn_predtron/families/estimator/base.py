@@ -631,7 +631,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
                 )
             fitted_decision = model.fitted_decision
             if least > 0 and fitted_decision and "certificate" in fitted_decision:  # it certified other predictions
-                fitted_decision = {name: value for name, value in fitted_decision.items() if name != "certificate"}
+                fitted_decision = {**fitted_decision, "certificate": None}
             learner = model.learner_with(model.sparse_weights(self._norm_of_weights(), least))
             self._replace_model(model.but(learner=learner, fitted_decision=fitted_decision))
         return self

@@ -38,9 +38,12 @@ def check_same_table(features: Any, fitted: Any, n_features: Any) -> None:
 def still_valid(fitted_decision: Any) -> Any:
     """Return a decision's values that remain valid.
 
-    With more classes or labels only the cuts so far do.
+    With more classes or labels only the cuts so far do; a certificate has lapsed.
     """
-    return {"cut": fitted_decision["cut"]} if fitted_decision and "cut" in fitted_decision else None
+    if not fitted_decision:
+        return None
+    kept = {"cut": fitted_decision["cut"]} if "cut" in fitted_decision else {}
+    return kept | ({"certificate": None} if "certificate" in fitted_decision else {}) or None
 
 
 def wider_columns(known: Columns, n_features: Any) -> Columns:

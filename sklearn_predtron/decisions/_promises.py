@@ -1,0 +1,433 @@
+"""Promises about predictions, and their tests on held-out rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import bdtr
+
+from sklearn_predtron._support.parts import LARGEST_LOSS, real_number
+from sklearn_predtron._support.queries import shortened
+from sklearn_predtron.decisions._curves import least_expected
+
+LEVELS = 1000  # limits of the expected cost that are tested, if the tests are exact
+LEVELS_OF_BETS = 100  # if not, as each takes longer
+DRAWS = 40  # sets of held-out rows that are simulated to choose the first limit
+MOST_DRAWN = 5000  # rows of such a set
+MOST_SHARES = 500  # shares that are compared
+NEIGHBOURS = 10  # a label is that of one of the tenth of the rows on either side
+LITTLE = 1e-9  # in place of a share of rows where a test fails
+NEARLY = 0.99  # of the largest share answered
+LARGEST_BET = 0.9  # share of the possible loss
+IMAGINED = 5  # rows that were seen before the first
+LEAST_SQUARE = 1e-12
+NEVER = -1.0  # the limit of an answer that is not given
+BEYOND = 1 + 1e-9  # a limit of the largest cost times this is none: sums of probabilities are rounded
+
+# The conditions that a promise about each measure may have, and those that it must have.
+CONDITIONS = {
+    "risk": ("label", "predicted"),
+    "precision": ("label",),
+    "recall": ("label",),
+    "false_positive_rate": ("label",),
+    "abstention_rate": ("label",),
+}
+NEEDS_LABEL = ("precision", "recall", "false_positive_rate")
+
+
+@dataclass(frozen=True)
+class Promise:
+    """Base of promises: a bound of a measure of the predictions."""
+
+    measure: str
+    bound: float
+    _: KW_ONLY
+    label: Any = None
+    predicted: Any = None
+    group: Any = None
+
+    def __post_init__(self) -> None:
+        """Raise ValueError if a value is not accepted."""
+        measure, bound = self.measure, real_number(self.bound)
+        if not isinstance(measure, str) or measure not in CONDITIONS:
+            raise ValueError(f"measure={shortened(measure)} is not known; accepted are {', '.join(map(repr, CONDITIONS))}.")
+        most, what = (LARGEST_LOSS, "above 0") if measure == "risk" else (1.0, "above 0 and below 1")
+        if bound is None or not 0 < bound < most:
+            raise ValueError(f"bound={shortened(self.bound)} of {measure!r} must be a number {what}.")
+        for name in ("label", "predicted"):
+            if getattr(self, name) is not None and name not in CONDITIONS[measure]:
+                raise ValueError(f"{name}={shortened(getattr(self, name))} does not go with {measure!r}; accepted is None.")
+        if self.label is None and measure in NEEDS_LABEL:
+            raise ValueError(f"label=None does not go with {measure!r}, which is of one label; accepted is a class.")
+        if self.label is not None and self.predicted is not None:
+            raise ValueError(
+                f"label={shortened(self.label)} does not go with predicted={shortened(self.predicted)}: the cost of a row with "
+                "both is fixed; accepted is one of them."
+            )
+
+    def __repr__(self) -> str:
+        """Return the call that makes the promise."""
+        given = [f"{name}={getattr(self, name)!r}" for name in ("label", "predicted", "group") if getattr(self, name) is not None]
+        return f"{type(self).__name__}({', '.join([repr(self.measure), f'{self.bound:g}', *given])})"
+
+
+class AtMost(Promise):
+    """Promise that a measure of the predictions is at most a bound.
+
+    Parameters
+    ----------
+    measure : {"risk", "precision", "recall", "false_positive_rate", "abstention_rate"}
+        "risk" is the mean loss of the answered rows, in units of `loss`; for the 0-1 loss it is the share of wrong answers.
+        "precision" is the share of rows with the label among those predicted as such; "recall" the share of the rows with the
+        label that are predicted as such, so that abstained rows count as not found; "false_positive_rate" the share of the
+        other rows that are predicted as the label; "abstention_rate" the share of rows that are not answered.
+    bound : float
+        The bound, above 0; below 1 except for "risk".
+    label : label, default=None
+        The label of "precision", "recall" and "false_positive_rate".  For the other measures, the true label of the rows that
+        count; None counts all rows.
+    predicted : label, default=None
+        For "risk", the predicted label of the rows that count; None counts all answered rows.
+    group : str or number, default=None
+        The group of the rows that count, by the ``groups`` of `certify`; None counts all rows.
+
+    See Also
+    --------
+    AtLeast : Promises the other direction.
+    Certificate : The result of testing promises.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.decisions import AtMost
+    >>> AtMost("risk", 0.02, predicted="well")
+    AtMost('risk', 0.02, predicted='well')
+    >>> AtMost("recall", 2, label="ill")
+    Traceback (most recent call last):
+        ...
+    ValueError: bound=2 of 'recall' must be a number above 0 and below 1.
+    """
+
+
+class AtLeast(Promise):
+    """Promise that a measure of the predictions is at least a bound.
+
+    Parameters
+    ----------
+    measure : {"risk", "precision", "recall", "false_positive_rate", "abstention_rate"}
+        As for `AtMost`.
+    bound : float
+        The bound, above 0; below 1 except for "risk".
+    label, predicted, group : default=None
+        As for `AtMost`.
+
+    See Also
+    --------
+    AtMost : Promises the other direction.
+    Certificate : The result of testing promises.
+
+    Examples
+    --------
+    >>> from sklearn_predtron.decisions import AtLeast
+    >>> AtLeast("precision", 0.9, label="ill")
+    AtLeast('precision', 0.9, label='ill')
+    """
+
+
+class Coded(NamedTuple):
+    """A promise with the numbers of its labels, as it is saved."""
+
+    at_least: bool
+    measure: str
+    bound: float
+    label: int | None = None
+    predicted: int | None = None
+    group: Any = None
+
+    def named(self, classes: NDArray) -> Promise:
+        """Return the promise with its labels."""
+        names = classes.tolist()
+        label, predicted = (None if code is None else names[code] for code in (self.label, self.predicted))
+        kind = AtLeast if self.at_least else AtMost
+        return kind(self.measure, self.bound, label=label, predicted=predicted, group=self.group)
+
+    def answer(self) -> int | None:
+        """Return the only answer that the promise depends on, or None."""
+        if self.measure == "precision":
+            return self.label
+        return self.predicted if self.measure == "risk" else None
+
+    def possible(self, costs: NDArray) -> NDArray:
+        """Return the losses that a row can have."""
+        if self.measure != "risk":
+            return np.array([0.0, 1.0])
+        rows = costs if self.label is None else costs[[self.label]]
+        return rows if self.predicted is None else rows[:, [self.predicted]]
+
+
+class Rows(NamedTuple):
+    """Held-out rows: what is answered unless the model abstains.
+
+    Parameters
+    ----------
+    best : ndarray of shape (n,)
+        The numbers of the labels with the lowest expected cost.
+    cost : ndarray of shape (n,)
+        These expected costs.
+    codes : ndarray of shape (n,)
+        The numbers of the true labels.
+    groups : list of length n or None
+        The groups.
+    """
+
+    best: NDArray
+    cost: NDArray
+    codes: NDArray
+    groups: Any = None
+
+
+class Chain(NamedTuple):
+    """Limits of the expected cost of answers, in the order of their tests, from the strictest.
+
+    Parameters
+    ----------
+    answer : int or None
+        The label whose answers are limited, by number; None limits all.
+    promises : tuple of Coded
+        The promises that must hold at each limit.
+    limits : ndarray
+        The largest expected costs.
+    """
+
+    answer: int | None
+    promises: tuple[Coded, ...]
+    limits: NDArray
+
+
+def answered_by(probabilities: NDArray, costs: NDArray) -> tuple[NDArray, NDArray]:
+    """Return the labels with the lowest expected cost, and these costs."""
+    best = least_expected(np.ascontiguousarray(probabilities), costs)
+    return best, (probabilities * costs.T[best]).sum(axis=1)
+
+
+def coded(promises: Iterable[Promise], classes: NDArray, costs: NDArray, parameter: str) -> tuple[Coded, ...]:
+    """Return promises with the numbers of their labels.
+
+    Raise ValueError if a label is not a class, or if any model keeps a promise.
+    """
+    names, found = classes.tolist(), []
+    for promise in promises:
+        numbers = {}
+        for name in ("label", "predicted"):
+            label = getattr(promise, name)
+            if label is not None and label not in names:
+                raise ValueError(f"{parameter} names {label!r}, which is none of the classes {shortened(names)}.")
+            numbers[name] = None if label is None else names.index(label)
+        group = promise.group.item() if isinstance(promise.group, np.generic) else promise.group
+        if not isinstance(group, (str, int, float, bool, type(None))):
+            raise ValueError(f"{parameter} has group={shortened(group)}; accepted are strings and numbers.")
+        one = Coded(isinstance(promise, AtLeast), promise.measure, float(promise.bound), **numbers, group=group)
+        largest = float(one.possible(costs).max())
+        if not one.bound < largest:
+            of = "" if promise.predicted is None else f" of predicting {promise.predicted!r}"
+            raise ValueError(
+                f"{parameter}={shortened(promise if parameter == 'promises' else promise.bound)} must be below the largest "
+                f"loss{of}, {largest:g}: {'no' if one.at_least else 'any'} model keeps it."
+            )
+        found.append(one)
+    return tuple(found)
+
+
+def losses_of(promise: Coded, rows: Rows, costs: NDArray) -> tuple[NDArray, NDArray]:
+    """Return the losses of rows if they are answered, and if not.
+
+    The promise is that the mean of these losses is at most its bound (see `bound_of`); nan does not count.
+    """
+    best, _, codes, groups = rows
+    counts = (
+        np.ones(len(best), bool) if groups is None or promise.group is None else np.array([g == promise.group for g in groups])
+    )
+    answered, abstained = np.full(len(best), np.nan), np.full(len(best), np.nan)
+    label = promise.label
+    if promise.measure == "risk":
+        counts &= (label is None) | (codes == label)
+        counts &= (promise.predicted is None) | (best == promise.predicted)
+        answered[counts] = costs[codes, best][counts]
+    elif promise.measure == "precision":
+        counts &= best == label
+        answered[counts] = (codes == label)[counts]
+    elif promise.measure == "abstention_rate":
+        counts &= (label is None) | (codes == label)
+        answered[counts], abstained[counts] = 0, 1
+    else:
+        counts &= (codes == label) == (promise.measure == "recall")
+        answered[counts], abstained[counts] = (best == label)[counts], 0
+    if promise.at_least:
+        largest = promise.possible(costs).max()
+        answered, abstained = largest - answered, largest - abstained
+    return answered, abstained
+
+
+def bound_of(promise: Coded, costs: NDArray) -> tuple[float, float, bool]:
+    """Return the bound of the mean loss, the largest loss, and whether all losses are 0 or the largest."""
+    possible = promise.possible(costs)
+    largest = float(possible.max())
+    bound = largest - promise.bound if promise.at_least else promise.bound
+    return bound, largest, bool(np.isin(possible, (0, largest)).all())
+
+
+def p_values(promise: Coded, rows: Rows, costs: NDArray, limits: NDArray) -> NDArray:
+    """Return the p-value of a promise at each limit of the expected cost.
+
+    The hypothesis is that the promise is broken.  The p-value is exact if all losses are 0 or the largest; otherwise it is by a
+    betting test (Waudby-Smith and Ramdas 2024).
+    """
+    answered, abstained = losses_of(promise, rows, costs)
+    bound, largest, exact = bound_of(promise, costs)
+    if exact:
+        order = np.argsort(rows.cost, kind="stable")
+        at = np.searchsorted(rows.cost[order], limits, side="right")
+        n, lost = (
+            sums(f(answered[order]))[at] + sums(f(abstained[order]))[-1] - sums(f(abstained[order]))[at]
+            for f in (lambda loss: ~np.isnan(loss), lambda loss: np.nan_to_num(loss) / largest)
+        )
+        return np.where(n > 0, bdtr(np.round(lost), np.maximum(n, 1).astype(int), bound / largest), 1.0)
+    found = np.ones(len(limits))
+    for i, limit in enumerate(limits):
+        x = np.where(rows.cost <= limit, answered, abstained)
+        found[i] = p_of_bets(x[~np.isnan(x)] / largest, bound / largest)
+    return found
+
+
+def sums(x: NDArray) -> NDArray:
+    """Return the sums of the first 0, 1, 2, ... numbers."""
+    return np.append(0.0, np.cumsum(x))
+
+
+def p_of_bets(x: NDArray, mean: float) -> float:
+    """Return the p-value of a mean by bets.
+
+    The hypothesis is that the mean of numbers from 0 to 1 is at least `mean`; they are tested in their order.  The p-value is
+    1 / the largest wealth of a betting strategy.
+
+    The strategy bets a share of its wealth on each number being below the mean, and the share depends on the numbers before.
+    Its wealth grows n-fold with a probability of at most 1 / n (Ville 1939).  The share is about the one that lets it grow
+    fastest (Kelly 1956; Waudby-Smith and Ramdas 2024), of numbers like those before and like some at half the mean, either 0 or
+    1.
+    """
+    n = len(x)
+    if n == 0:
+        return 1.0
+    seen = IMAGINED + np.arange(n)
+    means = (IMAGINED * mean / 2 + sums(x)[:-1]) / seen
+    squares = (IMAGINED * mean / 2 + sums(x**2)[:-1]) / seen - 2 * mean * means + mean**2  # of distances from the mean
+    share = np.clip((mean - means) / np.maximum(squares, LEAST_SQUARE), 0, LARGEST_BET / (1 - mean))
+    gained = np.cumsum(np.log1p(share * (mean - x)))
+    return float(np.exp(-max(gained.max(), 0.0)))
+
+
+def chains_of(promises: Sequence[Coded], recorded: Rows, costs: NDArray) -> list[Chain]:
+    """Return the chains of tests.
+
+    There is one for each label if each promise depends on the answers of a single label, and otherwise one for all.  The limits
+    are quantiles of the recorded rows' expected costs.
+    """
+    by_answer: dict[int | None, list[Coded]] = {}
+    for promise in promises:
+        by_answer.setdefault(promise.answer(), []).append(promise)
+    if None in by_answer:
+        by_answer = {None: list(promises)}
+    chains = []
+    for answer, own in by_answer.items():
+        cost = recorded.cost if answer is None else recorded.cost[recorded.best == answer]
+        levels = LEVELS if all(bound_of(promise, costs)[2] for promise in own) else LEVELS_OF_BETS
+        quantiles = np.quantile(cost, np.arange(1, levels) / levels) if len(cost) else []
+        last = BEYOND * float(costs.max() if answer is None else costs[:, answer].max())
+        chains.append(Chain(answer, tuple(own), np.unique(np.append(quantiles, last))))
+    return chains
+
+
+def p_of_chain(chain: Chain, rows: Rows, costs: NDArray, first: int = 0) -> NDArray:
+    """Return the p-values of limits from a first one on.
+
+    The hypothesis is that at least one promise is broken.  Its p-value is the largest one of the promises (Berger 1982), so that
+    several promises about the same answers need no correction.
+    """
+    return np.max([p_values(promise, rows, costs, chain.limits[first:]) for promise in chain.promises], axis=0)
+
+
+def n_up_to(chain: Chain, rows: Rows, limits: NDArray) -> NDArray:
+    """Return the number of rows of the chain's answer up to each limit."""
+    cost = rows.cost if chain.answer is None else rows.cost[rows.best == chain.answer]
+    return np.searchsorted(np.sort(cost), limits, side="right")
+
+
+def first_limit(chain: Chain, rows: Rows, recorded: Rows, costs: NDArray, level: float) -> int:
+    """Return the number of the limit with which the tests begin.
+
+    It is the first one up to which there are enough rows.  The labels of the rows are not read, and what is enough is chosen by
+    the recorded rows alone.
+    """
+    enough = share_of_rows(chain, recorded, costs, rows.groups, len(rows.codes), level) * len(rows.codes)
+    first = np.searchsorted(n_up_to(chain, rows, chain.limits), np.round(enough))
+    return int(min(first, len(chain.limits) - 1))
+
+
+def share_of_rows(chain: Chain, recorded: Rows, costs: NDArray, groups: Any, n: int, level: float) -> float:
+    """Return the share of n rows that is enough for the first test.
+
+    In simulated sets of n rows nearly most are answered with it; of such shares it is the middle one.  If none passes a test, it
+    is one with low p-values.
+    """
+    if len(recorded.cost) == 0:
+        return 0.0
+    random, n = np.random.default_rng(0), min(n, MOST_DRAWN)
+    counts = np.unique(np.linspace(1, n, min(n, MOST_SHARES)).astype(int))
+    share, total = n_up_to(chain, recorded, chain.limits), np.zeros(len(counts))
+    for _ in range(DRAWS):
+        rows = simulated(recorded, random, n)
+        if groups is not None:
+            rows = rows._replace(groups=[groups[i] for i in random.permutation(len(groups))[:n]])
+        p = p_of_chain(chain, rows, costs)
+        # A run of passes ends before the next failure; the share answered is that of its last limit.
+        fails = np.append(np.flatnonzero(p > level), len(p))
+        last = fails[np.searchsorted(fails, np.arange(len(p)))] - 1
+        answered = np.append(np.where(p <= level, share[last], LITTLE * (1 - p)), 0)
+        total += answered[np.searchsorted(n_up_to(chain, rows, chain.limits), counts)]
+    good = np.flatnonzero(total >= NEARLY * total.max())
+    return counts[good[len(good) // 2]] / n
+
+
+def simulated(recorded: Rows, random: Any, n: int) -> Rows:
+    """Return n rows drawn from the recorded ones.
+
+    The label of a row is that of a neighbour in the order of expected costs, with the same answer.  Otherwise few recorded rows
+    without a mistake would make their limit look safe.
+    """
+    order = np.lexsort((recorded.cost, recorded.best))
+    _, start, inverse, size = np.unique(recorded.best[order], return_index=True, return_inverse=True, return_counts=True)
+    some = random.integers(0, len(order), n)
+    first, of_answer = start[inverse[some]], size[inverse[some]]
+    within = np.maximum(of_answer // NEIGHBOURS, 1)
+    near = np.clip(some + random.integers(-within, within + 1), first, first + of_answer - 1)
+    return Rows(recorded.best[order[some]], recorded.cost[order[some]], recorded.codes[order[near]])
+
+
+def passed(sequences: Sequence[NDArray], level: float) -> list[int]:
+    """Return how many tests of each sequence are passed.
+
+    Each sequence ends with its first p-value above its share of the level.  The shares are equal (Bonferroni), and a sequence that
+    is passed to its end leaves its share to the others (Holm 1979; Bretz et al. 2009).
+    """
+    found = [0] * len(sequences)
+    while True:
+        open_ones = [i for i, p in enumerate(sequences) if found[i] < len(p)]
+        before = list(found)
+        for i in open_ones:
+            fails = np.flatnonzero(sequences[i] > level / len(open_ones))
+            found[i] = int(fails[0]) if len(fails) else len(sequences[i])
+        if found == before or not any(found[i] == len(sequences[i]) for i in open_ones):
+            return found
