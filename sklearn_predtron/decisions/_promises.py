@@ -34,9 +34,10 @@ CONDITIONS = {
     "precision": ("label",),
     "recall": ("label",),
     "false_positive_rate": ("label",),
+    "predicted_rate": ("label",),
     "abstention_rate": ("label",),
 }
-NEEDS_LABEL = ("precision", "recall", "false_positive_rate")
+NEEDS_LABEL = ("precision", "recall", "false_positive_rate", "predicted_rate")
 
 
 @dataclass(frozen=True)
@@ -80,16 +81,17 @@ class AtMost(Promise):
 
     Parameters
     ----------
-    measure : {"risk", "precision", "recall", "false_positive_rate", "abstention_rate"}
+    measure : {"risk", "precision", "recall", "false_positive_rate", "predicted_rate", "abstention_rate"}
         "risk" is the mean loss of the answered rows, in units of `loss`; for the 0-1 loss it is the share of wrong answers.
         "precision" is the share of rows with the label among those predicted as such; "recall" the share of the rows with the
         label that are predicted as such, so that abstained rows count as not found; "false_positive_rate" the share of the
-        other rows that are predicted as the label; "abstention_rate" the share of rows that are not answered.
+        other rows that are predicted as the label; "predicted_rate" the share of all rows that are predicted as the label;
+        "abstention_rate" the share of rows that are not answered.
     bound : float
         The bound, above 0; below 1 except for "risk".
     label : label, default=None
-        The label of "precision", "recall" and "false_positive_rate".  For the other measures, the true label of the rows that
-        count; None counts all rows.
+        The label of "precision", "recall", "false_positive_rate" and "predicted_rate".  For the other measures, the true label
+        of the rows that count; None counts all rows.
     predicted : label, default=None
         For "risk", the predicted label of the rows that count; None counts all answered rows.
     group : str or number, default=None
@@ -99,6 +101,7 @@ class AtMost(Promise):
     --------
     AtLeast : Promises the other direction.
     Certificate : The result of testing promises.
+    ExpectedCost : Decisions of lowest cost within such bounds.
 
     Examples
     --------
@@ -117,7 +120,7 @@ class AtLeast(Promise):
 
     Parameters
     ----------
-    measure : {"risk", "precision", "recall", "false_positive_rate", "abstention_rate"}
+    measure : {"risk", "precision", "recall", "false_positive_rate", "predicted_rate", "abstention_rate"}
         As for `AtMost`.
     bound : float
         The bound, above 0; below 1 except for "risk".
@@ -263,7 +266,8 @@ def losses_of(promise: Coded, rows: Rows, costs: NDArray) -> tuple[NDArray, NDAr
         counts &= (label is None) | (codes == label)
         answered[counts], abstained[counts] = 0, 1
     else:
-        counts &= (codes == label) == (promise.measure == "recall")
+        if promise.measure != "predicted_rate":
+            counts &= (codes == label) == (promise.measure == "recall")
         answered[counts], abstained[counts] = (best == label)[counts], 0
     if promise.at_least:
         largest = promise.possible(costs).max()

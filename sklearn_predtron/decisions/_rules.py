@@ -15,6 +15,7 @@ from sklearn_predtron._support.names import refuse_class
 from sklearn_predtron._support.parts import Part, real_numbers
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._calibration import SMOOTHING
+from sklearn_predtron.decisions._promises import Promise
 from sklearn_predtron.losses.subset import SubsetLoss
 
 
@@ -80,10 +81,24 @@ class ExpectedCost(DecisionRule):
         probability of k classes is below smoothing / ((n + 2) (k - 1)), and none of k ranks below half of that.  Platt (1999)
         has 1, which is too large if few rows are costly.  If the map is fitted to few rows, n of them, the smoothing is
         1 + (20 / n)^2 times as large.
+    subject_to : list of AtMost and AtLeast, default=None
+        Bounds of measures, such as ``[AtLeast("recall", 0.9, label="ill")]``, for classes and ranks.  The costs of the decision
+        then contain multiples of the bounds, chosen such that held-out rows are within the bounds at the lowest cost.  For two
+        classes all thresholds are tried.
+    confidence : float, default=None
+        Confidence of a binomial test of each bound on the held-out rows, from 0.5 to below 1.  None takes the measures
+        themselves: on other rows they are beyond the bound about as often as not.
+
+    Raises
+    ------
+    ValueError
+        In `fit`, if no decision keeps all bounds on the held-out rows; the message has the nearest values.  A stream takes the
+        nearest decision.
 
     See Also
     --------
     Learned : The setting of the theorems.
+    AtLeast : A bound of a measure.
     sklearn_predtron.metrics.cost_scorer : Scores by the average cost per row.
 
     Examples
@@ -97,14 +112,47 @@ class ExpectedCost(DecisionRule):
     >>> model.predict_proba(X[1000:1002]).round(2)
     array([[0.06, 0.94],
            [0.61, 0.39]])
+
+    At the lowest cost that finds nine of ten rows of the second class:
+
+    >>> from sklearn.metrics import recall_score
+    >>> from sklearn_predtron.decisions import AtLeast, ExpectedCost
+    >>> decision = ExpectedCost(subject_to=[AtLeast("recall", 0.9, label=1)])
+    >>> for rule in ("expected_cost", decision):
+    ...     model = PredtronBinaryClassifier(decision=rule, random_state=0).fit(X[:1000], y[:1000])
+    ...     predicted = model.predict(X[1000:])
+    ...     print(round(recall_score(y[1000:], predicted), 2), round((predicted != y[1000:]).mean(), 2))
+    0.73 0.2
+    0.91 0.32
     """
 
     alias = "expected_cost"
     synonyms = ("bayes", "expected", "minimum_risk", "least_expected_cost", "cost")
-    _parameter_constraints: dict[str, list] = {"smoothing": [Interval(Real, 0, 1, closed="right")]}
+    _parameter_constraints: dict[str, list] = {
+        "smoothing": [Interval(Real, 0, 1, closed="right")],
+        "subject_to": [list, tuple, None],
+        "confidence": [Interval(Real, 0.5, 1, closed="left"), None],
+    }
 
-    def __init__(self, smoothing: float = SMOOTHING):
+    def __init__(
+        self,
+        smoothing: float = SMOOTHING,
+        *,
+        subject_to: Sequence[Promise] | None = None,
+        confidence: float | None = None,
+    ):
         self.smoothing = smoothing
+        self.subject_to = subject_to
+        self.confidence = confidence
+
+    def _validate_params(self) -> None:
+        """Raise ValueError if a parameter has an invalid value."""
+        super()._validate_params()
+        for one in self.subject_to or ():
+            if not isinstance(one, Promise):
+                raise ValueError(f"subject_to={shortened(self.subject_to)} must hold AtMost(...) and AtLeast(...) alone.")
+            if one.group is not None:
+                raise ValueError(f"subject_to has {one!r}; groups are for `certify`, and here accepted is group=None.")
 
 
 class Cut(DecisionRule):

@@ -119,6 +119,20 @@ class ClassCosts:
         assert self.reject is not None
         return coded(promises_of(self.reject.risk), self.classes, self.between, "reject.risk")
 
+    @property
+    def constraints(self) -> tuple[Coded, ...]:
+        """The bounds of the decision's measures, with numbers of labels; raise ValueError if they do not suit the classes."""
+        rule = self.rule
+        given = rule.subject_to if isinstance(rule, ExpectedCost) and rule.subject_to is not None else ()
+        if given and self.reject is not None and self.reject.cost is None:
+            raise ValueError(f"decision.subject_to does not go with {self.promise}; accepted are reject.cost and reject=None.")
+        for one in given:
+            if one.measure == "abstention_rate" and self.reject is None:
+                raise ValueError(
+                    f"decision.subject_to has {one!r}, and reject=None never abstains; accepted is reject=Reject(cost)."
+                )
+        return coded(given, self.classes, self.between, "decision.subject_to")
+
     @cached_property
     def table(self) -> NDArray:
         """L(sigma, y), as a table.

@@ -25,6 +25,7 @@ from sklearn_predtron.decisions._asked_scores import AskedScores
 from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded, losses_by_table
 from sklearn_predtron.decisions._calibration import Calibration
 from sklearn_predtron.decisions._certified import Certificate, Certified, certificate_of
+from sklearn_predtron.decisions._constraints import Constrained
 from sklearn_predtron.decisions._cut import CutAt, CutBy, measure_of_cut
 from sklearn_predtron.decisions._expected import LeastCost
 from sklearn_predtron.decisions._promises import NEVER, Promise, coded
@@ -127,13 +128,16 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         of: Any = OfTwoClasses() if k == 2 else OfClasses(k, ranked=not isinstance(self._unit_loss, ZeroOne))
         deciding = partial(self._deciding_costs, costs, labels, call_metadata)
         if isinstance(rule, ExpectedCost):
-            calibration = Calibration(of, rule.smoothing)
+            calibration, constraints = Calibration(of, rule.smoothing), costs.constraints
             if reject is not None and reject.rate is not None:
                 return Rated(calibration, deciding(costs.between), float(reject.rate), costs.weights)
             if reject is not None and reject.risk is not None:
                 promised, confidence = costs.promised, float(reject.confidence)
                 return Certified(calibration, costs.between, promised, confidence, costs.promise, costs.weights)
-            return LeastCost(calibration, deciding(costs.table), costs.weights)
+            table = deciding(costs.table)
+            if constraints:
+                return Constrained(calibration, table, constraints, rule.confidence, labels.classes, costs.weights)
+            return LeastCost(calibration, table, costs.weights)
         calibration = Calibration(of)
         if isinstance(rule, Cut):
             if measure is None:

@@ -277,6 +277,8 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         measure = self._measure_of_cut(rule) if isinstance(rule, Cut) else None
         if labels is None:
             return PLAIN
+        if isinstance(rule, ExpectedCost) and rule.subject_to:
+            raise ValueError(f"decision={rule!r}: subject_to is for classes and ranks; accepted is subject_to=None.")
         calibration = Calibration(OfLabels(), rule.smoothing) if isinstance(rule, ExpectedCost) else Calibration(OfLabels())
         if isinstance(rule, Cut):
             if measure is not None:

@@ -1,0 +1,299 @@
+"""Decisions of lowest cost whose measures stay within bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+from scipy.special import bdtr
+
+from sklearn_predtron._core.learner import Learner
+from sklearn_predtron.decisions._base import Decision, HeldOut
+from sklearn_predtron.decisions._expected import LeastCost
+from sklearn_predtron.decisions._maps import LARGEST_ODDS
+from sklearn_predtron.decisions._promises import Coded
+
+ROUNDING = 1e-9  # by which a measure may be beyond its bound
+MOST_STEPS = 60  # of the search for multipliers
+LARGEST = 1e3  # multiplier, relative to the largest cost
+PRECISION = 1e-6  # of the expected cost, relative to the largest cost
+MARGINS = (-0.05, 0.0, 0.05, 0.1, 0.2, 0.4)  # by which bounds are tightened, one after another
+SCALES = (0.0, *np.geomspace(0.02, 50, 300).tolist())  # of the multipliers
+INEXACT = np.e  # by which the test of losses that are not 0 or 1 is weaker (Bentkus 2004)
+
+
+class Outcome(NamedTuple):
+    """The cost of a rule on some rows, and the value of each measure."""
+
+    cost: float
+    values: tuple[float, ...]
+    kept: bool
+
+
+class Measured(NamedTuple):
+    """Rows, and the predictions that are possible for each.
+
+    Parameters
+    ----------
+    probabilities : ndarray of shape (n, k)
+        Probabilities of the classes.
+    codes : ndarray of shape (n,)
+        The numbers of the true classes.
+    weight : ndarray of shape (n,)
+        How often each row occurs.
+    costs : ndarray of shape (k, n_predictions)
+        costs[y, sigma] of predicting sigma for y; a last column may be that of a rejection.
+    """
+
+    probabilities: NDArray
+    codes: NDArray
+    weight: NDArray
+    costs: NDArray
+
+    def outcome(self, constraints: tuple[Coded, ...], predicted: NDArray, confidence: float | None) -> Outcome:
+        """Return the cost of predictions, the values of the measures, and whether they are within their bounds."""
+        cost = float(np.average(self.costs[self.codes, predicted], weights=self.weight))
+        parts = [self.sums(one, predicted) for one in constraints]
+        values = tuple(float(hits / total) if total > 0 else float("nan") for hits, total in parts)
+        kept = all(is_kept(one, *part, self.costs, confidence) for one, part in zip(constraints, parts, strict=True))
+        return Outcome(cost, values, kept)
+
+    def sums(self, constraint: Coded, predicted: NDArray) -> tuple[float, float]:
+        """Return the sums whose ratio is the measure of predictions."""
+        hits, scope = parts_of(constraint, self.costs)
+        at = self.codes, predicted
+        return float(self.weight @ hits[at]), float(self.weight @ scope[at])
+
+
+def parts_of(constraint: Coded, costs: NDArray) -> tuple[NDArray, NDArray]:
+    """Return two tables, each of shape (k, n_predictions): a measure is the ratio of their means over rows."""
+    (k, n), label = costs.shape, constraint.label
+    hits, scope = np.zeros((k, n)), np.zeros((k, n))
+    true = np.ones(k, bool) if label is None else np.arange(k) == label
+    if constraint.measure == "risk":
+        answers = slice(k) if constraint.predicted is None else constraint.predicted
+        scope[true, answers], hits[true, answers] = 1, costs[true, answers]
+    elif constraint.measure == "precision":
+        scope[:, label], hits[label, label] = 1, 1
+    elif constraint.measure == "abstention_rate":
+        scope[true], hits[true, k] = 1, 1
+    elif constraint.measure == "predicted_rate":
+        scope[:], hits[:, label] = 1, 1
+    else:
+        true = true if constraint.measure == "recall" else ~true
+        scope[true], hits[true, label] = 1, 1
+    return hits, scope
+
+
+def table_of(constraint: Coded, costs: NDArray, margin: float = 0.0) -> NDArray:
+    """Return a table whose mean over rows is at most 0 if the constraint, tightened by a margin, is met."""
+    hits, scope = parts_of(constraint, costs)
+    if constraint.at_least:
+        return (constraint.bound + margin) * scope - hits
+    return hits - (constraint.bound - margin) * scope
+
+
+def is_kept(constraint: Coded, hits: float, total: float, costs: NDArray, confidence: float | None) -> bool:
+    """Return whether a measure is within its bound; with a confidence, whether a binomial test shows it."""
+    if total == 0:
+        return confidence is None
+    if confidence is None:
+        beyond = constraint.bound * total - hits if constraint.at_least else hits - constraint.bound * total
+        return beyond <= ROUNDING * total
+    possible = constraint.possible(costs[:, : len(costs)])
+    largest = float(possible.max())
+    lost, bound = (largest * total - hits, largest - constraint.bound) if constraint.at_least else (hits, constraint.bound)
+    exact = bool(np.isin(possible, (0, largest)).all())
+    p = bdtr(np.ceil(lost / largest - ROUNDING), int(total), bound / largest) * (1 if exact else INEXACT)
+    return bool(p <= 1 - confidence)
+
+
+def best_of_two(rows: Measured, constraints: tuple[Coded, ...], confidence: float | None) -> tuple[NDArray, Outcome]:
+    """Return the costs of two classes whose threshold costs least of those that are within the bounds; all are tried."""
+    second = rows.probabilities[:, 1]
+    order = np.argsort(-second, kind="stable")
+    p, weight = second[order], rows.weight[order]
+    places = np.flatnonzero(np.append(True, np.append(p[1:] < p[:-1], True)))  # how many rows are predicted as the second class
+    cuts = np.concatenate([[1.0], (p[places[1:-1] - 1] + p[places[1:-1]]) / 2, [0.0]])
+
+    def mean_of(table: NDArray) -> NDArray:
+        """Return sums of a table's values over all rows, at each threshold."""
+        change = weight * (table[rows.codes, 1] - table[rows.codes, 0])[order]
+        return (weight @ table[rows.codes[order], 0]) + np.append(0, np.cumsum(change))[places]
+
+    cost = mean_of(rows.costs)
+    kept, worst = np.ones(len(places), bool), np.zeros(len(places))
+    for one in constraints:
+        hits, total = (mean_of(part) for part in parts_of(one, rows.costs))
+        kept &= [is_kept(one, *pair, rows.costs, confidence) for pair in zip(hits, total, strict=True)]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            beyond = (one.bound - hits / total) * (1 if one.at_least else -1)
+        worst = np.maximum(worst, np.where(total > 0, beyond, 0))
+    best = np.lexsort((cost, np.where(kept, 0, 1 + worst)))[0]
+    cut = cuts[best]
+    ratio = float(np.clip(cut / (1 - cut) if cut < 1 else LARGEST_ODDS, 1 / LARGEST_ODDS, LARGEST_ODDS))
+    return np.array([[0.0, ratio], [1.0, 0.0]]), rows.outcome(constraints, (second >= cut).astype(int), confidence)
+
+
+def best_of_many(rows: Measured, constraints: tuple[Coded, ...], confidence: float | None) -> tuple[NDArray, Outcome]:
+    """Return costs with multiples of the constraints' tables, whose decisions cost least of those that are within the bounds.
+
+    The multipliers are those of the rows' probabilities, and multiples of them.  Where all of these are beyond a bound, by the
+    rows' own labels, the bounds are tightened by a margin.
+    """
+    tables, found = [table_of(one, rows.costs) for one in constraints], []
+    for margin in MARGINS:
+        direction = multipliers(rows, [table_of(one, rows.costs, margin) for one in constraints])
+        for scale in SCALES if direction.any() else (0.0,):
+            costs = rows.costs + np.tensordot(scale * direction, tables, axes=1)
+            outcome = rows.outcome(constraints, (rows.probabilities @ costs).argmin(axis=1), confidence)
+            found.append((beyond_bounds(constraints, outcome), outcome.cost, len(found), costs, outcome))
+        best = min(found)
+        if margin >= 0 and best[-1].kept:
+            break
+    return best[-2:]
+
+
+def beyond_bounds(constraints: tuple[Coded, ...], outcome: Outcome) -> float:
+    """Return by how much measures are beyond their bounds at most; 0 if they are kept."""
+    if outcome.kept:
+        return 0.0
+    distances = [
+        one.bound - value if one.at_least else value - one.bound
+        for one, value in zip(constraints, outcome.values, strict=True)
+        if not np.isnan(value)
+    ]
+    return 1.0 + max(distances, default=0.0)
+
+
+def multipliers(rows: Measured, tables: list[NDArray]) -> NDArray:
+    """Return the multipliers of the tables: those that maximise the expected cost of the best predictions.
+
+    The dual function is concave and piecewise linear; each step maximises the lowest of its tangents so far (Kelley 1960).
+    """
+    share = rows.weight / rows.weight.sum()
+    costs, limits = (rows.probabilities @ table for table in (rows.costs, np.concatenate(tables, axis=1)))
+    limits = np.stack(np.split(limits, len(tables), axis=1))
+    largest = float(rows.costs.max())
+    tangents, heights, multiplier, best = [], [], np.zeros(len(tables)), (-np.inf, np.zeros(len(tables)))
+    for _ in range(MOST_STEPS):
+        expected = costs + np.tensordot(multiplier, limits, axes=1)
+        predicted = expected.argmin(axis=1)[:, None]
+        value = float(share @ np.take_along_axis(expected, predicted, axis=1)[:, 0])
+        slope = np.array([share @ np.take_along_axis(limit, predicted, axis=1)[:, 0] for limit in limits])
+        best = max(best, (value, multiplier), key=lambda one: one[0])
+        tangents.append(np.append(-slope, 1.0))
+        heights.append(value - slope @ multiplier)
+        objective = np.append(np.zeros(len(tables)), -1.0)
+        bounds = [(0, LARGEST * largest)] * len(tables) + [(None, None)]
+        step = linprog(objective, np.array(tangents), heights, bounds=bounds)
+        if not step.success or -step.fun - best[0] <= PRECISION * largest:
+            break
+        multiplier = step.x[:-1]
+    return best[1]
+
+
+class Constrained(LeastCost):
+    """Predict the label with the lowest expected cost, by costs that keep measures within bounds.
+
+    Parameters
+    ----------
+    calibration : Calibration
+        Calibrates probabilities.
+    costs : ndarray of shape (k, n_predictions)
+        As for `LeastCost`.
+    constraints : tuple of Coded
+        The bounds.
+    confidence : float or None
+        The confidence of a test of each bound on held-out rows; None takes the measures themselves.
+    classes : ndarray of shape (k,)
+        The labels, for errors.
+    weights : ndarray of shape (k,), default=None
+        As for `LeastCost`.
+    """
+
+    def __init__(
+        self,
+        calibration: Any,
+        costs: NDArray,
+        constraints: Iterable[Coded],
+        confidence: float | None,
+        classes: NDArray,
+        weights: NDArray | None = None,
+    ):
+        super().__init__(calibration, costs, weights)
+        self.constraints, self.confidence, self.classes = tuple(constraints), confidence, classes
+        self.terms = tuple(self.costs.ravel().tolist()), confidence, tuple(map(tuple, self.constraints))
+
+    def solved(self, rows: Measured) -> tuple[NDArray, Outcome]:
+        """Return the costs by which to decide, and their outcome on the rows."""
+        return (best_of_two if self.shifts else best_of_many)(rows, self.constraints, self.confidence)
+
+    def measured(self, problem: Any, held: HeldOut) -> Measured:
+        """Return held-out rows with their probabilities."""
+        of = self.calibration.of
+        probabilities = of.probabilities(held.map, of.scores(problem, held.scores))
+        weight = np.ones(len(held.values)) if held.weight is None else held.weight
+        return Measured(probabilities, held.values[:, 0].astype(np.intp), weight, self.costs)
+
+    def own_losses(self, problem: Any, held: HeldOut) -> NDArray:
+        """Return the costs of the predictions for held-out rows."""
+        rows = self.measured(problem, held)
+        predicted = LeastCost(self.calibration, self.solved(rows)[0]).predictions_for(problem, held)
+        return self.costs[rows.codes, predicted]
+
+    def after_fit(self, learner: Learner, held: HeldOut) -> dict[str, Any]:
+        """Return the map and the costs by which to decide.
+
+        Raise ValueError if no decision on the held-out rows is within the bounds.
+        """
+        fitted_decision = super().after_fit(learner, held)
+        moment, _, parameters = fitted_decision["map"]
+        rows = self.measured(learner.problem, held._replace(map=self.calibration.of.restored(parameters)))
+        costs, outcome = self.solved(rows)
+        if not outcome.kept:
+            raise ValueError(self.why_refused(outcome))
+        return {**fitted_decision, "constrained": (moment, *self.terms, tuple(costs.ravel().tolist()))}
+
+    def why_refused(self, outcome: Outcome) -> str:
+        """Return the message about bounds that no decision keeps."""
+        reached = [
+            f"{one.named(self.classes)!r} ({value:.3g})" for one, value in zip(self.constraints, outcome.values, strict=True)
+        ]
+        sure = "" if self.confidence is None else f", with confidence {self.confidence:g}"
+        return (
+            f"decision.subject_to: no decision on the held-out rows keeps all bounds{sure}; the nearest one has "
+            f"{', '.join(reached)}.  Accepted are bounds that the model can keep."
+        )
+
+    def now(self, learner: Learner, fitted_decision: Any) -> Decision:
+        """Return the decision by the present map and costs.
+
+        They are the fitted ones, until there are a tenth more rows.  In a stream, costs are those nearest to the bounds.
+        """
+        if learner.t == 0:
+            return super().now(learner, fitted_decision)
+        with learner.lock.reading():
+            found, (known, decision) = self.calibration.now(learner, fitted_decision).map, self._last
+            if known is not found:
+                decision = LeastCost(self.calibration, self.costs_now(learner, fitted_decision, found)).by(found)
+                self._last = found, decision
+        return decision
+
+    def costs_now(self, learner: Learner, fitted_decision: Any, found: Any) -> NDArray:
+        """Return the present costs by which to decide."""
+        observer: Any = learner.observer
+        saved = (fitted_decision or {}).get("constrained")
+        if saved is not None and (saved[0], *saved[1:4]) == (observer.marked_at, *self.terms):
+            return np.reshape(saved[4], self.costs.shape)
+        return observer.once(("constrained", repr(self.terms)), lambda: self.costs_of_record(learner, found))
+
+    def costs_of_record(self, learner: Learner, found: Any) -> NDArray:
+        """Return the costs by the rows up to the last mark."""
+        observer: Any = learner.observer
+        scores, values, weight = observer.well_learned()
+        held = HeldOut(scores.astype(np.float64), values, weight, np.arange(len(scores)), found)
+        return self.solved(self.measured(learner.problem, held))[0]

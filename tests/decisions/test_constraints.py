@@ -1,0 +1,220 @@
+"""Decisions of lowest cost within bounds of measures."""
+
+import itertools
+import pickle
+
+import numpy as np
+import pytest
+from cases import make_data
+from scipy.optimize import linprog
+from scipy.stats import binomtest
+from sklearn.datasets import make_classification
+from sklearn.metrics import precision_score, recall_score
+from sklearn.model_selection import GridSearchCV
+
+import sklearn_predtron
+from sklearn_predtron import (
+    PredtronBinaryClassifier,
+    PredtronClassifier,
+    PredtronMultilabelClassifier,
+    PredtronOrdinalClassifier,
+)
+from sklearn_predtron.decisions import AtLeast, AtMost, ExpectedCost
+from sklearn_predtron.decisions._constraints import Measured, best_of_many, best_of_two, multipliers, parts_of, table_of
+from sklearn_predtron.decisions._promises import Coded
+from sklearn_predtron.losses import Reject
+from tests.own_checks import frozen
+
+X, Y = make_classification(1200, class_sep=0.5, weights=[0.8], random_state=0)
+RECALL = [AtLeast("recall", 0.9, label=1)]
+
+
+def drawn(seed, n=40, k=2, reject=False, digits=2):
+    """Rows whose labels are drawn from their probabilities."""
+    random = np.random.default_rng(seed)
+    p = random.dirichlet(np.ones(k), n).round(digits)
+    p /= p.sum(axis=1, keepdims=True)
+    codes = (p.cumsum(axis=1) < random.random(n)[:, None]).sum(axis=1).clip(0, k - 1)
+    costs = random.integers(1, 5, (k, k)) * (1 - np.eye(k))
+    costs = np.column_stack([costs, np.full(k, 0.6)]) if reject else costs
+    return Measured(p, codes, random.integers(1, 3, n).astype(float), costs)
+
+
+def test_measures_are_those_of_scikit_learn():
+    rows = drawn(0, k=3, reject=True)
+    predicted = np.random.default_rng(1).integers(0, 4, 40)
+    named = {"y_true": rows.codes, "y_pred": predicted, "labels": [1], "average": None, "sample_weight": rows.weight}
+    others, weight = rows.codes != 1, rows.weight
+    answered = predicted < 3
+    expected = {
+        "recall": recall_score(**named)[0],
+        "precision": precision_score(**named)[0],
+        "false_positive_rate": np.average(predicted[others] == 1, weights=weight[others]),
+        "predicted_rate": np.average(predicted == 1, weights=weight),
+        "abstention_rate": np.average(predicted[~others] == 3, weights=weight[~others]),
+        "risk": np.average(rows.costs[1, predicted][answered & ~others], weights=weight[answered & ~others]),
+    }
+    for measure, value in expected.items():
+        for at_least in (False, True):
+            one = Coded(at_least, measure, 0.3, label=1)
+            hits, total = rows.sums(one, predicted)
+            assert hits / total == pytest.approx(value)
+            slack = weight @ table_of(one, rows.costs)[rows.codes, predicted]
+            assert (slack <= 0) == (value >= 0.3 if at_least else value <= 0.3)
+            assert parts_of(one, rows.costs)[0].shape == (3, 4)
+
+
+@pytest.mark.parametrize("confidence", [None, 0.9])
+@pytest.mark.parametrize(
+    "constraints",
+    [
+        (Coded(True, "recall", 0.8, label=1),),
+        (Coded(False, "false_positive_rate", 0.3, label=1),),
+        (Coded(False, "predicted_rate", 0.4, label=1), Coded(True, "precision", 0.5, label=1)),
+        (Coded(False, "risk", 0.6), Coded(True, "recall", 0.6, label=0)),
+    ],
+    ids=str,
+)
+def test_of_two_classes_no_threshold_costs_less(constraints, confidence):
+    for seed in range(20):
+        rows = drawn(seed)
+        costs, outcome = best_of_two(rows, constraints, confidence)
+        p = rows.probabilities[:, 1]
+        others = [rows.outcome(constraints, (p >= cut).astype(int), confidence) for cut in [*np.unique(p), 2.0]]
+        kept = [other.cost for other in others if other.kept]
+        assert outcome.kept == bool(kept)
+        if kept:
+            assert outcome.cost == pytest.approx(min(kept))
+        decided = (rows.probabilities @ costs).argmin(axis=1)
+        assert rows.outcome(constraints, decided, confidence) == outcome
+
+
+def test_a_confidence_is_that_of_a_binomial_test():
+    rows = drawn(3, n=200)._replace(weight=np.ones(200))
+    constraint = Coded(True, "recall", 0.7, label=1)
+    positives = int((rows.codes == 1).sum())
+    for cut in np.linspace(0, 1, 21):
+        predicted = (rows.probabilities[:, 1] >= cut).astype(int)
+        hits = int((predicted[rows.codes == 1] == 1).sum())
+        shown = binomtest(hits, positives, 0.7, "greater").pvalue <= 0.1
+        assert rows.outcome((constraint,), predicted, 0.9).kept == shown
+
+
+@pytest.mark.parametrize("reject", [False, True])
+def test_multipliers_are_those_of_the_linear_program(reject):
+    """Of decisions at random: the largest value of the dual is the lowest expected cost within the bounds."""
+    for seed in range(6):
+        rows = drawn(seed, n=25, k=3, reject=reject)
+        tables = [table_of(Coded(True, "recall", 0.6, label=2), rows.costs), table_of(Coded(False, "risk", 0.9), rows.costs)]
+        share = rows.weight / rows.weight.sum()
+        cost, *limits = ((share[:, None] * (rows.probabilities @ table)).ravel() for table in (rows.costs, *tables))
+        one_each = np.kron(np.eye(25), np.ones(rows.costs.shape[1]))
+        primal = linprog(cost, limits, np.zeros(2), one_each, np.ones(25))
+        found = rows.costs + np.tensordot(multipliers(rows, tables), tables, axes=1)
+        value = share @ (rows.probabilities @ found).min(axis=1)
+        if primal.success:
+            assert value == pytest.approx(primal.fun, abs=1e-4)
+
+
+def test_of_more_classes_no_multiplier_costs_much_less():
+    for seed in range(4):
+        rows = drawn(seed, n=3000, k=3, reject=seed % 2 == 1, digits=12)
+        constraints = (Coded(True, "recall", 0.8, label=2),)
+        costs, outcome = best_of_many(rows, constraints, None)
+        assert outcome.kept and outcome.values[0] >= 0.8
+        assert outcome == rows.outcome(constraints, (rows.probabilities @ costs).argmin(axis=1), None)
+        table = table_of(constraints[0], rows.costs)
+        others = [rows.costs + multiplier * table for multiplier in np.linspace(0, 30, 500)]
+        tried = [rows.outcome(constraints, (rows.probabilities @ other).argmin(axis=1), None) for other in others]
+        assert outcome.cost <= 1.03 * min(other.cost for other in tried if other.kept)
+
+
+def test_an_estimator_keeps_its_bounds_on_held_out_rows():
+    plain = PredtronBinaryClassifier(random_state=0).fit(X, Y)
+    model = PredtronBinaryClassifier(decision=ExpectedCost(subject_to=RECALL), random_state=0).fit(X, Y)
+    scores, labels, _, _ = model._model.learner.observer.marked()
+    second = scores[:, 0] - model.threshold_ > 0
+    assert 0.9 <= second[labels[:, 0] == 1].mean() < 0.95
+    assert recall_score(Y, model.predict(X)) > recall_score(Y, plain.predict(X)) + 0.05
+    assert set(model.held_out_loss_) and model.predict_proba(X).shape == (1200, 2)
+    np.testing.assert_array_equal(model.predict(X), model.decision_function(X) > 0)
+
+
+def test_bounds_that_cannot_be_kept_are_refused_and_nothing_is_changed():
+    bounds = [AtLeast("recall", 0.97, label=1), AtLeast("precision", 0.97, label=1)]
+    model = PredtronBinaryClassifier(random_state=0).fit(X, Y)
+    before = frozen(model)
+    model.set_params(decision=ExpectedCost(subject_to=bounds))
+    with pytest.raises(ValueError, match=r"^decision\.subject_to: no decision .* AtLeast\('recall', 0\.97, label=1\) \("):
+        model.fit(X, Y)
+    assert frozen(model.set_params(decision=None)) == before
+
+
+def test_more_classes_ranks_and_abstention():
+    Z, y = make_data(3, n=400, noise=2.0)
+    for kind in (PredtronClassifier, PredtronOrdinalClassifier):
+        decision = ExpectedCost(subject_to=[AtLeast("recall", 0.85, label=2), AtMost("abstention_rate", 0.15)])
+        plain = kind(reject=Reject(0.3, -1), random_state=0).fit(Z, y)
+        model = kind(reject=Reject(0.3, -1), decision=decision, random_state=0).fit(Z, y)
+        found, before = (one.predict(Z) for one in (model, plain))
+        assert (before == -1).mean() > 0.2 > (found == -1).mean() > 0
+        assert (found[y == 2] == 2).mean() > 0.8 > (before[y == 2] == 2).mean()
+
+
+def test_saved_changed_and_searched(tmp_path):
+    model = PredtronBinaryClassifier(decision=ExpectedCost(subject_to=RECALL, confidence=0.9), random_state=0).fit(X, Y)
+    model.save(tmp_path / "model")
+    for other in (pickle.loads(pickle.dumps(model)), sklearn_predtron.load(tmp_path / "model")):
+        np.testing.assert_array_equal(other.predict(X), model.predict(X))
+        np.testing.assert_array_equal(other.partial_fit(X, Y).predict(X), copied(model).partial_fit(X, Y).predict(X))
+    found = model.predict(X).mean()
+    model.set_params(decision__subject_to=[AtLeast("recall", 0.99, label=1)])
+    assert model.predict(X).mean() > found
+    decisions = [ExpectedCost(subject_to=[AtLeast("recall", bound, label=1)]) for bound in (0.6, 0.95)]
+    search = GridSearchCV(PredtronBinaryClassifier(random_state=0), {"decision": decisions}, scoring="recall", cv=2).fit(X, Y)
+    assert search.best_params_["decision"] is not None and search.best_score_ > 0.9
+
+
+def copied(model):
+    return pickle.loads(pickle.dumps(model))
+
+
+def test_a_stream_has_the_same_decisions_however_it_is_split():
+    decision, found = ExpectedCost(subject_to=[AtLeast("recall", 0.95, label=1)]), []
+    for size in (1, 8, 600):
+        model = PredtronBinaryClassifier(decision=decision)
+        for first in range(0, 600, size):
+            model.partial_fit(X[first : first + size], Y[first : first + size], classes=[0, 1])
+        found.append(model.predict(X))
+    for one, other in itertools.pairwise(found):
+        np.testing.assert_array_equal(one, other)
+    assert recall_score(Y[600:], found[0][600:]) > 0.85
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"decision": ExpectedCost(subject_to=["recall"])}, r"subject_to=\['recall'\] must hold AtMost"),
+        ({"decision": ExpectedCost(subject_to=RECALL[0])}, "The 'subject_to' parameter of ExpectedCost"),
+        ({"decision": ExpectedCost(subject_to=RECALL, confidence=1.0)}, "The 'confidence' parameter of ExpectedCost"),
+        (
+            {"decision": ExpectedCost(subject_to=[AtLeast("recall", 0.9, label=7)])},
+            r"decision\.subject_to names 7",
+        ),
+        ({"decision": ExpectedCost(subject_to=[AtLeast("recall", 0.9, label=1, group="a")])}, "groups are for `certify`"),
+        ({"decision": ExpectedCost(subject_to=[AtMost("abstention_rate", 0.1)])}, "reject=None never abstains"),
+        ({"decision": ExpectedCost(subject_to=RECALL), "reject": Reject(rate=0.1)}, r"does not go with reject\.rate=0\.1"),
+        ({"decision": ExpectedCost(subject_to=RECALL), "reject": Reject(risk=0.1)}, r"does not go with reject\.risk=0\.1"),
+    ],
+    ids=str,
+)
+def test_what_is_refused(parameters, message):
+    model = PredtronBinaryClassifier(**parameters)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, Y)
+    assert not model.__sklearn_is_fitted__()
+
+
+def test_sets_of_labels_refuse_bounds():
+    with pytest.raises(ValueError, match="subject_to is for classes and ranks"):
+        PredtronMultilabelClassifier(decision=ExpectedCost(subject_to=RECALL)).fit(X, np.column_stack([Y, 1 - Y]))
