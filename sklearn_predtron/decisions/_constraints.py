@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,9 +12,9 @@ from scipy.special import bdtr
 
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron.decisions._base import Decision, HeldOut
-from sklearn_predtron.decisions._expected import LeastCost
+from sklearn_predtron.decisions._expected import OfProbabilities
 from sklearn_predtron.decisions._maps import LARGEST_ODDS
-from sklearn_predtron.decisions._promises import Coded
+from sklearn_predtron.decisions._promises import Coded, Promise
 
 ROUNDING = 1e-9  # by which a measure may be beyond its bound
 MOST_STEPS = 60  # of the search for multipliers
@@ -144,7 +144,8 @@ def best_of_many(rows: Measured, constraints: tuple[Coded, ...], confidence: flo
     The multipliers are those of the rows' probabilities, and multiples of them.  Where all of these are beyond a bound, by the
     rows' own labels, the bounds are tightened by a margin.
     """
-    tables, found = [table_of(one, rows.costs) for one in constraints], []
+    tables = [table_of(one, rows.costs) for one in constraints]
+    found: list[tuple[float, float, int, NDArray, Outcome]] = []
     for margin in MARGINS:
         direction = multipliers(rows, [table_of(one, rows.costs, margin) for one in constraints])
         for scale in SCALES if direction.any() else (0.0,):
@@ -196,54 +197,47 @@ def multipliers(rows: Measured, tables: list[NDArray]) -> NDArray:
     return best[1]
 
 
-class Constrained(LeastCost):
-    """Predict the label with the lowest expected cost, by costs that keep measures within bounds.
+class Constrained(OfProbabilities):
+    """Predict at the lowest expected cost, by costs that keep measures within bounds.
 
     Parameters
     ----------
-    calibration : Calibration
-        Calibrates probabilities.
-    costs : ndarray of shape (k, n_predictions)
-        As for `LeastCost`.
-    constraints : tuple of Coded
-        The bounds.
+    base : LeastCost or LeastCostOfLabels
+        The decision without bounds.  It has a table of costs, or one for each label of a set.
+    bounds : sequence of (Promise, int, Coded)
+        Each bound, as it was given, the number of its table, and with the numbers of its labels.
     confidence : float or None
         The confidence of a test of each bound on held-out rows; None takes the measures themselves.
-    classes : ndarray of shape (k,)
-        The labels, for errors.
-    weights : ndarray of shape (k,), default=None
-        As for `LeastCost`.
     """
 
-    def __init__(
-        self,
-        calibration: Any,
-        costs: NDArray,
-        constraints: Iterable[Coded],
-        confidence: float | None,
-        classes: NDArray,
-        weights: NDArray | None = None,
-    ):
-        super().__init__(calibration, costs, weights)
-        self.constraints, self.confidence, self.classes = tuple(constraints), confidence, classes
-        self.terms = tuple(self.costs.ravel().tolist()), confidence, tuple(map(tuple, self.constraints))
+    def __init__(self, base: Any, bounds: Sequence[tuple[Promise, int, Coded]], confidence: float | None):
+        super().__init__(base.calibration)
+        self.base, self.confidence, self.shifts = base, confidence, base.shifts
+        self.weights = getattr(base, "weights", None)
+        self.given: dict[int, list[Promise]] = {}
+        self.bounds: dict[int, tuple[Coded, ...]] = {}
+        for promise, number, one in bounds:
+            self.given.setdefault(number, []).append(promise)
+            self.bounds[number] = (*self.bounds.get(number, ()), one)
+        costs = tuple(value for table in base.tables() for value in table.ravel().tolist())
+        self.terms = costs, confidence, tuple((number, tuple(one)) for number, own in self.bounds.items() for one in own)
 
-    def solved(self, rows: Measured) -> tuple[NDArray, Outcome]:
-        """Return the costs by which to decide, and their outcome on the rows."""
-        return (best_of_two if self.shifts else best_of_many)(rows, self.constraints, self.confidence)
-
-    def measured(self, problem: Any, held: HeldOut) -> Measured:
-        """Return held-out rows with their probabilities."""
-        of = self.calibration.of
+    def solved(self, problem: Any, held: HeldOut) -> tuple[list[NDArray], dict[int, Outcome]]:
+        """Return the tables of costs by which to decide, and the outcomes of those with bounds on held-out rows."""
+        of, tables, outcomes = self.calibration.of, self.base.tables(), {}
         probabilities = of.probabilities(held.map, of.scores(problem, held.scores))
         weight = np.ones(len(held.values)) if held.weight is None else held.weight
-        return Measured(probabilities, held.values[:, 0].astype(np.intp), weight, self.costs)
+        for number, bounds in self.bounds.items():
+            p, codes = self.base.column(number, probabilities, held.values)
+            rows = Measured(p, codes.astype(np.intp), weight, tables[number])
+            search = best_of_two if tables[number].shape == (2, 2) else best_of_many
+            tables[number], outcomes[number] = search(rows, bounds, self.confidence)
+        return tables, outcomes
 
     def own_losses(self, problem: Any, held: HeldOut) -> NDArray:
         """Return the costs of the predictions for held-out rows."""
-        rows = self.measured(problem, held)
-        predicted = LeastCost(self.calibration, self.solved(rows)[0]).predictions_for(problem, held)
-        return self.costs[rows.codes, predicted]
+        decided = self.base.with_tables(self.solved(problem, held)[0]).predictions_for(problem, held)
+        return self.base.losses_of(decided, held)
 
     def after_fit(self, learner: Learner, held: HeldOut) -> dict[str, Any]:
         """Return the map and the costs by which to decide.
@@ -252,16 +246,19 @@ class Constrained(LeastCost):
         """
         fitted_decision = super().after_fit(learner, held)
         moment, _, parameters = fitted_decision["map"]
-        rows = self.measured(learner.problem, held._replace(map=self.calibration.of.restored(parameters)))
-        costs, outcome = self.solved(rows)
-        if not outcome.kept:
-            raise ValueError(self.why_refused(outcome))
-        return {**fitted_decision, "constrained": (moment, *self.terms, tuple(costs.ravel().tolist()))}
+        tables, outcomes = self.solved(learner.problem, held._replace(map=self.calibration.of.restored(parameters)))
+        if not all(outcome.kept for outcome in outcomes.values()):
+            raise ValueError(self.why_refused(outcomes))
+        costs = tuple(value for table in tables for value in table.ravel().tolist())
+        return {**fitted_decision, "constrained": (moment, *self.terms, costs)}
 
-    def why_refused(self, outcome: Outcome) -> str:
+    def why_refused(self, outcomes: dict[int, Outcome]) -> str:
         """Return the message about bounds that no decision keeps."""
         reached = [
-            f"{one.named(self.classes)!r} ({value:.3g})" for one, value in zip(self.constraints, outcome.values, strict=True)
+            f"{promise!r} ({value:.3g})"
+            for number, outcome in outcomes.items()
+            for promise, value in zip(self.given[number], outcome.values, strict=True)
+            if not outcome.kept
         ]
         sure = "" if self.confidence is None else f", with confidence {self.confidence:g}"
         return (
@@ -279,21 +276,22 @@ class Constrained(LeastCost):
         with learner.lock.reading():
             found, (known, decision) = self.calibration.now(learner, fitted_decision).map, self._last
             if known is not found:
-                decision = LeastCost(self.calibration, self.costs_now(learner, fitted_decision, found)).by(found)
+                decision = self.base.with_tables(self.tables_now(learner, fitted_decision, found)).by(found)
                 self._last = found, decision
         return decision
 
-    def costs_now(self, learner: Learner, fitted_decision: Any, found: Any) -> NDArray:
-        """Return the present costs by which to decide."""
+    def tables_now(self, learner: Learner, fitted_decision: Any, found: Any) -> list[NDArray]:
+        """Return the present tables of costs by which to decide."""
         observer: Any = learner.observer
         saved = (fitted_decision or {}).get("constrained")
         if saved is not None and (saved[0], *saved[1:4]) == (observer.marked_at, *self.terms):
-            return np.reshape(saved[4], self.costs.shape)
-        return observer.once(("constrained", repr(self.terms)), lambda: self.costs_of_record(learner, found))
+            tables = self.base.tables()
+            return [np.reshape(part, tables[0].shape) for part in np.split(np.array(saved[4]), len(tables))]
+        return observer.once(("constrained", repr(self.terms)), lambda: self.tables_of_record(learner, found))
 
-    def costs_of_record(self, learner: Learner, found: Any) -> NDArray:
-        """Return the costs by the rows up to the last mark."""
+    def tables_of_record(self, learner: Learner, found: Any) -> list[NDArray]:
+        """Return the tables of costs by the rows up to the last mark."""
         observer: Any = learner.observer
         scores, values, weight = observer.well_learned()
         held = HeldOut(scores.astype(np.float64), values, weight, np.arange(len(scores)), found)
-        return self.solved(self.measured(learner.problem, held))[0]
+        return self.solved(learner.problem, held)[0]

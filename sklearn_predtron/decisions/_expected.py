@@ -84,9 +84,25 @@ class LeastCost(OfProbabilities):
         self.costs = np.ascontiguousarray(costs, dtype=np.float64)
         self.shifts = self.costs.shape == (2, 2)
 
+    def tables(self) -> list[NDArray]:
+        """Return the costs, as a list."""
+        return [self.costs]
+
+    def with_tables(self, tables: list[NDArray]) -> LeastCost:
+        """Return the decision by other costs."""
+        return LeastCost(self.calibration, tables[0], self.weights)
+
+    def column(self, number: int, probabilities: NDArray, values: NDArray) -> tuple[NDArray, NDArray]:
+        """Return the probabilities of the classes and the true ones, by number."""
+        return probabilities, values[:, 0]
+
+    def losses_of(self, predicted: NDArray, held: HeldOut) -> NDArray:
+        """Return the costs of predictions for held-out rows."""
+        return losses_by_table(self.costs, predicted, held.values)
+
     def own_losses(self, problem: Any, held: HeldOut) -> NDArray:
         """Return the costs of the predictions for held-out rows."""
-        return losses_by_table(self.costs, self.predictions_for(problem, held), held.values)
+        return self.losses_of(self.predictions_for(problem, held), held)
 
     def by(self, found: Any) -> Decision:
         """Return the cut, or the comparison of costs.
@@ -145,7 +161,26 @@ class LeastCostOfLabels(OfProbabilities):
 
         The predictions are those for held-out rows.
         """
-        predicted, true = self.predictions_for(problem, held).astype(bool), held.values.astype(bool)
+        return self.losses_of(self.predictions_for(problem, held), held)
+
+    def tables(self) -> list[NDArray]:
+        """Return a table of costs for each label."""
+        both = np.broadcast_arrays(np.atleast_1d(self.false), self.missed)
+        return [np.array([[0.0, false], [missed, 0.0]]) for false, missed in zip(*both, strict=True)]
+
+    def with_tables(self, tables: list[NDArray]) -> LeastCostOfLabels:
+        """Return the decision by other costs."""
+        false, missed = (np.array([table[place] for table in tables]) for place in ((0, 1), (1, 0)))
+        return LeastCostOfLabels(self.calibration, false, missed)
+
+    def column(self, number: int, probabilities: NDArray, values: NDArray) -> tuple[NDArray, NDArray]:
+        """Return the probabilities of a label being off and on, and the true values."""
+        on = probabilities[:, number]
+        return np.column_stack([1 - on, on]), values[:, number]
+
+    def losses_of(self, predicted: NDArray, held: HeldOut) -> NDArray:
+        """Return the costs of predictions for held-out rows."""
+        predicted, true = predicted.astype(bool), held.values.astype(bool)
         return np.where(true & ~predicted, self.missed, np.where(predicted & ~true, self.false, 0.0)).sum(axis=1)
 
     def by(self, found: Any) -> Decision:

@@ -82,9 +82,9 @@ class ExpectedCost(DecisionRule):
         has 1, which is too large if few rows are costly.  If the map is fitted to few rows, n of them, the smoothing is
         1 + (20 / n)^2 times as large.
     subject_to : list of AtMost and AtLeast, default=None
-        Bounds of measures, such as ``[AtLeast("recall", 0.9, label="ill")]``, for classes and ranks.  The costs of the decision
-        then contain multiples of the bounds, chosen such that held-out rows are within the bounds at the lowest cost.  For two
-        classes all thresholds are tried.
+        Bounds of measures, such as ``[AtLeast("recall", 0.9, label="ill")]``, for classes, ranks and each label of sets.  The
+        costs of the decision then contain multiples of the bounds, chosen such that held-out rows are within the bounds at the
+        lowest cost.  For two classes, and for a label, all thresholds are tried.
     confidence : float, default=None
         Confidence of a binomial test of each bound on the held-out rows, from 0.5 to below 1.  None takes the measures
         themselves: on other rows they are beyond the bound about as often as not.

@@ -194,11 +194,14 @@ def checked_tempered(value: Any, problem: Any) -> Any:
 
 def checked_constrained(value: Any, problem: Any) -> Any:
     """Return the moment, the costs, the confidence, the constraints, and the costs by which to decide."""
-    k = getattr(problem, "k", 0)
-    if not is_list(value, 5) or not all(map(is_list, (value[1], value[3]))) or len(value[1]) not in (k * k, k * (k + 1)):
+    k = getattr(problem, "k", 2)
+    tables = 1 if hasattr(problem, "k") else problem.d
+    if not is_list(value, 5) or not all(map(is_list, (value[1], value[3]))):
         raise ValueError(f"where constrained costs are expected there is {shown(value)}")
     n = len(value[1])
-    constraint = flag, text, between(LEAST, LARGEST), optional_class(k), optional_class(k), plain
+    if n not in (tables * k * k, k * (k + 1)):
+        raise ValueError(f"there are {n} costs of {k} classes")
+    constraint = whole(0, tables - 1), (flag, text, between(LEAST, LARGEST), optional_class(k), optional_class(k), plain)
     confidence = None if value[2] is None else between(LEAST, 1)(value[2])
     moment, costs, constraints, found = accept(
         (value[0], value[1], value[3], value[4]), (count, (real,) * n, (constraint,) * len(value[3]), (real,) * n)

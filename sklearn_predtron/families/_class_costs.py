@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron.decisions._promises import AtMost, Coded, coded
+from sklearn_predtron.decisions._promises import AtMost, Coded, Promise, coded
 from sklearn_predtron.decisions._rules import DecisionRule, ExpectedCost, Learned, decision_rule
 from sklearn_predtron.losses import CostTableLoss, costs_of, names_label, table_loss
 from sklearn_predtron.losses.reject import checked_reject, costs_by_class, label_of_reject, warn_if_never_paid
@@ -120,8 +120,8 @@ class ClassCosts:
         return coded(promises_of(self.reject.risk), self.classes, self.between, "reject.risk")
 
     @property
-    def constraints(self) -> tuple[Coded, ...]:
-        """The bounds of the decision's measures, with numbers of labels; raise ValueError if they do not suit the classes."""
+    def constraints(self) -> list[tuple[Promise, int, Coded]]:
+        """The bounds of measures, also with numbers of labels; raise ValueError if they do not suit the classes."""
         rule = self.rule
         given = rule.subject_to if isinstance(rule, ExpectedCost) and rule.subject_to is not None else ()
         if given and self.reject is not None and self.reject.cost is None:
@@ -131,7 +131,8 @@ class ClassCosts:
                 raise ValueError(
                     f"decision.subject_to has {one!r}, and reject=None never abstains; accepted is reject=Reject(cost)."
                 )
-        return coded(given, self.classes, self.between, "decision.subject_to")
+        found = coded(given, self.classes, self.between, "decision.subject_to")
+        return [(promise, 0, one) for promise, one in zip(given, found, strict=True)]
 
     @cached_property
     def table(self) -> NDArray:

@@ -135,9 +135,8 @@ class TableClassifier(ClassifierMixin, BasePredtron):
                 promised, confidence = costs.promised, float(reject.confidence)
                 return Certified(calibration, costs.between, promised, confidence, costs.promise, costs.weights)
             table = deciding(costs.table)
-            if constraints:
-                return Constrained(calibration, table, constraints, rule.confidence, labels.classes, costs.weights)
-            return LeastCost(calibration, table, costs.weights)
+            cheapest = LeastCost(calibration, table, costs.weights)
+            return Constrained(cheapest, constraints, rule.confidence) if constraints else cheapest
         calibration = Calibration(of)
         if isinstance(rule, Cut):
             if measure is None:
@@ -194,7 +193,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         if model is None or classes is not model.labels.classes:
             return self._class_costs(classes).weights
         decision = model.decision_of(self._decision)
-        return decision.weights if isinstance(decision, LeastCost) else None
+        return decision.weights if isinstance(decision, LeastCost | Constrained) else None
 
     def _read_linear(self, reader: LinearModelReader) -> tuple[Codec, Linear]:
         scores = reader.of_classes()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -20,8 +21,10 @@ from sklearn_predtron._support.parts import checked_build, resolve
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded
 from sklearn_predtron.decisions._calibration import Calibration
+from sklearn_predtron.decisions._constraints import Constrained
 from sklearn_predtron.decisions._cut import CutAt, CutBy, Measure, given_cuts, number_or_measure
 from sklearn_predtron.decisions._expected import BestOfTwo, LeastCostOfLabels, MostExpected, MostProbable
+from sklearn_predtron.decisions._promises import AtLeast, Coded, Promise
 from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule
 from sklearn_predtron.decisions._targets import OfLabels
 from sklearn_predtron.families._docstrings import documented
@@ -277,8 +280,6 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         measure = self._measure_of_cut(rule) if isinstance(rule, Cut) else None
         if labels is None:
             return PLAIN
-        if isinstance(rule, ExpectedCost) and rule.subject_to:
-            raise ValueError(f"decision={rule!r}: subject_to is for classes and ranks; accepted is subject_to=None.")
         calibration = Calibration(OfLabels(), rule.smoothing) if isinstance(rule, ExpectedCost) else Calibration(OfLabels())
         if isinstance(rule, Cut):
             if measure is not None:
@@ -294,7 +295,11 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
                 if call_metadata is None or costs[0] != costs[1]
                 else call_metadata.means(np.full((labels.n_labels, 2), costs[0]))
             )
-            return LeastCostOfLabels(calibration, *(costs if means is None else means.T[::-1]))
+            false, missed = costs if means is None else means.T[::-1]
+            if not isinstance(rule, ExpectedCost) or not rule.subject_to:
+                return LeastCostOfLabels(calibration, false, missed)
+            each = LeastCostOfLabels(calibration, *(np.broadcast_to(cost, labels.n_labels) for cost in (false, missed)))
+            return Constrained(each, bounds_of_labels(rule.subject_to, labels), rule.confidence)
         if isinstance(rule, ExpectedCost) and plug_in is None:
             raise ValueError(
                 f"decision={rule!r} does not go with loss={shortened(self.loss)}, which is no sum of costs of labels; accepted "
@@ -640,3 +645,20 @@ def counts(indicators: Any, y: Any) -> tuple[NDArray, ...]:
     predicted, true = indicators.astype(bool), y.astype(bool)
     a, n_predicted, n_true = (rows.sum(axis=1) for rows in (predicted * true, predicted, true))
     return a, n_predicted - a, n_true - a, y.shape[1] - n_predicted - n_true + a
+
+
+def bounds_of_labels(subject_to: Sequence[Promise], labels: Any) -> list[tuple[Promise, int, Coded]]:
+    """Return bounds of measures of single labels, with the number of each label; raise ValueError for others."""
+    names = list(range(labels.n_labels)) if labels.names is None else labels.names.tolist()
+    found = []
+    for one in subject_to:
+        if one.measure in ("risk", "abstention_rate"):
+            raise ValueError(
+                f"decision.subject_to has {one!r}; accepted of label sets are recall, precision, false_positive_rate and "
+                "predicted_rate of a label."
+            )
+        if one.label not in names:
+            raise ValueError(f"decision.subject_to names {one.label!r}, which is none of the labels {shortened(names)}.")
+        coded = Coded(isinstance(one, AtLeast), one.measure, float(one.bound), label=1)
+        found.append((one, names.index(one.label), coded))
+    return found

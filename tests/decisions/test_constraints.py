@@ -8,7 +8,7 @@ import pytest
 from cases import make_data
 from scipy.optimize import linprog
 from scipy.stats import binomtest
-from sklearn.datasets import make_classification
+from sklearn.datasets import make_classification, make_multilabel_classification
 from sklearn.metrics import precision_score, recall_score
 from sklearn.model_selection import GridSearchCV
 
@@ -215,6 +215,22 @@ def test_what_is_refused(parameters, message):
     assert not model.__sklearn_is_fitted__()
 
 
-def test_sets_of_labels_refuse_bounds():
-    with pytest.raises(ValueError, match="subject_to is for classes and ranks"):
-        PredtronMultilabelClassifier(decision=ExpectedCost(subject_to=RECALL)).fit(X, np.column_stack([Y, 1 - Y]))
+def test_labels_of_sets(tmp_path):
+    Z, sets = make_multilabel_classification(1500, n_classes=4, random_state=0)
+    bounds = [AtLeast("recall", 0.9, label=1), AtMost("predicted_rate", 0.2, label=3)]
+    fixed = {"max_iter": 10, "random_state": 0}
+    plain = PredtronMultilabelClassifier(decision="expected_cost", **fixed).fit(Z[:1000], sets[:1000])
+    model = PredtronMultilabelClassifier(decision=ExpectedCost(subject_to=bounds), **fixed).fit(Z[:1000], sets[:1000])
+    found, before = (one.predict(Z[1000:]) for one in (model, plain))
+    np.testing.assert_array_equal(found[:, [0, 2]], before[:, [0, 2]])
+    recall = recall_score(sets[1000:, 1], found[:, 1])
+    assert (
+        recall > 0.87 and recall > recall_score(sets[1000:, 1], before[:, 1]) and found[:, 3].mean() < 0.23 < before[:, 3].mean()
+    )
+    model.save(tmp_path / "model")
+    for other in (pickle.loads(pickle.dumps(model)), sklearn_predtron.load(tmp_path / "model")):
+        np.testing.assert_array_equal(other.predict(Z), model.predict(Z))
+    refused = {"accepted of label sets are recall": AtMost("risk", 0.1), "names 7": AtLeast("recall", 0.9, label=7)}
+    for message, wrong in refused.items():
+        with pytest.raises(ValueError, match=message):
+            PredtronMultilabelClassifier(decision=ExpectedCost(subject_to=[wrong])).fit(Z, sets)
