@@ -63,7 +63,7 @@ def test_the_snippets_of_the_first_page_run():
     from sklearn.datasets import make_multilabel_classification
 
     import sklearn_predtron
-    from sklearn_predtron import losses
+    from sklearn_predtron import decisions, losses
     from sklearn_predtron.datasets import make_ranking_queries, make_sequences
 
     X, tags = make_multilabel_classification(60, 5, n_classes=3, random_state=0)
@@ -80,7 +80,7 @@ def test_the_snippets_of_the_first_page_run():
         "labels": range(3),
     }
     block = re.search(r"<!-- snippets -->\n```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)[1]
-    names = {**vars(sklearn_predtron), **vars(losses), **given, **locals()}
+    names = {**vars(sklearn_predtron), **vars(losses), **vars(decisions), **given, **locals()}
     learned = []
     for line in block.splitlines():
         if line.startswith("Predtron"):
