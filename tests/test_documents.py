@@ -80,7 +80,8 @@ def test_the_snippets_of_the_first_page_run():
         "labels": range(3),
     }
     block = re.search(r"<!-- snippets -->\n```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)[1]
-    names = {**vars(sklearn_predtron), **vars(losses), **vars(decisions), **given, **locals()}
+    public = {name: getattr(module, name) for module in (sklearn_predtron, losses, decisions) for name in module.__all__}
+    names = {**public, **given, **locals()}
     learned = []
     for line in block.splitlines():
         if line.startswith("Predtron"):
