@@ -11,8 +11,8 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_predtron._support.numbers import LARGEST_LOSS
 from sklearn_predtron._support.one_line import one_line
-from sklearn_predtron._support.parts import LARGEST_LOSS
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.cli._data_files import DataFile, FileError, named
 from sklearn_predtron.cli._growing import counted

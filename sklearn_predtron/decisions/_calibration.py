@@ -11,7 +11,7 @@ from sklearn_predtron._core.learner import Learner, Observer
 from sklearn_predtron._core.problem import Problem
 from sklearn_predtron.decisions import _maps
 from sklearn_predtron.decisions._base import UNSEEN, Decision, HeldOut
-from sklearn_predtron.decisions._cut import score_of_second
+from sklearn_predtron.decisions._cut_at import score_of_second
 from sklearn_predtron.decisions._recent_scores import RecentScores
 from sklearn_predtron.decisions._score_histogram import PLACES, ScoreHistogram
 

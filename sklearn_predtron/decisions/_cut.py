@@ -1,6 +1,6 @@
-"""A cut of the scores.
+"""A cut of the scores that a measure chooses.
 
-It is where a measure of all rows together has the lowest loss, or at given numbers.
+The measure is of all rows together, and has its lowest loss at the cut.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from sklearn_predtron._core.learner import Learner, Observer
 from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._support.names import refuse_class
-from sklearn_predtron._support.parts import real_number, real_numbers
+from sklearn_predtron._support.numbers import real_number, real_numbers
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._base import UNSEEN, Decision, HeldOut
-from sklearn_predtron.decisions._score_histogram import PLACES, ClassScores, LabelScores, ScoreHistogram
+from sklearn_predtron.decisions._cut_at import CutAt, CutOfTwoClasses, OfEachLabel
+from sklearn_predtron.decisions._score_histogram import PLACES, ScoreHistogram
 from sklearn_predtron.losses.subset import AtK, BalancedError, FBeta, SubsetLoss
 
 Loss = Callable[..., NDArray]
@@ -35,73 +36,6 @@ class Measure(NamedTuple):
 
 
 OF_TWO_CLASSES = {"f1": Measure("f1", FBeta().of_counts), "balanced": Measure("balanced", BalancedError().of_counts)}
-
-
-class CutOfTwoClasses:
-    """One cut of the score of the second class.
-
-    With two classes this score is <v, t> / h.
-    """
-
-    histogram = ClassScores
-
-    def scores(self, problem: Problem, scores: NDArray) -> NDArray:
-        """Return the scores to cut (n_samples, n_cuts)."""
-        return score_of_second(problem, scores)
-
-    def shift(self, problem: Problem, cuts: NDArray) -> NDArray:
-        """Return the offsets for these cuts, of shape (d,).
-
-        They are subtracted from the scores t.
-        """
-        direction, unit = difference(problem)
-        return cuts[0] * unit * direction / (direction @ direction)
-
-
-class OfEachLabel:
-    """A cut for each score."""
-
-    histogram = LabelScores
-
-    def scores(self, problem: Problem, scores: NDArray) -> NDArray:
-        """Return the scores to cut (n_samples, n_cuts)."""
-        return scores
-
-    def shift(self, problem: Problem, cuts: NDArray) -> NDArray:
-        """Return the offsets for these cuts, of shape (d,).
-
-        They are subtracted from the scores t.
-        """
-        return cuts
-
-
-class CutAt(Decision):
-    """Cut the scores at given numbers.
-
-    Parameters
-    ----------
-    of : CutOfTwoClasses or OfEachLabel
-        The scores that are cut.
-    cuts : ndarray of shape (n_cuts,)
-        The cuts.
-    calibration : Calibration, default=None
-        Calibrates probabilities from the same scores.
-    """
-
-    shifts = True
-
-    def __init__(self, of: CutOfTwoClasses | OfEachLabel, cuts: NDArray, calibration: Any = None):
-        self.of, self.cuts, self.calibration = of, cuts, calibration
-        self.asks_for = None if calibration is None else UNSEEN
-        self._last: tuple[Any, Any] = (None, None)  # a problem, and the offsets of its scores
-
-    def shift(self, problem: Problem) -> NDArray:
-        """Return the offsets to subtract from the scores."""
-        known, shift = self._last
-        if known is not problem:
-            shift = self.of.shift(problem, self.cuts)
-            self._last = problem, shift
-        return shift
 
 
 class CutBy(Decision):
@@ -171,27 +105,6 @@ class CutBy(Decision):
         found = list(known[2])
         others = observer.n_scores() - len(found)  # labels since, as labels of which no row was seen
         return CutAt(self.of, np.array(found + [found[-1] if self.measure.pooled else 0.0] * others))
-
-
-def difference(problem: Any) -> tuple[NDArray, float]:
-    """Return the second score's direction and unit.
-
-    The direction v is that of its score less that of the first of two classes; the unit is h.
-    """
-    first, second = problem.decision(np.eye(problem.d))[:, :2].T
-    return second - first, 2.0 if problem.d == 1 else 1.0
-
-
-def score_of_second(problem: Any, scores: NDArray) -> NDArray:
-    """Return the score of the second of two classes.
-
-    It is of shape (n_samples, 1); the bits of a row do not depend on the others.
-    """
-    direction, unit = difference(problem)
-    total = scores[:, 0] * direction[0]
-    for j in range(1, problem.d):
-        total = total + scores[:, j] * direction[j]
-    return np.ascontiguousarray((total / unit)[:, None])
 
 
 def measure_of_cut(rule: Any, reject: Any, names: tuple[str, ...]) -> Measure | None:

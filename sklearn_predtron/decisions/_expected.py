@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron.decisions._base import PLAIN, UNSEEN, Decision, HeldOut, losses_by_table
 from sklearn_predtron.decisions._curves import least_expected, most_expected
-from sklearn_predtron.decisions._cut import CutAt, CutOfTwoClasses, OfEachLabel
+from sklearn_predtron.decisions._cut_at import CutAt, CutOfTwoClasses, OfEachLabel
 from sklearn_predtron.decisions._maps import LARGEST_ODDS
 
 Loss = Callable[..., NDArray]

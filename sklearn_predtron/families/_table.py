@@ -25,7 +25,8 @@ from sklearn_predtron.decisions._asked_scores import AskedScores
 from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded, losses_by_table
 from sklearn_predtron.decisions._calibration import Calibration, OfClasses, OfTwoClasses
 from sklearn_predtron.decisions._certified import Certificate, Certified
-from sklearn_predtron.decisions._cut import CutAt, CutBy, CutOfTwoClasses, measure_of_cut
+from sklearn_predtron.decisions._cut import CutBy, measure_of_cut
+from sklearn_predtron.decisions._cut_at import CutAt, CutOfTwoClasses
 from sklearn_predtron.decisions._expected import LeastCost
 from sklearn_predtron.decisions._rated import Rated
 from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost

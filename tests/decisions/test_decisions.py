@@ -12,7 +12,8 @@ from sklearn_predtron._core.lock import Lock
 from sklearn_predtron._core.problem import Codes
 from sklearn_predtron.decisions._abstain import AbstainBelow, AbstainByCode, AbstainByMargin, AbstainOnline, top_two
 from sklearn_predtron.decisions._base import PLAIN, PROGRESSIVE, UNSEEN, HeldOut
-from sklearn_predtron.decisions._cut import CutAt, CutBy, CutOfTwoClasses, Measure, OfEachLabel, best_cut_of_groups, best_cuts
+from sklearn_predtron.decisions._cut import CutBy, Measure, best_cut_of_groups, best_cuts
+from sklearn_predtron.decisions._cut_at import CutAt, CutOfTwoClasses, OfEachLabel
 from sklearn_predtron.decisions._margin_histogram import MarginHistogram
 from sklearn_predtron.decisions._score_histogram import PLACES, LabelScores
 from sklearn_predtron.problems._finite import FiniteProblem, OneHotProblem, SignProblem

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from sklearn_predtron import PredtronClassifier, PredtronMultilabelClassifier, PredtronRanker
 from sklearn_predtron.decisions._base import PLAIN, Decision
-from sklearn_predtron.decisions._cut import CutAt, OfEachLabel
+from sklearn_predtron.decisions._cut_at import CutAt, OfEachLabel
 from sklearn_predtron.families.estimator import model as fitted
 from sklearn_predtron.families.estimator.model import SAVED_AS, UNSAVED_FIELDS, Model
 from sklearn_predtron.norms import RKHS
