@@ -23,6 +23,7 @@ from sklearn_predtron._support.queries import GROUPS, Queries, with_ids
 from sklearn_predtron.decisions._base import PLAIN, UNSEEN, Decision, Decoded
 from sklearn_predtron.decisions._calibration import Calibration, OfColumn
 from sklearn_predtron.decisions._cut import best_cut, best_cut_of_groups
+from sklearn_predtron.decisions._cut_at import CutAt, OfEachLabel
 from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule, is_number
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families.estimator.attributes import learned
@@ -111,13 +112,10 @@ class FittedCut(Decision):
         self.on_rows = loss is not None
         self.asks_for = None if calibration is None else UNSEEN
 
-    def now(self, learner: Learner, fitted_decision: Any) -> FittedCut:
+    def now(self, learner: Learner, fitted_decision: Any) -> Decision:
         """Return the given or fitted cut."""
-        return FittedCut(None, given=(fitted_decision or {}).get("fitted") if self.given is None else self.given)
-
-    def shift(self, problem: Problem) -> NDArray | None:
-        """Return the cut, of shape (1,)."""
-        return None if self.given is None else np.array([self.given])
+        cut = (fitted_decision or {}).get("fitted") if self.given is None else self.given
+        return PLAIN if cut is None else CutAt(OfEachLabel(), np.array([cut]))
 
     def after_rows(self, scores: NDArray, batch: Any) -> dict[str, float]:
         """Return the cut with the lowest training loss."""

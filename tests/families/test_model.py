@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn_predtron import PredtronClassifier, PredtronMultilabelClassifier, PredtronRanker
 from sklearn_predtron.decisions._base import PLAIN, Decision
 from sklearn_predtron.decisions._cut_at import CutAt, OfEachLabel
-from sklearn_predtron.families.estimator import model as fitted
+from sklearn_predtron.families.estimator import scoring
 from sklearn_predtron.families.estimator.model import SAVED_AS, UNSAVED_FIELDS, Model
 from sklearn_predtron.norms import RKHS
 from sklearn_predtron.updates import Adaptive
@@ -45,7 +45,7 @@ def test_blocks_change_no_bit(form, block, monkeypatch):
         return sparse.csr_array(found)
 
     whole = model.scores(rows, cut), model.decoded(rows, cut)
-    monkeypatch.setattr(fitted, "BLOCK", block)
+    monkeypatch.setattr(scoring, "BLOCK", block)
     np.testing.assert_array_equal(model.scores(rows, cut), whole[0])
     np.testing.assert_array_equal(model.decoded(rows, cut), whole[1])
     found = model.decoded(rows, cut, pack)
@@ -68,7 +68,7 @@ def test_a_decision_is_asked_once_for_all_blocks(block, asks, once, monkeypatch)
             calls.append(settled)
             return self
 
-    monkeypatch.setattr(fitted, "BLOCK", block)
+    monkeypatch.setattr(scoring, "BLOCK", block)
     model = learned().but(fitted_decision="what was settled")
     for predict in (model.scores, model.decoded):
         predict(X, Asked())

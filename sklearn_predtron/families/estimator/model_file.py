@@ -22,7 +22,8 @@ from sklearn_predtron._support.array_file import KINDS, Arrays, OtherFileError, 
 from sklearn_predtron._support.one_line import one_line
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.version import __version__
-from sklearn_predtron.families.estimator.saving import check_format, check_sizes, state_of
+from sklearn_predtron.families.estimator.compiled_parts import check_format, check_sizes
+from sklearn_predtron.families.estimator.saving import state_of
 
 MAGIC = b"predtron model 1\n"
 PUBLIC = ("", ".callbacks", ".decisions", ".features", ".losses", ".norms", ".representations", ".updates")
