@@ -249,12 +249,12 @@ class MostExpected:
     """
 
     def __init__(self, hits: float, in_both: float, missed: float):
-        self.measure = hits, in_both, missed
+        self.hits, self.in_both, self.missed = hits, in_both, missed
 
     def sets(self, probabilities: NDArray) -> NDArray:
         """Return indicators, of shape (n, m)."""
         order = np.argsort(-probabilities, axis=1, kind="stable")
-        return firsts(order, most_expected(probabilities, order, *self.measure))
+        return firsts(order, most_expected(probabilities, order, self.hits, self.in_both, self.missed))
 
 
 class MostProbable:

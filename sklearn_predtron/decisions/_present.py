@@ -57,7 +57,7 @@ def numbers(value: Any) -> Any:
     return reals(len(value) if isinstance(value, np.ndarray) and value.ndim == 1 else 0)(value)
 
 
-COUNT = whole(0, 2**31)
+COUNT = whole(1, 2**31)
 READ: dict[Callable[[Any], Any], Callable[[Any], Any]] = {plain: decision_of}  # other fields are written as they are read
 OF_CLASSES: dict[str, Any] = {"k": COUNT, "ranked": flag}
 # The classes, and how each argument of their constructors, which is an attribute, too, is written and read.

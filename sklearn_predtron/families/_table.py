@@ -42,11 +42,13 @@ from sklearn_predtron.families.training.plan import ACCEPTED
 from sklearn_predtron.losses import CostTableLoss, Reject, ZeroOne, table_loss
 from sklearn_predtron.losses._by_row import costs_by_row, expected_costs
 from sklearn_predtron.losses.reject import checked_reject, label_of_reject, reject_code
+from sklearn_predtron.predictor._answers import scores_of_classes
 from sklearn_predtron.problems._finite import FiniteProblem
 from sklearn_predtron.representations import CodeRepresentation, table_representation
 
 if TYPE_CHECKING:
     from sklearn_predtron._support.types import Self
+    from sklearn_predtron.families.estimator.model import Model
 
 MARGINS: dict[str, type[AbstainByMargin]] = {"margin": AbstainByMargin, "online": AbstainOnline}
 
@@ -412,12 +414,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             For two classes the score of the second: t or -t if d = 1, otherwise the difference of the two.
         """
         model, decision = self._model_and_decision()
-        scores, k = model.scores(X, decision), len(model.labels.classes)
-        decoded = model.problem.decision(scores)[:, :k]
-        if k > 2:
-            return decoded
-        difference = decoded[:, 1] - decoded[:, 0]
-        return difference / 2 if scores.shape[1] == 1 else difference
+        return scores_of_classes(model.problem, model.scores(X, decision), len(model.labels.classes))
 
     def predict(self, X: Any, costs: Any = None) -> NDArray:
         """Predict the class, or abstain.
@@ -491,6 +488,10 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         """
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
+
+    def _for_predictor(self, model: Model) -> dict[str, Any] | None:
+        classes = model.labels.classes
+        return {"family": "classes", "k": len(classes), "labels": self._named(classes), **self._present_decisions(model)}
 
     def _named(self, classes: NDArray) -> NDArray:
         """Return the labels of predictions, by their numbers."""

@@ -10,9 +10,9 @@ from scipy import sparse
 from sklearn_predtron import PredtronClassifier, PredtronMultilabelClassifier, PredtronRanker
 from sklearn_predtron.decisions._base import PLAIN, Decision
 from sklearn_predtron.decisions._cut_at import CutAt, OfEachLabel
-from sklearn_predtron.families.estimator import scoring
 from sklearn_predtron.families.estimator.model import SAVED_AS, UNSAVED_FIELDS, Model
 from sklearn_predtron.norms import RKHS
+from sklearn_predtron.predictor import _scoring as scoring
 from sklearn_predtron.updates import Adaptive
 
 X = np.random.default_rng(0).standard_normal((100, 5))

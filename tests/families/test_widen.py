@@ -23,9 +23,9 @@ from sklearn_predtron import (
 )
 from sklearn_predtron.decisions import Cut
 from sklearn_predtron.decisions._cut import CutBy
-from sklearn_predtron.families.estimator import scoring
 from sklearn_predtron.losses import CostMatrix, Reject
 from sklearn_predtron.norms import L2, RKHS, Group, PNorm, Scaled, Trace
+from sklearn_predtron.predictor import _scoring as scoring
 from tests.inside import predicting_scores
 
 N, WIDTHS = 120, (5, 7, 40)  # rows, and what they have of features in turn

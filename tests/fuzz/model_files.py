@@ -17,8 +17,8 @@ from sklearn.base import clone
 
 import sklearn_predtron
 from sklearn_predtron._support.array_file import SUM, sum_of
-from sklearn_predtron.families.estimator.compiled_parts import compiled
 from sklearn_predtron.families.estimator.model_file import MAGIC, public_classes
+from sklearn_predtron.predictor._compiled_parts import compiled
 
 from .damage import bound_memory, damaged
 from .lessons import Lesson

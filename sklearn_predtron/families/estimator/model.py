@@ -21,14 +21,14 @@ from sklearn_predtron._support.parts import Part, resolve
 from sklearn_predtron._support.version import __version__
 from sklearn_predtron.decisions._base import PLAIN, Decision, HeldOut
 from sklearn_predtron.families.estimator import saving
-from sklearn_predtron.families.estimator.compiled_parts import FORMAT
-from sklearn_predtron.families.estimator.scoring import Scorer
 from sklearn_predtron.families.input.reading import Batch, Columns, check_finite, read_rows, warn_of_format, why_length_refused
 from sklearn_predtron.families.input.stream import Stream
 from sklearn_predtron.families.training.intervals import set_recording_interval
 from sklearn_predtron.losses._by_row import KnownCosts
 from sklearn_predtron.norms import Auto, Norm
 from sklearn_predtron.norms._sparse import SparseWeights
+from sklearn_predtron.predictor._compiled_parts import FORMAT
+from sklearn_predtron.predictor._scoring import Scorer
 
 UNSAVED_FIELDS = ("stream", "is_current", "cached_decision", "parameters")  # fields that are not saved
 

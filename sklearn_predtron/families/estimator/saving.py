@@ -14,14 +14,6 @@ from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.state import Captured, accept, reals
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._settled import checked_settled
-from sklearn_predtron.families.estimator.compiled_parts import (
-    BITS,
-    PART,
-    build_compiled,
-    check_format,
-    compiled,
-    resolve_references,
-)
 from sklearn_predtron.families.input.reading import Columns
 from sklearn_predtron.families.input.tables import FirstRows
 from sklearn_predtron.families.labels.classes import Classes, TwoClasses
@@ -33,6 +25,14 @@ from sklearn_predtron.families.labels.tokens import Tokens
 from sklearn_predtron.features import Auto, FeatureMap, PiecewiseLinear, RandomFourier
 from sklearn_predtron.losses._by_row import KnownCosts
 from sklearn_predtron.norms._kernel_functions import Kernel, PrecomputedSupport, Support
+from sklearn_predtron.predictor._compiled_parts import (
+    BITS,
+    PART,
+    build_compiled,
+    check_format,
+    compiled,
+    resolve_references,
+)
 
 CODECS = (Classes, TwoClasses, Ranks, Sets, LabelRelevances, DocumentRelevances, Tokens, AnyLabels)
 MAPS = (PiecewiseLinear, Auto, RandomFourier)

@@ -44,7 +44,7 @@ def compiled_for_predictions(name: str) -> type | None:
 @cache
 def compiled_modules() -> list[str]:
     """Return the names of the compiled modules of the package."""
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[1]
     suffix = EXTENSION_SUFFIXES[0]
     files = [path.relative_to(root.parent).as_posix() for path in sorted(root.rglob(f"*{suffix}"))]
     return [file.removesuffix(suffix).replace("/", ".") for file in files]
