@@ -79,7 +79,10 @@ class OfClasses(NamedTuple):
 
     def restored(self, parameters: Any) -> Any:
         """Return the map that was saved."""
-        return (_maps.RankMap if self.ranked else _maps.ClassMap)(*parameters)
+        if not self.ranked:
+            return _maps.ClassMap(*parameters)
+        *curves, classes = parameters
+        return _maps.RankMap(*curves, _maps.ClassMap(*classes))
 
     def probabilities(self, found: Any, scores: NDArray) -> NDArray:
         """Return the probabilities, of shape (n, k)."""

@@ -137,7 +137,7 @@ class RankMap(NamedTuple):
         above = np.minimum.accumulate(above, axis=1)
         n = len(above)
         at_least = np.hstack([np.ones((n, 1)), above, np.zeros((n, 1))])
-        return (at_least[:, :-1] - at_least[:, 1:] + ClassMap(*self.classes).probabilities(scores)) / 2
+        return (at_least[:, :-1] - at_least[:, 1:] + self.classes.probabilities(scores)) / 2
 
 
 def steps(decoded: NDArray) -> NDArray:

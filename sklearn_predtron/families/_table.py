@@ -491,7 +491,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
 
     def _for_predictor(self, model: Model) -> dict[str, Any] | None:
         classes = model.labels.classes
-        return {"family": "classes", "k": len(classes), "labels": self._named(classes), **self._present_decisions(model)}
+        return {"family": "classes", "classes": classes, "labels": self._named(classes), **self._present_decisions(model)}
 
     def _named(self, classes: NDArray) -> NDArray:
         """Return the labels of predictions, by their numbers."""

@@ -480,7 +480,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
     def _for_predictor(self, model: Model) -> dict[str, Any] | None:
         if is_at_k(model.loss):  # predictions depend on the other rows of a group
             return None
-        return {"family": "column", "labels": model.labels.classes, **self._present_decisions(model)}
+        return {"family": "column", "classes": model.labels.classes, **self._present_decisions(model)}
 
     def _problem_at_k(self, model: Model) -> Any:
         """Return a copy of the problem at k.

@@ -404,7 +404,7 @@ class PredtronSequenceTagger(BasePredtron):
     def _for_predictor(self, model: Model) -> dict[str, Any] | None:
         fitted = model.fitted_decision or {}
         several = bool(model.call_metadata)
-        return {"family": "sequences", "labels": model.labels.classes, "several": several, "tempered": fitted.get("tempered")}
+        return {"family": "sequences", "classes": model.labels.classes, "several": several, "tempered": fitted.get("tempered")}
 
     def predict_best(self, X: Any, sid: Any = None, *, n: int = 5) -> tuple[NDArray, NDArray]:
         """Predict the n best sequences of labels.

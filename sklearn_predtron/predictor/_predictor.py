@@ -90,6 +90,7 @@ def load(path: str | os.PathLike[str]) -> Predictor:
     with reading(path):
         about, arrays = read_file(path, MAGIC)
         values = Values(arrays)
+        values.forms["object"] = lambda number: OfTraining()
         answers = values.decoded(about.get("predictor"))
     if answers is None:
         raise ValueError(
@@ -393,7 +394,8 @@ class Answers:
         self.decision: Decision = decision_of(saved["decision"]) if "decision" in saved else PLAIN
         if saved.get("probabilities") is not None:
             self.calibrated = decision_of(saved["probabilities"])
-        self.labels = labels_of(saved["labels"]) if "labels" in saved else None
+        if "classes" in saved:
+            self.classes = labels_of(saved["classes"])
 
 
 class OfClasses(Answers):
@@ -401,10 +403,10 @@ class OfClasses(Answers):
 
     def __init__(self, learner: Learner, saved: dict[str, Any]) -> None:
         super().__init__(learner, saved)
-        self.classes = labels_of(saved["labels"])[: saved["k"]]
+        self.labels = labels_of(saved["labels"])
 
     def predict(self, scorer: Scorer) -> NDArray:
-        found: NDArray = self.labels[scorer.decoded(self.decision)]  # type: ignore[index]
+        found: NDArray = self.labels[scorer.decoded(self.decision)]
         return found
 
     def probabilities(self, scorer: Scorer) -> NDArray:
@@ -419,7 +421,7 @@ class OfColumn(OfClasses):
     """Two classes by the sign of one score."""
 
     def __init__(self, learner: Learner, saved: dict[str, Any]) -> None:
-        super().__init__(learner, {**saved, "k": 2})
+        super().__init__(learner, {**saved, "labels": saved["classes"]})
 
     def predict(self, scorer: Scorer) -> NDArray:
         return self.classes[(self.scores(scorer) > 0).astype(np.intp)]
@@ -433,7 +435,7 @@ class OfSets(Answers):
 
     def __init__(self, learner: Learner, saved: dict[str, Any]) -> None:
         super().__init__(learner, saved)
-        self.classes, self.one, self.dtype = labels_of(saved["classes"]), bool(saved["one"]), np.dtype(saved["dtype"])
+        self.one, self.dtype = bool(saved["one"]), np.dtype(saved["dtype"])
         if self.dtype.kind not in "iufb":
             raise ValueError(f"it has sets of the type {self.dtype}")
 
@@ -473,7 +475,7 @@ class OfSequences(Answers):
 
     def __init__(self, learner: Learner, saved: dict[str, Any]) -> None:
         super().__init__(learner, saved)
-        self.classes, self.several = self.labels, bool(saved["several"])
+        self.several = bool(saved["several"])
         self.transitions = learner.read(lambda weights: weights.transitions(True))
         if saved["tempered"] is not None:
             temperature, biases = saved["tempered"]
@@ -517,6 +519,16 @@ def labels_of(saved: Any) -> NDArray:
 
 
 # -------------------------------------------------------------------------------------------------------------------- files
+
+
+class OfTraining:
+    """Stands for a loss or a representation of rankings, which only training asks."""
+
+    def table(self, m: int) -> NDArray:
+        """Return values of positions, which no prediction depends on."""
+        return np.arange(m, 0, -1.0)
+
+    discount_table = table
 
 
 def read_model(values: Values, saved: Any) -> tuple[Learner, Columns]:
