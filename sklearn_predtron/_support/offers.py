@@ -1,4 +1,4 @@
-"""What updates need of problems, losses and representations."""
+"""Names of the attributes that updates need, for messages."""
 
 # Attributes that an update needs, by their names in messages.  Problems, losses or representations have them.
 RANKINGS = "rankings by one score an item (PredtronRanker, PredtronLabelRanker)"

@@ -81,8 +81,8 @@ class OfClasses(NamedTuple):
         """Return the map that was saved."""
         if not self.ranked:
             return _maps.ClassMap(*parameters)
-        *curves, classes = parameters
-        return _maps.RankMap(*curves, _maps.ClassMap(*classes))
+        scale, curves, limits, classes = parameters
+        return _maps.RankMap(scale, curves, limits, _maps.ClassMap(*classes))
 
     def probabilities(self, found: Any, scores: NDArray) -> NDArray:
         """Return the probabilities, of shape (n, k)."""

@@ -1,6 +1,6 @@
 """The decision of one moment as plain values.
 
-Model files keep it for predictions: to make it anew takes the parameters, and the map of a stream takes SciPy.
+Model files keep it for predictions.  Building it again would take the parameters and, for the map of a stream, SciPy.
 """
 
 from __future__ import annotations

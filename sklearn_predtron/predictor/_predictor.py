@@ -35,13 +35,13 @@ from sklearn_predtron.predictor._compiled_parts import (
 from sklearn_predtron.predictor._file_values import MAGIC, Values, checked_path, reading
 from sklearn_predtron.predictor._scoring import Scorer
 
-__all__ = ["Predictor", "load"]
+__all__ = ["ModelPredictor", "load"]
 
 ROW_MAPS: dict[str, Any] = {"PiecewiseLinear": PiecewiseMap, "Auto": PiecewiseMap, "RandomFourier": FourierMap}
 ACCEPTED = "an array of shape (n, {p}), a tuple (data, indices, indptr) of CSR rows, or a dict of columns"
 
 
-def load(path: str | os.PathLike[str]) -> Predictor:
+def load(path: str | os.PathLike[str]) -> ModelPredictor:
     """Load the predictor of an estimator from a file that its method `save` wrote.
 
     The file is data: loading it runs no code of it.  The predictions are, to the last bit, those of the estimator.
@@ -53,7 +53,7 @@ def load(path: str | os.PathLike[str]) -> Predictor:
 
     Returns
     -------
-    Predictor
+    ModelPredictor
         The predictor.
 
     Raises
@@ -100,10 +100,10 @@ def load(path: str | os.PathLike[str]) -> Predictor:
     with reading(path), np.errstate(all="ignore"):
         entry = about["objects"][about["estimator"]["object"]]
         learner, columns = read_model(values, entry["state"]["_model"])
-        return Predictor(entry["class"], learner, columns, answers)
+        return ModelPredictor(entry["class"], learner, columns, answers)
 
 
-class Columns(NamedTuple):
+class RowColumns(NamedTuple):
     """The columns of the rows, and the map of their features."""
 
     n: int
@@ -112,7 +112,7 @@ class Columns(NamedTuple):
     table: MappedTable | None
 
 
-class Predictor:
+class ModelPredictor:
     """A fitted estimator that only predicts.
 
     `load` makes it from a file.  Rows have one of these forms:
@@ -154,7 +154,7 @@ class Predictor:
     array([False,  True])
     """
 
-    def __init__(self, name: str, learner: Learner, columns: Columns, answers: dict[str, Any]) -> None:
+    def __init__(self, name: str, learner: Learner, columns: RowColumns, answers: dict[str, Any]) -> None:
         self._name, self._learner, self._columns = name, learner, columns
         family = answers["family"]
         if family not in FAMILIES:
@@ -236,7 +236,7 @@ class Predictor:
             raise AttributeError(f"the {self._name} was saved without {what}.")
         rows = self._rows(X)
         scorer = Scorer(self._learner, None, rows, lambda: check_finite(rows))
-        if isinstance(self._answers, OfSequences):
+        if isinstance(self._answers, SequenceAnswers):
             return answer(scorer, self._answers.sequences(sid, rows.n))
         if sid is not None:
             raise ValueError(f"sid={shortened(sid)} is for taggers, and this is the predictor of a {self._name}.")
@@ -248,7 +248,7 @@ class Predictor:
         if isinstance(X, tuple):
             return self._csr_rows(X)
         if isinstance(X, Mapping):
-            table = NamedColumns(X, columns.names)
+            table = ColumnDict(X, columns.names)
             return dense_rows(table.matrix()) if columns.table is None else columns.table.rows(table)
         try:
             given = np.asarray(X)
@@ -300,8 +300,8 @@ def check_finite(rows: Rows) -> None:
 # ------------------------------------------------------------------------------------------------------------------- tables
 
 
-class NamedColumns:
-    """Columns by name, in the order of the columns that the model was fitted on."""
+class ColumnDict:
+    """RowColumns by name, in the order of the columns that the model was fitted on."""
 
     def __init__(self, X: Mapping[Any, Any], names: list[str] | None) -> None:
         if names is None:
@@ -376,7 +376,7 @@ class MappedTable:
 
 
 class Answers:
-    """What the family of an estimator makes of scores.
+    """Answers of a family of estimators, given scores.
 
     Parameters
     ----------
@@ -398,7 +398,7 @@ class Answers:
             self.classes = labels_of(saved["classes"])
 
 
-class OfClasses(Answers):
+class ClassAnswers(Answers):
     """Classes, and a label of abstention behind them if there is one."""
 
     def __init__(self, learner: Learner, saved: dict[str, Any]) -> None:
@@ -417,7 +417,7 @@ class OfClasses(Answers):
         return scores_of_classes(self.problem, scorer.scores(self.decision), len(self.classes))
 
 
-class OfColumn(OfClasses):
+class ColumnAnswers(ClassAnswers):
     """Two classes by the sign of one score."""
 
     def __init__(self, learner: Learner, saved: dict[str, Any]) -> None:
@@ -430,7 +430,7 @@ class OfColumn(OfClasses):
         return scorer.scores(self.decision)[:, 0]
 
 
-class OfSets(Answers):
+class SetAnswers(Answers):
     """Sets of labels."""
 
     def __init__(self, learner: Learner, saved: dict[str, Any]) -> None:
@@ -452,14 +452,14 @@ class OfSets(Answers):
         return found[:, 0] if self.one else found
 
 
-class OfDocuments(Answers):
+class DocumentAnswers(Answers):
     """Scores of documents."""
 
     def predict(self, scorer: Scorer) -> NDArray:
         return scorer.scores()[:, 0]
 
 
-class OfRankings(Answers):
+class RankingAnswers(Answers):
     """Rankings of labels."""
 
     def predict(self, scorer: Scorer) -> NDArray:
@@ -470,7 +470,7 @@ class OfRankings(Answers):
         return found
 
 
-class OfSequences(Answers):
+class SequenceAnswers(Answers):
     """Labels of the tokens of sequences."""
 
     def __init__(self, learner: Learner, saved: dict[str, Any]) -> None:
@@ -502,12 +502,12 @@ class OfSequences(Answers):
 
 
 FAMILIES: dict[str, type[Answers]] = {
-    "classes": OfClasses,
-    "column": OfColumn,
-    "sets": OfSets,
-    "documents": OfDocuments,
-    "rankings": OfRankings,
-    "sequences": OfSequences,
+    "classes": ClassAnswers,
+    "column": ColumnAnswers,
+    "sets": SetAnswers,
+    "documents": DocumentAnswers,
+    "rankings": RankingAnswers,
+    "sequences": SequenceAnswers,
 }
 
 
@@ -531,7 +531,7 @@ class OfTraining:
     discount_table = table
 
 
-def read_model(values: Values, saved: Any) -> tuple[Learner, Columns]:
+def read_model(values: Values, saved: Any) -> tuple[Learner, RowColumns]:
     """Return the learner and the columns of a saved model, given as JSON.
 
     Other parts of it are not built: they are for training.
@@ -558,7 +558,7 @@ def read_model(values: Values, saved: Any) -> tuple[Learner, Columns]:
     known = (n, n) if table is None else (table.row_map.p, table.row_map.width)
     if known != (n, learner.weights.n_features):
         raise ValueError("its weights are of other columns")
-    return learner, Columns(n, None if names is None else list(names), first, table)
+    return learner, RowColumns(n, None if names is None else list(names), first, table)
 
 
 def fields_of(saved: Any) -> dict[str, Any]:

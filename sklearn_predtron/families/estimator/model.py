@@ -27,7 +27,7 @@ from sklearn_predtron.families.training.intervals import set_recording_interval
 from sklearn_predtron.losses._by_row import KnownCosts
 from sklearn_predtron.norms import Auto, Norm
 from sklearn_predtron.norms._sparse import SparseWeights
-from sklearn_predtron.predictor._compiled_parts import FORMAT
+from sklearn_predtron.predictor._compiled_parts import FORMAT, compiled
 from sklearn_predtron.predictor._scoring import Scorer
 
 UNSAVED_FIELDS = ("stream", "is_current", "cached_decision", "parameters")  # fields that are not saved
@@ -346,7 +346,7 @@ class Model:
         It consists of the format, and plain names, numbers and arrays.
         """
         self.learner.read(lambda weights: None)  # completes updates that an interrupt has left undone, which the section cannot
-        saving.compiled()  # imports modules the first time, which would take too long inside the section
+        compiled()  # imports modules the first time, which would take too long inside the section
         with self.learner.lock.reading():
             kept = {
                 SAVED_AS.get(entry.name, entry.name): getattr(self, entry.name)
