@@ -826,7 +826,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         return True
 
     def _for_predictor(self, model: Model) -> dict[str, Any] | None:
-        """Return what a predictor needs besides the model.
+        """Return the values that a predictor needs besides the model.
 
         None if there is no predictor for the family, or for its present parameters.
         """

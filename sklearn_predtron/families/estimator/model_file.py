@@ -82,7 +82,7 @@ def one_moment(model: Any) -> Iterator[None]:
 
 
 def for_predictor(estimator: Any) -> dict[str, Any] | None:
-    """Return what a predictor needs besides the model.
+    """Return the values that a predictor needs besides the model.
 
     None if the estimator has no predictor: before its first rows, with a kernel, or if it cannot predict at present.
     """
