@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
+from sklearn_predtron._core.sparse_type import issparse
 from sklearn_predtron.cli._console import emit
 from sklearn_predtron.cli._data_files import STANDARD, named
 
@@ -69,8 +69,8 @@ def format_predictions(predicted: Any, labels: NDArray | None) -> Iterator[str]:
     if labels is None:
         yield from (f"{format_label(label)}\n" for label in predicted)
         return
-    sets = sparse.csr_array(predicted)
-    for on in np.split(sets.indices, sets.indptr[1:-1]):
+    sets = np.split(predicted.indices, predicted.indptr[1:-1]) if issparse(predicted) else map(np.flatnonzero, predicted)
+    for on in sets:
         yield ",".join(map(format_label, labels[on])) + "\n"
 
 

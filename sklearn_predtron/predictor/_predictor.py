@@ -37,6 +37,8 @@ from sklearn_predtron.predictor._scoring import Scorer
 
 __all__ = ["ModelPredictor", "load"]
 
+OF_FILES = ("svmlight_", "file_format_")  # how the names of attributes begin that the command line gives to estimators
+
 ROW_MAPS: dict[str, Any] = {"PiecewiseLinear": PiecewiseMap, "Auto": PiecewiseMap, "RandomFourier": FourierMap}
 ACCEPTED = "an array of shape (n, {p}), a tuple (data, indices, indptr) of CSR rows, or a dict of columns"
 
@@ -100,7 +102,11 @@ def load(path: str | os.PathLike[str]) -> ModelPredictor:
     with reading(path), np.errstate(all="ignore"):
         entry = about["objects"][about["estimator"]["object"]]
         learner, columns = read_model(values, entry["state"]["_model"])
-        return ModelPredictor(entry["class"], learner, columns, answers)
+        found = ModelPredictor(entry["class"], learner, columns, answers)
+        found.file_attributes = {
+            name: values.decoded(value) for name, value in entry["state"].items() if name.startswith(OF_FILES)
+        }
+        return found
 
 
 class RowColumns(NamedTuple):
@@ -153,6 +159,8 @@ class ModelPredictor:
     >>> loaded.predict({"size": [3, 55], "colour": ["red", "blue"]})
     array([False,  True])
     """
+
+    file_attributes: dict[str, Any] = {}
 
     def __init__(self, name: str, learner: Learner, columns: RowColumns, answers: dict[str, Any]) -> None:
         self._name, self._learner, self._columns = name, learner, columns
@@ -364,6 +372,11 @@ class MappedTable:
         known = self.row_map.description.n_categories.tolist() if kind != "RandomFourier" else [0] * len(sizes)
         if sizes != known:
             raise ValueError("a map has other categories than its columns")
+
+    @property
+    def of_numbers(self) -> bool:
+        """Whether no column has categories."""
+        return all(known is None for known in self.categories)
 
     def rows(self, table: Any) -> Rows:
         """Return the rows of a table's features."""
