@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron._core.sparse_type import issparse
 from sklearn_predtron.cli._console import emit
 from sklearn_predtron.cli._data_files import STANDARD, named
 
@@ -69,8 +68,8 @@ def format_predictions(predicted: Any, labels: NDArray | None) -> Iterator[str]:
     if labels is None:
         yield from (f"{format_label(label)}\n" for label in predicted)
         return
-    sets = np.split(predicted.indices, predicted.indptr[1:-1]) if issparse(predicted) else map(np.flatnonzero, predicted)
-    for on in sets:
+    dense = isinstance(predicted, np.ndarray)
+    for on in map(np.flatnonzero, predicted) if dense else np.split(predicted.indices, predicted.indptr[1:-1]):
         yield ",".join(map(format_label, labels[on])) + "\n"
 
 
