@@ -48,7 +48,6 @@ from sklearn_predtron.representations import CodeRepresentation, table_represent
 
 if TYPE_CHECKING:
     from sklearn_predtron._support.types import Self
-    from sklearn_predtron.families.estimator.model import Model
 
 MARGINS: dict[str, type[AbstainByMargin]] = {"margin": AbstainByMargin, "online": AbstainOnline}
 
@@ -488,10 +487,6 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         """
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
-
-    def _for_predictor(self, model: Model) -> dict[str, Any] | None:
-        classes = model.labels.classes
-        return {"family": "classes", "classes": classes, "labels": self._named(classes), **self._present_decisions(model)}
 
     def _named(self, classes: NDArray) -> NDArray:
         """Return the labels of predictions, by their numbers."""

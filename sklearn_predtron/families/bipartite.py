@@ -477,11 +477,6 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         scores = model.scores(X, decision)[:, 0]
         return model.labels.classes[self._positive(model, scores, self._reader().blocks(groups, len(scores)))]
 
-    def _for_predictor(self, model: Model) -> dict[str, Any] | None:
-        if is_at_k(model.loss):  # predictions depend on the other rows of a group
-            return None
-        return {"family": "column", "classes": model.labels.classes, **self._present_decisions(model)}
-
     def _problem_at_k(self, model: Model) -> Any:
         """Return a copy of the problem at k.
 

@@ -270,9 +270,6 @@ class PredtronLabelRanker(BasePredtron):
         """
         return positions_of(self.decision_function(X))
 
-    def _for_predictor(self, model: Model) -> dict[str, Any] | None:
-        return {"family": "rankings"}
-
     def sample_loss(self, X: Any, y: Any) -> NDArray:
         """Compute the estimator's own loss L(sigma, y) of each row.
 

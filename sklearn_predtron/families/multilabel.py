@@ -47,7 +47,6 @@ from sklearn_predtron.updates import Update
 
 if TYPE_CHECKING:
     from sklearn_predtron._support.types import Self
-    from sklearn_predtron.families.estimator.model import Model
 
 __all__ = ["PredtronMultilabelClassifier"]
 
@@ -433,16 +432,6 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         if costs is not None:
             return model.labels.decode(model.labels.pack(self._sets_by_costs(model, X, costs)[0]))
         return model.labels.decode(model.decoded(X, decision, model.labels.pack))
-
-    def _for_predictor(self, model: Model) -> dict[str, Any] | None:
-        labels: Any = model.labels
-        return {
-            "family": "sets",
-            "dtype": labels.dtype,
-            "classes": labels.classes,
-            "one": labels.two is not None,
-            **self._present_decisions(model),
-        }
 
     def _sets_by_costs(self, model: Any, X: Any, costs: Any) -> tuple[NDArray, NDArray]:
         """Return the sets of least expected cost.

@@ -325,9 +325,6 @@ class PredtronRanker(BasePredtron):
         """
         return self._fitted_model().scores(split_ids(X, None, QID)[0])[:, 0]
 
-    def _for_predictor(self, model: Model) -> dict[str, Any] | None:
-        return {"family": "documents"}
-
     def rank(self, X: Any, qid: Any = None) -> NDArray:
         """Rank the documents of each query.
 

@@ -38,7 +38,6 @@ from sklearn_predtron.updates import Update
 
 if TYPE_CHECKING:
     from sklearn_predtron._support.types import Self
-    from sklearn_predtron.families.estimator.model import Model
 
 __all__ = ["PredtronSequenceTagger"]
 
@@ -400,11 +399,6 @@ class PredtronSequenceTagger(BasePredtron):
         """
         scored = self._scored(X, sid, "predict")
         return scored.classes[scored.best_codes() if costs is None else scored.cheapest_codes(costs)]
-
-    def _for_predictor(self, model: Model) -> dict[str, Any] | None:
-        fitted = model.fitted_decision or {}
-        several = bool(model.call_metadata)
-        return {"family": "sequences", "classes": model.labels.classes, "several": several, "tempered": fitted.get("tempered")}
 
     def predict_best(self, X: Any, sid: Any = None, *, n: int = 5) -> tuple[NDArray, NDArray]:
         """Predict the n best sequences of labels.

@@ -396,7 +396,7 @@ class Answers:
     learner : Learner
         The learner.
     saved : dict
-        The values that the estimator's `_for_predictor` has saved.
+        The values that the estimator has saved for its predictor.
     """
 
     classes: Any = None

@@ -39,7 +39,6 @@ from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron.decisions._base import PLAIN, Decision
 from sklearn_predtron.decisions._calibration import calibration_of
-from sklearn_predtron.decisions._present import plain
 from sklearn_predtron.decisions._rules import Learned
 from sklearn_predtron.families.estimator import model_file
 from sklearn_predtron.families.estimator.attributes import counted, learned, of_expansion, read_only, recorded
@@ -824,27 +823,6 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
             model.check_after_first_epoch()
             calibration_of(model.decision_of(self._decision)).check_known(model.learner, model.fitted_decision)
         return True
-
-    def _for_predictor(self, model: Model) -> dict[str, Any] | None:
-        """Return the values that a predictor needs besides the model.
-
-        None if there is no predictor for the family, or for its present parameters.
-        """
-        return None
-
-    def _present_decisions(self, model: Model) -> dict[str, Any]:
-        """Return the decisions of this moment, of predictions and of probabilities.
-
-        Those of probabilities are None if there are none.
-        """
-        decision = model.decision_of(self._decision)
-        present = plain(decision.now(model.learner, model.fitted_decision))
-        try:
-            model.check_after_first_epoch()
-            probabilities = plain(calibration_of(decision).now(model.learner, model.fitted_decision))
-        except ValueError:
-            probabilities = None
-        return {"decision": present, "probabilities": probabilities}
 
     def _probabilities(self, model: Model, X: Any) -> NDArray:
         """Return the probabilities that the calibration of the decision gives."""

@@ -22,8 +22,8 @@ from sklearn_predtron._support.array_file import KINDS, Arrays, read_file, write
 from sklearn_predtron._support.one_line import one_line
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.version import __version__
+from sklearn_predtron.families.estimator.for_predictors import for_predictor
 from sklearn_predtron.families.estimator.saving import state_of
-from sklearn_predtron.families.input.tables import FirstRows
 from sklearn_predtron.predictor._compiled_parts import check_format, check_sizes, compiled
 from sklearn_predtron.predictor._file_values import LONGEST_REASON, MAGIC, PLAIN, Values, checked_path, reading
 
@@ -79,21 +79,6 @@ def one_moment(model: Any) -> Iterator[None]:
     compiled()  # imports modules the first time, which would take too long inside the section
     with model.learner.lock.reading():
         yield
-
-
-def for_predictor(estimator: Any) -> dict[str, Any] | None:
-    """Return the values that a predictor needs besides the model.
-
-    None if the estimator has no predictor: before its first rows, with a kernel, or if it cannot predict at present.
-    """
-    model = estimator._model
-    if model is None or model.learner.weights.expansion is not None or isinstance(model.columns.features, FirstRows):
-        return None
-    try:
-        found: dict[str, Any] | None = estimator._for_predictor(model)
-        return found
-    except (TypeError, ValueError):  # no decision of one moment, as without the certificate that it needs
-        return None
 
 
 def load(path: str | os.PathLike[str], *, custom: Mapping[str, Any] | None = None) -> Any:
