@@ -52,6 +52,7 @@ MODULES = {
     "metrics",
     "mixing",
     "norms",
+    "predictor",
     "representations",
     "theory",
     "updates",

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._support.compat import Interval
-from sklearn_predtron._support.parts import ORDERED_THRESHOLDS, Part, as_numbers, real_numbers, resolve
+from sklearn_predtron._support.numbers import as_numbers, real_numbers
+from sklearn_predtron._support.offers import ORDERED_THRESHOLDS
+from sklearn_predtron._support.parts import Part, resolve
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.problems._finite import FiniteProblem, OneHotProblem, SignProblem

@@ -23,6 +23,7 @@ ROOMS = [
     "decisions",
     "metrics",
     "datasets",
+    "predictor",
     "families",
     "",
     "callbacks",
@@ -35,7 +36,7 @@ ROOMS = [
     "cli",
     "__main__",
 ]
-MOST_ARROWS = 80
+MOST_ARROWS = 85
 IMPORT = re.compile(rf"^\s*from ({PACKAGE}[\w.]*) c?import (\([^)]*\)|[^\n#]*)", re.MULTILINE)
 WHOLE = re.compile(rf"^\s*c?import ({PACKAGE}[\w.]*)", re.MULTILINE)
 FOR_TYPES = re.compile(r"if TYPE_CHECKING:\n(?:    .*\n|\n)+")

@@ -3,9 +3,10 @@ from libc.math cimport INFINITY, fabs, pow
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
 import numpy as np
-from scipy.sparse import csr_matrix, issparse
 
 from sklearn_predtron._core.simd cimport RowOps, Row, row_ops_for, prefetch_bytes
+
+from sklearn_predtron._core.sparse_type import issparse
 
 # Limits on the length of a row: its square, the remainder in differences of rows, the inverses of both, and the product of
 # two rows are floating-point numbers with room to spare.
@@ -274,6 +275,8 @@ cdef class SparseRows(Rows):
         prefetch_bytes(self.index + first * <Py_ssize_t> self.k.index_size, min(n * <Py_ssize_t> self.k.index_size, 1024))
 
     def matrix(self):
+        from scipy.sparse import csr_matrix  # a predictor reads rows without SciPy
+
         value, index = self.owner
         return csr_matrix((np.asarray(value), np.asarray(index), np.asarray(self.start)), shape=(self.n, self.p))
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+
+from sklearn_predtron._core.sparse_type import issparse
 
 
 def refuse_dicts(X: Any) -> None:
@@ -15,7 +16,7 @@ def refuse_dicts(X: Any) -> None:
     Lists of dicts, and lists of such lists (sentences of tokens), are found, too.
     """
     for _ in range(3):
-        if isinstance(X, Mapping) and not sparse.issparse(X):  # DOK matrices are dicts, too
+        if isinstance(X, Mapping) and not issparse(X):  # DOK matrices are dicts, too
             raise ValueError(
                 "X holds dicts; accepted are rows of numbers, which DictVectorizer and FeatureHasher make of a list of dicts; of "
                 "a list of sentences datasets.stack_sequences makes one list of tokens.  sklearn_predtron.river.to_river makes "

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+
+from sklearn_predtron._core.sparse_type import issparse
 
 
 def padded(rows: Any, p: int) -> Any:
@@ -13,6 +14,6 @@ def padded(rows: Any, p: int) -> Any:
     n, missing = rows.shape[0], p - rows.shape[1]
     if missing == 0:
         return rows
-    if sparse.issparse(rows):
+    if issparse(rows):
         return type(rows)((rows.data, rows.indices, rows.indptr), shape=(n, p))
     return np.pad(rows, ((0, 0), (0, missing)))

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from decimal import Decimal
-from numbers import Real
 from typing import Any, TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
 
 from sklearn_predtron._support.compat import CachedParameterNames
 from sklearn_predtron._support.names import refuse_class, unknown
@@ -44,12 +39,6 @@ class Part(CachedParameterNames):
         super().__setattr__(name, value)
 
 
-# Attributes that an update needs, by their names in messages.  Problems, losses or representations have them.
-RANKINGS = "rankings by one score an item (PredtronRanker, PredtronLabelRanker)"
-RANKED_LABELS = "rankings by one score a label (PredtronLabelRanker)"
-ITEM_WEIGHTS = "a loss with weights of the items"
-ORDERED_THRESHOLDS = "ordered thresholds on one direction (PredtronOrdinalClassifier with representation='shared')"
-
 P = TypeVar("P", bound=Part)
 
 
@@ -67,40 +56,6 @@ def known(base: type[P]) -> dict[str | None, type[P]]:
     if found is None:  # other threads may define parts meanwhile
         found = KNOWN[base] = {kind.alias: kind for kind in kinds(base)}
     return found
-
-
-LARGEST_LOSS = 1e100
-
-
-def real_numbers(value: Any) -> NDArray | None:
-    """Copy a value to float64; None unless it is real."""
-    try:
-        array = np.asarray(value)
-    except (TypeError, ValueError):  # rows of different lengths
-        return None
-    if array.dtype.kind == "O" and not all(isinstance(item, (Real, Decimal, np.bool_)) for item in array.flat):
-        return None
-    if array.dtype.kind not in "biufO" or np.ma.is_masked(value):
-        return None
-    try:
-        with np.errstate(over="ignore"):
-            return np.array(array, dtype=np.float64, order="C")
-    except (OverflowError, ValueError):  # an integer beyond the floats, a signalling NaN of a Decimal
-        return None
-
-
-def real_number(value: Any) -> float | None:
-    """Convert a value to a float; None unless it is real."""
-    number = real_numbers(value)
-    return None if number is None or number.ndim > 0 else float(number)
-
-
-def as_numbers(value: Any, parameter: str, accepted: str) -> NDArray:
-    """Copy `value` to an array of float64."""
-    array = real_numbers(value)
-    if array is None:
-        raise ValueError(f"{parameter}={value!r} does not hold numbers; accepted is {accepted}.")
-    return array
 
 
 def checked_build(part: Any, problem: Any, kind: type, method: str = "build", **sizes: Any) -> Any:

@@ -10,13 +10,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_array, column_or_1d
 
 from sklearn_predtron._support.warning import warn
 
 
 def read_relevances(y: Any) -> NDArray:
     """Return relevances as float64, checked."""
+    from sklearn.utils.validation import check_array  # a predictor does without scikit-learn
+
     y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", ensure_min_samples=0)
     if y.size and y.min() < 0:
         raise ValueError(f"y holds the relevance {y.min():g}; accepted are finite numbers of at least 0.")
@@ -25,6 +26,8 @@ def read_relevances(y: Any) -> NDArray:
 
 def read_document_relevances(y: Any) -> NDArray:
     """Return relevances of documents, of shape (n,)."""
+    from sklearn.utils.validation import column_or_1d  # as above
+
     return read_relevances(column_or_1d(y, warn=True))
 
 

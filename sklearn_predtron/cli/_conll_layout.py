@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from sklearn_predtron.cli._console import UsageError
-from sklearn_predtron.cli._growing import counted
 from sklearn_predtron.cli._layout import Record, TextLayout
 from sklearn_predtron.cli._template import Template
 from sklearn_predtron.cli._text_lines import TextLines
+from sklearn_predtron.cli._unseen import counted
 from sklearn_predtron.datasets import token_features
 from sklearn_predtron.datasets._conll import AUTO, LineForm, sequences_of_lines
 

@@ -14,10 +14,10 @@ from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._costs_file import CostsError, CostsFile, CostsReader
 from sklearn_predtron.cli._data_files import DataFile
 from sklearn_predtron.cli._file_format import AnyFormat, JobFiles
-from sklearn_predtron.cli._growing import counted
 from sklearn_predtron.cli._job import Job, option
 from sklearn_predtron.cli._labels import shortened_labels
 from sklearn_predtron.cli._progress import ProgressBar
+from sklearn_predtron.cli._unseen import counted
 
 
 class RowCostsReader:

@@ -11,12 +11,12 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_predtron._support.numbers import LARGEST_LOSS
 from sklearn_predtron._support.one_line import one_line
-from sklearn_predtron._support.parts import LARGEST_LOSS
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.cli._data_files import DataFile, FileError, named
-from sklearn_predtron.cli._growing import counted
 from sklearn_predtron.cli._labels import BYTE_ORDER_MARK, decode_word
+from sklearn_predtron.cli._unseen import counted
 from sklearn_predtron.datasets._compressed import decompressed
 
 AT_ONCE = 10_000  # lines, where nothing else says how many

@@ -15,11 +15,11 @@ from sklearn_predtron._support.cells import NEARLY_ALL, Census, Words, is_missin
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.cli._console import UsageError
-from sklearn_predtron.cli._growing import counted
 from sklearn_predtron.cli._job import Job
 from sklearn_predtron.cli._layout import Record, TextLayout
 from sklearn_predtron.cli._one_hot import OneHotBaseline
 from sklearn_predtron.cli._text_lines import TextLines
+from sklearn_predtron.cli._unseen import counted
 from sklearn_predtron.families.input.tables import map_of
 
 FIRST, LAST = "first", "last"

@@ -12,7 +12,8 @@ from typing import IO, Any
 
 from sklearn_predtron.cli._labels import RewrittenText, WordLabels, add_labels, add_labels_to_groups
 from sklearn_predtron.cli._progress import ProgressBar
-from sklearn_predtron.datasets import BrokenLineError, SvmlightReader
+from sklearn_predtron.datasets._broken_lines import BrokenLineError
+from sklearn_predtron.datasets._reader import SvmlightReader
 from sklearn_predtron.datasets._rows import Chunk
 
 BLOCK = 2**20
@@ -22,6 +23,15 @@ STANDARD = "-"  # the user's name for standard input and output
 
 class FileError(OSError):
     """A file of the job cannot be read or written."""
+
+
+class RejectedChunkError(ValueError):
+    """The models reject a chunk, or there is none."""
+
+
+def error_at(place: str, error: Exception) -> RejectedChunkError:
+    """Return an error with the reason and the place."""
+    return RejectedChunkError(f"{place}: {str(error).removesuffix('.')}")
 
 
 @contextmanager
@@ -149,6 +159,10 @@ class DataFileReader(SvmlightReader):
     def __iter__(self) -> Iterator[tuple[Any, Any, Any]]:
         for chunk in self._parsed() or self._chunks(self.n_features, bool(self.zero_based), self.classes):
             yield chunk.X, self._labels_of(chunk), chunk.first if chunk.qid is None else chunk.qid
+
+    def unlabelled(self) -> Iterator[Chunk]:
+        """Yield chunks of rows without labels and ids."""
+        return self._chunks(self.n_features, bool(self.zero_based), None)
 
     def where(self, found: Any) -> str:
         """Return where a chunk begins."""

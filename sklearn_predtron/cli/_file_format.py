@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,65 +20,22 @@ from sklearn_predtron.cli._data_files import (
     MemoryBudget,
     count_from,
 )
+from sklearn_predtron.cli._first_row import FirstRow
 from sklearn_predtron.cli._growing import check_number
 from sklearn_predtron.cli._job import Job
 from sklearn_predtron.cli._labels import READABLE, WordLabels, are_words, can_be_read, decode_word, is_number, shortened_labels
 from sklearn_predtron.cli._layout import TextLayout
-from sklearn_predtron.cli._layouts import hint_of, layout_of
+from sklearn_predtron.cli._layouts import layout_of
 from sklearn_predtron.cli._names import MAX_CLASSES
 from sklearn_predtron.cli._progress import ProgressBar
 from sklearn_predtron.cli._record_files import RecordFormat, find_records, opened
 from sklearn_predtron.cli._tasks import TASKS, Task, task_of
 from sklearn_predtron.datasets import SvmlightSummary
-from sklearn_predtron.datasets._blocks import rows_of
-from sklearn_predtron.datasets._compressed import decompressed
 from sklearn_predtron.mixing import ShardError
 from sklearn_predtron.mixing._dask import map_on_cluster
 from sklearn_predtron.mixing._shards import SHARDS, cut_single_file, map_in_threads, name_of, scan_readable_part
 
-ROWS_READ_FIRST = 100  # rows that may have no label in a file of sets of labels, which may be empty
 NOT_TO_PREDICT = ["test", "save", "epochs", "compare", "grow", "jobs", "cluster"]
-
-
-# ------------------------------------------------------------------------------------------------------------ the first row
-
-
-@dataclass
-class FirstRow:
-    """Findings from the first row of a file."""
-
-    label: bytes | None = None
-    has_id: bool = False
-    is_there: bool = False
-
-    @classmethod
-    def of(cls, file: DataFile, size: int, *, several: bool) -> FirstRow:
-        """Return the findings, and record whether there are labels.
-
-        With `several` labels a row, it is the first of the leading rows that has any.
-        """
-        found, broken = cls(), False
-        with file.open(first_lines_only=True) as raw, decompressed(raw, file.path) as lines:
-            for fields in islice(rows_of(lines, size), ROWS_READ_FIRST if several else 1):
-                broken = not fields
-                file.hint = "" if several or broken or found.is_there else hint_of(fields)
-                label = fields[0] if fields and b":" not in fields[0] else None
-                second = fields[label is not None :][:1]
-                found = cls(label, found.has_id or b"".join(second).startswith(b"qid:"), True)
-                if label is not None:
-                    break
-        file.labelled = found.label is not None or broken or not found.is_there
-        file.first_row_read = True
-        return found
-
-    @classmethod
-    def of_layout(cls, file: DataFile, size: int, layout: TextLayout) -> FirstRow:
-        """Return the findings for a file of another layout."""
-        with opened(file, size, first_lines_only=True) as (lines, _):
-            labelled = layout.first_row(lines)
-        file.labelled, file.first_row_read = labelled is not False, True
-        file.hint = layout.without_label
-        return cls(is_there=labelled is not None)
 
 
 @dataclass
@@ -94,13 +50,13 @@ class JobFiles:
     layout: TextLayout | None = None  # None is svmlight
 
     @classmethod
-    def of(cls, job: Job, loaded: Any, stack: ExitStack) -> JobFiles:
+    def of(cls, job: Job, loaded: Any, stack: ExitStack, only: DataFile | None = None) -> JobFiles:
         """Return the files of the arguments.
 
         The stack closes them. With a model, TRAIN without labels is predicted.
         """
         given = job.train, [job.test] if job.test else []
-        train, test = ([stack.enter_context(DataFile(path)) for path in paths] for paths in given)
+        train, test = ([stack.enter_context(only or DataFile(path)) for path in paths] for paths in given)
         several = job.task == "multilabel" if loaded is None else task_of(loaded).multilabel
         files = cls(train, test, job.chunk_bytes, several, FirstRow(), layout_of(job, loaded))
         for file in [*train, *test]:
@@ -122,7 +78,7 @@ class JobFiles:
     def first_row(self, file: DataFile) -> FirstRow:
         """Return a file's first row, and record if it has labels."""
         if self.layout is not None:
-            return FirstRow.of_layout(file, self.size, self.layout)
+            return first_row_of_layout(file, self.size, self.layout)
         return FirstRow.of(file, self.size, several=self.several)
 
     @property
@@ -134,6 +90,15 @@ class JobFiles:
     def only_predicted(self) -> bool:
         """Return whether the job only predicts."""
         return not self.train and not any(file.labelled for file in self.test)
+
+
+def first_row_of_layout(file: DataFile, size: int, layout: TextLayout) -> FirstRow:
+    """Return the findings for a file of another layout."""
+    with opened(file, size, first_lines_only=True) as (lines, _):
+        labelled = layout.first_row(lines)
+    file.labelled, file.first_row_read = labelled is not False, True
+    file.hint = layout.without_label
+    return FirstRow(is_there=labelled is not None)
 
 
 def check_predict_only_options(job: Job, train: list[DataFile]) -> None:

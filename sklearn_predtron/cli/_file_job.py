@@ -16,9 +16,9 @@ from sklearn_predtron.cli._compare import BEFORE, CUTS, HELD_OUT, Comparison, Gr
 from sklearn_predtron.cli._console import OutputClosedError, UsageError, complain, report
 from sklearn_predtron.cli._costs import CostFiles, RowCostsReader, check_costs, open_costs
 from sklearn_predtron.cli._costs_file import CostsError
-from sklearn_predtron.cli._data_files import STANDARD, DataFile, DataFileReader, FileError
+from sklearn_predtron.cli._data_files import STANDARD, DataFile, DataFileReader, FileError, RejectedChunkError, error_at
 from sklearn_predtron.cli._file_format import AnyFormat, FileFormat, JobFiles, find_format, known_task
-from sklearn_predtron.cli._growing import PendingRows, UnseenFeatures, grow, widened
+from sklearn_predtron.cli._growing import PendingRows, grow, widened
 from sklearn_predtron.cli._job import Job
 from sklearn_predtron.cli._labels import are_words
 from sklearn_predtron.cli._learner import (
@@ -37,24 +37,23 @@ from sklearn_predtron.cli._realised_costs import RealisedCosts
 from sklearn_predtron.cli._record_files import RecordReader
 from sklearn_predtron.cli._report import Outcome, report_outcome
 from sklearn_predtron.cli._tasks import TASKS, Task, start_comparison, start_lines, task_of
+from sklearn_predtron.cli._unseen import UnseenFeatures
 from sklearn_predtron.cli._weighted import WeightedRows
 from sklearn_predtron.datasets import BrokenLineError
-
-
-class RejectedChunkError(ValueError):
-    """The models reject a chunk, or there is none."""
-
 
 # The errors that end a part of the job early.
 ENDINGS = (BrokenLineError, CostsError, RejectedChunkError, FileError, OutputClosedError, KeyboardInterrupt)
 
 
-def run_files(job: Job, bar: ProgressBar) -> int:
-    """Train, save, score, report; return the exit code."""
+def run_files(job: Job, bar: ProgressBar, opened: DataFile | None = None) -> int:
+    """Train, save, score, report; return the exit code.
+
+    `opened` is the only file of data, if its first row has been read.
+    """
     loaded = load_model(job.load, pickle=job.pickle, saved=bool(job.save)) if job.load else None
     with ExitStack() as stack:
         try:
-            files = JobFiles.of(job, loaded, stack)
+            files = JobFiles.of(job, loaded, stack, opened)
             costs = CostFiles.of(job, files, stack)
             if loaded is not None and files.nothing and not (job.save or job.predictions or job.json):
                 return report("" if job.quiet else "no rows to train on or to predict\n", to_stderr=True)
@@ -278,11 +277,6 @@ def train_on_chunk(comparison: Comparison, X: Any, y: Any, progressive: bool, pl
         if comparison.rounds == 0:
             raise UsageError(str(error)) from None
         raise error_at(place, error) from None
-
-
-def error_at(place: str, error: Exception) -> RejectedChunkError:
-    """Return an error with the reason and the place."""
-    return RejectedChunkError(f"{place}: {str(error).removesuffix('.')}")
 
 
 # ------------------------------------------------------------------------------------------------------------------ scoring

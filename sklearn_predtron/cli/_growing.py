@@ -10,9 +10,9 @@ from scipy import sparse
 
 from sklearn_predtron.cli._compare import Comparison, GroupedValues
 from sklearn_predtron.cli._console import UsageError
-from sklearn_predtron.cli._labels import shortened_labels
 from sklearn_predtron.cli._names import MAX_CLASSES
 from sklearn_predtron.cli._tasks import Task
+from sklearn_predtron.cli._unseen import counted
 
 
 def widened(X: Any, model: Any, n_features: int | None) -> Any:
@@ -86,49 +86,3 @@ class PendingRows:
         for matrix in matrices:
             matrix.resize(matrix.shape[0], width)
         return sparse.vstack(matrices, "csr"), np.concatenate(labels)
-
-
-@dataclass
-class UnseenFeatures:
-    """Counts of unseen features and unseen labels in test rows."""
-
-    values: int = 0
-    features: set[int] = field(default_factory=set)
-    rows: int = 0
-    labels: set[Any] = field(default_factory=set)
-
-    def count_labels(self, y: Any, classes: Any) -> None:
-        """Count rows or tokens whose labels are not classes."""
-        values = y.values if isinstance(y, GroupedValues) else y
-        if classes is None or not isinstance(values, np.ndarray) or values.ndim > 1:
-            return
-        unknown = values[~np.isin(values, classes)]
-        self.rows += len(unknown)
-        self.labels.update(unknown.tolist())
-
-    def cut(self, X: Any, width: int) -> Any:
-        """Return rows of a width; count the cut values."""
-        if X.shape[1] == width:
-            return X
-        if X.shape[1] > width:
-            beyond = X.indices[X.indices >= width]
-            self.values += len(beyond)
-            self.features.update(np.unique(beyond).tolist())
-        X.resize(X.shape[0], width)
-        return X
-
-    def __str__(self) -> str:
-        said = ""
-        if self.rows:
-            rows, labels = counted(self.rows, "row"), shortened_labels(sorted(self.labels))
-            verb = "counts" if self.rows == 1 else "count"
-            said = f"TEST: {rows} with labels that training did not have, {labels}, {verb} as wrong\n"
-        if not self.values:
-            return said
-        values, features = counted(self.values, "value"), counted(len(self.features), "feature")
-        return f"{said}TEST: {values} of {features} that training did not have {'was' if self.values == 1 else 'were'} left out\n"
-
-
-def counted(n: int, what: str) -> str:
-    """Return a number of things."""
-    return f"{n:,} {what}{'' if n == 1 else 's'}"

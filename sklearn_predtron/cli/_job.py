@@ -9,7 +9,6 @@ from typing import Any
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._labels import are_words, shortened_labels
 from sklearn_predtron.cli._lines import typed_label, typed_labels
-from sklearn_predtron.losses import Reject
 
 CHUNK_ROWS, CHUNK_BYTES = 10_000, 8 * 2**20
 SHARD_ROWS = 2_000  # of the chunks of shards, as `ParameterMixing` reads files
@@ -116,6 +115,8 @@ class Job:
             pairs = parameters["loss"].items()
             parameters["loss"] = {(like(true, classes), like(predicted, classes)): cost for (true, predicted), cost in pairs}
         if self.reject_cost is not None:
+            from sklearn_predtron.losses import Reject  # predictors do without scikit-learn
+
             label = None if self.reject_label is None else like(self.reject_label, classes)
             parameters["reject"] = Reject(self.reject_cost, label)
         return parameters

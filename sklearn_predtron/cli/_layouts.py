@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.cli._conll_layout import WIDTH, ConllLayout
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._csv_layout import CsvLayout
+from sklearn_predtron.cli._first_row import format_of_name
 from sklearn_predtron.cli._hashed_layout import HASHED, LABEL, JsonLayout
 from sklearn_predtron.cli._job import Job, option
-from sklearn_predtron.cli._labels import is_number
 from sklearn_predtron.cli._layout import TextLayout
 from sklearn_predtron.cli._tasks import TASKS
 from sklearn_predtron.cli._template import read_template_file
@@ -20,7 +19,6 @@ from sklearn_predtron.datasets._conll import AUTO
 
 SVMLIGHT = "svmlight"
 LAYOUTS: dict[str, type[TextLayout]] = {kind.name: kind for kind in (CsvLayout, ConllLayout, JsonLayout, VwLayout)}
-ENDINGS = {".csv": "csv", ".tsv": "csv", ".conll": "conll", ".jsonl": "json", ".ndjson": "json", ".vw": "vw"}
 OPTIONS = {
     "label": ("csv", "json", "conll"),
     "header": ("csv",),
@@ -34,29 +32,6 @@ OPTIONS = {
 }
 OF_SVMLIGHT = ["grow", "jobs", "cluster", "cache", "zero_based"]  # options that others do not have
 OF_ROWS = ["binary", "multiclass", "ordinal", "bipartite"]  # tasks of rows with a label each
-PAIR = re.compile(rb"\d+:[-+.\deE]+")
-
-
-def format_like(fields: list[bytes]) -> str | None:
-    """Return the format that a first row resembles, or None."""
-    if fields[0].startswith(b"{"):
-        return JsonLayout.name
-    if any(field.startswith(b"|") for field in fields):
-        return VwLayout.name
-    if any(PAIR.fullmatch(field) for field in fields[1:]):
-        return None
-    line = b" ".join(fields)
-    if b"," in line or b";" in line:
-        return CsvLayout.name
-    if len(fields) < 2:
-        return None
-    return CsvLayout.name if all(is_number(field) for field in fields) else ConllLayout.name
-
-
-def hint_of(fields: list[bytes]) -> str:
-    """Return the hint about a file with such fields."""
-    name = format_like(fields)
-    return "" if name is None else f"; the file seems to be {name}, which --format {name} reads"
 
 
 def layout_of(job: Job, loaded: Any) -> TextLayout | None:
@@ -85,10 +60,8 @@ def format_of_names(job: Job) -> str | None:
     """Return the format by the file names' endings, if any."""
     found: dict[str, str] = {}
     for path in [*job.train, *([job.test] if job.test else [])]:
-        stem = path.lower().removesuffix(".gz").removesuffix(".bz2")
-        for ending, name in ENDINGS.items():
-            if stem.endswith(ending):
-                found.setdefault(name, path)
+        if (name := format_of_name(path)) is not None:
+            found.setdefault(name, path)
     if len(found) > 1:
         first, second = list(found.values())[:2]
         raise UsageError(f"{first!r} and {second!r} have names of two formats; accepted are files of one, or --format")

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from sklearn_predtron.cli._console import emit
 from sklearn_predtron.cli._data_files import STANDARD, named
@@ -69,8 +68,8 @@ def format_predictions(predicted: Any, labels: NDArray | None) -> Iterator[str]:
     if labels is None:
         yield from (f"{format_label(label)}\n" for label in predicted)
         return
-    sets = sparse.csr_array(predicted)
-    for on in np.split(sets.indices, sets.indptr[1:-1]):
+    dense = isinstance(predicted, np.ndarray)
+    for on in map(np.flatnonzero, predicted) if dense else np.split(predicted.indices, predicted.indptr[1:-1]):
         yield ",".join(map(format_label, labels[on])) + "\n"
 
 

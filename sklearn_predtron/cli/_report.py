@@ -11,10 +11,10 @@ from sklearn_predtron._support.one_line import one_line
 from sklearn_predtron.cli._compare import CUTS, ResultRow
 from sklearn_predtron.cli._console import complain, report
 from sklearn_predtron.cli._data_files import STANDARD
-from sklearn_predtron.cli._growing import UnseenFeatures
 from sklearn_predtron.cli._job import Job
 from sklearn_predtron.cli._progress import LONGEST_NAME
 from sklearn_predtron.cli._tasks import Task
+from sklearn_predtron.cli._unseen import UnseenFeatures
 
 HEADER = [
     "data",

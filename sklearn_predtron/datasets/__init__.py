@@ -3,17 +3,56 @@
 Sparse rows are matrices, or arrays after ``sklearn.set_config(sparse_interface="sparray")``.
 """
 
-from sklearn_predtron.datasets._broken_lines import BrokenLineError
-from sklearn_predtron.datasets._chunk_labels import chunk_labels
-from sklearn_predtron.datasets._conll import read_conll
-from sklearn_predtron.datasets._markov_sequences import make_sequences
-from sklearn_predtron.datasets._parquet import ParquetReader, ParquetSummary
-from sklearn_predtron.datasets._ranking_queries import make_ranking_queries, make_separable_queries
-from sklearn_predtron.datasets._read import read_svmlight
-from sklearn_predtron.datasets._reader import SvmlightReader
-from sklearn_predtron.datasets._sequences import stack_sequences, unstack, window
-from sklearn_predtron.datasets._summary import SvmlightSummary
-from sklearn_predtron.datasets._token_features import token_features
+from typing import TYPE_CHECKING
+
+from sklearn_predtron._support.lazy import from_module
+
+if TYPE_CHECKING:
+    from sklearn_predtron.datasets._public import (
+        BrokenLineError as BrokenLineError,
+    )
+    from sklearn_predtron.datasets._public import (
+        ParquetReader as ParquetReader,
+    )
+    from sklearn_predtron.datasets._public import (
+        ParquetSummary as ParquetSummary,
+    )
+    from sklearn_predtron.datasets._public import (
+        SvmlightReader as SvmlightReader,
+    )
+    from sklearn_predtron.datasets._public import (
+        SvmlightSummary as SvmlightSummary,
+    )
+    from sklearn_predtron.datasets._public import (
+        chunk_labels as chunk_labels,
+    )
+    from sklearn_predtron.datasets._public import (
+        make_ranking_queries as make_ranking_queries,
+    )
+    from sklearn_predtron.datasets._public import (
+        make_separable_queries as make_separable_queries,
+    )
+    from sklearn_predtron.datasets._public import (
+        make_sequences as make_sequences,
+    )
+    from sklearn_predtron.datasets._public import (
+        read_conll as read_conll,
+    )
+    from sklearn_predtron.datasets._public import (
+        read_svmlight as read_svmlight,
+    )
+    from sklearn_predtron.datasets._public import (
+        stack_sequences as stack_sequences,
+    )
+    from sklearn_predtron.datasets._public import (
+        token_features as token_features,
+    )
+    from sklearn_predtron.datasets._public import (
+        unstack as unstack,
+    )
+    from sklearn_predtron.datasets._public import (
+        window as window,
+    )
 
 __all__ = [
     "BrokenLineError",
@@ -33,7 +72,8 @@ __all__ = [
     "window",
 ]
 
-# Pickles name these by the public path, whatever module defines them.
-for name in __all__:
-    globals()[name].__module__ = __name__
-del name
+__getattr__ = from_module(globals(), f"{__name__}._public")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

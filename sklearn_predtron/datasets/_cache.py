@@ -21,7 +21,6 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from sklearn_predtron._support.replacing import LONGEST
 from sklearn_predtron.datasets._broken_lines import LineRules
@@ -279,11 +278,9 @@ class MappedChunks:
         if not sound or not np.isfinite(values_of_labels).all():
             # The check sum is right, so another program has written them.
             raise DamagedCacheError(f"the rows from line {place.first} on are none")
-        X = sparse.csr_matrix(
-            (values.astype(rules.dtype, copy=False), indices, starts), shape=(place.rows, rules.n_features or width)
-        )
         return Chunk(
-            X,
+            (values.astype(rules.dtype, copy=False), indices, starts),
+            (place.rows, rules.n_features or width),
             RowLabels(values_of_labels, label_starts.astype(np.intp) if rules.multilabel else None),
             ids.copy() if self._has_ids else None,
             place.first,

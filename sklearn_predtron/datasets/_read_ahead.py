@@ -10,8 +10,6 @@ from itertools import repeat
 from numbers import Integral
 from typing import TypeVar
 
-from joblib import cpu_count
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -25,6 +23,8 @@ def count_threads(n_jobs: int | None) -> int:
         return 0
     if not isinstance(n_jobs, Integral) or n_jobs == 0:
         raise ValueError(f"n_jobs={n_jobs!r} is not known; accepted are None and integers other than 0, as joblib has them.")
+    from joblib import cpu_count  # files are read without it by default
+
     return int(n_jobs) if n_jobs > 0 else max(1, cpu_count() + 1 + int(n_jobs))
 
 

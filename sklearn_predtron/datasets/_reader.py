@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_predtron._support import types
-from sklearn_predtron._support.compat import as_configured
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.datasets._blocks import MOST_BYTES, Block, BlockCutter
 from sklearn_predtron.datasets._broken_lines import BrokenLineError, LineRules
@@ -234,6 +233,8 @@ class SvmlightReader:
         self._summary: SvmlightSummary | None = None
 
     def __iter__(self) -> Iterator[tuple[Any, Any, Any]]:
+        from sklearn_predtron._support.compat import as_configured  # a predictor reads rows without scikit-learn
+
         n_features, zero_based = self.n_features, self.zero_based
         classes: Any = self.classes
         unknown = {"n_features": n_features is None, "zero_based": zero_based == "auto"}
@@ -358,7 +359,7 @@ class SvmlightReader:
         parsed = self._parse(rules, longest or self.chunk_bytes)
         with closing(parsed if self._cache is None else self._cache.chunks(rules, parsed)) as chunks:
             for chunk, self.fraction_read in chunks:
-                if chunk.X.shape[0]:
+                if chunk.shape[0]:
                     yield chunk
 
     def _parse(self, rules: LineRules, longest: int, before: int = 0) -> Generator[tuple[Chunk, float | None], None, None]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from sklearn_predtron.datasets._blocks import Block
 from sklearn_predtron.datasets._broken_lines import LineRules
@@ -20,8 +21,10 @@ class RowLabels:
     values: NDArray[np.float64]
     start: NDArray[np.intp] | None = None
 
-    def indicators(self, classes: NDArray) -> sparse.csr_matrix:
+    def indicators(self, classes: NDArray) -> Any:
         """Return indicators with a column per sorted class."""
+        from scipy import sparse  # rows without labels do without SciPy
+
         start = np.arange(len(self.values) + 1) if self.start is None else self.start
         ones, shape = np.ones(len(self.values), dtype=np.int64), (len(start) - 1, len(classes))
         matrix = sparse.csr_matrix((ones, np.searchsorted(classes, self.values), start), shape=shape)
@@ -33,13 +36,24 @@ class RowLabels:
 
 @dataclass(frozen=True)
 class Chunk:
-    """Rows with labels and ids, and the next unreadable line."""
+    """Rows with labels and ids, and the next unreadable line.
 
-    X: sparse.csr_matrix
+    The rows are the arrays of a CSR matrix and its shape.
+    """
+
+    arrays: tuple[NDArray, NDArray, NDArray]
+    shape: tuple[int, int]
     labels: RowLabels
     qid: NDArray[np.int64] | None
     first: int
     error: tuple[int, str] | None
+
+    @cached_property
+    def X(self) -> Any:
+        """The rows as a CSR matrix, always the same one."""
+        from scipy import sparse  # predictors take the arrays, without SciPy
+
+        return sparse.csr_matrix(self.arrays, shape=self.shape)
 
 
 def whole_before(qid: NDArray, good: int) -> int:
@@ -80,6 +94,6 @@ class RowParser:
             data, indices = data[: indptr[n]], indices[: indptr[n]]
         if indptr[n] <= MOST_FEATURES:  # not all learners take indices of 64 bits
             indptr = indptr.astype(np.int32)
-        X = sparse.csr_matrix((data, indices, indptr), shape=(n, self._rules.n_features or width))
         start = None if label_end is None else np.concatenate([[0], label_end])
-        return Chunk(X, RowLabels(labels, start), qid, block.first, error)
+        shape = n, self._rules.n_features or width
+        return Chunk((data, indices, indptr), shape, RowLabels(labels, start), qid, block.first, error)

@@ -75,7 +75,7 @@ class RunningSummary:
 
     def add(self, chunk: Chunk, base: int) -> None:
         """Add a chunk, with indices counted from `base`."""
-        self.n_rows += chunk.X.shape[0]
+        self.n_rows += chunk.shape[0]
         self.n_groups += 0 if chunk.qid is None else int(np.count_nonzero(np.diff(chunk.qid))) + (len(chunk.qid) > 0)
         self.lowest = min(self.lowest, int(chunk.X.indices.min(initial=1)) + base)
         self.largest = max(self.largest, int(chunk.X.indices.max(initial=-1 - base)) + base)

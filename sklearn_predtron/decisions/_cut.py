@@ -1,6 +1,6 @@
-"""A cut of the scores.
+"""A cut of the scores that a measure chooses.
 
-It is where a measure of all rows together has the lowest loss, or at given numbers.
+The measure is of all rows together, and has its lowest loss at the cut.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._support.names import refuse_class
-from sklearn_predtron._support.parts import real_number, real_numbers
+from sklearn_predtron._support.numbers import real_number, real_numbers
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._base import Decision, HeldOut
+from sklearn_predtron.decisions._cut_at import CutAt
 from sklearn_predtron.losses.subset import AtK, BalancedError, FBeta, SubsetLoss
 
 Loss = Callable[..., NDArray]
@@ -34,35 +35,6 @@ class Measure(NamedTuple):
 
 
 OF_TWO_CLASSES = {"f1": Measure("f1", FBeta().of_counts), "balanced": Measure("balanced", BalancedError().of_counts)}
-
-
-class CutAt(Decision):
-    """Cut the scores at given numbers.
-
-    Parameters
-    ----------
-    of : OfTwoClasses or OfLabels
-        The scores that are cut.
-    cuts : ndarray of shape (n_cuts,)
-        The cuts.
-    calibration : Calibration, default=None
-        Calibrates probabilities from the same scores.
-    """
-
-    shifts = True
-
-    def __init__(self, of: Any, cuts: NDArray, calibration: Any = None):
-        self.of, self.cuts, self.calibration = of, cuts, calibration
-        self.needs_scores = calibration is not None
-        self._last: tuple[Any, Any] = (None, None)  # a problem, and the offsets of its scores
-
-    def shift(self, problem: Problem) -> NDArray:
-        """Return the offsets to subtract from the scores."""
-        known, shift = self._last
-        if known is not problem:
-            shift = self.of.shift(problem, self.cuts)
-            self._last = problem, shift
-        return shift
 
 
 class CutBy(Decision):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron.decisions._base import PLAIN, Decision, HeldOut, losses_by_table
 from sklearn_predtron.decisions._curves import least_expected, most_expected
-from sklearn_predtron.decisions._cut import CutAt
+from sklearn_predtron.decisions._cut_at import CutAt
 from sklearn_predtron.decisions._maps import LARGEST_ODDS
 
 Loss = Callable[..., NDArray]
@@ -284,12 +284,12 @@ class MostExpected:
     """
 
     def __init__(self, hits: float, in_both: float, missed: float):
-        self.measure = hits, in_both, missed
+        self.hits, self.in_both, self.missed = hits, in_both, missed
 
     def sets(self, probabilities: NDArray) -> NDArray:
         """Return indicators, of shape (n, m)."""
         order = np.argsort(-probabilities, axis=1, kind="stable")
-        return firsts(order, most_expected(probabilities, order, *self.measure))
+        return firsts(order, most_expected(probabilities, order, self.hits, self.in_both, self.missed))
 
 
 class MostProbable:

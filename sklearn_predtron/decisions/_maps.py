@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from sklearn_predtron.decisions._curves import (
     BEYOND_LIMITS,
@@ -138,7 +137,7 @@ class RankMap(NamedTuple):
         above = np.minimum.accumulate(above, axis=1)
         n = len(above)
         at_least = np.hstack([np.ones((n, 1)), above, np.zeros((n, 1))])
-        return (at_least[:, :-1] - at_least[:, 1:] + ClassMap(*self.classes).probabilities(scores)) / 2
+        return (at_least[:, :-1] - at_least[:, 1:] + self.classes.probabilities(scores)) / 2
 
 
 def steps(decoded: NDArray) -> NDArray:
@@ -326,6 +325,8 @@ def fit_classes(scores: NDArray, y: NDArray, k: int, weight: NDArray, smoothing:
     mean = np.median(scores, axis=0) if len(scores) else np.zeros(d)
     centred = scores - mean
     size = np.abs(centred).max(axis=1, keepdims=True)
+
+    from scipy.optimize import minimize  # a predictor has fitted maps, and does without SciPy
 
     def fit(limit: float, start: NDArray, close: float) -> tuple[float, float, ClassMap]:
         """Return minus the mean log-likelihood, the limit and the map."""

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import Interval
 from sklearn_predtron._support.names import refuse_class
-from sklearn_predtron._support.parts import Part, real_numbers
+from sklearn_predtron._support.numbers import real_numbers
+from sklearn_predtron._support.parts import Part
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._calibration import SMOOTHING
 from sklearn_predtron.decisions._promises import Promise

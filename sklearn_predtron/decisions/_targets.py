@@ -80,7 +80,10 @@ class OfClasses(NamedTuple):
 
     def restored(self, parameters: Any) -> Any:
         """Return the map that was saved."""
-        return (_maps.RankMap if self.ranked else _maps.ClassMap)(*parameters)
+        if not self.ranked:
+            return _maps.ClassMap(*parameters)
+        scale, curves, limits, classes = parameters
+        return _maps.RankMap(scale, curves, limits, _maps.ClassMap(*classes))
 
     def probabilities(self, found: Any, scores: NDArray) -> NDArray:
         """Return the probabilities, of shape (n, k)."""

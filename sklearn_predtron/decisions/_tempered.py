@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 MOST_TOKENS = 20_000  # that a temperature and biases are fitted to: more make them no better
 FARTHEST = 30.0  # that the logarithm of the temperature may be from that of the usual size of scores
@@ -85,6 +84,8 @@ def fitted(problem: Any, scores: NDArray, labels: Any, table: tuple) -> Tempered
         """Return minus the log likelihood of few sequences, without biases."""
         read, part = Tempered(usual * np.exp(heat), no_bias), np.ascontiguousarray(scores[: start[few]])
         return float(read.probabilities(problem, part, start[: few + 1], table)[1].sum() - paths[:few].sum() / read.temperature)
+
+    from scipy.optimize import minimize  # a predictor has fitted temperatures, and does without SciPy
 
     begin = min(STARTS, key=roughly)  # far from the best one all slopes are next to 0
     how = {"jac": True, "method": "L-BFGS-B", "options": {"ftol": PRECISION}}

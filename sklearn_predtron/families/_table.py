@@ -26,7 +26,8 @@ from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded, losses_by
 from sklearn_predtron.decisions._calibration import Calibration
 from sklearn_predtron.decisions._certified import Certificate, Certified, certificate_of
 from sklearn_predtron.decisions._constraints import Constrained
-from sklearn_predtron.decisions._cut import CutAt, CutBy, measure_of_cut
+from sklearn_predtron.decisions._cut import CutBy, measure_of_cut
+from sklearn_predtron.decisions._cut_at import CutAt
 from sklearn_predtron.decisions._expected import LeastCost
 from sklearn_predtron.decisions._promises import NEVER, Promise, coded
 from sklearn_predtron.decisions._rated import Rated
@@ -44,6 +45,7 @@ from sklearn_predtron.families.training.plan import ACCEPTED
 from sklearn_predtron.losses import CostTableLoss, Reject, ZeroOne, table_loss
 from sklearn_predtron.losses._by_row import costs_by_row, expected_costs
 from sklearn_predtron.losses.reject import checked_reject, label_of_reject
+from sklearn_predtron.predictor._answers import scores_of_classes
 from sklearn_predtron.problems._finite import FiniteProblem
 from sklearn_predtron.representations import CodeRepresentation, table_representation
 
@@ -414,12 +416,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             For two classes the score of the second: t or -t if d = 1, otherwise the difference of the two.
         """
         model, decision = self._model_and_decision()
-        scores, k = model.scores(X, decision), len(model.labels.classes)
-        decoded = model.problem.decision(scores)[:, :k]
-        if k > 2:
-            return decoded
-        difference = decoded[:, 1] - decoded[:, 0]
-        return difference / 2 if scores.shape[1] == 1 else difference
+        return scores_of_classes(model.problem, model.scores(X, decision), len(model.labels.classes))
 
     def predict(self, X: Any, costs: Any = None) -> NDArray:
         """Predict the class, or abstain.

@@ -23,8 +23,9 @@ from sklearn_predtron._support.queries import GROUPS, Queries, with_ids
 from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded
 from sklearn_predtron.decisions._calibration import Calibration
 from sklearn_predtron.decisions._cut import best_cut, best_cut_of_groups
+from sklearn_predtron.decisions._cut_at import CutAt
 from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule, is_number
-from sklearn_predtron.decisions._targets import OfColumn
+from sklearn_predtron.decisions._targets import OfColumn, OfLabels
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families.estimator.attributes import learned
 from sklearn_predtron.families.estimator.base import BasePredtron
@@ -112,13 +113,10 @@ class FittedCut(Decision):
         self.on_rows = loss is not None
         self.needs_scores = calibration is not None
 
-    def now(self, learner: Learner, fitted_decision: Any) -> FittedCut:
+    def now(self, learner: Learner, fitted_decision: Any) -> Decision:
         """Return the given or fitted cut."""
-        return FittedCut(None, given=(fitted_decision or {}).get("fitted") if self.given is None else self.given)
-
-    def shift(self, problem: Problem) -> NDArray | None:
-        """Return the cut, of shape (1,)."""
-        return None if self.given is None else np.array([self.given])
+        cut = (fitted_decision or {}).get("fitted") if self.given is None else self.given
+        return PLAIN if cut is None else CutAt(OfLabels(), np.array([cut]))
 
     def after_rows(self, scores: NDArray, batch: Any) -> dict[str, float]:
         """Return the cut with the lowest training loss."""

@@ -12,7 +12,7 @@ from sklearn_predtron._core.problem import Codes
 from sklearn_predtron._support import types
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.warning import warn
-from sklearn_predtron.decisions._cut import CutAt
+from sklearn_predtron.decisions._cut_at import CutAt
 from sklearn_predtron.decisions._rules import Cut, DecisionRule
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._table import TableClassifier

@@ -28,6 +28,7 @@ from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.losses import KendallTau, RankingLoss, ranking_loss
 from sklearn_predtron.metrics import mean_over_queries, ndcg
 from sklearn_predtron.norms import Norm
+from sklearn_predtron.predictor._answers import positions_of
 from sklearn_predtron.problems._relevance import Relevances
 from sklearn_predtron.representations import RankingRepresentation
 from sklearn_predtron.updates import Update
@@ -267,10 +268,7 @@ class PredtronLabelRanker(BasePredtron):
         ndarray of shape (n_samples, m)
             The position of each label, from 1; labels with equal scores keep their order.
         """
-        order = np.argsort(-self.decision_function(X), axis=1, kind="stable")
-        positions = np.empty_like(order)
-        np.put_along_axis(positions, order, np.arange(1, order.shape[1] + 1)[None], axis=1)
-        return positions
+        return positions_of(self.decision_function(X))
 
     def sample_loss(self, X: Any, y: Any) -> NDArray:
         """Compute the estimator's own loss L(sigma, y) of each row.

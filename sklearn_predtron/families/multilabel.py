@@ -22,7 +22,8 @@ from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded
 from sklearn_predtron.decisions._calibration import Calibration
 from sklearn_predtron.decisions._constraints import Constrained
-from sklearn_predtron.decisions._cut import CutAt, CutBy, Measure, given_cuts, number_or_measure
+from sklearn_predtron.decisions._cut import CutBy, Measure, given_cuts, number_or_measure
+from sklearn_predtron.decisions._cut_at import CutAt
 from sklearn_predtron.decisions._expected import BestOfTwo, LeastCostOfLabels, MostExpected, MostProbable
 from sklearn_predtron.decisions._promises import AtLeast, Coded, Promise
 from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule

@@ -13,9 +13,8 @@ from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from sklearn.utils import check_array
 
+from sklearn_predtron._core.sparse_type import issparse
 from sklearn_predtron._support.cells import Census, Words, examples, is_missing, number_in
 from sklearn_predtron._support.cells import text_of as text_of  # ONNX graphs use it
 from sklearn_predtron._support.dicts import refuse_dicts
@@ -207,7 +206,7 @@ def opened(X: Any) -> Frame | FewRows | Array:
         and X.size
     ):
         return Array(X)  # as it is
-    if sparse.issparse(X):
+    if issparse(X):
         raise ValueError(f"X is a sparse {type(X).__name__}; features= takes dense rows and data frames.")
     refuse_lazy(X)
     refuse_dicts(X)
@@ -223,6 +222,8 @@ def opened(X: Any) -> Frame | FewRows | Array:
         raise ValueError(f"X is an array of {given.dtype}; accepted are numbers, categories, strings and booleans.")
     of_texts = getattr(getattr(given, "dtype", None), "kind", "f") in "OUST" and getattr(given, "ndim", 0) == 2
     kinds = None if of_texts else [np.float64, np.float32]
+    from sklearn.utils import check_array  # a predictor reads columns without scikit-learn
+
     found = check_array(given, dtype=kinds, order="C", ensure_all_finite=False, input_name="X")
     return Array(np.require(found, requirements=["C", "A"]))
 

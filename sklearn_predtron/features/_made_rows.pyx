@@ -6,7 +6,6 @@ from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
 from sklearn_predtron._core.rows cimport Rows, View, of_doubles
 from sklearn_predtron._core.simd cimport RowOps, prefetch_bytes
@@ -212,6 +211,8 @@ cdef class MadeRows(Rows):
         values = np.asarray(value)[:start[n]]
         if not self.sparse:
             return values.reshape(n, self.p)
+        from scipy.sparse import csr_matrix  # a predictor reads rows without SciPy
+
         return csr_matrix((values, np.asarray(index)[:start[n]], start), shape=(n, self.p))
 
     def first_indices(self, Py_ssize_t most):

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_array, column_or_1d
 
 from sklearn_predtron._support import types
 from sklearn_predtron._support.encoding import encode
-from sklearn_predtron._support.parts import real_numbers
+from sklearn_predtron._support.numbers import real_numbers
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.inspection._display import Display, check_choice, check_matplotlib, last_step
 from sklearn_predtron.metrics._rows import check_rows, read_weight

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron._support.parts import LARGEST_LOSS, real_numbers
+from sklearn_predtron._support.numbers import LARGEST_LOSS, real_numbers
 from sklearn_predtron._support.queries import shortened
 
 FORMS = (

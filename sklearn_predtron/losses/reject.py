@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from sklearn_predtron._support.names import refuse_class
-from sklearn_predtron._support.parts import LARGEST_LOSS, Part, as_numbers, real_number
+from sklearn_predtron._support.numbers import LARGEST_LOSS, as_numbers, real_number
+from sklearn_predtron._support.parts import Part
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.warning import warn
 

@@ -14,7 +14,8 @@ import sklearn_predtron.problems._counts as counts
 import sklearn_predtron.problems._label_sets as subset
 from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import Interval, StrOptions
-from sklearn_predtron._support.parts import LARGEST_LOSS, Part, real_numbers, resolve
+from sklearn_predtron._support.numbers import LARGEST_LOSS, real_numbers
+from sklearn_predtron._support.parts import Part, resolve
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.representations import SignVector, SubsetRepresentation
 

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_predtron._support.numbers import LARGEST_LOSS, as_numbers, real_numbers
 from sklearn_predtron._support.pairs import with_pairs, without_pairs
-from sklearn_predtron._support.parts import LARGEST_LOSS, Part, as_numbers, checked_build, real_numbers, resolve
+from sklearn_predtron._support.parts import Part, checked_build, resolve
 from sklearn_predtron._support.queries import shortened, shortened_list
 from sklearn_predtron.problems._finite import FiniteProblem
 from sklearn_predtron.representations import CodeRepresentation

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sklearn_predtron._support.compat import check_sample_weight
-from sklearn_predtron._support.parts import real_numbers
+from sklearn_predtron._support.numbers import real_numbers
 from sklearn_predtron._support.queries import query_numbers, shortened
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.metrics._lists import read_arguments, read_weights

@@ -17,7 +17,7 @@ from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import Scorer
 from sklearn_predtron._support.declared_order import declared_order
 from sklearn_predtron._support.encoding import encode
-from sklearn_predtron._support.parts import as_numbers
+from sklearn_predtron._support.numbers import as_numbers
 from sklearn_predtron._support.pipelines import final
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.warning import warn

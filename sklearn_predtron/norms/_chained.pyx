@@ -16,8 +16,6 @@ from sklearn_predtron._core.mixable_state import fields, joined, part_of
 from sklearn_predtron._core.state import count, flag, real, restored, whole
 from sklearn_predtron._core.weights import euclidean_length
 from sklearn_predtron._support.names import series
-from sklearn_predtron._support.parts import kinds
-from sklearn_predtron.norms import Norm
 from sklearn_predtron.norms._scaled import ScaledWeights
 
 cdef double ONE = 1
@@ -62,6 +60,9 @@ cdef class ChainMap(ScoreMap):
         The table of the transitions is beside them.
         """
         if not norm.of_sequences:
+            from sklearn_predtron._support.parts import kinds  # needs scikit-learn, which a predictor does without
+            from sklearn_predtron.norms import Norm
+
             accepted = series([repr(kind.alias) for kind in kinds(Norm) if kind.of_sequences])
             raise ValueError(f"norm={norm!r} is not for sequences; accepted are {accepted}.")
 

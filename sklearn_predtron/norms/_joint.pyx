@@ -8,7 +8,6 @@ from sklearn_predtron._core.rows cimport Rows, View, of_doubles
 from sklearn_predtron._core.weights cimport Weights
 from sklearn_predtron._core.intercept cimport Intercept
 
-from sklearn_predtron.norms import L2
 
 cdef Py_ssize_t[2] NOWHERE = [0, 0]
 
@@ -39,6 +38,8 @@ cdef class JointMap(ScoreMap):
 
     def check_norm(self, norm):
         """Raise ValueError if the norm is not the Euclidean one."""
+        from sklearn_predtron.norms import L2  # needs scikit-learn, which a predictor does without
+
         if not isinstance(norm.for_rows(sparse=True), L2):
             raise ValueError(f"norm={norm.alias!r} does not go with a problem of joint features; accepted is 'l2'.")
 

@@ -11,8 +11,8 @@ from scipy import sparse
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
+from sklearn_predtron._support.numbers import real_numbers
 from sklearn_predtron._support.padding import padded
-from sklearn_predtron._support.parts import real_numbers
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.norms._rkhs import gaussian
 

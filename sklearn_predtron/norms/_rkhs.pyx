@@ -7,7 +7,6 @@ from libc.math cimport NAN, fabs, isnan
 from functools import partial
 
 import numpy as np
-from scipy.sparse import issparse
 
 from sklearn_predtron._core.score_map cimport ScoreMap
 from sklearn_predtron._core.simd cimport BY_CLASS, Matrix, ScoreGradient
@@ -18,6 +17,7 @@ from sklearn_predtron._core.intercept cimport Intercept
 from sklearn_predtron.norms._averaging cimport AVERAGES
 from sklearn_predtron.norms._l2 cimport IterateSum, L2Weights
 
+from sklearn_predtron._core.sparse_type import issparse
 from sklearn_predtron._core.state import MOST, count, flag, length_of, real, reals, restored, whole, wholes
 from sklearn_predtron._core.weights import euclidean_length
 from sklearn_predtron._core.memory import aligned_zeros

@@ -3,7 +3,6 @@
 They predict, and are not trained.
 """
 import numpy as np
-from scipy import sparse
 
 from sklearn_predtron._core.rows cimport Rows, View, row_of
 from sklearn_predtron._core.score_map cimport ScoreMap
@@ -94,4 +93,6 @@ cdef class SparseWeights(Weights):
     def mean(self):
         """Return W (d, p), a CSR matrix, and b (d,)."""
         arrays = np.asarray(self.value), np.asarray(self.at), np.asarray(self.start)
+        from scipy import sparse  # a predictor does without SciPy
+
         return sparse.csr_matrix(sparse.csc_matrix(arrays, shape=(self.d, self.p))), np.array(self.b)

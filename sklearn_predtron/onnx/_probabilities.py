@@ -64,7 +64,7 @@ def by_map(graph: Graph, found: Any, scores: str) -> str:
     if isinstance(found, RankMap):
         steps = graph.times(scores, differences(len(found.scale)))
         of_curves = of_ranks(graph, graph.sigmoid(draw_curves(graph, found, steps)), len(found.scale))
-        both = graph.node("Add", of_curves, of_classes(graph, ClassMap(*found.classes), scores))
+        both = graph.node("Add", of_curves, of_classes(graph, found.classes, scores))
         return graph.node("Div", both, graph.constant(2, graph.real))
     return of_classes(graph, found, scores)
 

@@ -66,7 +66,7 @@ def draw_probabilities(graph: Graph, model: Any, raw: str) -> list[str]:
 def plugged_in(graph: Graph, plug_in: Any, log_odds: str, floor: float, m: int) -> str:
     """Return the mask of labels by a plug-in rule."""
     if isinstance(plug_in, MostExpected):
-        return most_expected(graph, log_odds, floor, m, plug_in.measure)
+        return most_expected(graph, log_odds, floor, m, (plug_in.hits, plug_in.in_both, plug_in.missed))
     return graph.node("Less", graph.positions(log_odds, graph.constant([m], np.int64), 1), graph.constant([plug_in.k], np.int64))
 
 

@@ -8,8 +8,9 @@ import numpy as np
 
 from sklearn_predtron.problems._label_sets cimport LabelSets
 
-from sklearn_predtron._support.parts import LARGEST_LOSS as LARGEST
-from sklearn_predtron._support.parts import real_number, shortened
+from sklearn_predtron._support.numbers import LARGEST_LOSS as LARGEST
+from sklearn_predtron._support.numbers import real_number
+from sklearn_predtron._support.queries import shortened
 
 cdef double LARGEST_LOSS = LARGEST
 MOST_COUNTS = 2 * 10 ** 7      # entries of a table

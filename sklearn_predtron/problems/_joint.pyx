@@ -3,7 +3,6 @@ from libc.math cimport fabs, isfinite, sqrt
 from libc.string cimport memcpy, memset
 
 import numpy as np
-from scipy import sparse
 
 from sklearn_predtron._core.rows cimport View, of_doubles
 from sklearn_predtron._core.simd cimport ScoreGradient
@@ -12,7 +11,8 @@ from sklearn_predtron._core.problem cimport Round
 from sklearn_predtron.problems._user cimport UserProblem
 
 from sklearn_predtron._core.rows import LARGEST_LENGTH, LEAST_LENGTH
-from sklearn_predtron._support.parts import real_numbers
+from sklearn_predtron._core.sparse_type import issparse
+from sklearn_predtron._support.numbers import real_numbers
 from sklearn_predtron._support.queries import shortened
 
 cdef double ROUNDING = 1e-9     # relative
@@ -162,7 +162,7 @@ cdef class PythonJointProblem(UserProblem):
         """Return Phi(x, sigma), checked, with its score under w."""
         cdef Features features
         value = self.inner.features(x, prediction)
-        if sparse.issparse(value):
+        if issparse(value):
             features = self.sparse_features(value, x, prediction)
         else:
             array = value

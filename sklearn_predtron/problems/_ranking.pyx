@@ -18,7 +18,7 @@ from sklearn_predtron.problems.inference._sorting cimport sort_descending
 
 from sklearn_predtron.problems.inference._sorting import KEYED
 from sklearn_predtron._core.state import MOST, restored, whole
-from sklearn_predtron._support.parts import RANKED_LABELS, RANKINGS
+from sklearn_predtron._support.offers import RANKED_LABELS, RANKINGS
 from sklearn_predtron.problems._leads import leads_of_pairs
 
 

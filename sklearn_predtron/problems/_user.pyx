@@ -11,7 +11,7 @@ from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron._core.rows cimport Rows
 from sklearn_predtron._core.problem cimport Labels, Problem, Round
 
-from sklearn_predtron._support.parts import real_number, real_numbers
+from sklearn_predtron._support.numbers import real_number, real_numbers
 from sklearn_predtron._support.queries import shortened
 
 cdef Py_ssize_t MOST_SCORES = 10 ** 8

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sklearn_predtron._support.parts import real_number
+from sklearn_predtron._support.numbers import real_number
 
 PLAIN = (float, int, np.floating, np.integer, np.bool_)
 

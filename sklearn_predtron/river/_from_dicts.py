@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from river import base
 from sklearn.base import clone
 
-from sklearn_predtron._support.parts import real_number
+from sklearn_predtron._support.numbers import real_number
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.river._names import are_extreme, check_numbers, columns_for, entries
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron._support.parts import real_number
+from sklearn_predtron._support.numbers import real_number
 from sklearn_predtron._support.queries import shortened
 
 KINDS = "a string, an integer or a bool"

@@ -12,7 +12,7 @@ from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from sklearn_predtron._support.parts import real_number, real_numbers
+from sklearn_predtron._support.numbers import real_number, real_numbers
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.families.input.reading import norm_by_name, warn_of_scales
 from sklearn_predtron.river._dict_rows import fill_row

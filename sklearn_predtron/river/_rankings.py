@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from sklearn_predtron._support.parts import real_numbers
+from sklearn_predtron._support.numbers import real_numbers
 from sklearn_predtron._support.queries import shortened, shortened_list
 from sklearn_predtron.families.label_ranking import PredtronLabelRanker
 from sklearn_predtron.families.ranking import PredtronRanker

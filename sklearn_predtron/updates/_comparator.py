@@ -14,7 +14,7 @@ from sklearn.utils import check_array
 
 from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._core.rows import OVERFLOW
-from sklearn_predtron._support.parts import as_numbers
+from sklearn_predtron._support.numbers import as_numbers
 from sklearn_predtron.problems._inquiry import ask
 
 

@@ -10,7 +10,8 @@ from sklearn_predtron import PredtronMultilabelClassifier
 from sklearn_predtron._core.lock import Lock
 from sklearn_predtron.decisions._base import PLAIN, HeldOut
 from sklearn_predtron.decisions._calibration import Calibration
-from sklearn_predtron.decisions._cut import CutAt, CutBy, Measure, best_cut_of_groups, best_cuts
+from sklearn_predtron.decisions._cut import CutBy, Measure, best_cut_of_groups, best_cuts
+from sklearn_predtron.decisions._cut_at import CutAt
 from sklearn_predtron.decisions._recent_scores import RecentScores
 from sklearn_predtron.decisions._targets import OfLabels, OfTwoClasses
 from sklearn_predtron.families._table import top_two

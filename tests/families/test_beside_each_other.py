@@ -18,6 +18,7 @@ from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, Predt
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron.callbacks import LossHistory
 from sklearn_predtron.decisions._calibration import Calibration
+from sklearn_predtron.families.estimator import model as fitted
 from sklearn_predtron.families.estimator import saving
 from sklearn_predtron.losses import CostMatrix, Reject
 from sklearn_predtron.norms import L2
@@ -173,7 +174,7 @@ def test_a_model_is_pickled_as_it_is_beside_others():
 
 
 def test_what_is_imported_for_a_pickle_keeps_nobody_waiting(monkeypatch):
-    model, compiled, learned = stream(), saving.compiled, []
+    model, compiled, learned = stream(), fitted.compiled, []
 
     def import_slowly():
         if not learned:
@@ -181,6 +182,7 @@ def test_what_is_imported_for_a_pickle_keeps_nobody_waiting(monkeypatch):
             model.partial_fit(X[:1], Y[:1])  # refused to who is in a section, and to others while they wait
         return compiled()
 
+    monkeypatch.setattr(fitted, "compiled", import_slowly)
     monkeypatch.setattr(saving, "compiled", import_slowly)
     pickle.dumps(model)
     assert learned == [1000] and model.t_ == 1001

@@ -14,8 +14,9 @@ from sklearn_predtron.families.estimator.base import BasePredtron
 
 ROOT = Path(sklearn_predtron.__file__).parent
 FAMILIES = ROOT / "families"
+public = [getattr(sklearn_predtron, name) for name in sklearn_predtron.__all__]
 ESTIMATORS = sorted(
-    {kind for kind in vars(sklearn_predtron).values() if isinstance(kind, type) and issubclass(kind, BasePredtron)},
+    {kind for kind in public if isinstance(kind, type) and issubclass(kind, BasePredtron)},
     key=lambda kind: kind.__name__,
 )
 KNOW_NO_ESTIMATOR = [

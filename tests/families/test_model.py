@@ -9,11 +9,11 @@ from scipy import sparse
 
 from sklearn_predtron import PredtronClassifier, PredtronMultilabelClassifier, PredtronRanker
 from sklearn_predtron.decisions._base import PLAIN, Decision
-from sklearn_predtron.decisions._cut import CutAt
+from sklearn_predtron.decisions._cut_at import CutAt
 from sklearn_predtron.decisions._targets import OfLabels
-from sklearn_predtron.families.estimator import model as fitted
 from sklearn_predtron.families.estimator.model import SAVED_AS, UNSAVED_FIELDS, Model
 from sklearn_predtron.norms import RKHS
+from sklearn_predtron.predictor import _scoring as scoring
 from sklearn_predtron.updates import Adaptive
 
 X = np.random.default_rng(0).standard_normal((100, 5))
@@ -46,7 +46,7 @@ def test_blocks_change_no_bit(form, block, monkeypatch):
         return sparse.csr_array(found)
 
     whole = model.scores(rows, cut), model.decoded(rows, cut)
-    monkeypatch.setattr(fitted, "BLOCK", block)
+    monkeypatch.setattr(scoring, "BLOCK", block)
     np.testing.assert_array_equal(model.scores(rows, cut), whole[0])
     np.testing.assert_array_equal(model.decoded(rows, cut), whole[1])
     found = model.decoded(rows, cut, pack)
@@ -57,19 +57,19 @@ def test_blocks_change_no_bit(form, block, monkeypatch):
 
 
 @pytest.mark.parametrize("block", [3, 1000])
-@pytest.mark.parametrize(("asks", "once"), [(None, 1), ("folds", 1)])
+@pytest.mark.parametrize(("asks", "once"), [(False, 1), (True, 1)])
 def test_a_decision_is_asked_once_for_all_blocks(block, asks, once, monkeypatch):
     calls = []
 
     class Asked(Decision):
-        asks_for = asks
+        needs_scores = asks
         shifts = True
 
         def now(self, learner, settled):
             calls.append(settled)
             return self
 
-    monkeypatch.setattr(fitted, "BLOCK", block)
+    monkeypatch.setattr(scoring, "BLOCK", block)
     model = learned().but(fitted_decision="what was settled")
     for predict in (model.scores, model.decoded):
         predict(X, Asked())

@@ -23,12 +23,12 @@ from sklearn_predtron import (
 from sklearn_predtron._support.array_file import SUM, sum_of
 from sklearn_predtron.callbacks import EarlyStopping, LossHistory
 from sklearn_predtron.datasets import make_sequences
-from sklearn_predtron.families.estimator import saving
 from sklearn_predtron.families.estimator.model_file import MAGIC, public_classes
 from sklearn_predtron.families.estimator.saving import state_of
 from sklearn_predtron.features import PiecewiseLinear
 from sklearn_predtron.losses import CostMatrix, CountLoss, Reject
 from sklearn_predtron.norms import RKHS
+from sklearn_predtron.predictor import _compiled_parts as compiled_parts
 from sklearn_predtron.updates import PassiveAggressive
 
 
@@ -305,7 +305,7 @@ def test_sizes_beyond_the_file_are_refused_before_memory_is_taken(tmp_path, monk
         (tmp_path / "forged").write_bytes(MAGIC + sum_of([forged]) + forged)
         with pytest.raises(ValueError, match=r"damaged model file: it has a \w+Weights of the sizes \[\d, 1000000000"):
             sklearn_predtron.load(tmp_path / "forged")
-    monkeypatch.setattr(saving, "LARGEST_SIZE", -(10**6))
+    monkeypatch.setattr(compiled_parts, "LARGEST_SIZE", -(10**6))
     with pytest.raises(ValueError, match=r"PredtronClassifier cannot be saved in a model file: it has a .* joblib or pickle"):
         model.save(tmp_path / "model")
 

@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronMultilabelClassifier, PredtronOrdinalClassifier
 from sklearn_predtron._support.threads import count_threads
-from sklearn_predtron.families.estimator import model as scoring
+from sklearn_predtron.predictor import _scoring as scoring
 
 KINDS = [PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier, PredtronMultilabelClassifier]
 

@@ -25,9 +25,9 @@ from sklearn_predtron import (
     losses,
 )
 from sklearn_predtron.families.estimator.model import SAVED_AS, Model
-from sklearn_predtron.families.estimator.saving import FORMAT, compiled
 from sklearn_predtron.losses import FBeta, Reject
 from sklearn_predtron.norms import RKHS
+from sklearn_predtron.predictor._compiled_parts import FORMAT, compiled
 from sklearn_predtron.updates import Adaptive, PassiveAggressive
 from tests.own_checks import frozen, is_same
 

@@ -23,10 +23,9 @@ from sklearn_predtron import (
 )
 from sklearn_predtron.decisions import Cut
 from sklearn_predtron.decisions._cut import CutBy
-from sklearn_predtron.families.estimator import model as fitted
-from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.losses import CostMatrix, Reject
 from sklearn_predtron.norms import L2, RKHS, Group, PNorm, Scaled, Trace
+from sklearn_predtron.predictor import _scoring as scoring
 from tests.inside import predicting_scores
 
 N, WIDTHS = 120, (5, 7, 40)  # rows, and what they have of features in turn
@@ -503,7 +502,7 @@ def beside(model, classes):
 @pytest.mark.parametrize("blocks", [False, True])
 def test_what_is_predicted_is_of_one_moment_while_classes_are_added(ask, reject, blocks, monkeypatch):
     """Between scoring rows and what is made of the scores, and in the midst of the call that adds the classes."""
-    monkeypatch.setattr(fitted, "BLOCK", 32 if blocks else fitted.BLOCK)
+    monkeypatch.setattr(scoring, "BLOCK", 32 if blocks else scoring.BLOCK)
     model = PredtronClassifier(reject=reject)
     X = rows()[:40, :7]
     y = np.array([10, 50])[classes_of(X, 2)]
@@ -514,7 +513,7 @@ def test_what_is_predicted_is_of_one_moment_while_classes_are_added(ask, reject,
 
     before, during = asked(), []
     widening, begin = beside(model, [30])
-    meeting(monkeypatch, Model, "fill_scores", begin, after=True)
+    meeting(monkeypatch, scoring.Scorer, "fill", begin, after=True)
     assert np.all(asked() == before)
     widening.join()
     assert model.classes_.tolist() == [10, 30, 50]

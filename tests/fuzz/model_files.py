@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 
 import sklearn_predtron
+from sklearn_predtron import predictor
 from sklearn_predtron._support.array_file import SUM, sum_of
 from sklearn_predtron.families.estimator.model_file import MAGIC, public_classes
-from sklearn_predtron.families.estimator.saving import compiled
+from sklearn_predtron.predictor._compiled_parts import compiled
 
 from .damage import bound_memory, damaged
 from .lessons import Lesson
@@ -122,15 +124,16 @@ def draw_file(random: np.random.Generator) -> Drawn | None:
 
 def check(random: np.random.Generator, path: Path, lesson: Lesson, *, is_forged: bool) -> str:
     """Load a file: it is refused by name, or forged and a model, which may do anything but crash."""
+    Watch.note("loading a predictor")
+    answers = loaded(predictor.load, path)
+    if answers is not None:
+        assert is_forged, "a damaged file is loaded"
+        Watch.note("predicting")
+        ask(answers, lesson)
     Watch.note("loading")
-    try:
-        model = sklearn_predtron.load(path)
-    except ValueError as error:
-        text = str(error)
-        assert repr(str(path)) in text, f"the file is not named: {text}"
-        assert text.isprintable() and len(text) < 2000, f"a message of {len(text)} characters"
-        assert "MemoryError" not in text, f"a file of {path.stat().st_size} bytes fills the memory: {text}"
-        return "refused by name"
+    model = loaded(sklearn_predtron.load, path)
+    if model is None:
+        return "refused by name" if answers is None else "predicted"
     assert is_forged, "a damaged file is loaded"
     assert type(model) in public_classes().values()
     with suppress(Exception):  # as of parameters that no estimator takes
@@ -138,6 +141,31 @@ def check(random: np.random.Generator, path: Path, lesson: Lesson, *, is_forged:
     Watch.note("using")
     use(model, lesson, random)
     return "used"
+
+
+def loaded(load: Any, path: Path) -> Any:
+    """Load a file; None if it is refused by name."""
+    try:
+        return load(path)
+    except ValueError as error:
+        text = str(error)
+        assert repr(str(path)) in text, f"the file is not named: {text}"
+        assert text.isprintable() and len(text) < 2000, f"a message of {len(text)} characters"
+        assert "MemoryError" not in text, f"a file of {path.stat().st_size} bytes fills the memory: {text}"
+        return None
+
+
+def ask(answers: Any, lesson: Lesson) -> None:
+    """Ask a predictor for all that it may know; exceptions are as good as results."""
+    forms: list[Any] = [lesson.X]
+    if sparse.issparse(lesson.X) or (isinstance(lesson.X, np.ndarray) and lesson.X.dtype.kind in "biuf"):
+        some = sparse.csr_matrix(lesson.X)
+        forms = [some.toarray(), (some.data, some.indices, some.indptr)]
+    for rows in forms:
+        for method in ("predict", "predict_proba", "decision_function"):
+            for sid in (None, "one"):
+                with suppress(Exception):
+                    getattr(answers, method)(rows, sid=sid)
 
 
 # ---------------------------------------------------------------------------------------------------- files with a right sum

@@ -18,7 +18,8 @@ from sklearn_predtron import (
     PredtronRanker,
     PredtronSequenceTagger,
 )
-from sklearn_predtron._support.parts import RANKED_LABELS, RANKINGS, kinds
+from sklearn_predtron._support.offers import RANKED_LABELS, RANKINGS
+from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.decisions import ExpectedCost
 from sklearn_predtron.families._table import TableClassifier
 from sklearn_predtron.families.estimator.base import BasePredtron

@@ -32,8 +32,9 @@ from sklearn_predtron._support.compat import (
     with_callbacks,
 )
 from sklearn_predtron._support.names import no_parameter, refuse_class, series, without_parameters
+from sklearn_predtron._support.numbers import real_number
 from sklearn_predtron._support.pairs import with_pairs, without_pairs
-from sklearn_predtron._support.parts import Part, kinds, real_number, resolve
+from sklearn_predtron._support.parts import Part, kinds, resolve
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron.decisions._base import PLAIN, Decision

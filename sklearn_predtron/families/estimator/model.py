@@ -6,21 +6,18 @@ It is saved as names, numbers and arrays.
 from __future__ import annotations
 
 import copy
-import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import sparse
 
 from sklearn_predtron._core.learner import Learner
-from sklearn_predtron._core.predictors import are_few
-from sklearn_predtron._core.rows import OVERFLOW, Rows
+from sklearn_predtron._core.rows import Rows
 from sklearn_predtron._support.parts import Part, resolve
-from sklearn_predtron._support.threads import count_threads
 from sklearn_predtron._support.version import __version__
 from sklearn_predtron.decisions._base import PLAIN, Decision, HeldOut
 from sklearn_predtron.families.estimator import saving
@@ -30,9 +27,9 @@ from sklearn_predtron.families.training.intervals import set_recording_interval
 from sklearn_predtron.losses._by_row import KnownCosts
 from sklearn_predtron.norms import Auto, Norm
 from sklearn_predtron.norms._sparse import SparseWeights
+from sklearn_predtron.predictor._compiled_parts import FORMAT, compiled
+from sklearn_predtron.predictor._scoring import Scorer
 
-BLOCK = 1 << 16  # scores of a block, which fit the processor's cache
-MANY_BLOCKS = 64  # from which on threads are used: their start takes as long as some blocks
 UNSAVED_FIELDS = ("stream", "is_current", "cached_decision", "parameters")  # fields that are not saved
 
 # Names of fields in saved models, where they differ.
@@ -261,35 +258,18 @@ class Model:
 
         They are by the weights that predict, minus the shift of a decision.
         """
-        X, rows = self._read_rows_to_predict(X)
-        decision = decision if decision.shifts else PLAIN
-        if not has_blocks(self.learner, rows):
-            return self._current_scores(X, rows, decision)[1]
-        scores = np.empty((rows.n, self.problem.d))
-
-        def fill(first: int, last: int, decision: Decision, found: NDArray) -> None:
-            scores[first:last] = found
-
-        self._in_blocks(X, rows, decision, fill)
-        return scores
+        return self.scorer(*self._read_rows_to_predict(X)).scores(decision)
 
     def decoded(self, X: Any, decision: Decision, pack: Callable[[Any], Any] = np.asarray) -> Any:
         """Return a decision's predictions, one for each row.
 
         Each block of predictions is packed before the next.
         """
-        X, rows = self._read_rows_to_predict(X)
-        problem = self.problem
-        if not has_blocks(self.learner, rows):
-            decision, scores = self._current_scores(X, rows, decision)
-            return pack(decision.predict(problem, scores))
+        return self.scorer(*self._read_rows_to_predict(X)).decoded(decision, pack)
 
-        def decode(first: int, last: int, decision: Decision, scores: NDArray) -> Any:
-            return pack(decision.predict(problem, scores))
-
-        parts = self._in_blocks(X, rows, decision, decode)
-        # SciPy before 1.12 stacks sparse arrays to a matrix, whose `*` is the matrix product.
-        return type(parts[0])(sparse.vstack(parts, "csr")) if sparse.issparse(parts[0]) else np.concatenate(parts)
+    def scorer(self, X: Any, rows: Rows) -> Scorer:
+        """Return the scorer of rows, which are those of X."""
+        return Scorer(self.learner, self.fitted_decision, rows, partial(self.check_finite, X, rows))
 
     def _read_rows_to_predict(self, X: Any) -> tuple[Any, Rows]:
         X, rows = self.read_rows(X)
@@ -297,52 +277,12 @@ class Model:
             self.check_finite(X, rows)
         return X, rows
 
-    def _current_scores(self, X: Any, rows: Rows, decision: Decision) -> tuple[Decision, NDArray]:
-        """Return the current decision and the shifted scores.
-
-        Both are as of one round.
-        """
-        learner = self.learner
-        scores = np.empty((rows.n, learner.problem.d))
-        if not decision.needs_scores:
-            self.fill_scores(learner, X, rows, 0, scores)
-            decision = decision.now(learner, self.fitted_decision)
-        else:
-            with learner.lock.reading():
-                self.fill_scores(learner, X, rows, 0, scores)
-                decision = decision.now(learner, self.fitted_decision)
-        shift = decision.shift(learner.problem)
-        if shift is not None:
-            scores -= shift
-        return decision, scores
-
-    def _in_blocks(self, X: Any, rows: Rows, decision: Decision, work: Callable[..., Any]) -> list[Any]:
-        """Return work(first, last, decision, scores) for blocks.
-
-        All blocks are as of one round; joblib's threads compute them.
-        """
-        learner = self.learner
-        with learner.lock.reading():
-            predictor, decision = learner.predictor(), decision.now(learner, self.fitted_decision)
-        shift = decision.shift(learner.problem)
-
-        def work_on(first: int, last: int) -> Any:
-            scores = self.fill_scores(predictor, X, rows, first, np.empty((last - first, learner.problem.d)))
-            if shift is not None:
-                scores -= shift
-            return work(first, last, decision, scores)
-
-        return map_blocks(rows.n, size_of_block(learner), work_on)
-
-    def fill_scores(self, predictor: Any, X: Any, rows: Rows, first: int, scores: NDArray) -> NDArray:
-        """Fill in the scores of rows from `first`.
+    def fill_scores(self, predictor: Any, X: Any, rows: Rows, scores: NDArray) -> NDArray:
+        """Fill in the scores of all rows.
 
         They are computed by a learner or by its predictor.
         """
-        if not predictor.scores(rows, scores, first=first):
-            self.check_finite(X, rows)
-            raise ValueError(OVERFLOW)
-        return scores
+        return self.scorer(X, rows).fill(predictor, 0, scores)
 
     def losses(self, scores: NDArray, labels: Any) -> NDArray:
         """Return the training loss of each list or block.
@@ -395,7 +335,7 @@ class Model:
         """Fit a decision that needs training scores."""
         if decision.on_rows:
             X, rows = self.read_rows(batch.X)
-            scores = self.fill_scores(self.learner, X, rows, 0, np.empty((rows.n, self.problem.d)))
+            scores = self.fill_scores(self.learner, X, rows, np.empty((rows.n, self.problem.d)))
             self.fitted_decision = {**(self.fitted_decision or {}), **decision.after_rows(scores, batch)}
 
     # --------------------------------------------------------------------------------------------------------------- saving
@@ -406,7 +346,7 @@ class Model:
         It consists of the format, and plain names, numbers and arrays.
         """
         self.learner.read(lambda weights: None)  # completes updates that an interrupt has left undone, which the section cannot
-        saving.compiled()  # imports modules the first time, which would take too long inside the section
+        compiled()  # imports modules the first time, which would take too long inside the section
         with self.learner.lock.reading():
             kept = {
                 SAVED_AS.get(entry.name, entry.name): getattr(self, entry.name)
@@ -414,7 +354,7 @@ class Model:
                 if entry.name not in UNSAVED_FIELDS
             }
             parts = saving.pack(kept)
-        return {"format": saving.FORMAT, "version": __version__, "parts": parts}
+        return {"format": FORMAT, "version": __version__, "parts": parts}
 
     @classmethod
     def unpacked(cls, saved: Any) -> Model:
@@ -428,35 +368,3 @@ class Model:
 def initial_unsaved_fields() -> dict[str, Any]:
     """Return initial values of fields that are not saved."""
     return {"stream": None, "is_current": False, "cached_decision": (None, None, None), "parameters": object()}
-
-
-def size_of_block(learner: Learner) -> int:
-    """Return the number of rows to score together."""
-    return max(1, BLOCK // learner.problem.d)
-
-
-def has_blocks(learner: Learner, rows: Rows) -> bool:
-    """Return whether rows are scored in several blocks.
-
-    An expansion has blocks of its own.
-
-    To score blocks, all weights are written out first, which takes longer than to score few rows among many weights.
-    """
-    return rows.n > size_of_block(learner) and learner.weights.expansion is None and not are_few(rows, 0)
-
-
-def map_blocks(n: int, size: int, work: Callable[[int, int], Any]) -> list[Any]:
-    """Return work(first, last) for blocks of n rows."""
-    blocks = [(first, min(first + size, n)) for first in range(0, n, size)]
-    n_jobs = count_threads(is_long=True) if len(blocks) >= MANY_BLOCKS else 1
-    if n_jobs == 1:
-        return map_some(work, blocks)
-    cuts = np.linspace(0, len(blocks), n_jobs + 1).astype(int)
-    shares = (blocks[begin:end] for begin, end in itertools.pairwise(cuts))
-    found = Parallel(n_jobs, require="sharedmem")(delayed(map_some)(work, share) for share in shares)
-    return list(itertools.chain.from_iterable(found))
-
-
-def map_some(work: Callable[[int, int], Any], blocks: list[tuple[int, int]]) -> list[Any]:
-    """Return work(first, last) for some blocks."""
-    return [work(*block) for block in blocks]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -18,18 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sklearn_predtron._support.array_file import KINDS, Arrays, OtherFileError, read_file, write_file
+from sklearn_predtron._support.array_file import KINDS, Arrays, read_file, write_file
 from sklearn_predtron._support.one_line import one_line
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.version import __version__
-from sklearn_predtron.families.estimator.saving import check_format, check_sizes, state_of
+from sklearn_predtron.families.estimator.for_predictors import for_predictor
+from sklearn_predtron.families.estimator.saving import state_of
+from sklearn_predtron.predictor._compiled_parts import check_format, check_sizes, compiled
+from sklearn_predtron.predictor._file_values import LONGEST_REASON, MAGIC, PLAIN, Values, checked_path, reading
 
-MAGIC = b"predtron model 1\n"
 PUBLIC = ("", ".callbacks", ".decisions", ".features", ".losses", ".norms", ".representations", ".updates")
 PACKAGE = __name__.partition(".")[0]
 SPARSE: dict[str, Any] = {kind.__name__: kind for kind in (sparse.csr_matrix, sparse.csr_array)}
-PLAIN = (type(None), bool, int, str)
-LONGEST_REASON = 200  # characters: it may repeat text of the file
 
 
 @cache
@@ -62,8 +62,23 @@ def content_of(estimator: Any, custom: Mapping[str, Any] | None = None) -> tuple
             f"{type(estimator).__name__} is no public estimator of sklearn_predtron, and only these are saved in model files; "
             "save it with joblib or pickle."
         )
-    whole = writer.encoded(estimator, type(estimator).__name__)
-    return {"version": __version__, "objects": writer.objects, "estimator": whole}, writer.arrays
+    with one_moment(estimator._model):
+        whole = writer.encoded(estimator, type(estimator).__name__)
+        predictor = None if writer.custom else for_predictor(estimator)
+    answers = writer.encoded(predictor, "predictor")
+    return {"version": __version__, "objects": writer.objects, "estimator": whole, "predictor": answers}, writer.arrays
+
+
+@contextmanager
+def one_moment(model: Any) -> Iterator[None]:
+    """Keep a model's learner as it is, if there is one."""
+    if model is None:
+        yield
+        return
+    model.learner.read(lambda weights: None)  # completes updates that an interrupt has left undone, which the section cannot
+    compiled()  # imports modules the first time, which would take too long inside the section
+    with model.learner.lock.reading():
+        yield
 
 
 def load(path: str | os.PathLike[str], *, custom: Mapping[str, Any] | None = None) -> Any:
@@ -129,14 +144,6 @@ def load(path: str | os.PathLike[str], *, custom: Mapping[str, Any] | None = Non
     return found
 
 
-def checked_path(path: Any) -> str:
-    """Return the path of a file."""
-    found = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
-    if not isinstance(found, str):
-        raise ValueError(f"path={shortened(path)} is no path of a file; accepted are text and path-like objects.")
-    return found
-
-
 def checked_custom(custom: Any) -> dict[str, Any]:
     """Return custom objects by name."""
     if custom is None:
@@ -144,23 +151,6 @@ def checked_custom(custom: Any) -> dict[str, Any]:
     if not isinstance(custom, Mapping) or not all(isinstance(name, str) for name in custom):
         raise ValueError(f"custom={shortened(custom)} is not known; accepted are None and a dict of objects by names.")
     return dict(custom)
-
-
-@contextmanager
-def reading(path: str) -> Iterator[None]:
-    """Name the file in errors."""
-    try:
-        yield
-    except OSError:
-        raise
-    except OtherFileError:
-        raise ValueError(
-            f"{path!r} is no model file that this version wrote; accepted are files that the method save of an "
-            "estimator wrote.  Load a pickle with joblib or pickle, if you trust it."
-        ) from None
-    except Exception as error:  # a forged file with a correct check sum can hold anything
-        reason = str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
-        raise ValueError(f"{path!r} is a damaged model file: {one_line(reason, LONGEST_REASON)}") from None
 
 
 class Writer:
@@ -248,31 +238,14 @@ def not_written(value: Any, where: str) -> str:
     )
 
 
-class Reader:
+class Reader(Values):
     """Converts JSON and arrays to objects."""
 
     def __init__(self, arrays: Arrays, custom: dict[str, Any]) -> None:
-        self.arrays, self.custom = arrays, custom
+        super().__init__(arrays)
+        self.custom = custom
         self.objects: list[Any] = []
-        self.forms: dict[str, Callable[[Any], Any]] = {
-            "float": float_of,
-            "dict": lambda pairs: {self.decoded(key): self.decoded(value) for key, value in pairs},
-            "tuple": lambda items: tuple(map(self.decoded, items)),
-            "scalar": lambda name: self._array(name)[()],
-            "array": self._array,
-            "mixed": self._mixed,
-            "sparse": self._sparse,
-            "object": self._object,
-        }
-
-    def decoded(self, value: Any) -> Any:
-        """Return the value that JSON stands for."""
-        if isinstance(value, list):
-            return [self.decoded(item) for item in value]
-        if not isinstance(value, dict):
-            return value
-        ((form, content),) = value.items()
-        return self.forms[form](content)
+        self.forms |= {"sparse": self._sparse, "object": self._object}
 
     def made(self, entry: dict[str, Any]) -> Any:
         """Return the object of an entry.
@@ -300,17 +273,6 @@ class Reader:
             vars(found).update(state)
         return found
 
-    def _array(self, number: Any) -> NDArray:
-        return self.arrays[str(number)]
-
-    def _mixed(self, content: Any) -> NDArray:
-        shape, items = content
-        values = np.empty(len(items), dtype=object)
-        values[:] = [self.decoded(item) for item in items]
-        if not all(type(item) in (*PLAIN, float) for item in values):
-            raise ValueError("an array of other objects than numbers and text")
-        return values.reshape(shape)
-
     def _sparse(self, content: Any) -> Any:
         name, *numbers, shape = content
         data, indices, indptr = map(self._array, numbers)
@@ -322,8 +284,3 @@ class Reader:
         if type(number) is not int or number < 0:
             raise ValueError(f"{shortened(number)} is no number of an object")
         return self.objects[number]
-
-
-def float_of(text: str) -> float:
-    """Return a number that JSON does not have."""
-    return {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}[text]

@@ -5,11 +5,6 @@ They stay readable if modules move.
 
 from __future__ import annotations
 
-import importlib
-import math
-from functools import cache
-from importlib.machinery import EXTENSION_SUFFIXES
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -30,36 +25,21 @@ from sklearn_predtron.families.labels.tokens import Tokens
 from sklearn_predtron.features import Auto, FeatureMap, PiecewiseLinear, RandomFourier
 from sklearn_predtron.losses._by_row import KnownCosts
 from sklearn_predtron.norms._kernel_functions import Kernel, PrecomputedSupport, Support
+from sklearn_predtron.predictor._compiled_parts import (
+    BITS,
+    PART,
+    build_compiled,
+    check_format,
+    compiled,
+    resolve_references,
+)
 
-FORMAT = 1  # the only format that this version writes and reads
 CODECS = (Classes, TwoClasses, Ranks, Sets, LabelRelevances, DocumentRelevances, Tokens, AnyLabels)
 MAPS = (PiecewiseLinear, Auto, RandomFourier)
 OBJECTS = {kind.__name__: kind for kind in (Kernel, Support, PrecomputedSupport, FirstRows, *MAPS, *CODECS)}
-PART = "part"
 # Arrays of at least this many values are saved without zeros if at most this share of the values is nonzero.
 LEAST_COMPRESSED, MOST_NONZERO = 1 << 14, 0.5
-FIELDS = {"shape", "there", "values"}
-BITS = {np.dtype(np.float64): np.uint64, np.dtype(np.float32): np.uint32}
-# Sizes among the arguments of parts whose product is the length of an array that they make, and that their state holds.
-TABLES = {"ZeroOneChain": (0, 0), "HammingChain": (0, 0), "TraceWeights": (0, 0)}
-TABLES |= dict.fromkeys(("L2Weights", "PNormWeights", "GroupWeights", "ScaledWeights"), (0, 1))
-LARGEST_SIZE, LARGEST_TABLE = 1 << 24, 1 << 20  # what a model may have without holding as many values
 M = TypeVar("M")
-
-
-@cache
-def compiled() -> dict[str, type]:
-    """Return the compiled classes by their names, which are unique."""
-    root = Path(__file__).parents[2]
-    suffix = EXTENSION_SUFFIXES[0]
-    files = [path.relative_to(root.parent).as_posix() for path in sorted(root.rglob(f"*{suffix}"))]
-    modules = [importlib.import_module(file.removesuffix(suffix).replace("/", ".")) for file in files]
-    return {
-        name: kind
-        for module in modules
-        for name, kind in vars(module).items()
-        if hasattr(kind, "__pyx_vtable__") and kind.__module__ == module.__name__
-    }
 
 
 def pack(fields: dict[str, Any]) -> list[dict[str, Any]]:
@@ -148,30 +128,6 @@ def unpack(saved: Any, kind: type[M], saved_as: dict[str, str]) -> M:
     return model
 
 
-def count_values(value: Any) -> int:
-    """Return the number of values in all arrays."""
-    if isinstance(value, (list, tuple)):
-        return sum(map(count_values, value))
-    if is_compressed(value):
-        return 8 * len(value["there"])
-    if isinstance(value, dict):
-        return sum(map(count_values, value.values()))
-    return value.size if isinstance(value, np.ndarray) else 0
-
-
-def check_sizes(parts: list[dict[str, Any]]) -> None:
-    """Raise ValueError for sizes far beyond the values of the model.
-
-    Otherwise a few changed bytes of a file would let a part take all memory before its state is found to be of another size.
-    """
-    n_values = count_values(parts)
-    for part in parts:
-        sizes = [number if type(number) is int else 1 for number in part.get("arguments", ())]
-        table = [sizes[place] for place in TABLES.get(part["kind"], ()) if place < len(sizes)]
-        if max(sizes, default=0) > LARGEST_SIZE + n_values or math.prod(table) > LARGEST_TABLE + n_values:
-            raise ValueError(f"it has a {part['kind']} of the sizes {sizes}, and {n_values} values in all")
-
-
 def build(part: dict[str, Any], made: list[Any]) -> Any:
     """Build a part from the parts before it."""
     name = part["kind"]
@@ -185,23 +141,7 @@ def build(part: dict[str, Any], made: list[Any]) -> Any:
         else:
             found.__dict__.update(state)
         return found
-    if name not in compiled():
-        raise ValueError(f"The saved model has a part {name!r}, which this version of sklearn_predtron does not know.")
-    found = compiled()[name](*resolve_references(part["arguments"], made))
-    if getattr(found, "d", 1) < 1:  # as of a base class, which other parts would divide by
-        raise ValueError(f"The saved model is damaged: it has a {name} of no scores.")
-    if "state" in part:
-        found.__setstate__(resolve_references(part["state"], made))
-    return found
-
-
-def resolve_references(value: Any, made: list[Any]) -> Any:
-    """Return a value with the parts that it refers to."""
-    if isinstance(value, list):
-        return tuple(resolve_references(item, made) for item in value)
-    if isinstance(value, dict) and value.keys() == {PART}:
-        return made[value[PART]]
-    return decompress(value) if is_compressed(value) else value
+    return build_compiled(compiled().get(name), part, made)
 
 
 def checked_codec(codec: Any) -> Any:
@@ -250,19 +190,6 @@ def checked_metadata(call_metadata: Any) -> Any:
         raise ValueError(f"The saved model is damaged: of its costs {error}.") from None
 
 
-def check_format(saved: Any) -> None:
-    """Raise ValueError for models that this version cannot read."""
-    if not isinstance(saved, dict) or not isinstance(saved.get("format"), int):
-        raise ValueError(
-            "The saved model has no format: it is older than sklearn_predtron's first release, or damaged; fit it again."
-        )
-    if saved["format"] != FORMAT:
-        raise ValueError(
-            f"The saved model has format {saved['format']}, of sklearn_predtron {saved.get('version')}; this version reads "
-            f"format {FORMAT}.  Load it with the version that wrote it, or fit it again."
-        )
-
-
 def compress_zeros(array: NDArray) -> Any:
     """Return an array without its zeros.
 
@@ -275,26 +202,3 @@ def compress_zeros(array: NDArray) -> Any:
     if np.count_nonzero(there) > MOST_NONZERO * array.size:
         return array
     return {"shape": list(array.shape), "there": np.packbits(there), "values": values[there]}
-
-
-def is_compressed(value: Any) -> bool:
-    """Return whether an array was saved without zeros."""
-    return isinstance(value, dict) and value.keys() == FIELDS
-
-
-def decompress(saved: dict[str, Any]) -> NDArray:
-    """Return an array with its zeros.
-
-    Raise TypeError if it is damaged.
-    """
-    shape, there, values = saved["shape"], saved["there"], saved["values"]
-    sizes = isinstance(shape, (list, tuple)) and all(type(n) is int and n >= 0 for n in shape)
-    arrays = all(type(part) is np.ndarray and part.ndim == 1 for part in (there, values))
-    if not sizes or not arrays or there.dtype != np.uint8 or values.dtype not in BITS or len(there) != -(-math.prod(shape) // 8):
-        raise TypeError("an array without its zeros is none")
-    places = np.unpackbits(there, count=math.prod(shape)).view(bool)
-    if np.count_nonzero(places) != len(values):
-        raise TypeError(f"an array has {np.count_nonzero(places)} places for {len(values)} values")
-    array = np.zeros(math.prod(shape), dtype=values.dtype)
-    array[places] = values
-    return array.reshape(shape)

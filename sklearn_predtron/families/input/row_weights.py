@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._core.problem import Codes
-from sklearn_predtron._support.parts import as_numbers
+from sklearn_predtron._support.numbers import as_numbers
 from sklearn_predtron._support.queries import shortened_list
 from sklearn_predtron.families.input.reading import LabelsOf, RowReader, TrainingInput
 from sklearn_predtron.families.input.stream import LabelReader

@@ -101,13 +101,3 @@ def check_labels_allowed(labels: TokenCodes, queries: Queries, allowed: NDArray,
         raise ValueError(f"y has the first label {label!s} (row {rows[1]}), which {which} forbids{mend}.")
     former = classes[before[at]]
     raise ValueError(f"y has the transition {former!s} -> {label!s} (rows {rows[0]}, {rows[1]}), which {which} forbids{mend}.")
-
-
-def possible(found: NDArray, allowed: bool) -> NDArray:
-    """Return `found` if the constraint allows labels.
-
-    Raise ValueError if it allows none for some sequence.
-    """
-    if not allowed:
-        raise ValueError("The constraint allows no sequence of labels as long as one of X; predict shorter ones.")
-    return found

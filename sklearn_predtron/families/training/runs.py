@@ -151,7 +151,7 @@ class FoldModel:
         """Return the scores of the held-out rows."""
         X = self.held_out()
         rows = self.batch.rows.another(X)
-        return self.model.fill_scores(self.learner, X, rows, 0, np.empty((rows.n, self.learner.problem.d)))
+        return self.model.fill_scores(self.learner, X, rows, np.empty((rows.n, self.learner.problem.d)))
 
     def held_out(self) -> Any:
         """Return the held-out rows: a copy, which is not kept, as those of all fold models are the whole data."""

@@ -1,0 +1,81 @@
+"""The decision of one moment as plain values.
+
+Model files keep it for predictions.  Building it again would take the parameters and, for the map of a stream, SciPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from sklearn_predtron._core.state import accept, array, flag, real, reals, shown, whole
+from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded
+from sklearn_predtron.decisions._calibration import Calibrated
+from sklearn_predtron.decisions._cut_at import CutAt
+from sklearn_predtron.decisions._expected import ByCosts, BySets, MostExpected, MostProbable
+from sklearn_predtron.decisions._maps import ClassMap, CurveMap, RankMap
+from sklearn_predtron.decisions._targets import OfClasses, OfColumn, OfLabels, OfTwoClasses
+
+
+def plain(value: Any) -> Any:
+    """Return a decision, or a part of one, as its name and its fields.
+
+    Raise TypeError for other decisions than those of one moment.
+    """
+    kind = type(value)
+    if kind in (Decision, Decoded):  # the probabilities of the latter are a decision of their own
+        return ("Decision",)
+    if kind.__name__ not in FIELDS or FIELDS[kind.__name__][0] is not kind:
+        raise TypeError(f"{kind.__name__} is no decision of one moment")
+    return kind.__name__, *(field(getattr(value, name)) for name, field in FIELDS[kind.__name__][1].items())
+
+
+def decision_of(saved: Any) -> Any:
+    """Return the decision, or the part of one, of plain values.
+
+    Raise ValueError for values that are damaged.
+    """
+    name = saved[0] if isinstance(saved, (tuple, list)) and saved else None
+    if name == "Decision":
+        return PLAIN
+    if not isinstance(name, str) or name not in FIELDS:
+        raise ValueError(f"where a decision is expected there is {shown(saved)}")
+    kind, fields = FIELDS[name]
+    values = accept(tuple(saved[1:]), tuple(READ.get(field, field) for field in fields.values()))
+    return kind(**dict(zip(fields, values, strict=True)))
+
+
+def matrix(value: Any) -> Any:
+    """Accept an array of numbers with two dimensions."""
+    return array(value, np.dtype(np.float64), value.shape if isinstance(value, np.ndarray) and value.ndim == 2 else (0, 0))
+
+
+def numbers(value: Any) -> Any:
+    """Accept an array of finite numbers with one dimension."""
+    return reals(len(value) if isinstance(value, np.ndarray) and value.ndim == 1 else 0)(value)
+
+
+COUNT = whole(1, 2**31)
+READ: dict[Callable[[Any], Any], Callable[[Any], Any]] = {plain: decision_of}  # other fields are written as they are read
+OF_CLASSES: dict[str, Any] = {"k": COUNT, "ranked": flag}
+# The classes, and how each argument of their constructors, which is an attribute, too, is written and read.
+FIELDS: dict[str, tuple[Any, dict[str, Any]]] = {
+    kind.__name__: (kind, fields)
+    for kind, fields in (
+        (CutAt, {"of": plain, "cuts": numbers}),
+        (ByCosts, {"of": plain, "map": plain, "costs": matrix}),
+        (BySets, {"map": plain, "plug_in": plain}),
+        (MostExpected, {"hits": real, "in_both": real, "missed": real}),
+        (MostProbable, {"k": COUNT}),
+        (Calibrated, {"of": plain, "map": plain, "agrees": flag}),
+        (OfTwoClasses, {}),
+        (OfColumn, {}),
+        (OfClasses, OF_CLASSES),
+        (OfLabels, {}),
+        (CurveMap, {"scale": numbers, "curves": matrix, "limits": matrix, "floor": numbers}),
+        (ClassMap, {"mean": numbers, "scale": real, "limit": real, "k": COUNT, "parameters": numbers, "floor": real}),
+        (RankMap, {"scale": numbers, "curves": matrix, "limits": matrix, "classes": plain}),
+    )
+}

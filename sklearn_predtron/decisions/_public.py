@@ -1,0 +1,10 @@
+"""The public names of the package."""
+
+from sklearn_predtron.decisions._certified import Certificate as Certificate
+from sklearn_predtron.decisions._certified import PromiseResult as PromiseResult
+from sklearn_predtron.decisions._promises import AtLeast as AtLeast
+from sklearn_predtron.decisions._promises import AtMost as AtMost
+from sklearn_predtron.decisions._rules import Cut as Cut
+from sklearn_predtron.decisions._rules import DecisionRule as DecisionRule
+from sklearn_predtron.decisions._rules import ExpectedCost as ExpectedCost
+from sklearn_predtron.decisions._rules import Learned as Learned

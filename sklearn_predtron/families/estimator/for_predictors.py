@@ -1,0 +1,67 @@
+"""The values that model files keep for predictors, besides the model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn_predtron.decisions._calibration import calibration_of
+from sklearn_predtron.decisions._present import plain
+from sklearn_predtron.families.input.tables import FirstRows
+from sklearn_predtron.families.labels.classes import Classes
+from sklearn_predtron.families.labels.relevances import DocumentRelevances, LabelRelevances
+from sklearn_predtron.families.labels.sets import Sets
+from sklearn_predtron.families.labels.tokens import Tokens
+from sklearn_predtron.problems._at_k import AtKProblem
+
+
+def for_predictor(estimator: Any) -> dict[str, Any] | None:
+    """Return the values that a predictor needs besides the model.
+
+    None if the estimator has no predictor: before its first rows, with a kernel, or if it cannot predict at present.
+    """
+    model = estimator._model
+    if model is None or model.learner.weights.expansion is not None or isinstance(model.columns.features, FirstRows):
+        return None
+    try:
+        return answers_of(estimator, model)
+    except (TypeError, ValueError):  # no decision of one moment, as without the certificate that it needs
+        return None
+
+
+def answers_of(estimator: Any, model: Any) -> dict[str, Any] | None:
+    """Return the answers of a family, which its labels tell.
+
+    None if the family has no predictor.
+    """
+    labels = model.labels
+    if isinstance(labels, DocumentRelevances):
+        return {"family": "documents"}
+    if isinstance(labels, LabelRelevances):
+        return {"family": "rankings"}
+    if isinstance(labels, Tokens):
+        tempered = (model.fitted_decision or {}).get("tempered")
+        return {"family": "sequences", "classes": labels.classes, "several": bool(model.call_metadata), "tempered": tempered}
+    if isinstance(labels, Sets):
+        form = {"dtype": labels.dtype, "classes": labels.classes, "one": labels.two is not None}
+        return {"family": "sets", **form, **present_decisions(estimator, model)}
+    if not isinstance(labels, Classes) or isinstance(model.problem, AtKProblem):
+        return None  # labels of any kind, and predictions that depend on the other rows of a group
+    classes = labels.classes
+    if not hasattr(estimator, "_named"):
+        return {"family": "column", "classes": classes, **present_decisions(estimator, model)}
+    return {"family": "classes", "classes": classes, "labels": estimator._named(classes), **present_decisions(estimator, model)}
+
+
+def present_decisions(estimator: Any, model: Any) -> dict[str, Any]:
+    """Return the decisions of this moment, of predictions and of probabilities.
+
+    Those of probabilities are None if there are none.
+    """
+    decision = model.decision_of(estimator._decision)
+    present = plain(decision.now(model.learner, model.fitted_decision))
+    try:
+        model.check_after_first_epoch()
+        probabilities = plain(calibration_of(decision).now(model.learner, model.fitted_decision))
+    except ValueError:
+        probabilities = None
+    return {"decision": present, "probabilities": probabilities}

@@ -1,0 +1,110 @@
+"""Rows without labels are predicted on NumPy alone, to the lines that the estimator writes."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from cli_cases import run
+
+from sklearn_predtron.cli import _file_job
+
+ROWS = 120
+
+
+def lines(labels, X):
+    """Rows in svmlight's format; without labels if they are None."""
+    texts = [" ".join(f"{j + 1}:{value:.17g}" for j, value in enumerate(row) if value) for row in X]
+    if labels is not None:
+        texts = [f"{label} {text}" for label, text in zip(labels, texts, strict=True)]
+    return "".join(f"{text}\n" for text in texts)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    random = np.random.default_rng(0)
+    X = random.standard_normal((ROWS, 4)).round(3)
+    X[np.abs(X) < 0.3] = 0
+    X[:, 0] = np.where(X[:, 0] == 0, 0.5, X[:, 0])
+    return X
+
+
+@pytest.fixture
+def file(rows, tmp_path):
+    """A file of rows without labels: some have features that training did not have."""
+    wide = np.hstack([rows, np.where(np.arange(ROWS)[:, None] % 40 == 3, 1.5, 0)])
+    path = tmp_path / "rows"
+    path.write_text(lines(None, wide))
+    return path
+
+
+def labels_of(kind, X):
+    number = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0.3)
+    if kind == "words":
+        return np.array(["ham", "spam", "other"])[number].tolist()
+    if kind == "sets":
+        return [",".join(str(j) for j in (1, 2, 3) if row[j - 1] > 0) for row in np.where(X[:, :3] == 0, 1, X[:, :3])]
+    return number.tolist() if kind == "classes" else (number > 0).astype(int).tolist()
+
+
+SETTINGS = [
+    ("binary", []),
+    ("classes", ["--reject-cost", "0.3"]),
+    ("words", []),
+    ("classes", ["--task", "ordinal"]),
+    ("sets", ["--task", "multilabel"]),
+    ("classes", ["--features", "piecewise", "--epochs", "6"]),
+    ("binary", ["--norm", "l2", "--decision", "learned"]),
+]
+
+
+@pytest.mark.parametrize("written", [[], ["--scores"], ["--proba"]], ids=["predictions", "scores", "proba"])
+@pytest.mark.parametrize(("kind", "how"), SETTINGS)
+def test_lines_are_those_of_the_estimator(kind, how, written, rows, file, tmp_path, capsys, monkeypatch):
+    train = tmp_path / "train"
+    train.write_text(lines(labels_of(kind, rows), rows))
+    assert run(capsys, train, *how, "--save", tmp_path / "m", "--quiet")[0] == 0
+    arguments = ["--load", tmp_path / "m", file, *written]
+    with monkeypatch.context() as patch:
+        patch.setattr("sklearn_predtron.cli._predict.predict", lambda job, bar: None)
+        expected = run(capsys, *arguments)
+    found = run(capsys, *arguments)
+    assert found == expected and found[0] == 0 and found[1].count("\n") == ROWS
+
+
+def test_the_estimator_is_not_asked(rows, file, tmp_path, capsys, monkeypatch):
+    train = tmp_path / "train"
+    train.write_text(lines(labels_of("words", rows), rows))
+    assert run(capsys, train, "--save", tmp_path / "m", "--quiet")[0] == 0
+    monkeypatch.setattr(_file_job, "run_files", None)
+    assert run(capsys, "--load", tmp_path / "m", "--test", file)[0] == 0
+
+
+@pytest.mark.parametrize("labelled", [False, True])
+def test_standard_input_is_read_once(labelled, rows, tmp_path, capsys):
+    """A pipe with labels is left to the estimator, with the rows that have been read."""
+    train = tmp_path / "train"
+    train.write_text(lines(labels_of("classes", rows), rows))
+    assert run(capsys, train, "--save", tmp_path / "m", "--quiet")[0] == 0
+    text = lines(labels_of("classes", rows) if labelled else None, rows)
+    program = (
+        "import sys; from sklearn_predtron.cli import main; code = main(sys.argv[1:]); "
+        "print(code, sorted({'sklearn', 'scipy', 'pandas', 'joblib'} & {*sys.modules}), file=sys.stderr)"
+    )
+    command = [sys.executable, "-c", program, "--load", str(tmp_path / "m"), *(["--test"] if labelled else []), "-"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True)
+    last = done.stderr.splitlines()[-1]
+    if labelled:
+        assert last.startswith("0 ['joblib'") and "| 120" not in done.stdout and "held-out score" in done.stdout
+    else:
+        assert last == "0 []" and done.stdout.count("\n") == ROWS
+
+
+def test_a_bad_line_ends_the_predictions(rows, tmp_path, capsys):
+    train, other = tmp_path / "train", tmp_path / "other"
+    train.write_text(lines(labels_of("classes", rows), rows))
+    assert run(capsys, train, "--save", tmp_path / "m", "--quiet")[0] == 0
+    other.write_text(lines(None, rows) + "1:x\n")
+    code, out, err = run(capsys, "--load", tmp_path / "m", other)
+    assert code == 1 and out.count("\n") == ROWS
+    assert f"line {ROWS + 1}" in err and "the predictions are of the rows before it" in err
