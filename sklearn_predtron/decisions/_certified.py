@@ -298,17 +298,20 @@ class Certified(RejectAbove):
         """
         level = 1 - self.confidence
         chains = chains_of(promises, recorded, self.costs)
-        first = [first_limit(chain, rows, recorded, self.costs, level / len(chains)) for chain in chains]
-        p = [p_of_chain(chain, rows, self.costs, at) for chain, at in zip(chains, first, strict=True)]
+        own = level / len(chains)
+        first = [first_limit(chain, rows, recorded, self.costs, own) for chain in chains]
+        p = [p_of_chain(chain, rows, self.costs, own, at) for chain, at in zip(chains, first, strict=True)]
         limits, results = BEYOND * self.costs.max(axis=0), {}
         for chain, at, n in zip(chains, first, passed(p, level), strict=True):
             limits[slice(None) if chain.answer is None else chain.answer] = chain.limits[at + n - 1] if n else NEVER
             at_last = chain.limits[at + max(n - 1, 0)]
-            results |= {promise: result_of(promise, rows, self.costs, at_last, kept=n > 0) for promise in chain.promises}
+            results |= {promise: result_of(promise, rows, self.costs, at_last, own, kept=n > 0) for promise in chain.promises}
         return limits, tuple((tuple(promise), *results[promise]) for promise in promises)
 
 
-def result_of(promise: Coded, rows: Rows, costs: NDArray, limit: float, *, kept: bool) -> tuple[bool, int, float, float]:
+def result_of(
+    promise: Coded, rows: Rows, costs: NDArray, limit: float, level: float, *, kept: bool
+) -> tuple[bool, int, float, float]:
     """Return whether a promise is kept, on how many rows it was tested, its measure there, and the p-value."""
     answered, abstained = losses_of(promise, rows, costs)
     losses = np.where(rows.cost <= limit, answered, abstained)
@@ -316,7 +319,7 @@ def result_of(promise: Coded, rows: Rows, costs: NDArray, limit: float, *, kept:
     value = float(losses.mean()) if len(losses) else float("nan")
     if promise.at_least:
         value = float(promise.possible(costs).max()) - value
-    return kept, len(losses), value, float(p_values(promise, rows, costs, np.array([limit]))[0])
+    return kept, len(losses), value, float(p_values(promise, rows, costs, np.array([limit]), level)[0])
 
 
 def certificate_of(saved: tuple[Any, ...], classes: NDArray) -> Certificate:

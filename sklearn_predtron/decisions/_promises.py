@@ -277,11 +277,11 @@ def bound_of(promise: Coded, costs: NDArray) -> tuple[float, float, bool]:
     return bound, largest, bool(np.isin(possible, (0, largest)).all())
 
 
-def p_values(promise: Coded, rows: Rows, costs: NDArray, limits: NDArray) -> NDArray:
+def p_values(promise: Coded, rows: Rows, costs: NDArray, limits: NDArray, level: float) -> NDArray:
     """Return the p-value of a promise at each limit of the expected cost.
 
     The hypothesis is that the promise is broken.  The p-value is exact if all losses are 0 or the largest; otherwise it is by a
-    betting test (Waudby-Smith and Ramdas 2024).
+    betting test at the level (Waudby-Smith and Ramdas 2024).
     """
     answered, abstained = losses_of(promise, rows, costs)
     bound, largest, exact = bound_of(promise, costs)
@@ -296,7 +296,7 @@ def p_values(promise: Coded, rows: Rows, costs: NDArray, limits: NDArray) -> NDA
     found = np.ones(len(limits))
     for i, limit in enumerate(limits):
         x = np.where(rows.cost <= limit, answered, abstained)
-        found[i] = p_of_bets(x[~np.isnan(x)] / largest, bound / largest)
+        found[i] = p_of_bets(x[~np.isnan(x)] / largest, bound / largest, level)
     return found
 
 
@@ -305,25 +305,25 @@ def sums(x: NDArray) -> NDArray:
     return np.append(0.0, np.cumsum(x))
 
 
-def p_of_bets(x: NDArray, mean: float) -> float:
-    """Return the p-value of a mean by bets.
+def p_of_bets(x: NDArray, mean: float, level: float) -> float:
+    """Return the p-value of a mean by bets, for a test at a level.
 
     The hypothesis is that the mean of numbers from 0 to 1 is at least `mean`; they are tested in their order.  The p-value is
     1 / the largest wealth of a betting strategy.
 
     The strategy bets a share of its wealth on each number being below the mean, and the share depends on the numbers before.
-    Its wealth grows n-fold with a probability of at most 1 / n (Ville 1939).  The share is about the one that lets it grow
-    fastest (Kelly 1956; Waudby-Smith and Ramdas 2024), of numbers like those before and like some at half the mean, either 0 or
-    1.
+    Its wealth grows n-fold with a probability of at most 1 / n (Ville 1939).  With the share sqrt(2 log(1 / level) / (n v)) the
+    test finds the smallest differences that n numbers of variance v show (Waudby-Smith and Ramdas 2024).  The variance is that
+    of the numbers before and of some at half the mean, either 0 or 1.
     """
     n = len(x)
     if n == 0:
         return 1.0
     seen = IMAGINED + np.arange(n)
     means = (IMAGINED * mean / 2 + sums(x)[:-1]) / seen
-    squares = (IMAGINED * mean / 2 + sums(x**2)[:-1]) / seen - 2 * mean * means + mean**2  # of distances from the mean
-    share = np.clip((mean - means) / np.maximum(squares, LEAST_SQUARE), 0, LARGEST_BET / (1 - mean))
-    gained = np.cumsum(np.log1p(share * (mean - x)))
+    variance = (IMAGINED * mean / 2 + sums(x**2)[:-1]) / seen - means**2
+    share = np.sqrt(-2 * np.log(level) / (n * np.maximum(variance, LEAST_SQUARE)))
+    gained = np.cumsum(np.log1p(np.minimum(share, LARGEST_BET / (1 - mean)) * (mean - x)))
     return float(np.exp(-max(gained.max(), 0.0)))
 
 
@@ -348,13 +348,13 @@ def chains_of(promises: Sequence[Coded], recorded: Rows, costs: NDArray) -> list
     return chains
 
 
-def p_of_chain(chain: Chain, rows: Rows, costs: NDArray, first: int = 0) -> NDArray:
+def p_of_chain(chain: Chain, rows: Rows, costs: NDArray, level: float, first: int = 0) -> NDArray:
     """Return the p-values of limits from a first one on.
 
     The hypothesis is that at least one promise is broken.  Its p-value is the largest one of the promises (Berger 1982), so that
     several promises about the same answers need no correction.
     """
-    return np.max([p_values(promise, rows, costs, chain.limits[first:]) for promise in chain.promises], axis=0)
+    return np.max([p_values(promise, rows, costs, chain.limits[first:], level) for promise in chain.promises], axis=0)
 
 
 def n_up_to(chain: Chain, rows: Rows, limits: NDArray) -> NDArray:
@@ -389,7 +389,7 @@ def share_of_rows(chain: Chain, recorded: Rows, costs: NDArray, groups: Any, n: 
         rows = simulated(recorded, random, n)
         if groups is not None:
             rows = rows._replace(groups=[groups[i] for i in random.permutation(len(groups))[:n]])
-        p = p_of_chain(chain, rows, costs)
+        p = p_of_chain(chain, rows, costs, level)
         # A run of passes ends before the next failure; the share answered is that of its last limit.
         fails = np.append(np.flatnonzero(p > level), len(p))
         last = fails[np.searchsorted(fails, np.arange(len(p)))] - 1

@@ -47,7 +47,7 @@ def test_measures(rows):
         AtLeast("abstention_rate", 0.5, label="c"): (~answered)[true == "c"].mean(),
     }
     for promise, value in measures.items():
-        assert_allclose(result_of(one(promise), rows, COSTS, limit, kept=True)[2], value, err_msg=repr(promise))
+        assert_allclose(result_of(one(promise), rows, COSTS, limit, 0.05, kept=True)[2], value, err_msg=repr(promise))
 
 
 def test_p_values_are_those_of_binomial_tests(rows):
@@ -57,11 +57,11 @@ def test_p_values_are_those_of_binomial_tests(rows):
     for limit in limits:
         of_b, answered = (rows.best == 1) & (rows.cost <= limit), rows.cost <= limit
         wrong, n = (rows.codes != 1)[of_b].sum(), of_b.sum()
-        found = p_values(one(AtMost("risk", 0.3, predicted="b"), unit), rows, unit, limits)[limits == limit]
+        found = p_values(one(AtMost("risk", 0.3, predicted="b"), unit), rows, unit, limits, 0.05)[limits == limit]
         assert_allclose(found, binom.cdf(wrong, n, 0.3) if n else 1.0)
-        found = p_values(one(AtLeast("precision", 0.7, label="b"), unit), rows, unit, limits)[limits == limit]
+        found = p_values(one(AtLeast("precision", 0.7, label="b"), unit), rows, unit, limits, 0.05)[limits == limit]
         assert_allclose(found, binom.sf(n - wrong - 1, n, 0.7) if n else 1.0)
-        found = p_values(one(AtMost("abstention_rate", 0.4)), rows, COSTS, limits)[limits == limit]
+        found = p_values(one(AtMost("abstention_rate", 0.4)), rows, COSTS, limits, 0.05)[limits == limit]
         assert_allclose(found, binom.cdf((~answered).sum(), len(answered), 0.4))
 
 
@@ -70,7 +70,7 @@ def test_unequal_costs_are_tested_by_bets_on_the_losses_alone(rows):
     rows, _ = rows
     limits = np.quantile(rows.cost, [0.3, 1.0])
     assert {1.0, 2.0} <= set(losses_of(one(AtMost("risk", 0.5, predicted="a")), rows, COSTS)[0])
-    found = [p_values(one(AtMost("risk", 0.5 * unit), unit * COSTS), rows, unit * COSTS, limits) for unit in (1.0, 8.0)]
+    found = [p_values(one(AtMost("risk", 0.5 * unit), unit * COSTS), rows, unit * COSTS, limits, 0.05) for unit in (1.0, 8.0)]
     assert_allclose(found[0], found[1])
     assert found[0][0] < 0.01
 
