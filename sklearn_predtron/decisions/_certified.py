@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._core.learner import Learner
+from sklearn_predtron._support.warning import warn
 from sklearn_predtron.decisions._base import Decision
 from sklearn_predtron.decisions._expected import ByCosts, LeastCost
 from sklearn_predtron.decisions._promises import (
@@ -233,8 +234,8 @@ class Certified(RejectAbove):
         found = self.found(learner, fitted_decision)
         if found is None and "certificate" in (fitted_decision or {}):
             raise ValueError(
-                f"{self.name} needs a certificate from held-out rows: call certify(X, y) again after more training or a change of "
-                "loss, decision or reject."
+                f"{self.name} needs a certificate from held-out rows: call certify(X, y) again after more training or a change "
+                "of loss, decision or reject."
             )
         map = self.calibration.now(learner, fitted_decision).map
         limits = self.estimated(learner, fitted_decision, map) if found is None else np.asarray(found[-1])
@@ -301,7 +302,7 @@ class Certified(RejectAbove):
         own = level / len(chains)
         first = [first_limit(chain, rows, recorded, self.costs, own) for chain in chains]
         p = [p_of_chain(chain, rows, self.costs, own, at) for chain, at in zip(chains, first, strict=True)]
-        limits, results = BEYOND * self.costs.max(axis=0), {}
+        limits, results = BEYOND * self.costs.max(axis=0), dict[Coded, Any]()
         for chain, at, n in zip(chains, first, passed(p, level), strict=True):
             limits[slice(None) if chain.answer is None else chain.answer] = chain.limits[at + n - 1] if n else NEVER
             at_last = chain.limits[at + max(n - 1, 0)]
@@ -326,4 +327,29 @@ def certificate_of(saved: tuple[Any, ...], classes: NDArray) -> Certificate:
     """Return a saved certificate with the names of the classes."""
     confidence, (n_rows, n_answered, results, limits) = saved[3], saved[5:]
     named = tuple(PromiseResult(Coded(*promise).named(classes), *rest) for promise, *rest in results)
-    return Certificate(confidence, n_rows, n_answered, named, dict(zip(classes.tolist(), np.asarray(limits).tolist(), strict=True)))
+    by_label = dict(zip(classes.tolist(), limits.tolist(), strict=True))
+    return Certificate(confidence, n_rows, n_answered, named, by_label)
+
+
+def warn_of_certificate(certificate: Certificate, given: str | None) -> None:
+    """Warn if a promise was not shown to be kept; the given one has its name."""
+    broken = [result.promise for result in certificate.results if not result.kept]
+    if not broken:
+        return
+    never = [name for name, most in certificate.limits.items() if most == NEVER]
+    what = given if given is not None else " and ".join(map(repr, broken))
+    so = "all are rejected" if len(never) == len(certificate.limits) else f"{' and '.join(map(repr, never))} is never predicted"
+    warn(
+        f"no share of the {certificate.n_rows} rows was found to keep {what}, and {so}: it takes more rows, or another bound "
+        "of the promise."
+    )
+
+
+def warn_if_free(decision: Certified, classes: NDArray, predicted: NDArray) -> None:
+    """Warn if all answers are a prediction that never costs anything."""
+    free = np.flatnonzero(decision.costs.max(axis=0) == 0)
+    if len(predicted) and np.isin(predicted, free).all():
+        warn(
+            f"{decision.name} is kept by predicting {classes[free[0]].tolist()!r} for all rows that are answered, a prediction "
+            "that never costs anything under `loss`: the certificate promises nothing about it.  Give that mistake a cost."
+        )

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr
+from sklearn.utils import column_or_1d
 
 from sklearn_predtron._support.parts import LARGEST_LOSS, real_number
-from sklearn_predtron._support.queries import shortened
+from sklearn_predtron._support.queries import shortened, shortened_list
 from sklearn_predtron.decisions._curves import least_expected
 
 LEVELS = 1000  # limits of the expected cost that are tested, if the tests are exact
@@ -213,6 +214,34 @@ def answered_by(probabilities: NDArray, costs: NDArray) -> tuple[NDArray, NDArra
     return best, (probabilities * costs.T[best]).sum(axis=1)
 
 
+def checked_promises(promises: Any) -> list[Promise]:
+    """Return a list of promises; raise ValueError for others."""
+    found = list(promises) if isinstance(promises, (list, tuple)) else []
+    if not found or not all(isinstance(promise, Promise) for promise in found):
+        raise ValueError(
+            f"promises={shortened(promises)} must be a list of AtMost(...) and AtLeast(...), at least one; None are those of "
+            "reject.risk."
+        )
+    return found
+
+
+def checked_groups(groups: Any, named: list[Any], n: int) -> list[Any] | None:
+    """Return the group of each row; raise ValueError unless all named groups have rows."""
+    named = [group for group in named if group is not None]
+    if groups is None and named:
+        raise ValueError(f"groups=None does not go with a promise of group={named[0]!r}; accepted is the group of each row.")
+    if groups is None:
+        return None
+    found = column_or_1d(groups).tolist()
+    if len(found) != n:
+        raise ValueError(f"groups has {len(found)} values for {n} rows; both must be the same number.")
+    for group in named:
+        if group not in found:
+            known = shortened_list(sorted(set(found), key=str))
+            raise ValueError(f"promises name group={group!r}, which is none of the groups {known}.")
+    return found
+
+
 def coded(promises: Iterable[Promise], classes: NDArray, costs: NDArray, parameter: str) -> tuple[Coded, ...]:
     """Return promises with the numbers of their labels.
 
@@ -247,7 +276,9 @@ def losses_of(promise: Coded, rows: Rows, costs: NDArray) -> tuple[NDArray, NDAr
     The promise is that the mean of these losses is at most its bound (see `bound_of`); nan does not count.
     """
     best, _, codes, groups = rows
-    counts = np.ones(len(best), bool) if groups is None or promise.group is None else np.array([g == promise.group for g in groups])
+    counts = np.ones(len(best), bool)
+    if groups is not None and promise.group is not None:
+        counts &= [group == promise.group for group in groups]
     answered, abstained = np.full(len(best), np.nan), np.full(len(best), np.nan)
     label = promise.label
     if promise.measure == "risk":
@@ -288,16 +319,21 @@ def p_values(promise: Coded, rows: Rows, costs: NDArray, limits: NDArray, level:
     if exact:
         order = np.argsort(rows.cost, kind="stable")
         at = np.searchsorted(rows.cost[order], limits, side="right")
-        n, lost = (
-            sums(f(answered[order]))[at] + sums(f(abstained[order]))[-1] - sums(f(abstained[order]))[at]
-            for f in (lambda loss: ~np.isnan(loss), lambda loss: np.nan_to_num(loss) / largest)
-        )
+        answered, abstained = answered[order], abstained[order]
+        n = totals(~np.isnan(answered), ~np.isnan(abstained), at)
+        lost = totals(np.nan_to_num(answered) / largest, np.nan_to_num(abstained) / largest, at)
         return np.where(n > 0, bdtr(np.round(lost), np.maximum(n, 1).astype(int), bound / largest), 1.0)
     found = np.ones(len(limits))
     for i, limit in enumerate(limits):
         x = np.where(rows.cost <= limit, answered, abstained)
         found[i] = p_of_bets(x[~np.isnan(x)] / largest, bound / largest, level)
     return found
+
+
+def totals(answered: NDArray, abstained: NDArray, at: NDArray) -> NDArray:
+    """Return the sums over rows of which the first `at` are answered, and the others are not."""
+    left = sums(abstained)
+    return sums(answered)[at] + left[-1] - left[at]
 
 
 def sums(x: NDArray) -> NDArray:
@@ -417,7 +453,7 @@ def simulated(recorded: Rows, random: Any, n: int) -> Rows:
 def passed(sequences: Sequence[NDArray], level: float) -> list[int]:
     """Return how many tests of each sequence are passed.
 
-    Each sequence ends with its first p-value above its share of the level.  The shares are equal (Bonferroni), and a sequence that
+    Each sequence ends with its first p-value above its share of the level.  The shares are equal (Bonferroni).  A sequence that
     is passed to its end leaves its share to the others (Holm 1979; Bretz et al. 2009).
     """
     found = [0] * len(sequences)

@@ -11,24 +11,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import column_or_1d
 from sklearn.utils.metaestimators import available_if
 
 from sklearn_predtron._core.problem import Codes
 from sklearn_predtron._support.compat import ClassifierMixin, StrOptions, with_callbacks
 from sklearn_predtron._support.encoding import refuse_missing
 from sklearn_predtron._support.parts import checked_build
-from sklearn_predtron._support.queries import shortened, shortened_list
+from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.types import keeping_type
-from sklearn_predtron._support.warning import warn
 from sklearn_predtron.decisions._abstain import AbstainByCode, AbstainByMargin, AbstainOnline, top_two
 from sklearn_predtron.decisions._asked_scores import AskedScores
 from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded, losses_by_table
 from sklearn_predtron.decisions._calibration import Calibration, OfClasses, OfTwoClasses
-from sklearn_predtron.decisions._certified import Certificate, Certified, certificate_of
+from sklearn_predtron.decisions._certified import Certificate, Certified, certificate_of, warn_if_free, warn_of_certificate
 from sklearn_predtron.decisions._cut import CutAt, CutBy, CutOfTwoClasses, measure_of_cut
 from sklearn_predtron.decisions._expected import LeastCost
-from sklearn_predtron.decisions._promises import NEVER, Promise, coded
+from sklearn_predtron.decisions._promises import checked_groups, checked_promises, coded
 from sklearn_predtron.decisions._rated import Rated
 from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost
 from sklearn_predtron.families._class_costs import ClassCosts
@@ -644,54 +642,3 @@ def counts_mistakes(loss: Any) -> bool:
     """
     loss = table_loss(loss)
     return isinstance(loss, ZeroOne) and type(loss).matrix is ZeroOne.matrix
-
-
-def checked_promises(promises: Any) -> list[Promise]:
-    """Return a list of promises; raise ValueError for others."""
-    found = list(promises) if isinstance(promises, (list, tuple)) else []
-    if not found or not all(isinstance(promise, Promise) for promise in found):
-        raise ValueError(
-            f"promises={shortened(promises)} must be a list of AtMost(...) and AtLeast(...), at least one; None are those of "
-            "reject.risk."
-        )
-    return found
-
-
-def checked_groups(groups: Any, named: list[Any], n: int) -> list[Any] | None:
-    """Return the group of each row; raise ValueError unless all named groups have rows."""
-    named = [group for group in named if group is not None]
-    if groups is None and named:
-        raise ValueError(f"groups=None does not go with a promise of group={named[0]!r}; accepted is the group of each row.")
-    if groups is None:
-        return None
-    found = column_or_1d(groups).tolist()
-    if len(found) != n:
-        raise ValueError(f"groups has {len(found)} values for {n} rows; both must be the same number.")
-    for group in named:
-        if group not in found:
-            raise ValueError(f"promises name group={group!r}, which is none of the groups {shortened_list(sorted(set(found), key=str))}.")
-    return found
-
-
-def warn_of_certificate(certificate: Certificate, given: str | None) -> None:
-    """Warn if a promise was not shown to be kept; the given one has its name."""
-    broken = [result.promise for result in certificate.results if not result.kept]
-    if not broken:
-        return
-    never = [name for name, most in certificate.limits.items() if most == NEVER]
-    what = given if given is not None else " and ".join(map(repr, broken))
-    so = "all are rejected" if len(never) == len(certificate.limits) else f"{' and '.join(map(repr, never))} is never predicted"
-    warn(
-        f"no share of the {certificate.n_rows} rows was found to keep {what}, and {so}: it takes more rows, or another bound "
-        "of the promise."
-    )
-
-
-def warn_if_free(decision: Certified, classes: NDArray, predicted: NDArray) -> None:
-    """Warn if all answers are a prediction that never costs anything."""
-    free = np.flatnonzero(decision.costs.max(axis=0) == 0)
-    if len(predicted) and np.isin(predicted, free).all():
-        warn(
-            f"{decision.name} is kept by predicting {classes[free[0]].tolist()!r} for all rows that are answered, a prediction "
-            "that never costs anything under `loss`: the certificate promises nothing about it.  Give that mistake a cost."
-        )
