@@ -28,6 +28,9 @@ from sklearn_predtron.decisions._promises import (
 )
 
 
+LEAST_SHOWN = 1e-4  # p-value
+
+
 class PromiseResult(NamedTuple):
     """Result of testing one promise.
 
@@ -93,9 +96,14 @@ class Certificate(NamedTuple):
     >>> model = PredtronBinaryClassifier(reject=Reject(risk=0.1), random_state=0).fit(X[:2000], y[:2000])
     >>> certificate = model.certify(X[2000:4000], y[2000:4000]).certificate_
     >>> print(certificate)
+    Certificate of 2000 held-out rows, 703 answered, with 0.95 confidence
+    - AtMost('risk', 0.1) is kept: 0.0797 on 703 rows, p = 0.038
+    Answers by expected cost: 0 up to 0.211, 1 up to 0.211
+    It lapses with more training, another loss, decision or reject, and for rows of another distribution.
     >>> predicted = model.predict(X[4000:])
     >>> answered = predicted != -1
     >>> round(float((predicted != y[4000:])[answered].mean()), 3), round(float(answered.mean()), 2)
+    (0.113, 0.36)
     """
 
     confidence: float
@@ -108,7 +116,7 @@ class Certificate(NamedTuple):
         """Return the certificate as text."""
         lines = [f"Certificate of {self.n_rows} held-out rows, {self.n_answered} answered, with {self.confidence:.3g} confidence"]
         for promise, kept, n_rows, value, p_value in self.results:
-            found = f"{value:.3g} on {n_rows} rows, p = {p_value:.2g}"
+            found = f"{value:.3g} on {n_rows} rows, p {'= ' + format(p_value, '.2g') if p_value >= LEAST_SHOWN else '< 0.0001'}"
             lines.append(f"- {promise!r} is {'kept' if kept else 'not shown'}: {found}")
         limits = [f"{name!r} {'never' if most < 0 else f'up to {most:.3g}'}" for name, most in self.limits.items()]
         lines.append(f"Answers by expected cost: {', '.join(limits)}")
