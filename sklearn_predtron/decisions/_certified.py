@@ -17,7 +17,7 @@ from sklearn_predtron.decisions._promises import (
     NEVER,
     Coded,
     Promise,
-    Rows,
+    EvaluatedRows,
     answered_by,
     chains_of,
     first_limit,
@@ -266,14 +266,14 @@ class Certified(RejectAbove):
             self._estimated = map, limits
         return limits
 
-    def recorded(self, learner: Learner, map: Any) -> Rows:
+    def recorded(self, learner: Learner, map: Any) -> EvaluatedRows:
         """Return the recorded rows."""
         observer: Any = learner.observer
         with learner.lock.reading():
             scores, labels, _, _ = observer.marked()
         of = self.calibration.of
         probabilities = of.probabilities(map, of.scores(learner.problem, scores.astype(np.float64)))
-        return Rows(*answered_by(probabilities, self.costs), labels[:, 0])
+        return EvaluatedRows(*answered_by(probabilities, self.costs), labels[:, 0])
 
     def certified(
         self,
@@ -292,14 +292,14 @@ class Certified(RejectAbove):
         recorded = self.recorded(learner, self.calibration.now(learner, fitted_decision).map)
         drawn = np.random.default_rng(0).permutation(len(codes))  # bets are in the order of rows, which may be sorted
         best, cost = answered_by(probabilities[drawn], self.costs)
-        rows = Rows(best, cost, codes[drawn], None if groups is None else [groups[i] for i in drawn])
+        rows = EvaluatedRows(best, cost, codes[drawn], None if groups is None else [groups[i] for i in drawn])
         limits, results = self.tested(promises, rows, recorded)
         n_answered = int((cost <= limits[best]).sum())
         promised = tuple(map(tuple, self.promises))
         terms = learner.t, self.calibration.smoothing, self.costs.ravel(), self.confidence, promised
         return *terms, len(codes), n_answered, results, limits
 
-    def tested(self, promises: tuple[Coded, ...], rows: Rows, recorded: Rows) -> tuple[NDArray, Any]:
+    def tested(self, promises: tuple[Coded, ...], rows: EvaluatedRows, recorded: EvaluatedRows) -> tuple[NDArray, Any]:
         """Return the limits of answers that pass the tests, and the result of each promise.
 
         Learn then Test (Angelopoulos et al. 2021): limits are tested one after the other, from a first one that is chosen by the
@@ -319,7 +319,7 @@ class Certified(RejectAbove):
 
 
 def result_of(
-    promise: Coded, rows: Rows, costs: NDArray, limit: float, level: float, *, kept: bool
+    promise: Coded, rows: EvaluatedRows, costs: NDArray, limit: float, level: float, *, kept: bool
 ) -> tuple[bool, int, float, float]:
     """Return whether a promise is kept, on how many rows it was tested, its measure there, and the p-value."""
     answered, abstained = losses_of(promise, rows, costs)

@@ -169,7 +169,7 @@ class Coded(NamedTuple):
         return rows if self.predicted is None else rows[:, [self.predicted]]
 
 
-class Rows(NamedTuple):
+class EvaluatedRows(NamedTuple):
     """Held-out rows: what is answered unless the model abstains.
 
     Parameters
@@ -270,7 +270,7 @@ def coded(promises: Iterable[Promise], classes: NDArray, costs: NDArray, paramet
     return tuple(found)
 
 
-def losses_of(promise: Coded, rows: Rows, costs: NDArray) -> tuple[NDArray, NDArray]:
+def losses_of(promise: Coded, rows: EvaluatedRows, costs: NDArray) -> tuple[NDArray, NDArray]:
     """Return the losses of rows if they are answered, and if not.
 
     The promise is that the mean of these losses is at most its bound (see `bound_of`); nan does not count.
@@ -308,7 +308,7 @@ def bound_of(promise: Coded, costs: NDArray) -> tuple[float, float, bool]:
     return bound, largest, bool(np.isin(possible, (0, largest)).all())
 
 
-def p_values(promise: Coded, rows: Rows, costs: NDArray, limits: NDArray, level: float) -> NDArray:
+def p_values(promise: Coded, rows: EvaluatedRows, costs: NDArray, limits: NDArray, level: float) -> NDArray:
     """Return the p-value of a promise at each limit of the expected cost.
 
     The hypothesis is that the promise is broken.  The p-value is exact if all losses are 0 or the largest; otherwise it is by a
@@ -363,7 +363,7 @@ def p_of_bets(x: NDArray, mean: float, level: float) -> float:
     return float(np.exp(-max(gained.max(), 0.0)))
 
 
-def chains_of(promises: Sequence[Coded], recorded: Rows, costs: NDArray) -> list[Chain]:
+def chains_of(promises: Sequence[Coded], recorded: EvaluatedRows, costs: NDArray) -> list[Chain]:
     """Return the chains of tests.
 
     There is one for each label if each promise depends on the answers of a single label, and otherwise one for all.  The limits
@@ -384,7 +384,7 @@ def chains_of(promises: Sequence[Coded], recorded: Rows, costs: NDArray) -> list
     return chains
 
 
-def p_of_chain(chain: Chain, rows: Rows, costs: NDArray, level: float, first: int = 0) -> NDArray:
+def p_of_chain(chain: Chain, rows: EvaluatedRows, costs: NDArray, level: float, first: int = 0) -> NDArray:
     """Return the p-values of limits from a first one on.
 
     The hypothesis is that at least one promise is broken.  Its p-value is the largest one of the promises (Berger 1982), so that
@@ -393,13 +393,13 @@ def p_of_chain(chain: Chain, rows: Rows, costs: NDArray, level: float, first: in
     return np.max([p_values(promise, rows, costs, chain.limits[first:], level) for promise in chain.promises], axis=0)
 
 
-def n_up_to(chain: Chain, rows: Rows, limits: NDArray) -> NDArray:
+def n_up_to(chain: Chain, rows: EvaluatedRows, limits: NDArray) -> NDArray:
     """Return the number of rows of the chain's answer up to each limit."""
     cost = rows.cost if chain.answer is None else rows.cost[rows.best == chain.answer]
     return np.searchsorted(np.sort(cost), limits, side="right")
 
 
-def first_limit(chain: Chain, rows: Rows, recorded: Rows, costs: NDArray, level: float) -> int:
+def first_limit(chain: Chain, rows: EvaluatedRows, recorded: EvaluatedRows, costs: NDArray, level: float) -> int:
     """Return the number of the limit with which the tests begin.
 
     It is the first one up to which there are enough rows.  The labels of the rows are not read, and what is enough is chosen by
@@ -410,7 +410,7 @@ def first_limit(chain: Chain, rows: Rows, recorded: Rows, costs: NDArray, level:
     return int(min(first, len(chain.limits) - 1))
 
 
-def share_of_rows(chain: Chain, recorded: Rows, costs: NDArray, groups: Any, n: int, level: float) -> float:
+def share_of_rows(chain: Chain, recorded: EvaluatedRows, costs: NDArray, groups: Any, n: int, level: float) -> float:
     """Return the share of n rows that is enough for the first test.
 
     In simulated sets of n rows nearly most are answered with it; of such shares it is the middle one.  If none passes a test, it
@@ -435,7 +435,7 @@ def share_of_rows(chain: Chain, recorded: Rows, costs: NDArray, groups: Any, n: 
     return counts[good[len(good) // 2]] / n
 
 
-def simulated(recorded: Rows, random: Any, n: int) -> Rows:
+def simulated(recorded: EvaluatedRows, random: Any, n: int) -> EvaluatedRows:
     """Return n rows drawn from the recorded ones.
 
     The label of a row is that of a neighbour in the order of expected costs, with the same answer.  Otherwise few recorded rows
@@ -447,7 +447,7 @@ def simulated(recorded: Rows, random: Any, n: int) -> Rows:
     first, of_answer = start[inverse[some]], size[inverse[some]]
     within = np.maximum(of_answer // NEIGHBOURS, 1)
     near = np.clip(some + random.integers(-within, within + 1), first, first + of_answer - 1)
-    return Rows(recorded.best[order[some]], recorded.cost[order[some]], recorded.codes[order[near]])
+    return EvaluatedRows(recorded.best[order[some]], recorded.cost[order[some]], recorded.codes[order[near]])
 
 
 def passed(sequences: Sequence[NDArray], level: float) -> list[int]:
