@@ -16,8 +16,8 @@ from sklearn_predtron.decisions._promises import (
     BEYOND,
     NEVER,
     Coded,
-    Promise,
     EvaluatedRows,
+    Promise,
     answered_by,
     chains_of,
     first_limit,
@@ -26,7 +26,6 @@ from sklearn_predtron.decisions._promises import (
     p_values,
     passed,
 )
-
 
 LEAST_SHOWN = 1e-4  # p-value
 
