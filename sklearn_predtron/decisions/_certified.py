@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.decisions._base import Decision
+from sklearn_predtron.decisions._curves import least_expected_costs
 from sklearn_predtron.decisions._expected import ByCosts, LeastCost
 from sklearn_predtron.decisions._promises import (
     BEYOND,
@@ -18,7 +19,6 @@ from sklearn_predtron.decisions._promises import (
     Coded,
     EvaluatedRows,
     Promise,
-    answered_by,
     chains_of,
     first_limit,
     losses_of,
@@ -195,7 +195,7 @@ class AnswerUpTo(Decision):
 
     def predict(self, problem: Any, scores: NDArray) -> NDArray:
         """Return the predictions; one past the last class abstains."""
-        best, cost = answered_by(self.of.probabilities(self.map, self.of.scores(problem, scores)), self.costs)
+        best, cost = least_expected_costs(self.of.probabilities(self.map, self.of.scores(problem, scores)), self.costs)
         return np.where(cost <= self.limits[best], best, len(self.costs))
 
 
@@ -232,21 +232,22 @@ class Certified(RejectAbove):
         super().__init__(calibration, costs, weights)
         self.promises, self.confidence, self.name = promises, confidence, name
         self._estimated: tuple[Any, Any] = (None, None)  # a map, and the limits by the recorded rows under it
+        self._decided: tuple[Any, Any, Any, Any] = (None, None, None, None)  # round, certificate, map, and the decision by them
 
     def now(self, learner: Learner, fitted_decision: Any) -> Decision:
         """Return the certified decision, or before `certify` that of the recorded rows.
 
         A certificate that lapsed is an error.
         """
-        found = self.found(learner, fitted_decision)
-        if found is None and "certificate" in (fitted_decision or {}):
-            raise ValueError(
-                f"{self.name} needs a certificate from held-out rows: call certify(X, y) again after more training or a change "
-                "of loss, decision or reject."
-            )
-        map = self.calibration.now(learner, fitted_decision).map
-        limits = self.estimated(learner, fitted_decision, map) if found is None else np.asarray(found[-1])
-        return AnswerUpTo(self.calibration.of, map, self.costs, limits)
+        saved = fitted_decision or {}
+        map, certificate = self.calibration.now(learner, fitted_decision).map, saved.get("certificate")
+        t, known, by, decision = self._decided
+        if t != learner.t or by is not map or known is not certificate or (certificate is None and "certificate" in saved):
+            found = self.found(learner, fitted_decision)
+            limits = self.estimated(learner, saved, map) if found is None else np.asarray(found[-1])
+            decision = AnswerUpTo(self.calibration.of, map, self.costs, limits)
+            self._decided = learner.t, certificate, map, decision
+        return decision
 
     def found(self, learner: Learner, fitted_decision: Any) -> Any:
         """Return the saved certificate of the present model, or None."""
@@ -256,8 +257,19 @@ class Certified(RejectAbove):
         same = known[1] == self.calibration.smoothing and np.array_equal(known[2], self.costs.ravel())
         return known if same and known[3:5] == (self.confidence, self.promises) else None
 
-    def estimated(self, learner: Learner, fitted_decision: Any, map: Any) -> NDArray:
-        """Return the limits by the recorded rows, computed once for each map."""
+    def estimated(self, learner: Learner, fitted_decision: dict[str, Any], map: Any) -> NDArray:
+        """Return the limits by the recorded rows, if `certify` was never called."""
+        observer: Any = learner.observer
+        if "certificate" in fitted_decision:
+            raise ValueError(
+                f"{self.name} needs a certificate from held-out rows: call certify(X, y) again after more training or a change "
+                "of loss, decision or reject."
+            )
+        if fitted_decision.get("first_epoch", -1) == getattr(observer, "recorded", None):
+            raise ValueError(
+                f"{self.name} needs scores of held-out rows, and cv=0 with several epochs has none.  Call fit with cv=None or "
+                "max_iter=1, or continue with partial_fit."
+            )
         known, limits = self._estimated
         if known is not map:
             rows = self.recorded(learner, map)
@@ -272,7 +284,7 @@ class Certified(RejectAbove):
             scores, labels, _, _ = observer.marked()
         of = self.calibration.of
         probabilities = of.probabilities(map, of.scores(learner.problem, scores.astype(np.float64)))
-        return EvaluatedRows(*answered_by(probabilities, self.costs), labels[:, 0])
+        return EvaluatedRows(*least_expected_costs(probabilities, self.costs), labels[:, 0])
 
     def certified(
         self,
@@ -290,7 +302,7 @@ class Certified(RejectAbove):
         promises = self.promises if promises is None else promises
         recorded = self.recorded(learner, self.calibration.now(learner, fitted_decision).map)
         drawn = np.random.default_rng(0).permutation(len(codes))  # bets are in the order of rows, which may be sorted
-        best, cost = answered_by(probabilities[drawn], self.costs)
+        best, cost = least_expected_costs(probabilities[drawn], self.costs)
         rows = EvaluatedRows(best, cost, codes[drawn], None if groups is None else [groups[i] for i in drawn])
         limits, results = self.tested(promises, rows, recorded)
         n_answered = int((cost <= limits[best]).sum())
@@ -353,9 +365,9 @@ def warn_of_certificate(certificate: Certificate, given: str | None) -> None:
 
 
 def warn_if_free(decision: Certified, classes: NDArray, predicted: NDArray) -> None:
-    """Warn if all answers are a prediction that never costs anything."""
-    free = np.flatnonzero(decision.costs.max(axis=0) == 0)
-    if len(predicted) and np.isin(predicted, free).all():
+    """Warn if all answers are a prediction that never costs anything; one past the last class abstains."""
+    free, answers = np.flatnonzero(decision.costs.max(axis=0) == 0), predicted[predicted < len(classes)]
+    if len(answers) and np.isin(answers, free).all():
         warn(
             f"{decision.name} is kept by predicting {classes[free[0]].tolist()!r} for all rows that are answered, a prediction "
             "that never costs anything under `loss`: the certificate promises nothing about it.  Give that mistake a cost."

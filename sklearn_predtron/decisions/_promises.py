@@ -13,7 +13,6 @@ from sklearn.utils import column_or_1d
 
 from sklearn_predtron._support.parts import LARGEST_LOSS, real_number
 from sklearn_predtron._support.queries import shortened, shortened_list
-from sklearn_predtron.decisions._curves import least_expected
 
 LEVELS = 1000  # limits of the expected cost that are tested, if the tests are exact
 LEVELS_OF_BETS = 100  # if not, as each takes longer
@@ -206,12 +205,6 @@ class Chain(NamedTuple):
     answer: int | None
     promises: tuple[Coded, ...]
     limits: NDArray
-
-
-def answered_by(probabilities: NDArray, costs: NDArray) -> tuple[NDArray, NDArray]:
-    """Return the labels with the lowest expected cost, and these costs."""
-    best = least_expected(np.ascontiguousarray(probabilities), costs)
-    return best, (probabilities * costs.T[best]).sum(axis=1)
 
 
 def checked_promises(promises: Any) -> list[Promise]:

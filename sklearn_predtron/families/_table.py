@@ -380,9 +380,8 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             saved = decision.certified(model.learner, model.fitted_decision, probabilities, codes, asked, of_rows)
             model.fitted_decision = {**(model.fitted_decision or {}), "certificate": saved}
             warn_of_certificate(certificate_of(saved, classes), None if promises is not None else decision.name)
-            if promises is None:
-                predicted = model.decoded(X, decision)
-                warn_if_free(decision, classes, predicted[predicted < len(classes)])
+            if promises is None and (decision.costs.max(axis=0) == 0).any():
+                warn_if_free(decision, classes, model.decoded(X, decision))
         return self
 
     @learned

@@ -8,7 +8,8 @@ from sklearn.metrics import precision_score, recall_score
 
 from sklearn_predtron.decisions import AtLeast, AtMost
 from sklearn_predtron.decisions._certified import Certified, result_of
-from sklearn_predtron.decisions._promises import EvaluatedRows, answered_by, chains_of, coded, losses_of, p_values, passed
+from sklearn_predtron.decisions._curves import least_expected_costs
+from sklearn_predtron.decisions._promises import EvaluatedRows, chains_of, coded, losses_of, p_values, passed
 
 COSTS = np.array([[0.0, 1.0, 4.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0]])
 CLASSES = np.array(["a", "b", "c"])
@@ -19,7 +20,7 @@ def rows():
     random = np.random.default_rng(0)
     p = random.dirichlet([1.0, 0.6, 0.3], 400)
     codes = np.array([random.choice(3, p=one) for one in p])
-    return EvaluatedRows(*answered_by(p, COSTS), codes, random.choice(["x", "y"], 400).tolist()), p
+    return EvaluatedRows(*least_expected_costs(p, COSTS), codes, random.choice(["x", "y"], 400).tolist()), p
 
 
 def one(promise, costs=COSTS):
@@ -118,12 +119,12 @@ def test_promises_are_broken_as_seldom_as_promised(name):
     promised = coded(promises, CLASSES[:k], costs, "promises")
     certified = Certified(None, costs, promised, 0.95, "reject.risk")
     p, codes, groups = draw(k, 60_000, random)
-    all_rows = EvaluatedRows(*answered_by(p, costs), codes, groups)
+    all_rows = EvaluatedRows(*least_expected_costs(p, costs), codes, groups)
     p, codes, _ = draw(k, 500, random)
-    recorded = EvaluatedRows(*answered_by(p, costs), codes)
+    recorded = EvaluatedRows(*least_expected_costs(p, costs), codes)
     for _ in range(draws):
         p_new, codes, groups = draw(k, n, random)
-        limits, results = certified.tested(promised, EvaluatedRows(*answered_by(p_new, costs), codes, groups), recorded)
+        limits, results = certified.tested(promised, EvaluatedRows(*least_expected_costs(p_new, costs), codes, groups), recorded)
         here = all_rows.cost <= limits[all_rows.best]
         answered += here.mean() / draws
         for promise, result in zip(promised, results, strict=True):

@@ -66,6 +66,15 @@ def test_before_certify_the_recorded_rows_decide(fitted, rows):
     assert (stream.predict(X[3000:]) != y[3000:])[answered].mean() < 0.07
 
 
+def test_without_held_out_rows_nothing_is_promised(rows):
+    model = PredtronBinaryClassifier(reject=HOME, cv=0, max_iter=3, random_state=0).fit(rows[0][:300], rows[1][:300])
+    for call in (lambda: model.predict(rows[0]), lambda: model.certify(*rows)):
+        with pytest.raises(
+            (ValueError, AttributeError), match="needs scores of held-out rows, and cv=0 with several epochs has none"
+        ):
+            call()
+
+
 def test_a_certificate_that_lapsed_is_an_error(rows):
     X, y = rows[0][:2000], rows[1][:2000]
     sparse = PredtronBinaryClassifier(norm="l1", reject=HOME, random_state=0).fit(X[:1000], y[:1000])
