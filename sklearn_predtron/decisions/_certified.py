@@ -9,15 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._core.learner import Learner
+from sklearn_predtron._support.warning import warn
 from sklearn_predtron.decisions._base import Decision
-from sklearn_predtron.decisions._expected import ByCosts, LeastCost
+from sklearn_predtron.decisions._curves import least_expected_costs
+from sklearn_predtron.decisions._expected import AnswerUpTo, ByCosts, LeastCost
 from sklearn_predtron.decisions._promises import (
     BEYOND,
     NEVER,
     Coded,
+    EvaluatedRows,
     Promise,
-    Rows,
-    answered_by,
     chains_of,
     first_limit,
     losses_of,
@@ -25,6 +26,8 @@ from sklearn_predtron.decisions._promises import (
     p_values,
     passed,
 )
+
+LEAST_SHOWN = 1e-4  # p-value
 
 
 class PromiseResult(NamedTuple):
@@ -92,9 +95,14 @@ class Certificate(NamedTuple):
     >>> model = PredtronBinaryClassifier(reject=Reject(risk=0.1), random_state=0).fit(X[:2000], y[:2000])
     >>> certificate = model.certify(X[2000:4000], y[2000:4000]).certificate_
     >>> print(certificate)
+    Certificate of 2000 held-out rows, 703 answered, with 0.95 confidence
+    - AtMost('risk', 0.1) is kept: 0.0797 on 703 rows, p = 0.038
+    Answers by expected cost: 0 up to 0.211, 1 up to 0.211
+    It lapses with more training, another loss, decision or reject, and for rows of another distribution.
     >>> predicted = model.predict(X[4000:])
     >>> answered = predicted != -1
     >>> round(float((predicted != y[4000:])[answered].mean()), 3), round(float(answered.mean()), 2)
+    (0.113, 0.36)
     """
 
     confidence: float
@@ -107,7 +115,7 @@ class Certificate(NamedTuple):
         """Return the certificate as text."""
         lines = [f"Certificate of {self.n_rows} held-out rows, {self.n_answered} answered, with {self.confidence:.3g} confidence"]
         for promise, kept, n_rows, value, p_value in self.results:
-            found = f"{value:.3g} on {n_rows} rows, p = {p_value:.2g}"
+            found = f"{value:.3g} on {n_rows} rows, p {'= ' + format(p_value, '.2g') if p_value >= LEAST_SHOWN else '< 0.0001'}"
             lines.append(f"- {promise!r} is {'kept' if kept else 'not shown'}: {found}")
         limits = [f"{name!r} {'never' if most < 0 else f'up to {most:.3g}'}" for name, most in self.limits.items()]
         lines.append(f"Answers by expected cost: {', '.join(limits)}")
@@ -167,30 +175,6 @@ class RejectAbove(LeastCost):
         return np.column_stack([self.costs, np.full(len(self.costs), threshold)])
 
 
-class AnswerUpTo(Decision):
-    """Give an answer up to a limit of its expected cost, and abstain above it.
-
-    Parameters
-    ----------
-    of : object
-        The kind of labels that the map is of.
-    map : object
-        The calibration map.
-    costs : ndarray of shape (k, k)
-        costs[y, sigma] of predicting sigma for y.
-    limits : ndarray of shape (k,)
-        The largest expected cost of each answer.
-    """
-
-    def __init__(self, of: Any, map: Any, costs: NDArray, limits: NDArray):
-        self.of, self.map, self.costs, self.limits = of, map, costs, limits
-
-    def predict(self, problem: Any, scores: NDArray) -> NDArray:
-        """Return the predictions; one past the last class abstains."""
-        best, cost = answered_by(self.of.probabilities(self.map, self.of.scores(problem, scores)), self.costs)
-        return np.where(cost <= self.limits[best], best, len(self.costs))
-
-
 class Certified(RejectAbove):
     """Abstain where promises would not be kept.
 
@@ -224,21 +208,22 @@ class Certified(RejectAbove):
         super().__init__(calibration, costs, weights)
         self.promises, self.confidence, self.name = promises, confidence, name
         self._estimated: tuple[Any, Any] = (None, None)  # a map, and the limits by the recorded rows under it
+        self._decided: tuple[Any, Any, Any, Any] = (None, None, None, None)  # round, certificate, map, and the decision by them
 
     def now(self, learner: Learner, fitted_decision: Any) -> Decision:
         """Return the certified decision, or before `certify` that of the recorded rows.
 
         A certificate that lapsed is an error.
         """
-        found = self.found(learner, fitted_decision)
-        if found is None and "certificate" in (fitted_decision or {}):
-            raise ValueError(
-                f"{self.name} needs a certificate from held-out rows: call certify(X, y) again after more training or a change of "
-                "loss, decision or reject."
-            )
-        map = self.calibration.now(learner, fitted_decision).map
-        limits = self.estimated(learner, fitted_decision, map) if found is None else np.asarray(found[-1])
-        return AnswerUpTo(self.calibration.of, map, self.costs, limits)
+        saved = fitted_decision or {}
+        map, certificate = self.calibration.now(learner, fitted_decision).map, saved.get("certificate")
+        t, known, by, decision = self._decided
+        if t != learner.t or by is not map or known is not certificate or (certificate is None and "certificate" in saved):
+            found = self.found(learner, fitted_decision)
+            limits = self.estimated(learner, saved, map) if found is None else np.asarray(found[-1])
+            decision = AnswerUpTo(self.calibration.of, map, self.costs, limits)
+            self._decided = learner.t, certificate, map, decision
+        return decision
 
     def found(self, learner: Learner, fitted_decision: Any) -> Any:
         """Return the saved certificate of the present model, or None."""
@@ -248,8 +233,19 @@ class Certified(RejectAbove):
         same = known[1] == self.calibration.smoothing and np.array_equal(known[2], self.costs.ravel())
         return known if same and known[3:5] == (self.confidence, self.promises) else None
 
-    def estimated(self, learner: Learner, fitted_decision: Any, map: Any) -> NDArray:
-        """Return the limits by the recorded rows, computed once for each map."""
+    def estimated(self, learner: Learner, fitted_decision: dict[str, Any], map: Any) -> NDArray:
+        """Return the limits by the recorded rows, if `certify` was never called."""
+        observer: Any = learner.observer
+        if "certificate" in fitted_decision:
+            raise ValueError(
+                f"{self.name} needs a certificate from held-out rows: call certify(X, y) again after more training or a change "
+                "of loss, decision or reject."
+            )
+        if fitted_decision.get("first_epoch", -1) == getattr(observer, "recorded", None):
+            raise ValueError(
+                f"{self.name} needs scores of held-out rows, and cv=0 with several epochs has none.  Call fit with cv=None or "
+                "max_iter=1, or continue with partial_fit."
+            )
         known, limits = self._estimated
         if known is not map:
             rows = self.recorded(learner, map)
@@ -257,14 +253,14 @@ class Certified(RejectAbove):
             self._estimated = map, limits
         return limits
 
-    def recorded(self, learner: Learner, map: Any) -> Rows:
+    def recorded(self, learner: Learner, map: Any) -> EvaluatedRows:
         """Return the recorded rows."""
         observer: Any = learner.observer
         with learner.lock.reading():
             scores, labels, _, _ = observer.marked()
         of = self.calibration.of
         probabilities = of.probabilities(map, of.scores(learner.problem, scores.astype(np.float64)))
-        return Rows(*answered_by(probabilities, self.costs), labels[:, 0])
+        return EvaluatedRows(*least_expected_costs(probabilities, self.costs), labels[:, 0])
 
     def certified(
         self,
@@ -282,15 +278,15 @@ class Certified(RejectAbove):
         promises = self.promises if promises is None else promises
         recorded = self.recorded(learner, self.calibration.now(learner, fitted_decision).map)
         drawn = np.random.default_rng(0).permutation(len(codes))  # bets are in the order of rows, which may be sorted
-        best, cost = answered_by(probabilities[drawn], self.costs)
-        rows = Rows(best, cost, codes[drawn], None if groups is None else [groups[i] for i in drawn])
+        best, cost = least_expected_costs(probabilities[drawn], self.costs)
+        rows = EvaluatedRows(best, cost, codes[drawn], None if groups is None else [groups[i] for i in drawn])
         limits, results = self.tested(promises, rows, recorded)
         n_answered = int((cost <= limits[best]).sum())
         promised = tuple(map(tuple, self.promises))
         terms = learner.t, self.calibration.smoothing, self.costs.ravel(), self.confidence, promised
         return *terms, len(codes), n_answered, results, limits
 
-    def tested(self, promises: tuple[Coded, ...], rows: Rows, recorded: Rows) -> tuple[NDArray, Any]:
+    def tested(self, promises: tuple[Coded, ...], rows: EvaluatedRows, recorded: EvaluatedRows) -> tuple[NDArray, Any]:
         """Return the limits of answers that pass the tests, and the result of each promise.
 
         Learn then Test (Angelopoulos et al. 2021): limits are tested one after the other, from a first one that is chosen by the
@@ -298,17 +294,20 @@ class Certified(RejectAbove):
         """
         level = 1 - self.confidence
         chains = chains_of(promises, recorded, self.costs)
-        first = [first_limit(chain, rows, recorded, self.costs, level / len(chains)) for chain in chains]
-        p = [p_of_chain(chain, rows, self.costs, at) for chain, at in zip(chains, first, strict=True)]
-        limits, results = BEYOND * self.costs.max(axis=0), {}
+        own = level / len(chains)
+        first = [first_limit(chain, rows, recorded, self.costs, own) for chain in chains]
+        p = [p_of_chain(chain, rows, self.costs, own, at) for chain, at in zip(chains, first, strict=True)]
+        limits, results = BEYOND * self.costs.max(axis=0), dict[Coded, Any]()
         for chain, at, n in zip(chains, first, passed(p, level), strict=True):
             limits[slice(None) if chain.answer is None else chain.answer] = chain.limits[at + n - 1] if n else NEVER
             at_last = chain.limits[at + max(n - 1, 0)]
-            results |= {promise: result_of(promise, rows, self.costs, at_last, kept=n > 0) for promise in chain.promises}
+            results |= {promise: result_of(promise, rows, self.costs, at_last, own, kept=n > 0) for promise in chain.promises}
         return limits, tuple((tuple(promise), *results[promise]) for promise in promises)
 
 
-def result_of(promise: Coded, rows: Rows, costs: NDArray, limit: float, *, kept: bool) -> tuple[bool, int, float, float]:
+def result_of(
+    promise: Coded, rows: EvaluatedRows, costs: NDArray, limit: float, level: float, *, kept: bool
+) -> tuple[bool, int, float, float]:
     """Return whether a promise is kept, on how many rows it was tested, its measure there, and the p-value."""
     answered, abstained = losses_of(promise, rows, costs)
     losses = np.where(rows.cost <= limit, answered, abstained)
@@ -316,13 +315,36 @@ def result_of(promise: Coded, rows: Rows, costs: NDArray, limit: float, *, kept:
     value = float(losses.mean()) if len(losses) else float("nan")
     if promise.at_least:
         value = float(promise.possible(costs).max()) - value
-    return kept, len(losses), value, float(p_values(promise, rows, costs, np.array([limit]))[0])
+    return kept, len(losses), value, float(p_values(promise, rows, costs, np.array([limit]), level)[0])
 
 
 def certificate_of(saved: tuple[Any, ...], classes: NDArray) -> Certificate:
     """Return a saved certificate with the names of the classes."""
     confidence, (n_rows, n_answered, results, limits) = saved[3], saved[5:]
     named = tuple(PromiseResult(Coded(*promise).named(classes), *rest) for promise, *rest in results)
-    return Certificate(
-        confidence, n_rows, n_answered, named, dict(zip(classes.tolist(), np.asarray(limits).tolist(), strict=True))
+    by_label = dict(zip(classes.tolist(), limits.tolist(), strict=True))
+    return Certificate(confidence, n_rows, n_answered, named, by_label)
+
+
+def warn_of_certificate(certificate: Certificate, given: str | None) -> None:
+    """Warn if a promise was not shown to be kept; the given one has its name."""
+    broken = [result.promise for result in certificate.results if not result.kept]
+    if not broken:
+        return
+    never = [name for name, most in certificate.limits.items() if most == NEVER]
+    what = given if given is not None else " and ".join(map(repr, broken))
+    so = "all are rejected" if len(never) == len(certificate.limits) else f"{' and '.join(map(repr, never))} is never predicted"
+    warn(
+        f"no share of the {certificate.n_rows} rows was found to keep {what}, and {so}: it takes more rows, or another bound "
+        "of the promise."
     )
+
+
+def warn_if_free(decision: Certified, classes: NDArray, predicted: NDArray) -> None:
+    """Warn if all answers are a prediction that never costs anything; one past the last class abstains."""
+    free, answers = np.flatnonzero(decision.costs.max(axis=0) == 0), predicted[predicted < len(classes)]
+    if len(answers) and np.isin(answers, free).all():
+        warn(
+            f"{decision.name} is kept by predicting {classes[free[0]].tolist()!r} for all rows that are answered, a prediction "
+            "that never costs anything under `loss`: the certificate promises nothing about it.  Give that mistake a cost."
+        )

@@ -307,8 +307,14 @@ def least_expected(const double[:, ::1] probabilities not None, const double[:, 
 
     Of several it is the first; costs[y, sigma] is the cost of predicting sigma for y.
     """
+    return least_expected_costs(probabilities, costs)[0]
+
+
+def least_expected_costs(const double[:, ::1] probabilities not None, const double[:, ::1] costs not None):
+    """Return the predictions of `least_expected`, and their expected costs."""
     cdef Py_ssize_t n = probabilities.shape[0], k = costs.shape[0], m = costs.shape[1], i, y, sigma, best
     cdef Py_ssize_t[::1] found = np.empty(n, dtype=np.intp)
+    cdef double[::1] lowest = np.empty(n)
     cdef double cost, least
     if probabilities.shape[1] != k:
         raise ValueError(f"probabilities must have {k} columns, got {probabilities.shape[1]}.")
@@ -322,7 +328,8 @@ def least_expected(const double[:, ::1] probabilities not None, const double[:, 
                 if cost < least:
                     best, least = sigma, cost
             found[i] = best
-    return np.asarray(found)
+            lowest[i] = least
+    return np.asarray(found), np.asarray(lowest)
 
 
 cdef void add_label(double* of_count, Py_ssize_t n, double p) noexcept nogil:

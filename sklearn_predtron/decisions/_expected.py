@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron.decisions._base import PLAIN, Decision, HeldOut, losses_by_table
-from sklearn_predtron.decisions._curves import least_expected, most_expected
+from sklearn_predtron.decisions._curves import least_expected, least_expected_costs, most_expected
 from sklearn_predtron.decisions._cut_at import CutAt
 from sklearn_predtron.decisions._maps import LARGEST_ODDS
 
@@ -133,6 +133,30 @@ class ByCosts(Decision):
     def predict(self, problem: Any, scores: NDArray) -> NDArray:
         """Return the predictions; one past the last class abstains."""
         return least_expected(self.of.probabilities(self.map, self.of.scores(problem, scores)), self.costs)
+
+
+class AnswerUpTo(Decision):
+    """Give an answer up to a limit of its expected cost, and abstain above it.
+
+    Parameters
+    ----------
+    of : object
+        The kind of labels that the map is of.
+    map : object
+        The calibration map.
+    costs : ndarray of shape (k, k)
+        costs[y, sigma] of predicting sigma for y.
+    limits : ndarray of shape (k,)
+        The largest expected cost of each answer.
+    """
+
+    def __init__(self, of: Any, map: Any, costs: NDArray, limits: NDArray):
+        self.of, self.map, self.costs, self.limits = of, map, costs, limits
+
+    def predict(self, problem: Any, scores: NDArray) -> NDArray:
+        """Return the predictions; one past the last class abstains."""
+        best, cost = least_expected_costs(self.of.probabilities(self.map, self.of.scores(problem, scores)), self.costs)
+        return np.where(cost <= self.limits[best], best, len(self.costs))
 
 
 class LeastCostOfLabels(OfProbabilities):

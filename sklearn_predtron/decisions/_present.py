@@ -14,7 +14,7 @@ from sklearn_predtron._core.state import accept, array, flag, real, reals, shown
 from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded
 from sklearn_predtron.decisions._calibration import Calibrated
 from sklearn_predtron.decisions._cut_at import CutAt
-from sklearn_predtron.decisions._expected import ByCosts, BySets, MostExpected, MostProbable
+from sklearn_predtron.decisions._expected import AnswerUpTo, ByCosts, BySets, MostExpected, MostProbable
 from sklearn_predtron.decisions._maps import ClassMap, CurveMap, RankMap
 from sklearn_predtron.decisions._targets import OfClasses, OfColumn, OfLabels, OfTwoClasses
 
@@ -65,6 +65,7 @@ FIELDS: dict[str, tuple[Any, dict[str, Any]]] = {
     kind.__name__: (kind, fields)
     for kind, fields in (
         (CutAt, {"of": plain, "cuts": numbers}),
+        (AnswerUpTo, {"of": plain, "map": plain, "costs": matrix, "limits": numbers}),
         (ByCosts, {"of": plain, "map": plain, "costs": matrix}),
         (BySets, {"map": plain, "plug_in": plain}),
         (MostExpected, {"hits": real, "in_both": real, "missed": real}),

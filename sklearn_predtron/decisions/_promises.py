@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr
+from sklearn.utils import column_or_1d
 
-from sklearn_predtron._support.parts import LARGEST_LOSS, real_number
-from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.decisions._curves import least_expected
+from sklearn_predtron._support.numbers import LARGEST_LOSS, real_number
+from sklearn_predtron._support.queries import shortened, shortened_list
 
 LEVELS = 1000  # limits of the expected cost that are tested, if the tests are exact
 LEVELS_OF_BETS = 100  # if not, as each takes longer
@@ -21,7 +21,7 @@ MOST_DRAWN = 5000  # rows of such a set
 MOST_SHARES = 500  # shares that are compared
 NEIGHBOURS = 10  # a label is that of one of the tenth of the rows on either side
 LITTLE = 1e-9  # in place of a share of rows where a test fails
-NEARLY = 0.99  # of the largest share answered
+NEARLY = 0.98  # of the largest share answered
 LARGEST_BET = 0.9  # share of the possible loss
 IMAGINED = 5  # rows that were seen before the first
 LEAST_SQUARE = 1e-12
@@ -171,7 +171,7 @@ class Coded(NamedTuple):
         return rows if self.predicted is None else rows[:, [self.predicted]]
 
 
-class Rows(NamedTuple):
+class EvaluatedRows(NamedTuple):
     """Held-out rows: what is answered unless the model abstains.
 
     Parameters
@@ -210,10 +210,32 @@ class Chain(NamedTuple):
     limits: NDArray
 
 
-def answered_by(probabilities: NDArray, costs: NDArray) -> tuple[NDArray, NDArray]:
-    """Return the labels with the lowest expected cost, and these costs."""
-    best = least_expected(np.ascontiguousarray(probabilities), costs)
-    return best, (probabilities * costs.T[best]).sum(axis=1)
+def checked_promises(promises: Any) -> list[Promise]:
+    """Return a list of promises; raise ValueError for others."""
+    found = list(promises) if isinstance(promises, (list, tuple)) else []
+    if not found or not all(isinstance(promise, Promise) for promise in found):
+        raise ValueError(
+            f"promises={shortened(promises)} must be a list of AtMost(...) and AtLeast(...), at least one; None are those of "
+            "reject.risk."
+        )
+    return found
+
+
+def checked_groups(groups: Any, named: list[Any], n: int) -> list[Any] | None:
+    """Return the group of each row; raise ValueError unless all named groups have rows."""
+    named = [group for group in named if group is not None]
+    if groups is None and named:
+        raise ValueError(f"groups=None does not go with a promise of group={named[0]!r}; accepted is the group of each row.")
+    if groups is None:
+        return None
+    found = column_or_1d(groups).tolist()
+    if len(found) != n:
+        raise ValueError(f"groups has {len(found)} values for {n} rows; both must be the same number.")
+    for group in named:
+        if group not in found:
+            known = shortened_list(sorted(set(found), key=str))
+            raise ValueError(f"promises name group={group!r}, which is none of the groups {known}.")
+    return found
 
 
 def coded(promises: Iterable[Promise], classes: NDArray, costs: NDArray, parameter: str) -> tuple[Coded, ...]:
@@ -244,15 +266,15 @@ def coded(promises: Iterable[Promise], classes: NDArray, costs: NDArray, paramet
     return tuple(found)
 
 
-def losses_of(promise: Coded, rows: Rows, costs: NDArray) -> tuple[NDArray, NDArray]:
+def losses_of(promise: Coded, rows: EvaluatedRows, costs: NDArray) -> tuple[NDArray, NDArray]:
     """Return the losses of rows if they are answered, and if not.
 
     The promise is that the mean of these losses is at most its bound (see `bound_of`); nan does not count.
     """
     best, _, codes, groups = rows
-    counts = (
-        np.ones(len(best), bool) if groups is None or promise.group is None else np.array([g == promise.group for g in groups])
-    )
+    counts = np.ones(len(best), bool)
+    if groups is not None and promise.group is not None:
+        counts &= [group == promise.group for group in groups]
     answered, abstained = np.full(len(best), np.nan), np.full(len(best), np.nan)
     label = promise.label
     if promise.measure == "risk":
@@ -283,27 +305,32 @@ def bound_of(promise: Coded, costs: NDArray) -> tuple[float, float, bool]:
     return bound, largest, bool(np.isin(possible, (0, largest)).all())
 
 
-def p_values(promise: Coded, rows: Rows, costs: NDArray, limits: NDArray) -> NDArray:
+def p_values(promise: Coded, rows: EvaluatedRows, costs: NDArray, limits: NDArray, level: float) -> NDArray:
     """Return the p-value of a promise at each limit of the expected cost.
 
     The hypothesis is that the promise is broken.  The p-value is exact if all losses are 0 or the largest; otherwise it is by a
-    betting test (Waudby-Smith and Ramdas 2024).
+    betting test at the level (Waudby-Smith and Ramdas 2024).
     """
     answered, abstained = losses_of(promise, rows, costs)
     bound, largest, exact = bound_of(promise, costs)
     if exact:
         order = np.argsort(rows.cost, kind="stable")
         at = np.searchsorted(rows.cost[order], limits, side="right")
-        n, lost = (
-            sums(f(answered[order]))[at] + sums(f(abstained[order]))[-1] - sums(f(abstained[order]))[at]
-            for f in (lambda loss: ~np.isnan(loss), lambda loss: np.nan_to_num(loss) / largest)
-        )
+        answered, abstained = answered[order], abstained[order]
+        n = totals(~np.isnan(answered), ~np.isnan(abstained), at)
+        lost = totals(np.nan_to_num(answered) / largest, np.nan_to_num(abstained) / largest, at)
         return np.where(n > 0, bdtr(np.round(lost), np.maximum(n, 1).astype(int), bound / largest), 1.0)
     found = np.ones(len(limits))
     for i, limit in enumerate(limits):
         x = np.where(rows.cost <= limit, answered, abstained)
-        found[i] = p_of_bets(x[~np.isnan(x)] / largest, bound / largest)
+        found[i] = p_of_bets(x[~np.isnan(x)] / largest, bound / largest, level)
     return found
+
+
+def totals(answered: NDArray, abstained: NDArray, at: NDArray) -> NDArray:
+    """Return the sums over rows of which the first `at` are answered, and the others are not."""
+    left = sums(abstained)
+    return sums(answered)[at] + left[-1] - left[at]
 
 
 def sums(x: NDArray) -> NDArray:
@@ -311,29 +338,29 @@ def sums(x: NDArray) -> NDArray:
     return np.append(0.0, np.cumsum(x))
 
 
-def p_of_bets(x: NDArray, mean: float) -> float:
-    """Return the p-value of a mean by bets.
+def p_of_bets(x: NDArray, mean: float, level: float) -> float:
+    """Return the p-value of a mean by bets, for a test at a level.
 
     The hypothesis is that the mean of numbers from 0 to 1 is at least `mean`; they are tested in their order.  The p-value is
     1 / the largest wealth of a betting strategy.
 
     The strategy bets a share of its wealth on each number being below the mean, and the share depends on the numbers before.
-    Its wealth grows n-fold with a probability of at most 1 / n (Ville 1939).  The share is about the one that lets it grow
-    fastest (Kelly 1956; Waudby-Smith and Ramdas 2024), of numbers like those before and like some at half the mean, either 0 or
-    1.
+    Its wealth grows n-fold with a probability of at most 1 / n (Ville 1939).  With the share sqrt(2 log(1 / level) / (n v)) the
+    test finds the smallest differences that n numbers of variance v show (Waudby-Smith and Ramdas 2024).  The variance is that
+    of the numbers before and of some at half the mean, either 0 or 1.
     """
     n = len(x)
     if n == 0:
         return 1.0
     seen = IMAGINED + np.arange(n)
     means = (IMAGINED * mean / 2 + sums(x)[:-1]) / seen
-    squares = (IMAGINED * mean / 2 + sums(x**2)[:-1]) / seen - 2 * mean * means + mean**2  # of distances from the mean
-    share = np.clip((mean - means) / np.maximum(squares, LEAST_SQUARE), 0, LARGEST_BET / (1 - mean))
-    gained = np.cumsum(np.log1p(share * (mean - x)))
+    variance = (IMAGINED * mean / 2 + sums(x**2)[:-1]) / seen - means**2
+    share = np.sqrt(-2 * np.log(level) / (n * np.maximum(variance, LEAST_SQUARE)))
+    gained = np.cumsum(np.log1p(np.minimum(share, LARGEST_BET / (1 - mean)) * (mean - x)))
     return float(np.exp(-max(gained.max(), 0.0)))
 
 
-def chains_of(promises: Sequence[Coded], recorded: Rows, costs: NDArray) -> list[Chain]:
+def chains_of(promises: Sequence[Coded], recorded: EvaluatedRows, costs: NDArray) -> list[Chain]:
     """Return the chains of tests.
 
     There is one for each label if each promise depends on the answers of a single label, and otherwise one for all.  The limits
@@ -354,22 +381,22 @@ def chains_of(promises: Sequence[Coded], recorded: Rows, costs: NDArray) -> list
     return chains
 
 
-def p_of_chain(chain: Chain, rows: Rows, costs: NDArray, first: int = 0) -> NDArray:
+def p_of_chain(chain: Chain, rows: EvaluatedRows, costs: NDArray, level: float, first: int = 0) -> NDArray:
     """Return the p-values of limits from a first one on.
 
     The hypothesis is that at least one promise is broken.  Its p-value is the largest one of the promises (Berger 1982), so that
     several promises about the same answers need no correction.
     """
-    return np.max([p_values(promise, rows, costs, chain.limits[first:]) for promise in chain.promises], axis=0)
+    return np.max([p_values(promise, rows, costs, chain.limits[first:], level) for promise in chain.promises], axis=0)
 
 
-def n_up_to(chain: Chain, rows: Rows, limits: NDArray) -> NDArray:
+def n_up_to(chain: Chain, rows: EvaluatedRows, limits: NDArray) -> NDArray:
     """Return the number of rows of the chain's answer up to each limit."""
     cost = rows.cost if chain.answer is None else rows.cost[rows.best == chain.answer]
     return np.searchsorted(np.sort(cost), limits, side="right")
 
 
-def first_limit(chain: Chain, rows: Rows, recorded: Rows, costs: NDArray, level: float) -> int:
+def first_limit(chain: Chain, rows: EvaluatedRows, recorded: EvaluatedRows, costs: NDArray, level: float) -> int:
     """Return the number of the limit with which the tests begin.
 
     It is the first one up to which there are enough rows.  The labels of the rows are not read, and what is enough is chosen by
@@ -380,7 +407,7 @@ def first_limit(chain: Chain, rows: Rows, recorded: Rows, costs: NDArray, level:
     return int(min(first, len(chain.limits) - 1))
 
 
-def share_of_rows(chain: Chain, recorded: Rows, costs: NDArray, groups: Any, n: int, level: float) -> float:
+def share_of_rows(chain: Chain, recorded: EvaluatedRows, costs: NDArray, groups: Any, n: int, level: float) -> float:
     """Return the share of n rows that is enough for the first test.
 
     In simulated sets of n rows nearly most are answered with it; of such shares it is the middle one.  If none passes a test, it
@@ -395,7 +422,7 @@ def share_of_rows(chain: Chain, recorded: Rows, costs: NDArray, groups: Any, n: 
         rows = simulated(recorded, random, n)
         if groups is not None:
             rows = rows._replace(groups=[groups[i] for i in random.permutation(len(groups))[:n]])
-        p = p_of_chain(chain, rows, costs)
+        p = p_of_chain(chain, rows, costs, level)
         # A run of passes ends before the next failure; the share answered is that of its last limit.
         fails = np.append(np.flatnonzero(p > level), len(p))
         last = fails[np.searchsorted(fails, np.arange(len(p)))] - 1
@@ -405,7 +432,7 @@ def share_of_rows(chain: Chain, recorded: Rows, costs: NDArray, groups: Any, n: 
     return counts[good[len(good) // 2]] / n
 
 
-def simulated(recorded: Rows, random: Any, n: int) -> Rows:
+def simulated(recorded: EvaluatedRows, random: Any, n: int) -> EvaluatedRows:
     """Return n rows drawn from the recorded ones.
 
     The label of a row is that of a neighbour in the order of expected costs, with the same answer.  Otherwise few recorded rows
@@ -417,13 +444,13 @@ def simulated(recorded: Rows, random: Any, n: int) -> Rows:
     first, of_answer = start[inverse[some]], size[inverse[some]]
     within = np.maximum(of_answer // NEIGHBOURS, 1)
     near = np.clip(some + random.integers(-within, within + 1), first, first + of_answer - 1)
-    return Rows(recorded.best[order[some]], recorded.cost[order[some]], recorded.codes[order[near]])
+    return EvaluatedRows(recorded.best[order[some]], recorded.cost[order[some]], recorded.codes[order[near]])
 
 
 def passed(sequences: Sequence[NDArray], level: float) -> list[int]:
     """Return how many tests of each sequence are passed.
 
-    Each sequence ends with its first p-value above its share of the level.  The shares are equal (Bonferroni), and a sequence that
+    Each sequence ends with its first p-value above its share of the level.  The shares are equal (Bonferroni).  A sequence that
     is passed to its end leaves its share to the others (Holm 1979; Bretz et al. 2009).
     """
     found = [0] * len(sequences)

@@ -122,7 +122,7 @@ cost_power_ : float
     After `fit` with `costs`, the power of a row's mean cost of a mistake by which it was weighted in training: 0, 0.5 or 1.
 
 certificate_ : Certificate
-    After `certify` with ``reject=Reject(risk=...)``, the result of the test and its number of rows.
+    After `certify` with ``reject=Reject(risk=...)``, the promises and the results of their tests.
 
 rejected_share_ : float
     In streams with ``reject=Reject(rate=...)``, the share of rounds that were rejected before they were learned.

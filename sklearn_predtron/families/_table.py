@@ -11,25 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import column_or_1d
 from sklearn.utils.metaestimators import available_if
 
 from sklearn_predtron._core.problem import Codes
 from sklearn_predtron._support.compat import ClassifierMixin, StrOptions, with_callbacks
 from sklearn_predtron._support.encoding import refuse_missing
 from sklearn_predtron._support.parts import checked_build
-from sklearn_predtron._support.queries import shortened, shortened_list
+from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.types import keeping_type
-from sklearn_predtron._support.warning import warn
 from sklearn_predtron.decisions._asked_scores import AskedScores
 from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded, losses_by_table
 from sklearn_predtron.decisions._calibration import Calibration
-from sklearn_predtron.decisions._certified import Certificate, Certified, certificate_of
+from sklearn_predtron.decisions._certified import Certificate, Certified, certificate_of, warn_if_free, warn_of_certificate
 from sklearn_predtron.decisions._constraints import Constrained
 from sklearn_predtron.decisions._cut import CutBy, measure_of_cut
 from sklearn_predtron.decisions._cut_at import CutAt
 from sklearn_predtron.decisions._expected import LeastCost
-from sklearn_predtron.decisions._promises import NEVER, Promise, coded
+from sklearn_predtron.decisions._promises import checked_groups, checked_promises, coded
 from sklearn_predtron.decisions._rated import Rated
 from sklearn_predtron.decisions._rules import Cut, DecisionRule, ExpectedCost
 from sklearn_predtron.decisions._targets import OfClasses, OfTwoClasses
@@ -353,8 +351,13 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         >>> from sklearn_predtron.losses import Reject
         >>> X, y = make_classification(6000, class_sep=1.5, random_state=0)
         >>> model = PredtronBinaryClassifier(reject=Reject(risk=0.1), random_state=0).fit(X[:2000], y[:2000])
-        >>> promises = [AtMost("risk", 0.05), AtLeast("recall", 0.8, label=1)]
+        >>> promises = [AtMost("risk", 0.03), AtLeast("recall", 0.8, label=1)]
         >>> print(model.certify(X[2000:4000], y[2000:4000], promises).certificate_)
+        Certificate of 2000 held-out rows, 1932 answered, with 0.95 confidence
+        - AtMost('risk', 0.03) is kept: 0.0233 on 1932 rows, p = 0.044
+        - AtLeast('recall', 0.8, label=1) is kept: 0.952 on 999 rows, p < 0.0001
+        Answers by expected cost: 0 up to 0.364, 1 up to 0.364
+        It lapses with more training, another loss, decision or reject, and for rows of another distribution.
         """
         with self._lock:
             model = self._fitted_model()
@@ -368,9 +371,8 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             saved = decision.certified(model.learner, model.fitted_decision, probabilities, codes, asked, of_rows)
             model.fitted_decision = {**(model.fitted_decision or {}), "certificate": saved}
             warn_of_certificate(certificate_of(saved, classes), None if promises is not None else decision.name)
-            if promises is None:
-                predicted = model.decoded(X, decision)
-                warn_if_free(decision, classes, predicted[predicted < len(classes)])
+            if promises is None and (decision.costs.max(axis=0) == 0).any():
+                warn_if_free(decision, classes, model.decoded(X, decision))
         return self
 
     @learned
@@ -639,56 +641,3 @@ def top_two(decision: NDArray) -> tuple[NDArray, NDArray]:
     rest[rows, first] = -np.inf
     second = rest.argmax(axis=1)
     return np.column_stack([first, second]), decision[rows, first] - decision[rows, second]
-
-
-def checked_promises(promises: Any) -> list[Promise]:
-    """Return a list of promises; raise ValueError for others."""
-    found = list(promises) if isinstance(promises, (list, tuple)) else []
-    if not found or not all(isinstance(promise, Promise) for promise in found):
-        raise ValueError(
-            f"promises={shortened(promises)} must be a list of AtMost(...) and AtLeast(...), at least one; None are those of "
-            "reject.risk."
-        )
-    return found
-
-
-def checked_groups(groups: Any, named: list[Any], n: int) -> list[Any] | None:
-    """Return the group of each row; raise ValueError unless all named groups have rows."""
-    named = [group for group in named if group is not None]
-    if groups is None and named:
-        raise ValueError(f"groups=None does not go with a promise of group={named[0]!r}; accepted is the group of each row.")
-    if groups is None:
-        return None
-    found = column_or_1d(groups).tolist()
-    if len(found) != n:
-        raise ValueError(f"groups has {len(found)} values for {n} rows; both must be the same number.")
-    for group in named:
-        if group not in found:
-            raise ValueError(
-                f"promises name group={group!r}, which is none of the groups {shortened_list(sorted(set(found), key=str))}."
-            )
-    return found
-
-
-def warn_of_certificate(certificate: Certificate, given: str | None) -> None:
-    """Warn if a promise was not shown to be kept; the given one has its name."""
-    broken = [result.promise for result in certificate.results if not result.kept]
-    if not broken:
-        return
-    never = [name for name, most in certificate.limits.items() if most == NEVER]
-    what = given if given is not None else " and ".join(map(repr, broken))
-    so = "all are rejected" if len(never) == len(certificate.limits) else f"{' and '.join(map(repr, never))} is never predicted"
-    warn(
-        f"no share of the {certificate.n_rows} rows was found to keep {what}, and {so}: it takes more rows, or another bound "
-        "of the promise."
-    )
-
-
-def warn_if_free(decision: Certified, classes: NDArray, predicted: NDArray) -> None:
-    """Warn if all answers are a prediction that never costs anything."""
-    free = np.flatnonzero(decision.costs.max(axis=0) == 0)
-    if len(predicted) and np.isin(predicted, free).all():
-        warn(
-            f"{decision.name} is kept by predicting {classes[free[0]].tolist()!r} for all rows that are answered, a prediction "
-            "that never costs anything under `loss`: the certificate promises nothing about it.  Give that mistake a cost."
-        )

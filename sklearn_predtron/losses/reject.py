@@ -50,6 +50,7 @@ class Reject(Part):
     See Also
     --------
     sklearn_predtron.metrics.reject_scorer : Scores by the costs of mistakes and of abstained rows.
+    sklearn_predtron.decisions.Certificate : The result of `certify`, which also takes several promises.
 
     Notes
     -----

@@ -8,7 +8,8 @@ from sklearn.metrics import precision_score, recall_score
 
 from sklearn_predtron.decisions import AtLeast, AtMost
 from sklearn_predtron.decisions._certified import Certified, result_of
-from sklearn_predtron.decisions._promises import Rows, answered_by, chains_of, coded, losses_of, p_values, passed
+from sklearn_predtron.decisions._curves import least_expected_costs
+from sklearn_predtron.decisions._promises import EvaluatedRows, chains_of, coded, losses_of, p_values, passed
 
 COSTS = np.array([[0.0, 1.0, 4.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0]])
 CLASSES = np.array(["a", "b", "c"])
@@ -19,7 +20,7 @@ def rows():
     random = np.random.default_rng(0)
     p = random.dirichlet([1.0, 0.6, 0.3], 400)
     codes = np.array([random.choice(3, p=one) for one in p])
-    return Rows(*answered_by(p, COSTS), codes, random.choice(["x", "y"], 400).tolist()), p
+    return EvaluatedRows(*least_expected_costs(p, COSTS), codes, random.choice(["x", "y"], 400).tolist()), p
 
 
 def one(promise, costs=COSTS):
@@ -47,7 +48,7 @@ def test_measures(rows):
         AtLeast("abstention_rate", 0.5, label="c"): (~answered)[true == "c"].mean(),
     }
     for promise, value in measures.items():
-        assert_allclose(result_of(one(promise), rows, COSTS, limit, kept=True)[2], value, err_msg=repr(promise))
+        assert_allclose(result_of(one(promise), rows, COSTS, limit, 0.05, kept=True)[2], value, err_msg=repr(promise))
 
 
 def test_p_values_are_those_of_binomial_tests(rows):
@@ -57,11 +58,11 @@ def test_p_values_are_those_of_binomial_tests(rows):
     for limit in limits:
         of_b, answered = (rows.best == 1) & (rows.cost <= limit), rows.cost <= limit
         wrong, n = (rows.codes != 1)[of_b].sum(), of_b.sum()
-        found = p_values(one(AtMost("risk", 0.3, predicted="b"), unit), rows, unit, limits)[limits == limit]
+        found = p_values(one(AtMost("risk", 0.3, predicted="b"), unit), rows, unit, limits, 0.05)[limits == limit]
         assert_allclose(found, binom.cdf(wrong, n, 0.3) if n else 1.0)
-        found = p_values(one(AtLeast("precision", 0.7, label="b"), unit), rows, unit, limits)[limits == limit]
+        found = p_values(one(AtLeast("precision", 0.7, label="b"), unit), rows, unit, limits, 0.05)[limits == limit]
         assert_allclose(found, binom.sf(n - wrong - 1, n, 0.7) if n else 1.0)
-        found = p_values(one(AtMost("abstention_rate", 0.4)), rows, COSTS, limits)[limits == limit]
+        found = p_values(one(AtMost("abstention_rate", 0.4)), rows, COSTS, limits, 0.05)[limits == limit]
         assert_allclose(found, binom.cdf((~answered).sum(), len(answered), 0.4))
 
 
@@ -70,7 +71,7 @@ def test_unequal_costs_are_tested_by_bets_on_the_losses_alone(rows):
     rows, _ = rows
     limits = np.quantile(rows.cost, [0.3, 1.0])
     assert {1.0, 2.0} <= set(losses_of(one(AtMost("risk", 0.5, predicted="a")), rows, COSTS)[0])
-    found = [p_values(one(AtMost("risk", 0.5 * unit), unit * COSTS), rows, unit * COSTS, limits) for unit in (1.0, 8.0)]
+    found = [p_values(one(AtMost("risk", 0.5 * unit), unit * COSTS), rows, unit * COSTS, limits, 0.05) for unit in (1.0, 8.0)]
     assert_allclose(found[0], found[1])
     assert found[0][0] < 0.01
 
@@ -118,12 +119,12 @@ def test_promises_are_broken_as_seldom_as_promised(name):
     promised = coded(promises, CLASSES[:k], costs, "promises")
     certified = Certified(None, costs, promised, 0.95, "reject.risk")
     p, codes, groups = draw(k, 60_000, random)
-    all_rows = Rows(*answered_by(p, costs), codes, groups)
+    all_rows = EvaluatedRows(*least_expected_costs(p, costs), codes, groups)
     p, codes, _ = draw(k, 500, random)
-    recorded = Rows(*answered_by(p, costs), codes)
+    recorded = EvaluatedRows(*least_expected_costs(p, costs), codes)
     for _ in range(draws):
         p_new, codes, groups = draw(k, n, random)
-        limits, results = certified.tested(promised, Rows(*answered_by(p_new, costs), codes, groups), recorded)
+        limits, results = certified.tested(promised, EvaluatedRows(*least_expected_costs(p_new, costs), codes, groups), recorded)
         here = all_rows.cost <= limits[all_rows.best]
         answered += here.mean() / draws
         for promise, result in zip(promised, results, strict=True):

@@ -76,9 +76,9 @@ def test_bets_against_the_truth_seldom_win(mean):
     """P(p <= level) <= level, of losses with few values, many zeros among them; a false mean is found out."""
     random = np.random.default_rng(0)
     losses = random.choice([0.0, 0.1, 1.0], p=[1 - 2 * mean / 1.1, mean / 1.1, mean / 1.1], size=(2000, 300))
-    found = np.array([p_of_bets(x, mean) for x in losses])
+    found = np.array([p_of_bets(x, mean, 0.05) for x in losses])
     assert np.mean(found <= 0.05) <= binom.ppf(0.999, 2000, 0.05) / 2000
-    assert np.mean([p_of_bets(x, 4 * mean if mean < 0.1 else 0.5) <= 0.05 for x in losses]) > 0.9
+    assert np.mean([p_of_bets(x, 4 * mean if mean < 0.1 else 0.5, 0.05) <= 0.05 for x in losses]) > 0.9
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_bets_against_the_truth_seldom_win(mean):
     [
         (PredtronClassifier(loss=[[0, 1, 2], [5, 0, 1], [10, 3, 0]], reject=Reject(risk=0.25)), 3),
         (PredtronOrdinalClassifier(reject=Reject(risk=0.15, confidence=0.9)), 3),
-        (PredtronBinaryClassifier(loss={(1, 0): 5}, reject=Reject(risk=0.1)), 2),
+        (PredtronBinaryClassifier(loss={(1, 0): 5}, reject=Reject(risk=0.06)), 2),
     ],
 )
 def test_costs_and_ranks_are_certified_too(model, k):

@@ -326,6 +326,23 @@ def test_in_pipelines_and_searches(k):
     assert (outputs(search, X)["label"] == search.predict(X)).mean() > 0.99
 
 
+@REALS
+@pytest.mark.parametrize(
+    "reject", [Reject(risk={"é": 0.2}, label="?"), Reject(risk={"a": 0.35, "é": 0.3}, label="?"), Reject(risk=0.2, label="?")]
+)
+@pytest.mark.parametrize("kind", [PredtronBinaryClassifier, PredtronClassifier])
+def test_limits_of_answers(kind, reject, real):
+    """The limit of each predicted label is kept, whether certified or not."""
+    X = rows(5, real)
+    y = np.array(["a", "é"])[(targets(X, 1, 5)[:, 0] > 0).astype(int)]
+    model = kind(random_state=0, max_iter=3, reject=reject).fit(X[: N // 2], y[: N // 2])
+    check_classifier(model, X, TOLERANCE[real])
+    estimated = model.predict(X)
+    model.certify(X[N // 2 :], y[N // 2 :])
+    check_classifier(model, X, TOLERANCE[real])
+    assert {"?"} < set(model.predict(X)) and len(set(estimated)) > 1
+
+
 @pytest.mark.parametrize("ensemble", [False, True])
 @pytest.mark.parametrize(
     ("kind", "labels"),

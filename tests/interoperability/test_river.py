@@ -224,6 +224,17 @@ def test_rejected_rows():
     assert predicted == {-1, 0, 1, 2} and all(type(label) is int for label in predicted)
 
 
+def test_limits_of_answers():
+    """The label without a promise is always given."""
+    model = learned(to_river(PredtronClassifier(reject=Reject(risk={0: 0.05, 1: 0.05})), classes=[0, 1, 2]), dicts(300))
+    likely = [model.predict_proba_one(x) for x, _ in dicts(300, seed=1)]
+    predicted = [model.predict_one(x) for x, _ in dicts(300, seed=1)]
+    best = [max(one, key=one.get) for one in likely]
+    assert -1 in predicted
+    assert all(given == (label if label == 2 else given) for given, label in zip(predicted, best, strict=True))
+    assert all(given in (-1, label) for given, label in zip(predicted, best, strict=True))
+
+
 # ------------------------------------------------------------------------------------------------------------- mini-batches
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
-from sklearn_predtron.decisions._calibration import calibration_of
 from sklearn_predtron.decisions._present import plain
 from sklearn_predtron.families.input.tables import FirstRows
 from sklearn_predtron.families.labels.classes import Classes
@@ -59,9 +59,9 @@ def present_decisions(estimator: Any, model: Any) -> dict[str, Any]:
     """
     decision = model.decision_of(estimator._decision)
     present = plain(decision.now(model.learner, model.fitted_decision))
-    try:
-        model.check_after_first_epoch()
-        probabilities = plain(calibration_of(decision).now(model.learner, model.fitted_decision))
-    except ValueError:
-        probabilities = None
+    probabilities = None
+    if decision.calibration is not None:
+        with suppress(ValueError):  # none are known
+            model.check_after_first_epoch()
+            probabilities = plain(decision.calibration.now(model.learner, model.fitted_decision))
     return {"decision": present, "probabilities": probabilities}
