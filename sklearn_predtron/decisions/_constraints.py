@@ -25,7 +25,7 @@ SCALES = (0.0, *np.geomspace(0.02, 50, 300).tolist())  # of the multipliers
 INEXACT = np.e  # by which the test of losses that are not 0 or 1 is weaker (Bentkus 2004)
 
 
-class Outcome(NamedTuple):
+class RuleOutcome(NamedTuple):
     """The cost of a rule on some rows, and the value of each measure."""
 
     cost: float
@@ -53,23 +53,26 @@ class Measured(NamedTuple):
     weight: NDArray
     costs: NDArray
 
-    def outcome(self, constraints: tuple[Coded, ...], predicted: NDArray, confidence: float | None) -> Outcome:
-        """Return the cost of predictions, the values of the measures, and whether they are within their bounds."""
+    def outcome(self, constraints: tuple[Coded, ...], predicted: NDArray, confidence: float | None) -> RuleOutcome:
+        """Return the outcome of predictions on these rows."""
         cost = float(np.average(self.costs[self.codes, predicted], weights=self.weight))
         parts = [self.sums(one, predicted) for one in constraints]
         values = tuple(float(hits / total) if total > 0 else float("nan") for hits, total in parts)
         kept = all(is_kept(one, *part, self.costs, confidence) for one, part in zip(constraints, parts, strict=True))
-        return Outcome(cost, values, kept)
+        return RuleOutcome(cost, values, kept)
 
     def sums(self, constraint: Coded, predicted: NDArray) -> tuple[float, float]:
-        """Return the sums whose ratio is the measure of predictions."""
+        """Return the sums whose ratio is a measure."""
         hits, scope = parts_of(constraint, self.costs)
         at = self.codes, predicted
         return float(self.weight @ hits[at]), float(self.weight @ scope[at])
 
 
 def parts_of(constraint: Coded, costs: NDArray) -> tuple[NDArray, NDArray]:
-    """Return two tables, each of shape (k, n_predictions): a measure is the ratio of their means over rows."""
+    """Return two tables, whose means over rows have a measure as ratio.
+
+    Each has shape (k, n_predictions).
+    """
     (k, n), label = costs.shape, constraint.label
     hits, scope = np.zeros((k, n)), np.zeros((k, n))
     true = np.ones(k, bool) if label is None else np.arange(k) == label
@@ -89,7 +92,10 @@ def parts_of(constraint: Coded, costs: NDArray) -> tuple[NDArray, NDArray]:
 
 
 def table_of(constraint: Coded, costs: NDArray, margin: float = 0.0) -> NDArray:
-    """Return a table whose mean over rows is at most 0 if the constraint, tightened by a margin, is met."""
+    """Return a table whose mean is at most 0 within the bound.
+
+    The bound is tightened by a margin.
+    """
     hits, scope = parts_of(constraint, costs)
     if constraint.at_least:
         return (constraint.bound + margin) * scope - hits
@@ -97,7 +103,10 @@ def table_of(constraint: Coded, costs: NDArray, margin: float = 0.0) -> NDArray:
 
 
 def is_kept(constraint: Coded, hits: float, total: float, costs: NDArray, confidence: float | None) -> bool:
-    """Return whether a measure is within its bound; with a confidence, whether a binomial test shows it."""
+    """Return whether a measure is within its bound.
+
+    With a confidence, a binomial test must show it.
+    """
     if total == 0:
         return confidence is None
     if confidence is None:
@@ -111,8 +120,11 @@ def is_kept(constraint: Coded, hits: float, total: float, costs: NDArray, confid
     return bool(p <= 1 - confidence)
 
 
-def best_of_two(rows: Measured, constraints: tuple[Coded, ...], confidence: float | None) -> tuple[NDArray, Outcome]:
-    """Return the costs of two classes whose threshold costs least of those that are within the bounds; all are tried."""
+def best_of_two(rows: Measured, constraints: tuple[Coded, ...], confidence: float | None) -> tuple[NDArray, RuleOutcome]:
+    """Return costs of two classes with the best threshold.
+
+    All thresholds are tried; the best one costs least of those within the bounds.
+    """
     second = rows.probabilities[:, 1]
     order = np.argsort(-second, kind="stable")
     p, weight = second[order], rows.weight[order]
@@ -138,14 +150,16 @@ def best_of_two(rows: Measured, constraints: tuple[Coded, ...], confidence: floa
     return np.array([[0.0, ratio], [1.0, 0.0]]), rows.outcome(constraints, (second >= cut).astype(int), confidence)
 
 
-def best_of_many(rows: Measured, constraints: tuple[Coded, ...], confidence: float | None) -> tuple[NDArray, Outcome]:
-    """Return costs with multiples of the constraints' tables, whose decisions cost least of those that are within the bounds.
+def best_of_many(rows: Measured, constraints: tuple[Coded, ...], confidence: float | None) -> tuple[NDArray, RuleOutcome]:
+    """Return costs with multiples of the constraints' tables.
+
+    Their decisions cost least of those within the bounds.
 
     The multipliers are those of the rows' probabilities, and multiples of them.  Where all of these are beyond a bound, by the
     rows' own labels, the bounds are tightened by a margin.
     """
     tables = [table_of(one, rows.costs) for one in constraints]
-    found: list[tuple[float, float, int, NDArray, Outcome]] = []
+    found: list[tuple[float, float, int, NDArray, RuleOutcome]] = []
     for margin in MARGINS:
         direction = multipliers(rows, [table_of(one, rows.costs, margin) for one in constraints])
         for scale in SCALES if direction.any() else (0.0,):
@@ -158,8 +172,8 @@ def best_of_many(rows: Measured, constraints: tuple[Coded, ...], confidence: flo
     return best[-2:]
 
 
-def beyond_bounds(constraints: tuple[Coded, ...], outcome: Outcome) -> float:
-    """Return by how much measures are beyond their bounds at most; 0 if they are kept."""
+def beyond_bounds(constraints: tuple[Coded, ...], outcome: RuleOutcome) -> float:
+    """Return the largest excess over a bound, or 0."""
     if outcome.kept:
         return 0.0
     distances = [
@@ -171,7 +185,9 @@ def beyond_bounds(constraints: tuple[Coded, ...], outcome: Outcome) -> float:
 
 
 def multipliers(rows: Measured, tables: list[NDArray]) -> NDArray:
-    """Return the multipliers of the tables: those that maximise the expected cost of the best predictions.
+    """Return the multipliers with the largest dual value.
+
+    It is the expected cost of the best predictions.
 
     The dual function is concave and piecewise linear; each step maximises the lowest of its tangents so far (Kelley 1960).
     """
@@ -198,7 +214,7 @@ def multipliers(rows: Measured, tables: list[NDArray]) -> NDArray:
 
 
 class Constrained(OfProbabilities):
-    """Predict at the lowest expected cost, by costs that keep measures within bounds.
+    """Predict at the lowest expected cost within bounds.
 
     Parameters
     ----------
@@ -222,8 +238,11 @@ class Constrained(OfProbabilities):
         costs = tuple(value for table in base.tables() for value in table.ravel().tolist())
         self.terms = costs, confidence, tuple((number, tuple(one)) for number, own in self.bounds.items() for one in own)
 
-    def solved(self, problem: Any, held: HeldOut) -> tuple[list[NDArray], dict[int, Outcome]]:
-        """Return the tables of costs by which to decide, and the outcomes of those with bounds on held-out rows."""
+    def solved(self, problem: Any, held: HeldOut) -> tuple[list[NDArray], dict[int, RuleOutcome]]:
+        """Return the tables of costs by which to decide.
+
+        With them come the outcomes on held-out rows of those with bounds.
+        """
         of, tables, outcomes = self.calibration.of, self.base.tables(), {}
         probabilities = of.probabilities(held.map, of.scores(problem, held.scores))
         weight = np.ones(len(held.values)) if held.weight is None else held.weight
@@ -252,7 +271,7 @@ class Constrained(OfProbabilities):
         costs = tuple(value for table in tables for value in table.ravel().tolist())
         return {**fitted_decision, "constrained": (moment, *self.terms, costs)}
 
-    def why_refused(self, outcomes: dict[int, Outcome]) -> str:
+    def why_refused(self, outcomes: dict[int, RuleOutcome]) -> str:
         """Return the message about bounds that no decision keeps."""
         reached = [
             f"{promise!r} ({value:.3g})"
