@@ -65,7 +65,7 @@ def load(path: str | os.PathLike[str]) -> ModelPredictor:
     ValueError
         If the file is no model file of this version or is damaged, or if its estimator has no predictor: with kernels, custom
         problems and losses, losses at k of batches, before training, before 500 rows of a stream have made the map of
-        `features`, and with ``reject=Reject(risk=...)`` before `certify`.  `sklearn_predtron.load` loads these estimators.
+        `features`, and with a certificate that has lapsed.  `sklearn_predtron.load` loads these estimators.
 
     See Also
     --------

@@ -23,7 +23,7 @@ from sklearn_predtron import (
     PredtronSequenceTagger,
     predictor,
 )
-from sklearn_predtron.decisions import Cut, ExpectedCost
+from sklearn_predtron.decisions import AtLeast, Cut, ExpectedCost
 from sklearn_predtron.losses import CostMatrix, CountLoss, FBeta, Reject
 from sklearn_predtron.norms import RKHS
 from sklearn_predtron.predictor import _scoring as scoring
@@ -58,9 +58,8 @@ ESTIMATORS = {
     "classes, learned costs": (partial(CLASSES, loss=COSTS, decision="learned"), THREE),
     "classes, expected costs": (partial(CLASSES, loss=COSTS, class_weight={0: 1.0, 1: 2.0, 2: 1.0}), THREE),
     "classes, smoothing": (partial(CLASSES, decision=ExpectedCost(0.5), norm="l2"), THREE),
-    "classes by code": (partial(CLASSES, reject=Reject(0.2, -1, rule="code"), cv=0), THREE),
-    "classes by margin": (partial(CLASSES, reject=Reject(0.2, -1, rule="margin"), norm="l2"), THREE),
-    "classes abstain online": (partial(CLASSES, reject=Reject(0.2, -1, rule="online")), THREE),
+    "classes within bounds": (partial(CLASSES, decision=ExpectedCost(subject_to=[AtLeast("recall", 0.8, label=1)])), THREE),
+    "classes abstain within a risk": (partial(CLASSES, reject=Reject(risk={1: 0.2})), THREE),
     "classes abstain at a rate": (partial(CLASSES, reject=Reject(rate=0.2)), THREE),
     "ranks": (PredtronOrdinalClassifier, THREE),
     "ranks, shared": (partial(PredtronOrdinalClassifier, representation="shared", loss="zero_one"), THREE),
@@ -276,9 +275,10 @@ def test_ids_of_sequences(tmp_path):
 
 def test_a_certificate_is_kept(tmp_path):
     model = CLASSES(reject=Reject(risk=0.4), random_state=0).fit(X[:500], THREE[:500])
-    with pytest.raises(ValueError, match="without a predictor"):
-        filed(model, tmp_path)
+    check_same(model, filed(model, tmp_path), X)
     check_same(model.certify(X[500:], THREE[500:]), filed(model, tmp_path), X)
+    with pytest.raises(ValueError, match="without a predictor"):  # the certificate has lapsed
+        filed(model.partial_fit(X, THREE), tmp_path)
 
 
 def misses(a, b, c, d):
