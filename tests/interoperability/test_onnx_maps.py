@@ -167,7 +167,8 @@ def test_features(features, real):
 @REALS
 def test_products_of_categories_alone(real):
     X = table(real)[:, [7, 2, 3]]
-    model = PredtronClassifier(features=PiecewiseLinear(categories=[0, 1, 2]), random_state=0).fit(X, ranks(table(real), [0.5]))
+    model = PredtronClassifier(features=PiecewiseLinear(categories=[0, 1, 2], n_pairs=3), random_state=0)
+    model.fit(X, ranks(table(real), [0.5]))
     assert model.features_.n_features_out_ == (3 + 5 + 2) + 3 + (3 * 5 + 3 * 2 + 5 * 2)
     np.testing.assert_allclose(run(model.features_, X)[0], dense(model.features_.transform(X)))
     check_classifier(model, X, TOLERANCE[real])
@@ -275,7 +276,7 @@ def test_a_map_of_some_columns():
 ACCEPTED = "accepted are columns of numbers, NaN where they are missing, and categories that are numbers, up to 256 in a column"
 
 
-@pytest.mark.parametrize("value", ["south", "1e3", "03", " 1", "inf", "nan?"])
+@pytest.mark.parametrize("value", ["south", "nan?", "1 m", "1,5"])
 def test_categories_that_are_no_numbers_are_refused(value):
     frame = pd.DataFrame({"a": [value, "1"] * 30, "b": np.arange(60.0)})
     model = PredtronClassifier(features="piecewise").fit(frame, np.arange(60) % 2)
