@@ -276,7 +276,7 @@ def test_a_map_of_some_columns():
 ACCEPTED = "accepted are columns of numbers, NaN where they are missing, and categories that are numbers, up to 256 in a column"
 
 
-@pytest.mark.parametrize("value", ["south", "nan?", "1 m", "1,5"])
+@pytest.mark.parametrize("value", ["south", "nan?", "1 m"])
 def test_categories_that_are_no_numbers_are_refused(value):
     frame = pd.DataFrame({"a": [value, "1"] * 30, "b": np.arange(60.0)})
     model = PredtronClassifier(features="piecewise").fit(frame, np.arange(60) % 2)
