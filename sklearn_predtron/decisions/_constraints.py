@@ -45,25 +45,28 @@ class Measured(NamedTuple):
     weight : ndarray of shape (n,)
         How often each row occurs.
     costs : ndarray of shape (k, n_predictions)
-        costs[y, sigma] of predicting sigma for y; a last column may be that of a rejection.
+        costs[y, sigma] of predicting sigma for y, which decide; a last column may be that of a rejection.
+    losses : ndarray of shape (k, n_predictions)
+        The same without class weights, which measures are of.
     """
 
     probabilities: NDArray
     codes: NDArray
     weight: NDArray
     costs: NDArray
+    losses: NDArray
 
     def outcome(self, constraints: tuple[Coded, ...], predicted: NDArray, confidence: float | None) -> RuleOutcome:
         """Return the outcome of predictions on these rows."""
         cost = float(np.average(self.costs[self.codes, predicted], weights=self.weight))
         parts = [self.sums(one, predicted) for one in constraints]
         values = tuple(float(hits / total) if total > 0 else float("nan") for hits, total in parts)
-        kept = all(is_kept(one, *part, self.costs, confidence) for one, part in zip(constraints, parts, strict=True))
+        kept = all(is_kept(one, *part, self.losses, confidence) for one, part in zip(constraints, parts, strict=True))
         return RuleOutcome(cost, values, kept)
 
     def sums(self, constraint: Coded, predicted: NDArray) -> tuple[float, float]:
         """Return the sums whose ratio is a measure."""
-        hits, scope = parts_of(constraint, self.costs)
+        hits, scope = parts_of(constraint, self.losses)
         at = self.codes, predicted
         return float(self.weight @ hits[at]), float(self.weight @ scope[at])
 
@@ -139,8 +142,8 @@ def best_of_two(rows: Measured, constraints: tuple[Coded, ...], confidence: floa
     cost = mean_of(rows.costs)
     kept, worst = np.ones(len(places), bool), np.zeros(len(places))
     for one in constraints:
-        hits, total = (mean_of(part) for part in parts_of(one, rows.costs))
-        kept &= [is_kept(one, *pair, rows.costs, confidence) for pair in zip(hits, total, strict=True)]
+        hits, total = (mean_of(part) for part in parts_of(one, rows.losses))
+        kept &= [is_kept(one, *pair, rows.losses, confidence) for pair in zip(hits, total, strict=True)]
         with np.errstate(invalid="ignore", divide="ignore"):
             beyond = (one.bound - hits / total) * (1 if one.at_least else -1)
         worst = np.maximum(worst, np.where(total > 0, beyond, 0))
@@ -158,10 +161,10 @@ def best_of_many(rows: Measured, constraints: tuple[Coded, ...], confidence: flo
     The multipliers are those of the rows' probabilities, and multiples of them.  Where all of these are beyond a bound, by the
     rows' own labels, the bounds are tightened by a margin.
     """
-    tables = [table_of(one, rows.costs) for one in constraints]
+    tables = [table_of(one, rows.losses) for one in constraints]
     found: list[tuple[float, float, int, NDArray, RuleOutcome]] = []
     for margin in MARGINS:
-        direction = multipliers(rows, [table_of(one, rows.costs, margin) for one in constraints])
+        direction = multipliers(rows, [table_of(one, rows.losses, margin) for one in constraints])
         for scale in SCALES if direction.any() else (0.0,):
             costs = rows.costs + np.tensordot(scale * direction, tables, axes=1)
             outcome = rows.outcome(constraints, (rows.probabilities @ costs).argmin(axis=1), confidence)
@@ -224,11 +227,19 @@ class Constrained(OfProbabilities):
         Each bound, as it was given, the number of its table, and with the numbers of its labels.
     confidence : float or None
         The confidence of a test of each bound on held-out rows; None takes the measures themselves.
+    losses : ndarray of shape (k, n_predictions), default=None
+        The costs that measures are of, if those of the decision contain class weights.
     """
 
-    def __init__(self, base: Any, bounds: Sequence[tuple[Promise, int, Coded]], confidence: float | None):
+    def __init__(
+        self,
+        base: Any,
+        bounds: Sequence[tuple[Promise, int, Coded]],
+        confidence: float | None,
+        losses: NDArray | None = None,
+    ):
         super().__init__(base.calibration)
-        self.base, self.confidence, self.shifts = base, confidence, base.shifts
+        self.base, self.confidence, self.losses, self.shifts = base, confidence, losses, base.shifts
         self.weights = getattr(base, "weights", None)
         self.given: dict[int, list[Promise]] = {}
         self.bounds: dict[int, tuple[Coded, ...]] = {}
@@ -248,7 +259,8 @@ class Constrained(OfProbabilities):
         weight = np.ones(len(held.values)) if held.weight is None else held.weight
         for number, bounds in self.bounds.items():
             p, codes = self.base.column(number, probabilities, held.values)
-            rows = Measured(p, codes.astype(np.intp), weight, tables[number])
+            losses = tables[number] if self.losses is None else self.losses
+            rows = Measured(p, codes.astype(np.intp), weight, tables[number], losses)
             search = best_of_two if tables[number].shape == (2, 2) else best_of_many
             tables[number], outcomes[number] = search(rows, bounds, self.confidence)
         return tables, outcomes
@@ -314,3 +326,12 @@ class Constrained(OfProbabilities):
         scores, values, weight = observer.well_learned()
         held = HeldOut(scores.astype(np.float64), values, weight, np.arange(len(scores)), found)
         return self.solved(learner.problem, held)[0]
+
+
+def check_no_bounds(decision: Any) -> None:
+    """Raise ValueError if costs of rows would override bounds."""
+    if getattr(decision, "subject_to", None):
+        raise ValueError(
+            "costs of rows decide alone, and decision.subject_to would be ignored; accepted are costs with subject_to=None, and "
+            "predictions without costs."
+        )

@@ -23,7 +23,7 @@ from sklearn_predtron.decisions._asked_scores import AskedScores
 from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded, losses_by_table
 from sklearn_predtron.decisions._calibration import Calibration
 from sklearn_predtron.decisions._certified import Certificate, Certified, certificate_of, warn_if_free, warn_of_certificate
-from sklearn_predtron.decisions._constraints import Constrained
+from sklearn_predtron.decisions._constraints import Constrained, check_no_bounds
 from sklearn_predtron.decisions._cut import CutBy, measure_of_cut
 from sklearn_predtron.decisions._cut_at import CutAt
 from sklearn_predtron.decisions._expected import LeastCost
@@ -136,7 +136,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
                 return Certified(calibration, costs.between, promised, confidence, costs.promise, costs.weights)
             table = deciding(costs.table)
             cheapest = LeastCost(calibration, table, costs.weights)
-            return Constrained(cheapest, constraints, rule.confidence) if constraints else cheapest
+            return Constrained(cheapest, constraints, rule.confidence, costs.table) if constraints else cheapest
         calibration = Calibration(of)
         if isinstance(rule, Cut):
             if measure is None:
@@ -535,6 +535,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         """
         if costs is None:
             return model.decoded(X, model.decision_of(self._decision)), None
+        check_no_bounds(self.decision)
         self._check_has_probabilities()
         probabilities, classes = self._probabilities(model, X), model.labels.classes
         table = self._costs_by_row(costs, classes, len(probabilities))

@@ -21,7 +21,7 @@ from sklearn_predtron._support.parts import checked_build, resolve
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded
 from sklearn_predtron.decisions._calibration import Calibration
-from sklearn_predtron.decisions._constraints import Constrained
+from sklearn_predtron.decisions._constraints import Constrained, check_no_bounds
 from sklearn_predtron.decisions._cut import CutBy, Measure, given_cuts, number_or_measure
 from sklearn_predtron.decisions._cut_at import CutAt
 from sklearn_predtron.decisions._expected import BestOfTwo, LeastCostOfLabels, MostExpected, MostProbable
@@ -447,6 +447,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         """
         self._check_has_probabilities()
         probabilities = self._probabilities(model, X)
+        check_no_bounds(self.decision)
         table = self._costs_by_row(costs, model.labels, len(probabilities))
         return sets_of_least_cost(probabilities, table), table
 

@@ -37,7 +37,7 @@ def drawn(seed, n=40, k=2, reject=False, digits=2):
     codes = (p.cumsum(axis=1) < random.random(n)[:, None]).sum(axis=1).clip(0, k - 1)
     costs = random.integers(1, 5, (k, k)) * (1 - np.eye(k))
     costs = np.column_stack([costs, np.full(k, 0.6)]) if reject else costs
-    return Measured(p, codes, random.integers(1, 3, n).astype(float), costs)
+    return Measured(p, codes, random.integers(1, 3, n).astype(float), costs, costs)
 
 
 def test_measures_are_those_of_scikit_learn():
@@ -213,6 +213,28 @@ def test_what_is_refused(parameters, message):
     with pytest.raises(ValueError, match=message):
         model.fit(X, Y)
     assert not model.__sklearn_is_fitted__()
+
+
+def test_a_risk_is_in_units_of_the_loss():
+    """Class weights change the decision, and not what is measured."""
+    bounds = [AtMost("risk", 0.13)]
+    model = PredtronBinaryClassifier(decision=ExpectedCost(subject_to=bounds), class_weight={0: 1, 1: 5}, random_state=0).fit(
+        X, Y
+    )
+    plain = PredtronBinaryClassifier(decision="expected_cost", class_weight={0: 1, 1: 5}, random_state=0).fit(X, Y)
+    assert (plain.predict(X) != Y).mean() > 0.15
+    scores, labels, _, _ = model._model.learner.observer.marked()
+    assert 0.1 < ((scores[:, 0] - model.threshold_ > 0) != labels[:, 0]).mean() <= 0.13
+
+
+def test_costs_of_rows_do_not_override_bounds():
+    model = PredtronBinaryClassifier(decision=ExpectedCost(subject_to=RECALL), random_state=0).fit(X, Y)
+    for call in (
+        lambda: model.predict(X, costs=np.ones((1200, 2, 2))),
+        lambda: model.sample_loss(X, Y, costs=np.ones((1200, 2, 2))),
+    ):
+        with pytest.raises(ValueError, match=r"^costs of rows decide alone, and decision\.subject_to would be ignored"):
+            call()
 
 
 def test_labels_of_sets(tmp_path):
