@@ -11,6 +11,7 @@ from scipy.optimize import linprog
 from scipy.special import bdtr
 
 from sklearn_predtron._core.learner import Learner
+from sklearn_predtron._support.warning import warn
 from sklearn_predtron.decisions._base import Decision, HeldOut
 from sklearn_predtron.decisions._expected import OfProbabilities
 from sklearn_predtron.decisions._maps import LARGEST_ODDS
@@ -20,16 +21,18 @@ ROUNDING = 1e-9  # by which a measure may be beyond its bound
 MOST_STEPS = 60  # of the search for multipliers
 LARGEST = 1e3  # multiplier, relative to the largest cost
 PRECISION = 1e-6  # of the expected cost, relative to the largest cost
-MARGINS = (-0.05, 0.0, 0.05, 0.1, 0.2, 0.4)  # by which bounds are tightened, one after another
+# Shares of the way to the strictest bound by which bounds are tightened, one after another.
+MARGINS = (-0.05, 0.0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9)
 SCALES = (0.0, *np.geomspace(0.02, 50, 300).tolist())  # of the multipliers
 INEXACT = np.e  # by which the test of losses that are not 0 or 1 is weaker (Bentkus 2004)
 
 
 class RuleOutcome(NamedTuple):
-    """The cost of a rule on some rows, and the value of each measure."""
+    """The cost of a rule on some rows, and each measure, with the number of its rows."""
 
     cost: float
     values: tuple[float, ...]
+    rows: tuple[float, ...]
     kept: bool
 
 
@@ -62,7 +65,7 @@ class Measured(NamedTuple):
         parts = [self.sums(one, predicted) for one in constraints]
         values = tuple(float(hits / total) if total > 0 else float("nan") for hits, total in parts)
         kept = all(is_kept(one, *part, self.losses, confidence) for one, part in zip(constraints, parts, strict=True))
-        return RuleOutcome(cost, values, kept)
+        return RuleOutcome(cost, values, tuple(total for _, total in parts), kept)
 
     def sums(self, constraint: Coded, predicted: NDArray) -> tuple[float, float]:
         """Return the sums whose ratio is a measure."""
@@ -97,21 +100,22 @@ def parts_of(constraint: Coded, costs: NDArray) -> tuple[NDArray, NDArray]:
 def table_of(constraint: Coded, costs: NDArray, margin: float = 0.0) -> NDArray:
     """Return a table whose mean is at most 0 within the bound.
 
-    The bound is tightened by a margin.
+    The bound is tightened by a margin, a share of the way to the strictest one.
     """
     hits, scope = parts_of(constraint, costs)
     if constraint.at_least:
-        return (constraint.bound + margin) * scope - hits
-    return hits - (constraint.bound - margin) * scope
+        strictest = float(constraint.possible(costs[:, : len(costs)]).max())
+        return (constraint.bound + margin * (strictest - constraint.bound)) * scope - hits
+    return hits - constraint.bound * (1 - margin) * scope
 
 
 def is_kept(constraint: Coded, hits: float, total: float, costs: NDArray, confidence: float | None) -> bool:
     """Return whether a measure is within its bound.
 
-    With a confidence, a binomial test must show it.
+    With a confidence, a binomial test must show it.  A measure of no rows is not within its bound.
     """
     if total == 0:
-        return confidence is None
+        return False
     if confidence is None:
         beyond = constraint.bound * total - hits if constraint.at_least else hits - constraint.bound * total
         return beyond <= ROUNDING * total
@@ -146,7 +150,7 @@ def best_of_two(rows: Measured, constraints: tuple[Coded, ...], confidence: floa
         kept &= [is_kept(one, *pair, rows.losses, confidence) for pair in zip(hits, total, strict=True)]
         with np.errstate(invalid="ignore", divide="ignore"):
             beyond = (one.bound - hits / total) * (1 if one.at_least else -1)
-        worst = np.maximum(worst, np.where(total > 0, beyond, 0))
+        worst = np.maximum(worst, np.where(total > 0, beyond, 1))
     best = np.lexsort((cost, np.where(kept, 0, 1 + worst)))[0]
     cut = cuts[best]
     ratio = float(np.clip(cut / (1 - cut) if cut < 1 else LARGEST_ODDS, 1 / LARGEST_ODDS, LARGEST_ODDS))
@@ -179,12 +183,8 @@ def beyond_bounds(constraints: tuple[Coded, ...], outcome: RuleOutcome) -> float
     """Return the largest excess over a bound, or 0."""
     if outcome.kept:
         return 0.0
-    distances = [
-        one.bound - value if one.at_least else value - one.bound
-        for one, value in zip(constraints, outcome.values, strict=True)
-        if not np.isnan(value)
-    ]
-    return 1.0 + max(distances, default=0.0)
+    pairs = zip(constraints, outcome.values, strict=True)
+    return 1.0 + max(1.0 if np.isnan(value) else one.bound - value if one.at_least else value - one.bound for one, value in pairs)
 
 
 def multipliers(rows: Measured, tables: list[NDArray]) -> NDArray:
@@ -257,12 +257,15 @@ class Constrained(OfProbabilities):
         of, tables, outcomes = self.calibration.of, self.base.tables(), {}
         probabilities = of.probabilities(held.map, of.scores(problem, held.scores))
         weight = np.ones(len(held.values)) if held.weight is None else held.weight
+        weight = weight * (weight.sum() / (weight**2).sum())  # as many rows as have the same information (Kish 1965)
         for number, bounds in self.bounds.items():
             p, codes = self.base.column(number, probabilities, held.values)
             losses = tables[number] if self.losses is None else self.losses
             rows = Measured(p, codes.astype(np.intp), weight, tables[number], losses)
-            search = best_of_two if tables[number].shape == (2, 2) else best_of_many
-            tables[number], outcomes[number] = search(rows, bounds, self.confidence)
+            outcomes[number] = rows.outcome(bounds, (p @ tables[number]).argmin(axis=1), self.confidence)
+            if not outcomes[number].kept:
+                search = best_of_two if tables[number].shape == (2, 2) else best_of_many
+                tables[number], outcomes[number] = search(rows, bounds, self.confidence)
         return tables, outcomes
 
     def own_losses(self, problem: Any, held: HeldOut) -> NDArray:
@@ -286,15 +289,15 @@ class Constrained(OfProbabilities):
     def why_refused(self, outcomes: dict[int, RuleOutcome]) -> str:
         """Return the message about bounds that no decision keeps."""
         reached = [
-            f"{promise!r} ({value:.3g})"
+            f"{promise!r} ({value:.3g} on {rows:.0f} rows)"
             for number, outcome in outcomes.items()
-            for promise, value in zip(self.given[number], outcome.values, strict=True)
+            for promise, value, rows in zip(self.given[number], outcome.values, outcome.rows, strict=True)
             if not outcome.kept
         ]
         sure = "" if self.confidence is None else f", with confidence {self.confidence:g}"
         return (
-            f"decision.subject_to: no decision on the held-out rows keeps all bounds{sure}; the nearest one has "
-            f"{', '.join(reached)}.  Accepted are bounds that the model can keep."
+            f"decision.subject_to: no decision was found that keeps all bounds on the held-out rows{sure}; the nearest one has "
+            f"{', '.join(reached)}.  It takes wider bounds, more rows or a better model."
         )
 
     def now(self, learner: Learner, fitted_decision: Any) -> Decision:
@@ -325,7 +328,10 @@ class Constrained(OfProbabilities):
         observer: Any = learner.observer
         scores, values, weight = observer.well_learned()
         held = HeldOut(scores.astype(np.float64), values, weight, np.arange(len(scores)), found)
-        return self.solved(learner.problem, held)[0]
+        tables, outcomes = self.solved(learner.problem, held)
+        if not all(outcome.kept for outcome in outcomes.values()):
+            warn(self.why_refused(outcomes))
+        return tables
 
 
 def check_no_bounds(decision: Any) -> None:

@@ -301,7 +301,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
                 return LeastCostOfLabels(calibration, false, missed)
             each = LeastCostOfLabels(calibration, *(np.broadcast_to(cost, labels.n_labels) for cost in (false, missed)))
             return Constrained(each, bounds_of_labels(rule.subject_to, labels), rule.confidence)
-        if isinstance(rule, ExpectedCost) and plug_in is None:
+        if isinstance(rule, ExpectedCost) and (plug_in is None or rule.subject_to):
             raise ValueError(
                 f"decision={rule!r} does not go with loss={shortened(self.loss)}, which is no sum of costs of labels; accepted "
                 "are None, 'learned', 'macro_f1', 'micro_f1' and Cut(...)."

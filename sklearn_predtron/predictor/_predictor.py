@@ -125,7 +125,8 @@ class ModelPredictor:
 
     - an array-like of shape (n, n_features);
     - a tuple ``(data, indices, indptr)``, the arrays of a CSR matrix, unless the model has `features`;
-    - a dict of columns by their names, if the model was fitted on a table with names; each column is array-like of shape (n,).
+    - a dict or data frame of columns by their names, if the model was fitted on a table with names; each column is array-like
+      of shape (n,).
 
     A predictor does not change, and several threads may use it.  It computes in one thread unless joblib has been imported.
     CSR rows that hold a feature twice, and models under ``norm="trace"``, import SciPy.
@@ -255,7 +256,7 @@ class ModelPredictor:
         columns = self._columns
         if isinstance(X, tuple):
             return self._csr_rows(X)
-        if isinstance(X, Mapping):
+        if isinstance(X, Mapping) or (columns.names is not None and hasattr(X, "columns")):  # a dict, or a data frame
             table = ColumnDict(X, columns.names)
             return dense_rows(table.matrix()) if columns.table is None else columns.table.rows(table)
         try:
@@ -311,7 +312,7 @@ def check_finite(rows: Rows) -> None:
 class ColumnDict:
     """RowColumns by name, in the order of the columns that the model was fitted on."""
 
-    def __init__(self, X: Mapping[Any, Any], names: list[str] | None) -> None:
+    def __init__(self, X: Any, names: list[str] | None) -> None:
         if names is None:
             raise ValueError("X is a dict, and the model was fitted on columns without names; accepted are arrays.")
         missing, others = [name for name in names if name not in X], [name for name in X if name not in names]

@@ -168,7 +168,7 @@ def test_saved_changed_and_searched(tmp_path):
         np.testing.assert_array_equal(other.predict(X), model.predict(X))
         np.testing.assert_array_equal(other.partial_fit(X, Y).predict(X), copied(model).partial_fit(X, Y).predict(X))
     found = model.predict(X).mean()
-    model.set_params(decision__subject_to=[AtLeast("recall", 0.99, label=1)])
+    model.set_params(decision__subject_to=[AtLeast("recall", 0.96, label=1)])
     assert model.predict(X).mean() > found
     decisions = [ExpectedCost(subject_to=[AtLeast("recall", bound, label=1)]) for bound in (0.6, 0.95)]
     search = GridSearchCV(PredtronBinaryClassifier(random_state=0), {"decision": decisions}, scoring="recall", cv=2).fit(X, Y)
@@ -237,6 +237,41 @@ def test_costs_of_rows_do_not_override_bounds():
             call()
 
 
+def test_wider_bounds_are_kept_where_stricter_ones_are():
+    Z, y = make_data(3, n=400, noise=2.0)
+    kept = []
+    for bound in (0.02, 0.05, 0.1, 0.15, 0.2, 0.3):
+        decision = ExpectedCost(subject_to=[AtMost("risk", bound)])
+        try:
+            kept.append(PredtronClassifier(reject=0.3, decision=decision, random_state=0).fit(Z, y).t_ > 0)
+        except ValueError:
+            kept.append(False)
+    assert kept == sorted(kept) and kept[-2:] == [True, True]
+
+
+def test_a_measure_of_no_rows_is_not_kept():
+    rows, constraints = drawn(0), (Coded(True, "precision", 0.5, label=1),)
+    nothing = rows.outcome(constraints, np.zeros(40, dtype=int), None)
+    assert not nothing.kept and np.isnan(nothing.values[0]) and nothing.rows == (0.0,)
+    assert best_of_two(rows, constraints, None)[1].rows[0] > 0
+
+
+def test_the_unit_of_weights_changes_nothing():
+    decision, found = ExpectedCost(subject_to=RECALL, confidence=0.9), []
+    for weight in (None, np.full(1200, 0.5), np.full(1200, 64.0)):
+        model = PredtronBinaryClassifier(decision=decision, random_state=0).fit(X, Y, sample_weight=weight)
+        found.append(model.predict(X))
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
+
+
+def test_bounds_that_are_not_kept_are_said_after_fit():
+    model = PredtronBinaryClassifier(random_state=0).fit(X, Y)
+    model.set_params(decision=ExpectedCost(subject_to=[AtLeast("recall", 0.97, label=1), AtLeast("precision", 0.97, label=1)]))
+    with pytest.warns(UserWarning, match="no decision was found that keeps all bounds"):
+        model.predict(X)
+
+
 def test_labels_of_sets(tmp_path):
     Z, sets = make_multilabel_classification(1500, n_classes=4, random_state=0)
     bounds = [AtLeast("recall", 0.9, label=1), AtMost("predicted_rate", 0.2, label=3)]
@@ -252,6 +287,8 @@ def test_labels_of_sets(tmp_path):
     model.save(tmp_path / "model")
     for other in (pickle.loads(pickle.dumps(model)), sklearn_predtron.load(tmp_path / "model")):
         np.testing.assert_array_equal(other.predict(Z), model.predict(Z))
+    with pytest.raises(ValueError, match="does not go with loss='f1', which is no sum of costs of labels"):
+        PredtronMultilabelClassifier(loss="f1", decision=ExpectedCost(subject_to=bounds)).fit(Z, sets)
     refused = {"accepted of label sets are recall": AtMost("risk", 0.1), "names 7": AtLeast("recall", 0.9, label=7)}
     for message, wrong in refused.items():
         with pytest.raises(ValueError, match=message):

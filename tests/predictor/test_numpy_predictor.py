@@ -273,6 +273,16 @@ def test_ids_of_sequences(tmp_path):
         filed(CLASSES(random_state=0).fit(X, THREE), tmp_path).predict(X, sid=IDS)
 
 
+def test_columns_of_a_frame_are_found_by_name(tmp_path):
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    model = BINARY(random_state=0).fit(frame, THREE > 0)
+    found = filed(model, tmp_path)
+    for columns in ("abcd", "dcba"):
+        np.testing.assert_array_equal(found.predict(frame[list(columns)]), model.predict(frame))
+    with pytest.raises(ValueError, match="lacks the columns"):
+        found.predict(frame[list("abc")])
+
+
 def test_a_certificate_is_kept(tmp_path):
     model = CLASSES(reject=Reject(risk=0.4), random_state=0).fit(X[:500], THREE[:500])
     check_same(model, filed(model, tmp_path), X)
