@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import resource
@@ -110,7 +111,7 @@ def draw_file(random: np.random.Generator) -> Drawn | None:
         lesson = Lesson(draw_table(random, np.asarray(lesson.X, dtype=float)), lesson.y, qid=lesson.qid, ids=lesson.ids)
         try:
             lesson.fit(model)
-        except ValueError:
+        except (TypeError, ValueError):  # such as columns of times
             return None
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model"
@@ -251,12 +252,12 @@ def tamper(random: np.random.Generator, about: Any, other: Any) -> None:
         container[key], another[at] = json.loads(json.dumps(another[at])), json.loads(json.dumps(old))
     elif how == 3:
         another, at = draw(random, nodes(other))
-        container[key] = another[at]
+        container[key] = copy.deepcopy(another[at])
     elif how == 4:
-        container[key] = {draw(random, FORMS): draw(random, [old, *THINGS])}
+        container[key] = copy.deepcopy({draw(random, FORMS): draw(random, [old, *THINGS])})
     elif how == 5 and isinstance(old, str):
         container[key] = draw(random, [*public_classes(), "Learner", "L2Weights", "Captured"])
     elif how < 8 and isinstance(old, (int, float)) and not isinstance(old, bool):
         container[key] = draw(random, [-old, old + 1, old - 1, 2 * old, old * 1000, *NUMBERS])
     else:
-        container[key] = draw(random, THINGS)
+        container[key] = copy.deepcopy(draw(random, THINGS))  # what is drawn next must not change it
