@@ -115,7 +115,7 @@ def test_reject():
 
 @pytest.mark.parametrize("settings", [{"decision": "f1"}, {"reject": Reject(0.2, -1)}], ids=str)
 def test_folds_learn_the_epochs_that_were_best(monkeypatch, settings):
-    """Epochs are compared by the histogram of the first; what predicts is as after a fit of so many epochs."""
+    """What predicts, and what is on record, is as after a fit of as many epochs as were best."""
     X, y, (X_held, y_held) = noisy()
     y, y_held = (y > 0).astype(int), (y_held > 0).astype(int)
     model, learned = PredtronBinaryClassifier(max_iter=40, random_state=0, **settings), []

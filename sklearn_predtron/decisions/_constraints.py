@@ -138,15 +138,15 @@ def best_of_two(rows: Measured, constraints: tuple[Coded, ...], confidence: floa
     places = np.flatnonzero(np.append(True, np.append(p[1:] < p[:-1], True)))  # how many rows are predicted as the second class
     cuts = np.concatenate([[1.0], (p[places[1:-1] - 1] + p[places[1:-1]]) / 2, [0.0]])
 
-    def mean_of(table: NDArray) -> NDArray:
+    def sums_of(table: NDArray) -> NDArray:
         """Return sums of a table's values over all rows, at each threshold."""
         change = weight * (table[rows.codes, 1] - table[rows.codes, 0])[order]
         return (weight @ table[rows.codes[order], 0]) + np.append(0, np.cumsum(change))[places]
 
-    cost = mean_of(rows.costs)
+    cost = sums_of(rows.costs)
     kept, worst = np.ones(len(places), bool), np.zeros(len(places))
     for one in constraints:
-        hits, total = (mean_of(part) for part in parts_of(one, rows.losses))
+        hits, total = (sums_of(part) for part in parts_of(one, rows.losses))
         kept &= [is_kept(one, *pair, rows.losses, confidence) for pair in zip(hits, total, strict=True)]
         with np.errstate(invalid="ignore", divide="ignore"):
             beyond = (one.bound - hits / total) * (1 if one.at_least else -1)

@@ -98,7 +98,7 @@ def checked_classes(parts: Any, problem: Any) -> Any:
     if len(parts) == 5:  # of the first versions, which had no limit
         parts = (*parts[:2], LARGEST, *parts[2:])
     n = length_of(parts, 4)
-    if k not in (most, most - 1) or n not in (1 + k, 1 + k + k * k):
+    if k != most or n not in (1 + k, 1 + k + k * k):
         raise ValueError(f"a map of {k} classes has {n} numbers")
     pattern = reals(k), between(LEAST, LARGEST), between(0, LARGEST), whole(k, k), reals(n), between(0, 1)
     return with_floor(accept(parts, pattern), k)

@@ -109,7 +109,7 @@ class RiverClassifier(DictEstimator, base.MiniBatchClassifier):
         Raises
         ------
         NotImplementedError
-            If the estimator has no probabilities, as with ``Reject(rule="online")``.
+            If the estimator has no probabilities.
         """
         if self.model is None:
             return self._prior()

@@ -259,7 +259,7 @@ def test_a_round_that_fails_charges_nobody():
 
 
 def test_rejection_costs_little_where_truth_turns_round():
-    """The histogram's margins are those of the candidate that leads, and what it saw before is forgotten."""
+    """The recorded scores are those of the candidate that leads."""
     X, y, first = flipping(PredtronBinaryClassifier(), n=4000)
     costs = {}
     for average in (None, "linear"):
