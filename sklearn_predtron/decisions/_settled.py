@@ -185,11 +185,12 @@ def any_real(value: Any) -> float:
 
 
 def checked_tempered(value: Any, problem: Any) -> Any:
-    """Return the temperature and biases for sequences.
+    """Return the temperature, biases and limit for sequences.
 
     The scores of their labels are read by them.
     """
-    return accept(value, (between(LEAST, LARGEST), (real,) * problem.d))
+    value = (*value, LARGEST) if is_list(value, 2) else value  # the first versions saved no limit
+    return accept(value, (between(LEAST, LARGEST), (real,) * problem.d, between(LEAST, LARGEST)))
 
 
 def checked_constrained(value: Any, problem: Any) -> Any:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
 from sklearn_predtron._support.queries import Queries, shortened
-from sklearn_predtron.decisions._tempered import MOST_TOKENS, Tempered, fitted
+from sklearn_predtron.decisions._tempered import MOST_TOKENS, Tempered, first, fitted
 from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.families.labels.transitions import check_labels_allowed
 from sklearn_predtron.losses.sequence import SequenceHamming, sequence_loss
@@ -127,12 +127,12 @@ class ScoredSequences:
         n = max(1, int(np.searchsorted(sequences.start, most, side="right")) - 1)
         if problem.allowed is not None:
             check_labels_allowed(labels, sequences, problem.allowed, self.classes, constraint)
-        labels = type(labels)(labels.array[: labels.starts[n]], labels.starts[: n + 1])
+        labels = first(labels, n)
         scores = self.scores[: labels.starts[-1]].copy()
 
         def calibrate() -> dict[str, Any]:
             found = fitted(problem, scores, labels, transitions)
-            return {"tempered": (found.temperature, tuple(found.biases.tolist()))}
+            return {"tempered": (found.temperature, tuple(found.biases.tolist()), found.limit)}
 
         return calibrate
 
@@ -147,8 +147,8 @@ def token_calibration(fitted_decision: dict[str, Any] | None) -> Tempered:
             "what scores mean is known after a fit that holds sequences out (cv), or calibrate(X, y, sid=...) of such: "
             "probabilities, temperature_ and biases_ are there from then on."
         )
-    temperature, biases = fitted_decision["tempered"]
-    return Tempered(temperature, np.array(biases))
+    temperature, biases, limit = fitted_decision["tempered"]
+    return Tempered(temperature, np.array(biases), limit)
 
 
 def few_tokens(n_classes: int) -> int:

@@ -17,7 +17,7 @@ from sklearn_predtron.norms import RKHS
 
 FAMILIES = [
     family
-    for family in vars(sklearn_predtron).values()
+    for family in (getattr(sklearn_predtron, name) for name in sklearn_predtron.__all__)
     if inspect.isclass(family) and issubclass(family, BasePredtron) and family is not sklearn_predtron.Predtron
 ]
 PARTS = [kind for base in Part.__subclasses__() for kind in kinds(base)]

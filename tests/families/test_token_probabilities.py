@@ -12,7 +12,7 @@ from sklearn.metrics import log_loss
 from sklearn.pipeline import make_pipeline
 
 from sklearn_predtron import PredtronSequenceTagger
-from sklearn_predtron.decisions._tempered import Tempered, fitted
+from sklearn_predtron.decisions._tempered import Tempered, fitted, within
 from sklearn_predtron.problems._chain import HammingChain, TokenCodes
 
 COSTS = np.array([[0, 1.0, 4], [2, 0, 1], [9, 3, 0]])
@@ -101,15 +101,37 @@ def test_likelihood_is_at_its_maximum():
     problem = HammingChain(3, 0.1)
     best = fitted(problem, scores, labels, table)
 
-    def loss(temperature, biases):
-        read, of = Tempered(temperature, biases).read(scores, table)
+    def loss(temperature, biases, limit):
+        read, of = Tempered(temperature, biases, limit).read(scores, table)
         likelihood = problem.scores_of_paths(read, labels, *of) - problem.probabilities(read, labels.starts, *of)[1]
         return -likelihood.sum() + ((biases / temperature) ** 2).sum() / 2
 
     least = loss(*best)
     for i, step in itertools.product(range(4), (-0.02, 0.02)):
         moved = best.temperature * (1 + step * (i == 3)), best.biases + step * (np.arange(3) == i)
-        assert loss(*moved) > least - 1e-6
+        assert loss(*moved, best.limit) > least - 1e-6
+
+
+def test_few_tokens_far_out_do_not_decide():
+    scores, table, labels = drawn_from_a_chain(400)
+    problem, far = HammingChain(3, 0.1), scores.copy()
+    far[::100] *= -300
+    found, usual = fitted(problem, far, labels, table), fitted(problem, scores, labels, table)
+    read, of = found.read(scores, table)
+    likelihood = problem.scores_of_paths(read, labels, *of) - problem.probabilities(read, labels.starts, *of)[1]
+    read, of = usual.read(scores, table)
+    best = problem.scores_of_paths(read, labels, *of) - problem.probabilities(read, labels.starts, *of)[1]
+    assert likelihood.sum() > 1.1 * best.sum()  # both are below 0
+
+
+@pytest.mark.parametrize("limit", [0.5, 2.0, 1e300])
+def test_scores_within_a_limit(limit):
+    scores = np.vstack([chain(4, 50)[0], np.full((1, 4), 1e300), np.eye(1, 4) * 1e300])
+    found = within(scores, limit)
+    distance = np.abs(scores - scores.mean(axis=1, keepdims=True)).max(axis=1)
+    np.testing.assert_array_equal(found[distance <= limit], scores[distance <= limit])
+    assert (np.abs(found - found.mean(axis=1, keepdims=True)).max(axis=1) <= limit * 1.0011).all()
+    np.testing.assert_array_equal(found.argmax(axis=1), scores.argmax(axis=1))
 
 
 @pytest.mark.parametrize("size", [1e3, 1e6, 1e10])
