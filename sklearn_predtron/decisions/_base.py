@@ -15,9 +15,10 @@ LossesOf = Callable[[NDArray, NDArray], NDArray]
 
 
 class HeldOut(NamedTuple):
-    """Held-out rows of a fit, with their scores.
+    """Unseen rows with their scores.
 
-    The scores are those of fold models that were not trained on the rows.
+    A fit holds them out, or they are the last ones of a stream.  The scores are of models that were not
+    trained on them.
 
     Parameters
     ----------
@@ -31,6 +32,8 @@ class HeldOut(NamedTuple):
         Rounds of the rows, in the order of the rows.
     map : object
         The calibration map, once there is one.
+    streamed : bool
+        Whether they are rows of a stream, whose models had learned less.
     """
 
     scores: NDArray
@@ -38,6 +41,11 @@ class HeldOut(NamedTuple):
     weight: NDArray | None
     rounds: NDArray
     map: Any = None
+    streamed: bool = False
+
+    def itself(self) -> HeldOut:
+        """Return the rows as they are."""
+        return self
 
     def some(self, most: int) -> HeldOut:
         """Return at most so many rows, evenly spaced."""
@@ -53,10 +61,12 @@ class HeldOut(NamedTuple):
 class Decision:
     """Decode the scores as they are.
 
-    A decision consists of parameters and does not change.  The learner's observer holds all that was observed during
-    training.  Values fitted after a fit are plain values by name, `fitted_decision`, which a model keeps.
+    A decision consists of parameters and does not change.  Its value is fitted to scores of unseen rows: those that a fit holds
+    out, and in a stream those that the learner's observer has recorded.  A model keeps the values of its last fit by name,
+    `fitted_decision`, with the moment and the parameters for which they hold.
     """
 
+    value_name = ""  # if a value is fitted to unseen rows
     needs_scores = False  # whether it is made by scores of unseen rows, such as those that a fit holds out
     on_rows = False  # whether it is fitted to the rows on which a fit was trained
     shifts = False  # whether it subtracts anything from the scores
@@ -83,9 +93,44 @@ class Decision:
         """
         return None
 
+    def fit(self, problem: Problem, held: HeldOut) -> Any:
+        """Return the value fitted to unseen rows.
+
+        It has the form in which it is saved.
+        """
+        return None
+
+    def key(self) -> Any:
+        """Return the parameters of which the fitted value depends."""
+        return ()
+
+    def unseen(self, learner: Learner, held: HeldOut, fitted_decision: Any) -> HeldOut:
+        """Return unseen rows with all that `fit` needs."""
+        return held
+
     def after_fit(self, learner: Learner, held: HeldOut) -> dict[str, Any]:
-        """Return the values fitted on held-out rows."""
-        return {} if self.calibration is None else self.calibration.after_fit(learner, held)
+        """Return the values fitted on held-out rows, by name."""
+        values = {} if self.calibration is None else self.calibration.after_fit(learner, held)
+        if self.value_name:
+            value = self.fit(learner.problem, self.unseen(learner, held, values))
+            values[self.value_name] = (moment_of(learner), self.key(), value)
+        return values
+
+    def value(self, learner: Learner, fitted_decision: Any) -> Any:
+        """Return the present value.
+
+        It is that of the last fit, until there are a tenth more rows.
+        """
+        observer: Any = learner.observer
+        with learner.lock.reading():
+            known, key = (fitted_decision or {}).get(self.value_name), self.key()
+            if known is not None and known[:2] == (moment_of(learner), key):
+                return known[2]
+            return self.fit_record(learner.problem, observer, lambda held: self.unseen(learner, held, fitted_decision))
+
+    def fit_record(self, problem: Problem, observer: Any, complete: Callable[[HeldOut], HeldOut] = HeldOut.itself) -> Any:
+        """Return the value fitted to the rows on record, once for each mark."""
+        return observer.once((self.value_name, self.key()), lambda: self.fit(problem, complete(observer.held_out())))
 
     def after_rows(self, scores: NDArray, batch: Any) -> dict[str, Any]:
         """Return the values fitted on the training rows.
@@ -133,6 +178,12 @@ class Decoded(Decision):
         """Return the losses on held-out rows, if known."""
         predicted = problem.predict(np.ascontiguousarray(held.scores))
         return None if self.losses_of is None else self.losses_of(predicted, held.values)
+
+
+def moment_of(learner: Learner) -> int:
+    """Return how many rows were recorded at the last mark."""
+    observer: Any = learner.observer
+    return observer.marked_at
 
 
 def losses_by_table(costs: NDArray, predicted: NDArray, values: NDArray) -> NDArray:

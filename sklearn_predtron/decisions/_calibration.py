@@ -28,7 +28,7 @@ class Calibration(Decision):
         Whether the prediction by the scores themselves must be the most probable one.
     """
 
-    needs_scores = True
+    value_name, needs_scores = "map", True
 
     def __init__(self, of: Any, smoothing: float = SMOOTHING, *, agrees: bool = False):
         self.of, self.smoothing, self.agrees = of, smoothing, agrees
@@ -40,36 +40,41 @@ class Calibration(Decision):
         return kind(problem, self.of.kind) if kept is None else kept
 
     def after_fit(self, learner: Learner, held: HeldOut) -> dict[str, Any]:
-        """Return the calibration map fitted on held-out rows."""
+        """Record the held-out rows, and return the map fitted on them."""
         observer: Any = learner.observer
         observer.take(held.scores, held.values, held.weight)
-        return {"map": self.fitted_to(learner.problem, held, observer.recorded)}
+        return super().after_fit(learner, held)
 
-    def judged(self, problem: Any, held: HeldOut) -> tuple[float, HeldOut]:
-        """Return the mean log loss of held-out rows under a map of their own without a matrix, and the rows with it."""
-        scores, weight = self.of.scores(problem, held.scores), np.ones(len(held.scores)) if held.weight is None else held.weight
-        found = self.of.fitted(scores, held.values, weight, self.smoothing, stream=True)
-        loss = self.of.log_losses(self.of.probabilities(found, scores), held.values)
-        return float(np.average(loss, weights=held.weight)), held._replace(map=found)
+    def key(self) -> float:
+        """Return the smoothing."""
+        return self.smoothing
+
+    def fit(self, problem: Any, held: HeldOut) -> Any:
+        """Return the parameters of the map of unseen rows."""
+        return unnamed(self.map_of(problem, held))
 
     def map_of(self, problem: Any, held: HeldOut) -> Any:
-        """Return the calibration map fitted on held-out rows."""
+        """Return the calibration map of unseen rows."""
         if held.map is not None:
             return held.map
         weight = np.ones(len(held.scores)) if held.weight is None else held.weight
-        return self.of.fitted(self.of.scores(problem, held.scores), held.values, weight, self.smoothing, stream=False)
+        return self.of.fitted(self.of.scores(problem, held.scores), held.values, weight, self.smoothing, stream=held.streamed)
 
-    def fitted_to(self, problem: Any, held: HeldOut, moment: int) -> tuple[int, float, Any]:
-        """Return the moment of the calibration map of held-out rows, its smoothing and its parameters."""
-        return moment, self.smoothing, unnamed(self.map_of(problem, held))
+    def judged(self, problem: Any, held: HeldOut) -> tuple[float, HeldOut]:
+        """Return the mean log loss of held-out rows, and the rows with their map.
+
+        The map has no matrix.
+        """
+        found = self.map_of(problem, held._replace(map=None, streamed=True))
+        loss = self.of.log_losses(self.of.probabilities(found, self.of.scores(problem, held.scores)), held.values)
+        return float(np.average(loss, weights=held.weight)), held._replace(map=found)
 
     def now(self, learner: Learner, fitted_decision: Any) -> Calibrated:
-        """Return the present calibration map: that of the held-out rows, until there are a tenth more rows."""
-        self.check_known(learner, fitted_decision)
-        found = self.map(learner, fitted_decision)
-        return Calibrated(self.of, found, agrees=self.agrees)
+        """Return the present calibration map."""
+        self.check_known(learner)
+        return Calibrated(self.of, self.map(learner, fitted_decision), agrees=self.agrees)
 
-    def check_known(self, learner: Learner, fitted_decision: Any) -> None:
+    def check_known(self, learner: Learner) -> None:
         """Raise ValueError if no scores of unseen rows are known."""
         if not self.knows(learner):
             raise ValueError(
@@ -83,32 +88,24 @@ class Calibration(Decision):
         return isinstance(observer, RecentScores) and observer.kind == self.of.kind and observer.marked_at > 0
 
     def map(self, learner: Learner, fitted_decision: Any) -> Any:
-        """Return the calibration map; None if no scores are known."""
-        observer: Any = learner.observer
-        if not isinstance(observer, RecentScores) or observer.kind != self.of.kind:
+        """Return the present calibration map; None if no scores are known."""
+        if not self.knows(learner):
             return None
-        with learner.lock.reading():
-            moment = observer.marked_at, self.smoothing
-            known = (fitted_decision or {}).get("map")
-            if known is not None and known[:2] == moment:
-                return self.restored(known)
-            return None if observer.marked_at == 0 else self.map_of_record(observer, learner.problem)
+        return self.restored(self.value(learner, fitted_decision))
 
-    def map_of_record(self, observer: RecentScores, problem: Any) -> Any:
-        """Return the map of the rounds up to the last mark, made once."""
-        return observer.once((self.of, self.smoothing), lambda: self.fitted_to_record(observer, problem))
+    def map_of_record(self, problem: Any, observer: RecentScores) -> Any:
+        """Return the calibration map of the rows on record."""
+        return self.restored(self.fit_record(problem, observer))
 
-    def fitted_to_record(self, observer: RecentScores, problem: Any) -> Any:
-        """Return the map of the rounds up to the last mark."""
-        scores, labels, weight = observer.well_learned()
-        return self.of.fitted(self.of.scores(problem, scores.astype(np.float64)), labels, weight, self.smoothing, stream=True)
+    def restored(self, value: Any) -> Any:
+        """Return the map of saved parameters.
 
-    def restored(self, known: Any) -> Any:
-        """Return a saved calibration map; the same object for the same map."""
+        It is the same object for the same ones.
+        """
         saved, found = self._last
-        if saved is not known:
-            found = self.of.restored(known[2])
-            self._last = known, found
+        if saved is not value:
+            found = self.of.restored(value)
+            self._last = value, found
         return found
 
 

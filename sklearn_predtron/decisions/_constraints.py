@@ -231,6 +231,8 @@ class Constrained(OfProbabilities):
         The costs that measures are of, if those of the decision contain class weights.
     """
 
+    value_name = "constrained"
+
     def __init__(
         self,
         base: Any,
@@ -273,18 +275,21 @@ class Constrained(OfProbabilities):
         decided = self.base.with_tables(self.solved(problem, held)[0]).predictions_for(problem, held)
         return self.base.losses_of(decided, held)
 
-    def after_fit(self, learner: Learner, held: HeldOut) -> dict[str, Any]:
-        """Return the map and the costs by which to decide.
+    def key(self) -> Any:
+        """Return the costs, the confidence and the bounds."""
+        return self.terms
 
-        Raise ValueError if no decision on the held-out rows is within the bounds.
+    def fit(self, problem: Any, held: HeldOut) -> tuple[float, ...]:
+        """Return the costs by which to decide.
+
+        If no decision on the rows is within the bounds, raise ValueError; in a stream warn, and take the nearest one.
         """
-        fitted_decision = super().after_fit(learner, held)
-        moment, _, parameters = fitted_decision["map"]
-        tables, outcomes = self.solved(learner.problem, held._replace(map=self.calibration.of.restored(parameters)))
+        tables, outcomes = self.solved(problem, held)
         if not all(outcome.kept for outcome in outcomes.values()):
-            raise ValueError(self.why_refused(outcomes))
-        costs = tuple(value for table in tables for value in table.ravel().tolist())
-        return {**fitted_decision, "constrained": (moment, *self.terms, costs)}
+            if not held.streamed:
+                raise ValueError(self.why_refused(outcomes))
+            warn(self.why_refused(outcomes))
+        return tuple(value for table in tables for value in table.ravel().tolist())
 
     def why_refused(self, outcomes: dict[int, RuleOutcome]) -> str:
         """Return the message about bounds that no decision keeps."""
@@ -301,37 +306,17 @@ class Constrained(OfProbabilities):
         )
 
     def now(self, learner: Learner, fitted_decision: Any) -> Decision:
-        """Return the decision by the present map and costs.
-
-        They are the fitted ones, until there are a tenth more rows.  In a stream, costs are those nearest to the bounds.
-        """
+        """Return the decision by the present map and costs."""
         if learner.t == 0:
             return super().now(learner, fitted_decision)
         with learner.lock.reading():
             found, (known, decision) = self.calibration.now(learner, fitted_decision).map, self._last
             if known is not found:
-                decision = self.base.with_tables(self.tables_now(learner, fitted_decision, found)).by(found)
+                tables = self.base.tables()
+                costs = np.split(np.array(self.value(learner, fitted_decision)), len(tables))
+                decision = self.base.with_tables([part.reshape(tables[0].shape) for part in costs]).by(found)
                 self._last = found, decision
         return decision
-
-    def tables_now(self, learner: Learner, fitted_decision: Any, found: Any) -> list[NDArray]:
-        """Return the present tables of costs by which to decide."""
-        observer: Any = learner.observer
-        saved = (fitted_decision or {}).get("constrained")
-        if saved is not None and (saved[0], *saved[1:4]) == (observer.marked_at, *self.terms):
-            tables = self.base.tables()
-            return [np.reshape(part, tables[0].shape) for part in np.split(np.array(saved[4]), len(tables))]
-        return observer.once(("constrained", repr(self.terms)), lambda: self.tables_of_record(learner, found))
-
-    def tables_of_record(self, learner: Learner, found: Any) -> list[NDArray]:
-        """Return the tables of costs by the rows up to the last mark."""
-        observer: Any = learner.observer
-        scores, values, weight = observer.well_learned()
-        held = HeldOut(scores.astype(np.float64), values, weight, np.arange(len(scores)), found)
-        tables, outcomes = self.solved(learner.problem, held)
-        if not all(outcome.kept for outcome in outcomes.values()):
-            warn(self.why_refused(outcomes))
-        return tables
 
 
 def check_no_bounds(decision: Any) -> None:

@@ -52,48 +52,35 @@ class CutBy(Decision):
         Calibrates probabilities from the same scores, those that are cut.
     """
 
+    value_name = "cut"
     needs_scores = shifts = True
 
     def __init__(self, measure: Measure, at: Any, calibration: Any):
         self.of, self.measure, self.at, self.calibration = calibration.of, measure, at, calibration
 
-    def after_fit(self, learner: Learner, held: HeldOut) -> dict[str, Any]:
-        """Return the calibration map and the exact cuts.
+    def key(self) -> Any:
+        """Return the measure's name."""
+        return self.measure.name
 
-        Beside the cuts are the measure's name and the number of rows after which they hold.
-        """
-        fitted_decision = super().after_fit(learner, held)
-        scores, positive = self.of.scores(learner.problem, held.scores), held.values == 1
+    def fit(self, problem: Problem, held: HeldOut) -> tuple[float, ...]:
+        """Return the cuts of lowest loss on unseen rows."""
+        scores, positive = self.of.scores(problem, held.scores), held.values == 1
         weight = np.ones((len(scores), 1), dtype=np.int64) if held.weight is None else held.weight[:, None]
         cuts = best_cuts(self.measure, scores, positive * weight, ~positive * weight)
-        if not self.measure.pooled:  # a single row of a label is scored by a fold model that was trained without the label
+        if not self.measure.pooled:  # a single row of a label is scored by a model that was trained without the label
             rows = [np.count_nonzero(side & (weight > 0), axis=0) for side in (positive, ~positive)]
             cuts[np.minimum(rows[0], rows[1]) < 2] = 0.0
-        observer: Any = learner.observer
-        return {**fitted_decision, "cut": (self.measure.name, observer.marked_at, tuple(cuts.tolist()))}
+        return tuple(cuts.tolist())
 
     def now(self, learner: Learner, fitted_decision: Any) -> CutAt:
-        """Return the present cuts: the fitted ones, until there are a tenth more rows."""
+        """Return the present cuts."""
         if not self.calibration.knows(learner):
             raise ValueError(
                 f"decision={self.at!r} is chosen while the estimator learns; call fit or partial_fit after setting it."
             )
-        observer: Any = learner.observer
-        with learner.lock.reading():
-            known = (fitted_decision or {}).get("cut")
-            if known is None or known[:2] != (self.measure.name, observer.marked_at):
-                found = observer.once(self.measure, lambda: self.cuts_of_record(observer, learner.problem))
-            else:
-                found = np.array(known[2])
+        found = np.array(self.value(learner, fitted_decision))
         others = self.of.count(learner.problem) - len(found)  # labels since, as labels of which no row was seen
         return CutAt(self.of, np.append(found, np.full(others, found[-1] if self.measure.pooled else 0.0)))
-
-    def cuts_of_record(self, observer: Any, problem: Problem) -> NDArray:
-        """Return the cuts of the rounds up to the last mark."""
-        scores, labels, weight = observer.well_learned()
-        positive, weight = labels == 1, weight[:, None]
-        scores = self.of.scores(problem, scores.astype(np.float64))
-        return best_cuts(self.measure, scores, positive * weight, ~positive * weight)
 
 
 def measure_of_cut(rule: Any, reject: Any, names: tuple[str, ...]) -> Measure | None:

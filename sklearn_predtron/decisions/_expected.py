@@ -6,7 +6,7 @@ The probabilities are those of a calibration map.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,10 @@ class OfProbabilities(Decision):
     def by(self, found: Any) -> Decision:
         """Return the decision by a map."""
         return self
+
+    def unseen(self, learner: Learner, held: HeldOut, fitted_decision: Any) -> HeldOut:
+        """Return unseen rows with the present calibration map."""
+        return held._replace(map=self.calibration.now(learner, fitted_decision).map)
 
     def predictions_for(self, problem: Any, held: HeldOut) -> NDArray:
         """Return the predictions for held-out rows by their map."""
@@ -227,53 +231,41 @@ class BestOfTwo(OfProbabilities):
         Loss of the counts of true and false positives, and of false and true negatives.
     """
 
+    value_name = "plug_in"
+
     def __init__(self, calibration: Any, plug_in: Any, loss: Loss):
         super().__init__(calibration)
         self.plug_in, self.loss = plug_in, loss
 
-    def after_fit(self, learner: Learner, held: HeldOut) -> dict[str, Any]:
-        """Return the map and the better rule."""
-        fitted_decision = super().after_fit(learner, held)
-        found = self.calibration.of.restored(fitted_decision["map"][2])
-        chosen = self.is_better(learner.problem, found, held.scores, held.values, held.weight)
-        return {**fitted_decision, "plug_in": (fitted_decision["map"][0], chosen)}
+    def key(self) -> tuple[float, ...]:
+        """Return the parameters of the measure."""
+        return tuple(self.plug_in)
+
+    def fit(self, problem: Any, held: HeldOut) -> bool:
+        """Return whether the plug-in rule loses less on unseen rows than the decoded scores."""
+        plugged_in, decoded = (np.average(self.losses(sets, held), weights=held.weight) for sets in self.both(problem, held))
+        return bool(plugged_in < decoded)
+
+    def both(self, problem: Any, held: HeldOut) -> tuple[NDArray, NDArray]:
+        """Return the sets by the plug-in rule, and by decoding."""
+        return self.plug_in.sets(held.map.probabilities(held.scores)), problem.predict(np.ascontiguousarray(held.scores))
+
+    def losses(self, sets: NDArray, held: HeldOut) -> NDArray:
+        """Return the loss of each row."""
+        return self.loss(*counts(sets, held.values))
 
     def own_losses(self, problem: Any, held: HeldOut) -> NDArray:
-        """Return the losses of the better rule.
-
-        The sets are predicted for held-out rows.
-        """
-        if self.is_better(problem, held.map, held.scores, held.values, held.weight):
-            predicted = self.plug_in.sets(held.map.probabilities(held.scores))
-        else:
-            predicted = problem.predict(np.ascontiguousarray(held.scores))
-        return self.loss(*counts(predicted, held.values))
+        """Return the losses of the better rule."""
+        plugged_in, decoded = self.both(problem, held)
+        return self.losses(plugged_in if self.fit(problem, held) else decoded, held)
 
     def now(self, learner: Learner, fitted_decision: Any) -> Decision:
         """Return the better one of this moment."""
         if learner.t == 0:
             return PLAIN
         with learner.lock.reading():
-            found, (known, decision) = self.calibration.now(learner, fitted_decision).map, self._last
-            if known is not found:
-                decision = BySets(found, self.plug_in) if self.chosen(learner, fitted_decision, found) else PLAIN
-                self._last = found, decision
-        return decision
-
-    def chosen(self, learner: Learner, fitted_decision: Any, found: Any) -> bool:
-        """Return whether the plug-in rule is better at present."""
-        observer: Any = learner.observer
-        known = (fitted_decision or {}).get("plug_in")
-        if known is not None and known[0] == observer.marked_at:
-            return known[1]
-        scores, labels, weight, _ = observer.marked()
-        return self.is_better(learner.problem, found, scores.astype(np.float64), labels, weight)
-
-    def is_better(self, problem: Any, found: Any, scores: NDArray, labels: NDArray, weight: NDArray | None) -> bool:
-        """Return whether the plug-in rule loses less."""
-        ways = problem.predict(np.ascontiguousarray(scores)), self.plug_in.sets(found.probabilities(scores))
-        learned, plugged_in = (np.average(self.loss(*counts(way, labels)), weights=weight) for way in ways)
-        return bool(plugged_in < learned)
+            found = self.calibration.now(learner, fitted_decision).map
+            return BySets(found, self.plug_in) if self.value(learner, fitted_decision) else PLAIN
 
 
 class BySets(Decision):
@@ -295,7 +287,7 @@ class BySets(Decision):
         return self.plug_in.sets(self.map.probabilities(scores))
 
 
-class MostExpected:
+class MostExpected(NamedTuple):
     """The sets with the greatest expected measure.
 
     They consist of the most probable labels; labels are taken to be independent.
@@ -307,8 +299,9 @@ class MostExpected:
         (1, 0, 1) the index of Jaccard.
     """
 
-    def __init__(self, hits: float, in_both: float, missed: float):
-        self.hits, self.in_both, self.missed = hits, in_both, missed
+    hits: float
+    in_both: float
+    missed: float
 
     def sets(self, probabilities: NDArray) -> NDArray:
         """Return indicators, of shape (n, m)."""
@@ -316,7 +309,7 @@ class MostExpected:
         return firsts(order, most_expected(probabilities, order, self.hits, self.in_both, self.missed))
 
 
-class MostProbable:
+class MostProbable(NamedTuple):
     """The k most probable labels.
 
     Parameters
@@ -325,8 +318,7 @@ class MostProbable:
         How many.
     """
 
-    def __init__(self, k: int):
-        self.k = k
+    k: int
 
     def sets(self, probabilities: NDArray) -> NDArray:
         """Return indicators, of shape (n, m)."""

@@ -63,7 +63,7 @@ class Rated(RejectAbove):
 
     def map_of_record(self, observer: Any) -> Any:
         """Return the map of rounds before the last mark."""
-        return self.calibration.map_of_record(observer, observer.problem)
+        return self.calibration.map_of_record(observer.problem, observer)
 
     def on_record(self, observer: Any) -> NDArray:
         """Return the lowest expected costs on record.

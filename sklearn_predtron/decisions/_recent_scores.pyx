@@ -13,6 +13,7 @@ from sklearn_predtron.problems._relevance cimport Relevance
 
 from sklearn_predtron._core.mixable_state import Recent, fields
 from sklearn_predtron._core.state import array, count, length_of, reals, restored, whole
+from sklearn_predtron.decisions._base import HeldOut
 
 cdef enum:
     MOST_RECENT = 3000      # rounds that are kept
@@ -163,14 +164,14 @@ cdef class RecentScores(Observer):
         order = (self.head_marked - self.n_marked + np.arange(self.n_marked)) % self.size
         return tuple(part[order] for part in self.marked_rows())
 
-    def well_learned(self):
-        """Return scores, labels and weights of the rows up to the last mark.
+    def held_out(self):
+        """Return the rows up to the last mark, which were unseen when they were scored.
 
         A first quarter of all rounds is left out, in which little was known.
         """
-        scores, labels, weight, _ = self.marked()
+        scores, labels, weight, number = self.marked()
         first = max(0, self.marked_at // UNLEARNED - (self.marked_at - len(scores)))
-        return scores[first:], labels[first:], weight[first:]
+        return HeldOut(scores[first:].astype(np.float64), labels[first:], weight[first:], number[first:], streamed=True)
 
     def once(self, purpose, make):
         """Return make(), a result of the rows up to the last mark, computed once for each mark and purpose."""

@@ -113,19 +113,23 @@ def checked_ranks(parts: Any, problem: Any) -> Any:
 
 
 def checked_cut(value: Any, problem: Any) -> Any:
-    """Return a measure's name, the moment, and its cuts."""
+    """Return the moment, the measure's name, and its cuts."""
     cuts = value[2] if is_list(value, 3) else ()
     if not is_list(cuts) or not 1 <= len(cuts) <= problem.d:
         raise ValueError(f"where cuts are expected there is {shown(value)}")
-    return value[0], *accept(value[1:], (count, (real,) * len(cuts)))
+    moment, name = value[:2] if isinstance(value[0], int) else value[1::-1]  # the first versions had the name first
+    return *accept((moment,), (count,)), name, accept(cuts, (real,) * len(cuts))
 
 
 def checked_choice(value: Any, problem: Any) -> Any:
-    """Return the moment and the choice of the rule.
+    """Return the moment, the measure's parameters, and the choice of the rule.
 
     The choice is whether the plug-in rule was better.
     """
-    return accept(value, (count, flag))
+    if is_list(value, 2):
+        value = value[0], (), value[1]  # the first versions had no measure
+    n = len(value[1]) if is_list(value, 3) and is_list(value[1]) else 0
+    return accept(value, (count, (between(0, LARGEST),) * n, flag))
 
 
 def checked_moment(value: Any, problem: Any) -> Any:
@@ -197,17 +201,18 @@ def checked_constrained(value: Any, problem: Any) -> Any:
     """Return the moment, the costs, the confidence, the constraints, and the costs by which to decide."""
     k = getattr(problem, "k", 2)
     tables = 1 if hasattr(problem, "k") else problem.d
-    if not is_list(value, 5) or not all(map(is_list, (value[1], value[3]))):
+    terms: Any = value[1] if is_list(value, 3) else ()
+    if not is_list(terms, 3) or not all(map(is_list, terms[::2])):
         raise ValueError(f"where constrained costs are expected there is {shown(value)}")
-    n = len(value[1])
+    n = len(terms[0])
     if n not in (tables * k * k, k * (k + 1)):
         raise ValueError(f"there are {n} costs of {k} classes")
     constraint = whole(0, tables - 1), (flag, text, between(LEAST, LARGEST), optional_class(k), optional_class(k), plain)
-    confidence = None if value[2] is None else between(LEAST, 1)(value[2])
+    confidence = None if terms[1] is None else between(LEAST, 1)(terms[1])
     moment, costs, constraints, found = accept(
-        (value[0], value[1], value[3], value[4]), (count, (real,) * n, (constraint,) * len(value[3]), (real,) * n)
+        (value[0], terms[0], terms[2], value[2]), (count, (real,) * n, (constraint,) * len(terms[2]), (real,) * n)
     )
-    return moment, costs, confidence, constraints, found
+    return moment, (costs, confidence, constraints), found
 
 
 CHECKS = {

@@ -77,7 +77,7 @@ def test_exact_cuts_lose_least(pooled, weighted):
     decision = CutBy(Measure("mistakes", mistakes, pooled), "mistakes", CALIBRATION)
     assert decision.shifts and decision.needs_scores
     held = HeldOut(scores[there], sets[there].astype(np.intc), None if weight is None else weight[there], there)
-    name, rounds, cuts = decision.after_fit(beside(problem, observer), held)["cut"]
+    rounds, name, cuts = decision.after_fit(beside(problem, observer), held)["cut"]
     assert (name, rounds) == ("mistakes", len(there)) and len(cuts) == m
     whole = np.ones((n, m)) if weight is None else np.repeat(weight[:, None], m, axis=1)
     columns = [slice(None)] if pooled else range(m)
@@ -101,11 +101,11 @@ def test_cuts_of_a_moment_are_the_settled_ones_until_there_are_more_rounds(poole
     learner = seen()
     decision = CutBy(Measure("mistakes", mistakes, pooled), "mistakes", CALIBRATION)
     rounds = learner.observer.marked_at
-    settled = "mistakes", rounds, [0.25, -0.5]
+    settled = rounds, "mistakes", [0.25, -0.5]
     np.testing.assert_array_equal(decision.now(learner, {"cut": settled}).cuts, settled[2])
     scores, sets, weight, _ = (part[rounds // 4 :] for part in learner.observer.marked())
     by_record = best_cuts(decision.measure, scores.astype(float), (sets == 1) * weight[:, None], (sets == 0) * weight[:, None])
-    for other in (None, ("mistakes", rounds - 1, [9.0, 9.0]), ("another", rounds, [9.0, 9.0])):
+    for other in (None, (rounds - 1, "mistakes", [9.0, 9.0]), (rounds, "another", [9.0, 9.0])):
         now = decision.now(learner, {"cut": other} if other else None)
         assert type(now) is CutAt
         np.testing.assert_array_equal(now.cuts, by_record)
@@ -115,7 +115,7 @@ def test_cuts_of_a_moment_are_the_settled_ones_until_there_are_more_rounds(poole
 @pytest.mark.parametrize(("pooled", "new"), [(False, 0.0), (True, -0.5)])
 def test_labels_since_are_as_labels_of_which_no_row_was_seen(pooled, new):
     learner = seen(3)
-    settled = "mistakes", learner.observer.marked_at, [0.25, -0.5]
+    settled = learner.observer.marked_at, "mistakes", [0.25, -0.5]
     decision = CutBy(Measure("mistakes", mistakes, pooled), "mistakes", CALIBRATION)
     np.testing.assert_array_equal(decision.now(learner, {"cut": settled}).cuts, [0.25, -0.5, new])
 

@@ -92,9 +92,11 @@ def test_damaged_values_are_refused(name):
     found |= {part["kind"]: part["state"] for part in parts if part["kind"] == "RecentScores"}
     for kind, value in found.items():
         for path in places(value):
-            if kind == "Model" and path in [(), ("cut", 0)]:  # nothing settled, and whatever names a measure
+            if kind == "Model" and path in [(), ("cut", 1)]:  # nothing settled, and whatever names a measure
                 continue
             for bad in BAD if path not in [("cut", 2, 0), ("fitted",)] else [bad for bad in BAD if bad is not NEGATIVE]:
+                if path == ("plug_in", 1) and isinstance(bad, tuple):  # of no measure, as the first versions saved it
+                    continue
                 if kind == "RecentScores" and path in [(5,), (6,)] and isinstance(bad, tuple):  # no rows since a mark, no weights
                     continue
                 with pytest.raises(ValueError, match="damaged"):

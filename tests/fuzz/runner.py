@@ -72,10 +72,9 @@ def run_child(report: Report, seed: int, cases: int, seconds: float, timeout: fl
         command = [sys.executable, "-m", f"{__package__}.child", name, report.part]
         command += [str(value) for value in (seed, cases, seconds, timeout)]
         path = os.pathsep.join(filter(None, [str(ROOT), str(CHECKOUT), os.environ.get("PYTHONPATH")]))
+        own = {"PYTHONPATH": path, "MALLOC_ARENA_MAX": "1"}  # arenas of threads reserve addresses, which parts bound
         with open(folder / "stderr", "w+b") as stderr:
-            child = subprocess.Popen(
-                command, env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.DEVNULL, stderr=stderr, cwd=ROOT
-            )
+            child = subprocess.Popen(command, env={**os.environ, **own}, stdout=subprocess.DEVNULL, stderr=stderr, cwd=ROOT)
             try:
                 child.wait(None if seconds >= ENDLESS else seconds + timeout + start)
             except subprocess.TimeoutExpired:
