@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 
-def from_module(package: dict[str, Any], module: str) -> Callable[[str], Any]:
-    """Return the function `__getattr__` of a package.
+def names_from(package: dict[str, Any], module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return the functions `__getattr__` and `__dir__` of a package.
 
     The package is given by its globals; `module` defines its public names.
     """
@@ -26,4 +27,16 @@ def from_module(package: dict[str, Any], module: str) -> Callable[[str], Any]:
         except AttributeError:
             raise AttributeError(f"module {package['__name__']!r} has no attribute {name!r}") from None
 
-    return find
+    def listed() -> list[str]:
+        return sorted({*package, *package["__all__"]})
+
+    return find, listed
+
+
+def give_public_paths(package: ModuleType, names: dict[str, Any]) -> None:
+    """Let the public classes and functions name the package as their module.
+
+    Saved models name their classes by these paths, whatever module defines them.
+    """
+    for name in package.__all__:
+        names[name].__module__ = package.__name__

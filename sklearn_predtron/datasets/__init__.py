@@ -5,54 +5,10 @@ Sparse rows are matrices, or arrays after ``sklearn.set_config(sparse_interface=
 
 from typing import TYPE_CHECKING
 
-from sklearn_predtron._support.lazy import from_module
+from sklearn_predtron._support.lazy import names_from
 
 if TYPE_CHECKING:
-    from sklearn_predtron.datasets._public import (
-        BrokenLineError as BrokenLineError,
-    )
-    from sklearn_predtron.datasets._public import (
-        ParquetReader as ParquetReader,
-    )
-    from sklearn_predtron.datasets._public import (
-        ParquetSummary as ParquetSummary,
-    )
-    from sklearn_predtron.datasets._public import (
-        SvmlightReader as SvmlightReader,
-    )
-    from sklearn_predtron.datasets._public import (
-        SvmlightSummary as SvmlightSummary,
-    )
-    from sklearn_predtron.datasets._public import (
-        chunk_labels as chunk_labels,
-    )
-    from sklearn_predtron.datasets._public import (
-        make_ranking_queries as make_ranking_queries,
-    )
-    from sklearn_predtron.datasets._public import (
-        make_separable_queries as make_separable_queries,
-    )
-    from sklearn_predtron.datasets._public import (
-        make_sequences as make_sequences,
-    )
-    from sklearn_predtron.datasets._public import (
-        read_conll as read_conll,
-    )
-    from sklearn_predtron.datasets._public import (
-        read_svmlight as read_svmlight,
-    )
-    from sklearn_predtron.datasets._public import (
-        stack_sequences as stack_sequences,
-    )
-    from sklearn_predtron.datasets._public import (
-        token_features as token_features,
-    )
-    from sklearn_predtron.datasets._public import (
-        unstack as unstack,
-    )
-    from sklearn_predtron.datasets._public import (
-        window as window,
-    )
+    from sklearn_predtron.datasets._public import *
 
 __all__ = [
     "BrokenLineError",
@@ -72,8 +28,4 @@ __all__ = [
     "window",
 ]
 
-__getattr__ = from_module(globals(), f"{__name__}._public")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = names_from(globals(), f"{__name__}._public")

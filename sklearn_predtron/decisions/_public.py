@@ -1,5 +1,7 @@
 """The public names of the package."""
 
+from sklearn_predtron import decisions
+from sklearn_predtron._support.lazy import give_public_paths
 from sklearn_predtron.decisions._certified import Certificate as Certificate
 from sklearn_predtron.decisions._certified import PromiseResult as PromiseResult
 from sklearn_predtron.decisions._promises import AtLeast as AtLeast
@@ -8,3 +10,5 @@ from sklearn_predtron.decisions._rules import Cut as Cut
 from sklearn_predtron.decisions._rules import DecisionRule as DecisionRule
 from sklearn_predtron.decisions._rules import ExpectedCost as ExpectedCost
 from sklearn_predtron.decisions._rules import Learned as Learned
+
+give_public_paths(decisions, globals())

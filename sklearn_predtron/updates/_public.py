@@ -1,34 +1,19 @@
 """The public names of the package."""
 
-from sklearn_predtron.updates._base import Update
+from sklearn_predtron import updates
+from sklearn_predtron._support.lazy import give_public_paths
+from sklearn_predtron.updates._base import Update as Update
 from sklearn_predtron.updates._base import build_rule as build_rule
-from sklearn_predtron.updates._generic import (
-    Adaptive,
-    LossAugmented,
-    LossDriven,
-    PassiveAggressive,
-    PerceptronUpdate,
-    Subgradient,
-)
-from sklearn_predtron.updates._ordinal import PRank
-from sklearn_predtron.updates._ranking import MMP, ListNet, MaxPair, Slam
+from sklearn_predtron.updates._generic import Adaptive as Adaptive
+from sklearn_predtron.updates._generic import LossAugmented as LossAugmented
+from sklearn_predtron.updates._generic import LossDriven as LossDriven
+from sklearn_predtron.updates._generic import PassiveAggressive as PassiveAggressive
+from sklearn_predtron.updates._generic import PerceptronUpdate as PerceptronUpdate
+from sklearn_predtron.updates._generic import Subgradient as Subgradient
+from sklearn_predtron.updates._ordinal import PRank as PRank
+from sklearn_predtron.updates._ranking import MMP as MMP
+from sklearn_predtron.updates._ranking import ListNet as ListNet
+from sklearn_predtron.updates._ranking import MaxPair as MaxPair
+from sklearn_predtron.updates._ranking import Slam as Slam
 
-__all__ = [
-    "MMP",
-    "Adaptive",
-    "ListNet",
-    "LossAugmented",
-    "LossDriven",
-    "MaxPair",
-    "PRank",
-    "PassiveAggressive",
-    "PerceptronUpdate",
-    "Slam",
-    "Subgradient",
-    "Update",
-]
-
-# Saved models name their classes by these paths, whatever module defines them.
-for name in __all__:
-    globals()[name].__module__ = __name__.rpartition(".")[0]
-del name
+give_public_paths(updates, globals())

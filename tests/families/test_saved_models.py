@@ -22,7 +22,12 @@ from sklearn_predtron import (
     PredtronClassifier,
     PredtronMultilabelClassifier,
     PredtronRanker,
+    datasets,
+    decisions,
+    features,
     losses,
+    norms,
+    updates,
 )
 from sklearn_predtron.families.estimator.model import SAVED_AS, Model
 from sklearn_predtron.losses import FBeta, Reject
@@ -124,7 +129,7 @@ def test_a_pickle_names_public_paths_only(family):
 
 
 def test_public_classes_have_public_paths():
-    for module in (sklearn_predtron, losses):
+    for module in (sklearn_predtron, datasets, decisions, features, losses, norms, updates):
         for name in module.__all__:
             assert getattr(module, name).__module__ == module.__name__
 
