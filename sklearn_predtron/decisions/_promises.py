@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtr
+from scipy.special import bdtr, bdtrik
 from sklearn.utils import column_or_1d
 
 from sklearn_predtron._support.numbers import LARGEST_LOSS, real_number
@@ -16,12 +16,12 @@ from sklearn_predtron._support.queries import shortened, shortened_list
 
 LEVELS = 1000  # limits of the expected cost that are tested, if the tests are exact
 LEVELS_OF_BETS = 100  # if not, as each takes longer
-DRAWS = 40  # sets of held-out rows that are simulated to choose the first limit
-MOST_DRAWN = 5000  # rows of such a set
-MOST_SHARES = 500  # shares that are compared
+DRAWS = 40  # simulations of the labels of held-out rows, to choose the first limit
+LEAST_DRAWS = 5  # for many rows
+MOST_DRAWN = 5000  # rows up to which there are all of these simulations
 NEIGHBOURS = 10  # a label is that of one of the tenth of the rows on either side
-LITTLE = 1e-9  # in place of a share of rows where a test fails
-NEARLY = 0.98  # of the largest share answered
+LITTLE = 1e-9  # rows that are answered where a test fails
+NEARLY = 0.98  # of the most rows answered
 LARGEST_BET = 0.9  # share of the possible loss
 IMAGINED = 5  # rows that were seen before the first
 LEAST_SQUARE = 1e-12
@@ -390,61 +390,77 @@ def p_of_chain(chain: Chain, rows: EvaluatedRows, costs: NDArray, level: float, 
     return np.max([p_values(promise, rows, costs, chain.limits[first:], level) for promise in chain.promises], axis=0)
 
 
-def n_up_to(chain: Chain, rows: EvaluatedRows, limits: NDArray) -> NDArray:
-    """Return the number of rows of the chain's answer up to each limit."""
-    cost = rows.cost if chain.answer is None else rows.cost[rows.best == chain.answer]
-    return np.searchsorted(np.sort(cost), limits, side="right")
-
-
 def first_limit(chain: Chain, rows: EvaluatedRows, recorded: EvaluatedRows, costs: NDArray, level: float) -> int:
     """Return the number of the limit with which the tests begin.
 
-    It is the first one up to which there are enough rows.  The labels of the rows are not read, and what is enough is chosen by
-    the recorded rows alone.
+    With simulated labels, nearly most rows are answered from it on; of such limits it is the middle one.  If no simulated test
+    is passed, it is one with low p-values.  The labels of the rows are not read.
+
+    Then it is lowered as far as the tests allow the same number of mistakes: the fewest rows pass most easily.
     """
-    enough = share_of_rows(chain, recorded, costs, rows.groups, len(rows.codes), level) * len(rows.codes)
-    first = np.searchsorted(n_up_to(chain, rows, chain.limits), np.round(enough))
-    return int(min(first, len(chain.limits) - 1))
-
-
-def share_of_rows(chain: Chain, recorded: EvaluatedRows, costs: NDArray, groups: Any, n: int, level: float) -> float:
-    """Return the share of n rows that is enough for the first test.
-
-    In simulated sets of n rows nearly most are answered with it; of such shares it is the middle one.  If none passes a test, it
-    is one with low p-values.
-    """
+    total = np.zeros(len(chain.limits))
     if len(recorded.cost) == 0:
-        return 0.0
-    random, n = np.random.default_rng(0), min(n, MOST_DRAWN)
-    counts = np.unique(np.linspace(1, n, min(n, MOST_SHARES)).astype(int))
-    share, total = n_up_to(chain, recorded, chain.limits), np.zeros(len(counts))
-    for _ in range(DRAWS):
-        rows = simulated(recorded, random, n)
-        if groups is not None:
-            rows = rows._replace(groups=[groups[i] for i in random.permutation(len(groups))[:n]])
-        p = p_of_chain(chain, rows, costs, level)
-        # A run of passes ends before the next failure; the share answered is that of its last limit.
+        return 0
+    random, answered = np.random.default_rng(0), n_up_to(chain, rows)
+    for _ in range(draws_for(len(rows.codes))):
+        p = p_of_chain(chain, rows._replace(codes=simulated(rows, recorded, random)), costs, level)
+        # A run of passes ends before the next failure; the rows answered are those of its last limit.
         fails = np.append(np.flatnonzero(p > level), len(p))
         last = fails[np.searchsorted(fails, np.arange(len(p)))] - 1
-        answered = np.append(np.where(p <= level, share[last], LITTLE * (1 - p)), 0)
-        total += answered[np.searchsorted(n_up_to(chain, rows, chain.limits), counts)]
+        total += np.where(p <= level, answered[last], LITTLE * (1 - p))
     good = np.flatnonzero(total >= NEARLY * total.max())
-    return counts[good[len(good) // 2]] / n
+    mistakes = allowed(chain, rows, costs, level)
+    return int(np.searchsorted(mistakes, mistakes[good[len(good) // 2]]))
 
 
-def simulated(recorded: EvaluatedRows, random: Any, n: int) -> EvaluatedRows:
-    """Return n rows drawn from the recorded ones.
+def allowed(chain: Chain, rows: EvaluatedRows, costs: NDArray, level: float) -> NDArray:
+    """Return the number of mistakes with which the tests at each limit are passed, plus a constant.
 
-    The label of a row is that of a neighbour in the order of expected costs, with the same answer.  Otherwise few recorded rows
-    without a mistake would make their limit look safe.
+    If the number of tested rows depends on the labels, or a test is by bets, the numbers of the limits are returned.
     """
-    order = np.lexsort((recorded.cost, recorded.best))
-    _, start, inverse, size = np.unique(recorded.best[order], return_index=True, return_inverse=True, return_counts=True)
-    some = random.integers(0, len(order), n)
-    first, of_answer = start[inverse[some]], size[inverse[some]]
-    within = np.maximum(of_answer // NEIGHBOURS, 1)
-    near = np.clip(some + random.integers(-within, within + 1), first, first + of_answer - 1)
-    return EvaluatedRows(recorded.best[order[some]], recorded.cost[order[some]], recorded.codes[order[near]])
+    total = np.zeros(len(chain.limits))
+    for promise in chain.promises:
+        bound, largest, exact = bound_of(promise, costs)
+        if not exact or promise.measure not in ("risk", "precision") or (promise.measure == "risk" and promise.label is not None):
+            return np.arange(len(chain.limits))
+        cost = np.sort(rows.cost[~np.isnan(losses_of(promise, rows, costs)[0])])
+        n = np.searchsorted(cost, chain.limits, side="right")
+        total += mistakes_of(n, bound / largest, level)
+    return total
+
+
+def mistakes_of(n: NDArray, bound: float, level: float) -> NDArray:
+    """Return the largest number of mistakes in n rows with which a binomial test is passed; -1 if none is small enough."""
+    n = np.maximum(n, 1)
+    most = np.floor(np.nan_to_num(bdtrik(level, n, bound))).clip(0, n)
+    return most + (bdtr(np.minimum(most + 1, n), n, bound) <= level) - (bdtr(most, n, bound) > level)
+
+
+def draws_for(n: int) -> int:
+    """Return the number of simulations for n rows; many rows need fewer."""
+    return max(LEAST_DRAWS, min(DRAWS, DRAWS * MOST_DRAWN // max(n, 1)))
+
+
+def n_up_to(chain: Chain, rows: EvaluatedRows) -> NDArray:
+    """Return the number of rows of the chain's answer up to each limit."""
+    cost = rows.cost if chain.answer is None else rows.cost[rows.best == chain.answer]
+    return np.searchsorted(np.sort(cost), chain.limits, side="right")
+
+
+def simulated(rows: EvaluatedRows, recorded: EvaluatedRows, random: Any) -> NDArray:
+    """Return simulated labels of rows, by number.
+
+    The label of a row is that of a recorded row with the same answer and a similar expected cost.  A single similar row would not
+    do: few recorded rows without a mistake would make their limit look safe.
+    """
+    codes = recorded.codes[random.integers(0, len(recorded.codes), len(rows.codes))]  # if no recorded row has the answer
+    for answer in np.unique(recorded.best):
+        own, here = np.flatnonzero(recorded.best == answer), np.flatnonzero(rows.best == answer)
+        own = own[np.argsort(recorded.cost[own], kind="stable")]
+        within = max(len(own) // NEIGHBOURS, 1)
+        place = np.searchsorted(recorded.cost[own], rows.cost[here]) + random.integers(-within, within + 1, len(here))
+        codes[here] = recorded.codes[own[np.clip(place, 0, len(own) - 1)]]
+    return codes
 
 
 def passed(sequences: Sequence[NDArray], level: float) -> list[int]:

@@ -9,7 +9,7 @@ from sklearn.metrics import precision_score, recall_score
 from sklearn_predtron.decisions import AtLeast, AtMost
 from sklearn_predtron.decisions._certified import Certified, result_of
 from sklearn_predtron.decisions._curves import least_expected_costs
-from sklearn_predtron.decisions._promises import EvaluatedRows, chains_of, coded, losses_of, p_values, passed
+from sklearn_predtron.decisions._promises import EvaluatedRows, chains_of, coded, first_limit, losses_of, p_values, passed
 
 COSTS = np.array([[0.0, 1.0, 4.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0]])
 CLASSES = np.array(["a", "b", "c"])
@@ -92,6 +92,22 @@ def test_chains(rows):
     chains = chains_of(coded([*separate, AtLeast("recall", 0.5, label="b")], CLASSES, COSTS, "promises"), rows, COSTS)
     assert [(chain.answer, len(chain.promises)) for chain in chains] == [(None, 4)]
     assert all((np.diff(chain.limits) > 0).all() for chain in chains)
+
+
+@pytest.mark.parametrize("n", [250, 600])
+def test_the_first_limit_has_the_fewest_rows_for_its_mistakes(n):
+    """A test with more rows and no more mistakes is passed less often.  Labels are not read, so that the tests stay valid."""
+    random = np.random.default_rng(0)
+    (p, codes, _), (p_recorded, codes_recorded, _) = draw(2, n, random), draw(2, 500, random)
+    rows = EvaluatedRows(*least_expected_costs(p, 1 - np.eye(2)), codes)
+    recorded = EvaluatedRows(*least_expected_costs(p_recorded, 1 - np.eye(2)), codes_recorded)
+    promised = coded([AtMost("risk", 0.05, predicted="a")], CLASSES[:2], 1 - np.eye(2), "promises")
+    (chain,) = chains_of(promised, recorded, 1 - np.eye(2))
+    first = first_limit(chain, rows, recorded, 1 - np.eye(2), 0.05)
+    assert first == first_limit(chain, rows._replace(codes=1 - codes), recorded, 1 - np.eye(2), 0.05)
+    before, now = (((rows.best == 0) & (rows.cost <= limit)).sum() for limit in chain.limits[[first - 1, first]])
+    most = [next(k for k in range(n) if binom.cdf(k, count, 0.05) > 0.05) for count in (before, now)]
+    assert most[0] < most[1]
 
 
 TRUTHS = {
