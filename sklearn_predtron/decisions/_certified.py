@@ -231,7 +231,7 @@ class Certified(RejectAbove):
         if known is None or known[0] != learner.t:
             return None
         same = known[1] == self.calibration.smoothing and np.array_equal(known[2], self.costs.ravel())
-        return known if same and known[3:5] == (self.confidence, self.promises) else None
+        return known if same and known[3:5] == (self.confidence, tuple(one.terms for one in self.promises)) else None
 
     def estimated(self, learner: Learner, fitted_decision: dict[str, Any], map: Any) -> NDArray:
         """Return the limits by the recorded rows, if `certify` was never called."""
@@ -282,7 +282,7 @@ class Certified(RejectAbove):
         rows = EvaluatedRows(best, cost, codes[drawn], None if groups is None else [groups[i] for i in drawn])
         limits, results = self.tested(promises, rows, recorded)
         n_answered = int((cost <= limits[best]).sum())
-        promised = tuple(map(tuple, self.promises))
+        promised = tuple(one.terms for one in self.promises)
         terms = learner.t, self.calibration.smoothing, self.costs.ravel(), self.confidence, promised
         return *terms, len(codes), n_answered, results, limits
 
@@ -302,7 +302,7 @@ class Certified(RejectAbove):
             limits[slice(None) if chain.answer is None else chain.answer] = chain.limits[at + n - 1] if n else NEVER
             at_last = chain.limits[at + max(n - 1, 0)]
             results |= {promise: result_of(promise, rows, self.costs, at_last, own, kept=n > 0) for promise in chain.promises}
-        return limits, tuple((tuple(promise), *results[promise]) for promise in promises)
+        return limits, tuple((promise.terms, *results[promise]) for promise in promises)
 
 
 def result_of(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, NamedTuple
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import bdtr, bdtrik
 from sklearn.utils import column_or_1d
 
+from sklearn_predtron._support.names import refuse_class
 from sklearn_predtron._support.numbers import LARGEST_LOSS, real_number
 from sklearn_predtron._support.queries import shortened, shortened_list
 
@@ -44,7 +45,7 @@ NEEDS_LABEL = ("precision", "recall", "false_positive_rate", "predicted_rate")
 class Promise:
     """Base of promises: a bound of a measure of the predictions."""
 
-    measure: str
+    measure: str | Callable[[NDArray], float]
     bound: float
     _: KW_ONLY
     label: Any = None
@@ -54,8 +55,13 @@ class Promise:
     def __post_init__(self) -> None:
         """Raise ValueError if a value is not accepted."""
         measure, bound = self.measure, real_number(self.bound)
+        refuse_class("measure", measure)
+        if callable(measure):
+            self._check_function(bound)
+            return
         if not isinstance(measure, str) or measure not in CONDITIONS:
-            raise ValueError(f"measure={shortened(measure)} is not known; accepted are {', '.join(map(repr, CONDITIONS))}.")
+            known = ", ".join(map(repr, CONDITIONS))
+            raise ValueError(f"measure={shortened(measure)} is not known; accepted are {known} and a function.")
         most, what = (LARGEST_LOSS, "above 0") if measure == "risk" else (1.0, "above 0 and below 1")
         if bound is None or not 0 < bound < most:
             raise ValueError(f"bound={shortened(self.bound)} of {measure!r} must be a number {what}.")
@@ -70,10 +76,28 @@ class Promise:
                 "both is fixed; accepted is one of them."
             )
 
+    def _check_function(self, bound: Any) -> None:
+        """Raise ValueError if a function has no name of its own, or the bound or a condition is not accepted."""
+        name = getattr(self.measure, "__qualname__", None)
+        if name is None or "<lambda>" in name:
+            raise ValueError(
+                f"measure={shortened(self.measure)} has no name, by which a model recognises its measure; accepted is a function "
+                "that is defined by def."
+            )
+        if bound is None or not np.isfinite(bound):
+            raise ValueError(f"bound={shortened(self.bound)} of {name} must be a finite number.")
+        for one in ("label", "predicted", "group"):
+            if getattr(self, one) is not None:
+                raise ValueError(
+                    f"{one}={shortened(getattr(self, one))} does not go with the function {name}, which gets the "
+                    "confusion matrix of all rows; accepted is None."
+                )
+
     def __repr__(self) -> str:
         """Return the call that makes the promise."""
+        what = self.measure.__qualname__ if callable(self.measure) else repr(self.measure)
         given = [f"{name}={getattr(self, name)!r}" for name in ("label", "predicted", "group") if getattr(self, name) is not None]
-        return f"{type(self).__name__}({', '.join([repr(self.measure), f'{self.bound:g}', *given])})"
+        return f"{type(self).__name__}({', '.join([what, f'{self.bound:g}', *given])})"
 
 
 class AtMost(Promise):
@@ -81,14 +105,17 @@ class AtMost(Promise):
 
     Parameters
     ----------
-    measure : {"risk", "precision", "recall", "false_positive_rate", "predicted_rate", "abstention_rate"}
+    measure : {"risk", "precision", "recall", "false_positive_rate", "predicted_rate", "abstention_rate"} or callable
         "risk" is the mean loss of the answered rows, in units of `loss`; for the 0-1 loss it is the share of wrong answers.
         "precision" is the share of rows with the label among those predicted as such; "recall" the share of the rows with the
         label that are predicted as such, so that abstained rows count as not found; "false_positive_rate" the share of the
         other rows that are predicted as the label; "predicted_rate" the share of all rows that are predicted as the label;
         "abstention_rate" the share of rows that are not answered.
+
+        In ``ExpectedCost(subject_to=...)`` for two classes it may be a function.  It gets the confusion matrix in the form of
+        :func:`sklearn.metrics.confusion_matrix` and returns a number; nan is beyond any bound.
     bound : float
-        The bound, above 0; below 1 except for "risk".
+        The bound, above 0; below 1 except for "risk".  For a function, any finite number.
     label : label, default=None
         The label of "precision", "recall", "false_positive_rate" and "predicted_rate".  For the other measures, the true label
         of the rows that count; None counts all rows.
@@ -120,7 +147,7 @@ class AtLeast(Promise):
 
     Parameters
     ----------
-    measure : {"risk", "precision", "recall", "false_positive_rate", "predicted_rate", "abstention_rate"}
+    measure : {"risk", "precision", "recall", "false_positive_rate", "predicted_rate", "abstention_rate"} or callable
         As for `AtMost`.
     bound : float
         The bound, above 0; below 1 except for "risk".
@@ -141,7 +168,10 @@ class AtLeast(Promise):
 
 
 class Coded(NamedTuple):
-    """A promise with the numbers of its labels, as it is saved."""
+    """A promise with the numbers of its labels, as it is saved.
+
+    A function as the measure is saved by its name, and is the last field.
+    """
 
     at_least: bool
     measure: str
@@ -149,6 +179,12 @@ class Coded(NamedTuple):
     label: int | None = None
     predicted: int | None = None
     group: Any = None
+    function: Any = None
+
+    @property
+    def terms(self) -> tuple[Any, ...]:
+        """What is saved."""
+        return tuple(self)[:-1]
 
     def named(self, classes: NDArray) -> Promise:
         """Return the promise with its labels."""
@@ -245,6 +281,9 @@ def coded(promises: Iterable[Promise], classes: NDArray, costs: NDArray, paramet
     """
     names, found = classes.tolist(), []
     for promise in promises:
+        if callable(promise.measure):
+            found.append(coded_function(promise, classes, parameter))
+            continue
         numbers = {}
         for name in ("label", "predicted"):
             label = getattr(promise, name)
@@ -264,6 +303,20 @@ def coded(promises: Iterable[Promise], classes: NDArray, costs: NDArray, paramet
             )
         found.append(one)
     return tuple(found)
+
+
+def coded_function(promise: Promise, classes: NDArray, parameter: str) -> Coded:
+    """Return a bound of a function; raise ValueError unless it is a bound of two classes."""
+    function: Any = promise.measure
+    if parameter == "promises":
+        raise ValueError(
+            f"promises has {promise!r}; a function goes with ExpectedCost(subject_to=...), and accepted here are the measures "
+            f"{', '.join(map(repr, CONDITIONS))}."
+        )
+    if len(classes) != 2:
+        raise ValueError(f"{parameter} has {promise!r} for {len(classes)} classes; a function is accepted for two classes.")
+    name = f"{function.__module__}.{function.__qualname__}"
+    return Coded(isinstance(promise, AtLeast), name, float(promise.bound), function=function)
 
 
 def losses_of(promise: Coded, rows: EvaluatedRows, costs: NDArray) -> tuple[NDArray, NDArray]:
