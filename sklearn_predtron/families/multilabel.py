@@ -668,7 +668,8 @@ def bounds_of_labels(subject_to: Sequence[Promise], labels: Any) -> list[tuple[P
                 "predicted_rate of a label."
             )
         if one.label not in names:
-            raise ValueError(f"decision.subject_to names {one.label!r}, which is none of the labels {shortened(names)}.")
+            single = "  A single label is label 0, whatever the name of its column." if labels.n_labels == 1 else ""
+            raise ValueError(f"decision.subject_to names {one.label!r}, which is none of the labels {shortened(names)}.{single}")
         coded = Coded(isinstance(one, AtLeast), one.measure, float(one.bound), label=1)
         found.append((one, names.index(one.label), coded))
     return found

@@ -363,6 +363,13 @@ def test_functions_that_are_not_accepted(parameters, message):
         PredtronBinaryClassifier(**parameters).fit(X, Y)
 
 
+def test_a_single_label_is_label_zero():
+    sets, labels = make_multilabel_classification(100, n_classes=1, random_state=0)
+    model = PredtronMultilabelClassifier(decision=ExpectedCost(subject_to=[AtLeast("recall", 0.8, label="ill")]))
+    with pytest.raises(ValueError, match=r"names 'ill', which is none of the labels \[0\]\.  A single label is label 0"):
+        model.fit(sets, labels.ravel())
+
+
 def test_functions_are_for_two_classes_and_not_for_certificates():
     bound = AtLeast(negative_predictive_value, 0.9)
     with pytest.raises(ValueError, match="for 3 classes; a function is accepted for two classes"):
