@@ -90,7 +90,10 @@ class Measured(NamedTuple):
 
 
 def value_of(constraint: Coded, matrix: NDArray) -> float:
-    """Return a function's value of a confusion matrix; raise ValueError unless it is a number."""
+    """Return a function's value of a confusion matrix.
+
+    Raise ValueError unless it is a number.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         try:
             found = constraint.function(matrix.copy())
@@ -299,7 +302,10 @@ class Constrained(OfProbabilities):
         self.terms = costs, confidence, tuple((number, one.terms) for number, own in self.bounds.items() for one in own)
 
     def measured(self, problem: Any, held: HeldOut, number: int) -> Measured:
-        """Return held-out rows with the probabilities of the classes that a table is of."""
+        """Return held-out rows with their probabilities.
+
+        They are those of the classes of a table.
+        """
         of = self.calibration.of
         probabilities = of.probabilities(held.map, of.scores(problem, held.scores))
         weight = np.ones(len(held.values)) if held.weight is None else held.weight
@@ -341,7 +347,10 @@ class Constrained(OfProbabilities):
         return {**fitted_decision, "constrained": (moment, *self.terms, costs)}
 
     def reached(self, learner: Learner, fitted_decision: Any) -> tuple[PromiseResult, ...]:
-        """Return each bound with its value on the recorded rows, by the present costs."""
+        """Return each bound with its value.
+
+        The predictions are those for the recorded rows by the present costs.
+        """
         observer: Any = learner.observer
         with learner.lock.reading():
             found = self.calibration.now(learner, fitted_decision).map
@@ -408,7 +417,10 @@ class Constrained(OfProbabilities):
 
 
 def reached_bounds(learner: Learner, decision: Decision, fitted_decision: Any) -> tuple[PromiseResult, ...]:
-    """Return each bound with its value on held-out rows; raise AttributeError if the decision has no bounds."""
+    """Return each bound with its value on held-out rows.
+
+    Raise AttributeError if the decision has no bounds.
+    """
     if not isinstance(decision, Constrained):
         raise AttributeError("bounds_ exists after fit, with decision=ExpectedCost(subject_to=[...]).")
     return decision.reached(learner, fitted_decision)

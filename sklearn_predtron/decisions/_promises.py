@@ -77,7 +77,10 @@ class Promise:
             )
 
     def _check_function(self, bound: Any) -> None:
-        """Raise ValueError if a function has no name of its own, or the bound or a condition is not accepted."""
+        """Raise ValueError if a function's bound is not accepted.
+
+        The function must have a name of its own, and no condition.
+        """
         name = getattr(self.measure, "__qualname__", None)
         if name is None or "<lambda>" in name:
             raise ValueError(
@@ -264,7 +267,10 @@ def checked_groups(groups: Any, named: list[Any], n: int) -> list[Any] | None:
         raise ValueError(f"groups=None does not go with a promise of group={named[0]!r}; accepted is the group of each row.")
     if groups is None:
         return None
-    found = column_or_1d(groups).tolist()
+    try:
+        found = column_or_1d(groups).tolist()
+    except (TypeError, ValueError):
+        raise ValueError(f"groups={shortened(groups)} must hold one group for each row, of shape ({n},).") from None
     if len(found) != n:
         raise ValueError(f"groups has {len(found)} values for {n} rows; both must be the same number.")
     for group in named:
@@ -306,7 +312,10 @@ def coded(promises: Iterable[Promise], classes: NDArray, costs: NDArray, paramet
 
 
 def coded_function(promise: Promise, classes: NDArray, parameter: str) -> Coded:
-    """Return a bound of a function; raise ValueError unless it is a bound of two classes."""
+    """Return a bound of a function.
+
+    Raise ValueError unless it is of two classes.
+    """
     function: Any = promise.measure
     if parameter == "promises":
         raise ValueError(
@@ -467,9 +476,10 @@ def first_limit(chain: Chain, rows: EvaluatedRows, recorded: EvaluatedRows, cost
 
 
 def allowed(chain: Chain, rows: EvaluatedRows, costs: NDArray, level: float) -> NDArray:
-    """Return the number of mistakes with which the tests at each limit are passed, plus a constant.
+    """Return the most mistakes with which tests are passed.
 
-    If the number of tested rows depends on the labels, or a test is by bets, the numbers of the limits are returned.
+    They are those at each limit, plus a constant.  If the number of tested rows depends on the labels, or a test is by bets,
+    the numbers of the limits are returned.
     """
     total = np.zeros(len(chain.limits))
     for promise in chain.promises:
@@ -483,14 +493,17 @@ def allowed(chain: Chain, rows: EvaluatedRows, costs: NDArray, level: float) -> 
 
 
 def mistakes_of(n: NDArray, bound: float, level: float) -> NDArray:
-    """Return the largest number of mistakes in n rows with which a binomial test is passed; -1 if none is small enough."""
+    """Return the most mistakes with which a test is passed.
+
+    It is the binomial test of n rows; -1 if none is few enough.
+    """
     n = np.maximum(n, 1)
     most = np.floor(np.nan_to_num(bdtrik(level, n, bound))).clip(0, n)
     return most + (bdtr(np.minimum(most + 1, n), n, bound) <= level) - (bdtr(most, n, bound) > level)
 
 
 def draws_for(n: int) -> int:
-    """Return the number of simulations for n rows; many rows need fewer."""
+    """Return the number of simulations; many rows need fewer."""
     return max(LEAST_DRAWS, min(DRAWS, DRAWS * MOST_DRAWN // max(n, 1)))
 
 

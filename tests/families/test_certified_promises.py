@@ -194,6 +194,7 @@ def test_wrong_promises_leave_the_certificate(fitted, rows):
         ([AtLeast("risk", 2.0)], None, "no model keeps it"),
         ([one], None, "groups=None does not go with a promise of group='north'"),
         ([one], ["south"] * 2000, r"promises name group='north', which is none of the groups \['south'\]"),
+        ([one], "north", r"groups='north' must hold one group for each row, of shape \(2000,\)"),
         ([one], ["north"] * 3, "groups has 3 values for 2000 rows"),
     ]:
         with pytest.raises(ValueError, match=message):
