@@ -47,7 +47,7 @@ def draw_table(options: Options) -> Table:
         "conditional probabilities are known.  Broken: the share of draws in which a promise that was called kept is broken on "
         f"{options.rows(OF_POOL)} rows.  Answered: the share of these rows with an answer that has a promise, beside the "
         "largest share at which the same limits keep the promises (oracle).  Nothing: draws without such answers.  MAPIE has its "
-        "default thresholds and correction.",
+        "default thresholds and correction, or tests the same thresholds in a fixed sequence from 0.01 on.",
     )
     for setting in settings():
         for row in of_setting(setting, draws, options):

@@ -14,7 +14,7 @@ from sklearn.model_selection import TunedThresholdClassifierCV
 from benchmarks.suites.promises_settings import ABSTAINED, CONFIDENCE, Setting
 from sklearn_predtron.decisions import AtLeast
 
-MAPIE, TUNED = "MAPIE", "TunedThresholdClassifierCV"
+MAPIE, IN_SEQUENCE, TUNED = "MAPIE", "MAPIE, fixed sequence", "TunedThresholdClassifierCV"
 THRESHOLDS = np.linspace(0, 0.99, 100)  # MAPIE's own
 INSTALLED = find_spec("mapie") is not None
 Rule = Callable[[NDArray], NDArray]  # of probabilities, to answers
@@ -29,6 +29,8 @@ def peers(setting: Setting) -> dict[str, Callable[[Any, NDArray, NDArray], Rule 
     found = {TUNED: lambda model, X, y: tuned(setting, model, X, y)} if one else {}
     if INSTALLED and setting.costs is None and not setting.groups and (one or setting.answers is None):
         found[MAPIE] = lambda model, X, y: (by_prediction if one else by_confidence)(setting, model, X, y)
+        if one:
+            found[IN_SEQUENCE] = lambda model, X, y: by_prediction(setting, model, X, y, in_sequence=True)
     return found
 
 
@@ -50,8 +52,11 @@ def tuned(setting: Setting, model: Any, X: NDArray, y: NDArray) -> Rule | None:
     return below(search.best_threshold_) if search.best_score_ > 0 else None
 
 
-def by_prediction(setting: Setting, model: Any, X: NDArray, y: NDArray) -> Rule | None:
-    """Return MAPIE's rule for the risk of the first class."""
+def by_prediction(setting: Setting, model: Any, X: NDArray, y: NDArray, *, in_sequence: bool = False) -> Rule | None:
+    """Return MAPIE's rule for the risk of the first class.
+
+    A fixed sequence begins with the second threshold, since no row is below the first.
+    """
     from mapie.risk_control import BinaryClassificationController
 
     controller = BinaryClassificationController(
@@ -60,6 +65,8 @@ def by_prediction(setting: Setting, model: Any, X: NDArray, y: NDArray) -> Rule 
         1 - setting.promises[0].bound,
         confidence_level=CONFIDENCE,
         best_predict_param_choice="predicted_positive_fraction",
+        list_predict_params=THRESHOLDS[1:] if in_sequence else THRESHOLDS,
+        fwer_method="fixed_sequence" if in_sequence else "bonferroni_holm",
     )
     calibrate(controller, X, y)
     return None if controller.best_predict_param is None else below(controller.best_predict_param)
