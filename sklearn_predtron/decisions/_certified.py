@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from sklearn_predtron.decisions._promises import (
     Coded,
     EvaluatedRows,
     Promise,
+    bound_of,
     chains_of,
     first_limit,
     losses_of,
@@ -326,7 +328,20 @@ def certificate_of(saved: tuple[Any, ...], classes: NDArray) -> Certificate:
     return Certificate(confidence, n_rows, n_answered, named, by_label)
 
 
-def warn_of_certificate(certificate: Certificate, given: str | None) -> None:
+def fewest_rows(saved: tuple[Any, ...], costs: NDArray) -> int:
+    """Return the fewest rows that can show the promises.
+
+    They are those of a measure, without a mistake, and of the promises that were not shown; 0 if all tests are by bets.
+    """
+    level, found = 1 - saved[3], [0]
+    for promise, kept, *_ in saved[7]:
+        bound, largest, exact = bound_of(Coded(*promise), costs)
+        if exact and not kept:
+            found.append(math.ceil(math.log(level) / math.log1p(-bound / largest)))
+    return max(found)
+
+
+def warn_of_certificate(certificate: Certificate, given: str | None, fewest: int) -> None:
     """Warn if a promise was not shown to be kept; the given one has its name."""
     broken = [result.promise for result in certificate.results if not result.kept]
     if not broken:
@@ -334,9 +349,10 @@ def warn_of_certificate(certificate: Certificate, given: str | None) -> None:
     never = [name for name, most in certificate.limits.items() if most == NEVER]
     what = given if given is not None else " and ".join(map(repr, broken))
     so = "all are rejected" if len(never) == len(certificate.limits) else f"{' and '.join(map(repr, never))} is never predicted"
+    least = f" (at least {fewest} in its measure, even without a mistake)" if fewest else ""
     warn(
-        f"no share of the {certificate.n_rows} rows was found to keep {what}, and {so}: it takes more rows, or another bound "
-        "of the promise."
+        f"no share of the {certificate.n_rows} rows was found to keep {what}, and {so}: it takes more rows{least}, or another "
+        "bound of the promise."
     )
 
 

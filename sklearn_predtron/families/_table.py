@@ -28,6 +28,7 @@ from sklearn_predtron.decisions._certified import (
     Certified,
     PromiseResult,
     certificate_of,
+    fewest_rows,
     warn_if_free,
     warn_of_certificate,
 )
@@ -377,7 +378,8 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             of_rows = checked_groups(groups, [promise.group for promise in asked or ()], len(codes))
             saved = decision.certified(model.learner, model.fitted_decision, probabilities, codes, asked, of_rows)
             model.fitted_decision = {**(model.fitted_decision or {}), "certificate": saved}
-            warn_of_certificate(certificate_of(saved, classes), None if promises is not None else decision.name)
+            given = None if promises is not None else decision.name
+            warn_of_certificate(certificate_of(saved, classes), given, fewest_rows(saved, decision.costs))
             if promises is None and (decision.costs.max(axis=0) == 0).any():
                 warn_if_free(decision, classes, model.decoded(X, decision))
         return self
