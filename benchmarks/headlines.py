@@ -379,6 +379,23 @@ HEADLINES = [
         "reject= / Chow",
         {},
     ),
+    Headline(
+        "promises",
+        "cost at a recall",
+        "`LogisticRegression`, threshold by hand",
+        "Lowest cost at a recall",
+        "subject_to / by hand",
+        {},
+    ),
+    Headline(
+        "promises",
+        "predicting a row within bounds",
+        "without bounds",
+        "A decision within bounds, one row at a time",
+        "to unconstrained (ratio)",
+        {"decision": "subject_to"},
+        limited=True,
+    ),
     *(
         Headline("joint", f"time of an epoch, {update}", BY_HAND, "Joint features, an epoch", f"{update} / by hand (ratio)", {})
         for update in ("perceptron", "default")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from sklearn_predtron.decisions._promises import (
     Coded,
     EvaluatedRows,
     Promise,
+    bound_of,
     chains_of,
     first_limit,
     losses_of,
@@ -231,7 +233,7 @@ class Certified(RejectAbove):
         if known is None or known[0] != learner.t:
             return None
         same = known[1] == self.calibration.smoothing and np.array_equal(known[2], self.costs.ravel())
-        return known if same and known[3:5] == (self.confidence, self.promises) else None
+        return known if same and known[3:5] == (self.confidence, tuple(one.terms for one in self.promises)) else None
 
     def estimated(self, learner: Learner, fitted_decision: dict[str, Any], map: Any) -> NDArray:
         """Return the limits by the recorded rows, if `certify` was never called."""
@@ -282,7 +284,7 @@ class Certified(RejectAbove):
         rows = EvaluatedRows(best, cost, codes[drawn], None if groups is None else [groups[i] for i in drawn])
         limits, results = self.tested(promises, rows, recorded)
         n_answered = int((cost <= limits[best]).sum())
-        promised = tuple(map(tuple, self.promises))
+        promised = tuple(one.terms for one in self.promises)
         terms = learner.t, self.calibration.smoothing, self.costs.ravel(), self.confidence, promised
         return *terms, len(codes), n_answered, results, limits
 
@@ -302,7 +304,7 @@ class Certified(RejectAbove):
             limits[slice(None) if chain.answer is None else chain.answer] = chain.limits[at + n - 1] if n else NEVER
             at_last = chain.limits[at + max(n - 1, 0)]
             results |= {promise: result_of(promise, rows, self.costs, at_last, own, kept=n > 0) for promise in chain.promises}
-        return limits, tuple((tuple(promise), *results[promise]) for promise in promises)
+        return limits, tuple((promise.terms, *results[promise]) for promise in promises)
 
 
 def result_of(
@@ -326,7 +328,20 @@ def certificate_of(saved: tuple[Any, ...], classes: NDArray) -> Certificate:
     return Certificate(confidence, n_rows, n_answered, named, by_label)
 
 
-def warn_of_certificate(certificate: Certificate, given: str | None) -> None:
+def fewest_rows(saved: tuple[Any, ...], costs: NDArray) -> int:
+    """Return the fewest rows that can show the promises.
+
+    They are those of a measure, without a mistake, and of the promises that were not shown; 0 if all tests are by bets.
+    """
+    level, found = 1 - saved[3], [0]
+    for promise, kept, *_ in saved[7]:
+        bound, largest, exact = bound_of(Coded(*promise), costs)
+        if exact and not kept:
+            found.append(math.ceil(math.log(level) / math.log1p(-bound / largest)))
+    return max(found)
+
+
+def warn_of_certificate(certificate: Certificate, given: str | None, fewest: int) -> None:
     """Warn if a promise was not shown to be kept; the given one has its name."""
     broken = [result.promise for result in certificate.results if not result.kept]
     if not broken:
@@ -334,9 +349,10 @@ def warn_of_certificate(certificate: Certificate, given: str | None) -> None:
     never = [name for name, most in certificate.limits.items() if most == NEVER]
     what = given if given is not None else " and ".join(map(repr, broken))
     so = "all are rejected" if len(never) == len(certificate.limits) else f"{' and '.join(map(repr, never))} is never predicted"
+    least = f" (at least {fewest} in its measure, even without a mistake)" if fewest else ""
     warn(
-        f"no share of the {certificate.n_rows} rows was found to keep {what}, and {so}: it takes more rows, or another bound "
-        "of the promise."
+        f"no share of the {certificate.n_rows} rows was found to keep {what}, and {so}: it takes more rows{least}, or another "
+        "bound of the promise."
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,8 +11,11 @@ from scipy.optimize import linprog
 from scipy.special import bdtr
 
 from sklearn_predtron._core.learner import Learner
+from sklearn_predtron._support.numbers import real_number
+from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.decisions._base import Decision, HeldOut
+from sklearn_predtron.decisions._certified import PromiseResult
 from sklearn_predtron.decisions._expected import OfProbabilities
 from sklearn_predtron.decisions._maps import LARGEST_ODDS
 from sklearn_predtron.decisions._promises import Coded, Promise
@@ -67,11 +70,42 @@ class Measured(NamedTuple):
         kept = all(is_kept(one, *part, self.losses, confidence) for one, part in zip(constraints, parts, strict=True))
         return RuleOutcome(cost, values, tuple(total for _, total in parts), kept)
 
+    def p_values(self, constraints: tuple[Coded, ...], predicted: NDArray) -> list[float]:
+        """Return the p-value of each bound being broken; nan for functions."""
+        found = []
+        for one in constraints:
+            hits, total = self.sums(one, predicted)
+            found.append(float("nan") if one.function is not None else p_broken(one, hits, total, self.losses))
+        return found
+
     def sums(self, constraint: Coded, predicted: NDArray) -> tuple[float, float]:
         """Return the sums whose ratio is a measure."""
-        hits, scope = parts_of(constraint, self.losses)
         at = self.codes, predicted
+        if constraint.function is not None:
+            matrix = np.zeros((2, 2))
+            np.add.at(matrix, at, self.weight)
+            return value_of(constraint, matrix) * matrix.sum(), float(matrix.sum())
+        hits, scope = parts_of(constraint, self.losses)
         return float(self.weight @ hits[at]), float(self.weight @ scope[at])
+
+
+def value_of(constraint: Coded, matrix: NDArray) -> float:
+    """Return a function's value of a confusion matrix.
+
+    Raise ValueError unless it is a number.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        try:
+            found = constraint.function(matrix.copy())
+        except ZeroDivisionError:
+            return float("nan")
+    number = real_number(found)
+    if number is None:
+        raise ValueError(
+            f"decision.subject_to: {constraint.measure} returned {shortened(found)} for the confusion matrix {matrix.tolist()}; "
+            "accepted is a number."
+        )
+    return number
 
 
 def parts_of(constraint: Coded, costs: NDArray) -> tuple[NDArray, NDArray]:
@@ -116,15 +150,22 @@ def is_kept(constraint: Coded, hits: float, total: float, costs: NDArray, confid
     """
     if total == 0:
         return False
-    if confidence is None:
+    if confidence is None or constraint.function is not None:
         beyond = constraint.bound * total - hits if constraint.at_least else hits - constraint.bound * total
-        return beyond <= ROUNDING * total
+        return bool(beyond <= ROUNDING * total)
+    return p_broken(constraint, hits, total, costs) <= 1 - confidence
+
+
+def p_broken(constraint: Coded, hits: float, total: float, costs: NDArray) -> float:
+    """Return the p-value of a binomial test that a bound is broken."""
+    if total == 0:
+        return 1.0
     possible = constraint.possible(costs[:, : len(costs)])
     largest = float(possible.max())
     lost, bound = (largest * total - hits, largest - constraint.bound) if constraint.at_least else (hits, constraint.bound)
     exact = bool(np.isin(possible, (0, largest)).all())
-    p = bdtr(np.ceil(lost / largest - ROUNDING), int(total), bound / largest) * (1 if exact else INEXACT)
-    return bool(p <= 1 - confidence)
+    p = float(bdtr(np.ceil(lost / largest - ROUNDING), int(total), bound / largest))
+    return p if exact else min(1.0, INEXACT * p)
 
 
 def best_of_two(rows: Measured, constraints: tuple[Coded, ...], confidence: float | None) -> tuple[NDArray, RuleOutcome]:
@@ -146,7 +187,7 @@ def best_of_two(rows: Measured, constraints: tuple[Coded, ...], confidence: floa
     cost = sums_of(rows.costs)
     kept, worst = np.ones(len(places), bool), np.zeros(len(places))
     for one in constraints:
-        hits, total = (sums_of(part) for part in parts_of(one, rows.losses))
+        hits, total = sums_at_thresholds(one, rows.losses, sums_of)
         kept &= [is_kept(one, *pair, rows.losses, confidence) for pair in zip(hits, total, strict=True)]
         with np.errstate(invalid="ignore", divide="ignore"):
             beyond = (one.bound - hits / total) * (1 if one.at_least else -1)
@@ -155,6 +196,17 @@ def best_of_two(rows: Measured, constraints: tuple[Coded, ...], confidence: floa
     cut = cuts[best]
     ratio = float(np.clip(cut / (1 - cut) if cut < 1 else LARGEST_ODDS, 1 / LARGEST_ODDS, LARGEST_ODDS))
     return np.array([[0.0, ratio], [1.0, 0.0]]), rows.outcome(constraints, (second >= cut).astype(int), confidence)
+
+
+def sums_at_thresholds(constraint: Coded, losses: NDArray, sums_of: Callable[[NDArray], NDArray]) -> tuple[NDArray, NDArray]:
+    """Return the sums whose ratio is a measure, at each threshold."""
+    if constraint.function is None:
+        hits, total = (sums_of(part) for part in parts_of(constraint, losses))
+        return hits, total
+    cells = [sums_of(np.eye(4)[i].reshape(2, 2)) for i in range(4)]
+    matrices = np.stack(cells, axis=1).reshape(-1, 2, 2).clip(0)
+    total = matrices.sum(axis=(1, 2))
+    return np.array([value_of(constraint, matrix) for matrix in matrices]) * total, total
 
 
 def best_of_many(rows: Measured, constraints: tuple[Coded, ...], confidence: float | None) -> tuple[NDArray, RuleOutcome]:
@@ -249,22 +301,30 @@ class Constrained(OfProbabilities):
             self.given.setdefault(number, []).append(promise)
             self.bounds[number] = (*self.bounds.get(number, ()), one)
         costs = tuple(value for table in base.tables() for value in table.ravel().tolist())
-        self.terms = costs, confidence, tuple((number, tuple(one)) for number, own in self.bounds.items() for one in own)
+        self.terms = costs, confidence, tuple((number, one.terms) for number, own in self.bounds.items() for one in own)
+
+    def measured(self, problem: Any, held: HeldOut, number: int) -> Measured:
+        """Return held-out rows with their probabilities.
+
+        They are those of the classes of a table.
+        """
+        of = self.calibration.of
+        probabilities = of.probabilities(held.map, of.scores(problem, held.scores))
+        weight = np.ones(len(held.values)) if held.weight is None else held.weight
+        weight = weight * (weight.sum() / (weight**2).sum())  # as many rows as have the same information (Kish 1965)
+        p, codes = self.base.column(number, probabilities, held.values)
+        table = self.base.tables()[number]
+        return Measured(p, codes.astype(np.intp), weight, table, table if self.losses is None else self.losses)
 
     def solved(self, problem: Any, held: HeldOut) -> tuple[list[NDArray], dict[int, RuleOutcome]]:
         """Return the tables of costs by which to decide.
 
         With them come the outcomes on held-out rows of those with bounds.
         """
-        of, tables, outcomes = self.calibration.of, self.base.tables(), {}
-        probabilities = of.probabilities(held.map, of.scores(problem, held.scores))
-        weight = np.ones(len(held.values)) if held.weight is None else held.weight
-        weight = weight * (weight.sum() / (weight**2).sum())  # as many rows as have the same information (Kish 1965)
+        tables, outcomes = self.base.tables(), {}
         for number, bounds in self.bounds.items():
-            p, codes = self.base.column(number, probabilities, held.values)
-            losses = tables[number] if self.losses is None else self.losses
-            rows = Measured(p, codes.astype(np.intp), weight, tables[number], losses)
-            outcomes[number] = rows.outcome(bounds, (p @ tables[number]).argmin(axis=1), self.confidence)
+            rows = self.measured(problem, held, number)
+            outcomes[number] = rows.outcome(bounds, (rows.probabilities @ tables[number]).argmin(axis=1), self.confidence)
             if not outcomes[number].kept:
                 search = best_of_two if tables[number].shape == (2, 2) else best_of_many
                 tables[number], outcomes[number] = search(rows, bounds, self.confidence)
@@ -290,6 +350,28 @@ class Constrained(OfProbabilities):
                 raise ValueError(self.why_refused(outcomes))
             warn(self.why_refused(outcomes))
         return tuple(value for table in tables for value in table.ravel().tolist())
+
+    def reached(self, learner: Learner, fitted_decision: Any) -> tuple[PromiseResult, ...]:
+        """Return each bound with its value.
+
+        The predictions are those for the recorded rows by the present costs.
+        """
+        observer: Any = learner.observer
+        with learner.lock.reading():
+            found = self.calibration.now(learner, fitted_decision).map
+            tables = self.tables_now(learner, fitted_decision, found)
+            of_fit = (fitted_decision or {}).get("constrained", (None,))[0] == observer.marked_at
+            scores, values, weight = observer.marked()[:3] if of_fit else observer.well_learned()
+        held = HeldOut(scores.astype(np.float64), values, weight, np.arange(len(scores)), found)
+        results = []
+        for number, bounds in self.bounds.items():
+            rows = self.measured(learner.problem, held, number)
+            predicted = (rows.probabilities @ tables[number]).argmin(axis=1)
+            outcome, p = rows.outcome(bounds, predicted, self.confidence), rows.p_values(bounds, predicted)
+            for i, promise in enumerate(self.given[number]):
+                kept = rows.outcome(bounds[i : i + 1], predicted, self.confidence).kept
+                results.append(PromiseResult(promise, kept, round(outcome.rows[i]), outcome.values[i], p[i]))
+        return tuple(results)
 
     def why_refused(self, outcomes: dict[int, RuleOutcome]) -> str:
         """Return the message about bounds that no decision keeps."""
@@ -317,6 +399,16 @@ class Constrained(OfProbabilities):
                 decision = self.base.with_tables([part.reshape(tables[0].shape) for part in costs]).by(found)
                 self._last = found, decision
         return decision
+
+
+def reached_bounds(learner: Learner, decision: Decision, fitted_decision: Any) -> tuple[PromiseResult, ...]:
+    """Return each bound with its value on held-out rows.
+
+    Raise AttributeError if the decision has no bounds.
+    """
+    if not isinstance(decision, Constrained):
+        raise AttributeError("bounds_ exists after fit, with decision=ExpectedCost(subject_to=[...]).")
+    return decision.reached(learner, fitted_decision)
 
 
 def check_no_bounds(decision: Any) -> None:

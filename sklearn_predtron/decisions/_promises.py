@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtr
+from scipy.special import bdtr, bdtrik
 from sklearn.utils import column_or_1d
 
+from sklearn_predtron._support.names import refuse_class
 from sklearn_predtron._support.numbers import LARGEST_LOSS, real_number
 from sklearn_predtron._support.queries import shortened, shortened_list
 
 LEVELS = 1000  # limits of the expected cost that are tested, if the tests are exact
 LEVELS_OF_BETS = 100  # if not, as each takes longer
-DRAWS = 40  # sets of held-out rows that are simulated to choose the first limit
-MOST_DRAWN = 5000  # rows of such a set
-MOST_SHARES = 500  # shares that are compared
+DRAWS = 40  # simulations of the labels of held-out rows, to choose the first limit
+LEAST_DRAWS = 5  # for many rows
+MOST_DRAWN = 5000  # rows up to which there are all of these simulations
 NEIGHBOURS = 10  # a label is that of one of the tenth of the rows on either side
-LITTLE = 1e-9  # in place of a share of rows where a test fails
-NEARLY = 0.98  # of the largest share answered
+LITTLE = 1e-9  # rows that are answered where a test fails
+NEARLY = 0.98  # of the most rows answered
 LARGEST_BET = 0.9  # share of the possible loss
 IMAGINED = 5  # rows that were seen before the first
 LEAST_SQUARE = 1e-12
@@ -44,7 +45,7 @@ NEEDS_LABEL = ("precision", "recall", "false_positive_rate", "predicted_rate")
 class Promise:
     """Base of promises: a bound of a measure of the predictions."""
 
-    measure: str
+    measure: str | Callable[[NDArray], float]
     bound: float
     _: KW_ONLY
     label: Any = None
@@ -54,8 +55,13 @@ class Promise:
     def __post_init__(self) -> None:
         """Raise ValueError if a value is not accepted."""
         measure, bound = self.measure, real_number(self.bound)
+        refuse_class("measure", measure)
+        if callable(measure):
+            self._check_function(bound)
+            return
         if not isinstance(measure, str) or measure not in CONDITIONS:
-            raise ValueError(f"measure={shortened(measure)} is not known; accepted are {', '.join(map(repr, CONDITIONS))}.")
+            known = ", ".join(map(repr, CONDITIONS))
+            raise ValueError(f"measure={shortened(measure)} is not known; accepted are {known} and a function.")
         most, what = (LARGEST_LOSS, "above 0") if measure == "risk" else (1.0, "above 0 and below 1")
         if bound is None or not 0 < bound < most:
             raise ValueError(f"bound={shortened(self.bound)} of {measure!r} must be a number {what}.")
@@ -70,10 +76,31 @@ class Promise:
                 "both is fixed; accepted is one of them."
             )
 
+    def _check_function(self, bound: Any) -> None:
+        """Raise ValueError if a function's bound is not accepted.
+
+        The function must have a name of its own, and no condition.
+        """
+        name = getattr(self.measure, "__qualname__", None)
+        if name is None or "<lambda>" in name:
+            raise ValueError(
+                f"measure={shortened(self.measure)} has no name, by which a model recognises its measure; accepted is a function "
+                "that is defined by def."
+            )
+        if bound is None or not np.isfinite(bound):
+            raise ValueError(f"bound={shortened(self.bound)} of {name} must be a finite number.")
+        for one in ("label", "predicted", "group"):
+            if getattr(self, one) is not None:
+                raise ValueError(
+                    f"{one}={shortened(getattr(self, one))} does not go with the function {name}, which gets the "
+                    "confusion matrix of all rows; accepted is None."
+                )
+
     def __repr__(self) -> str:
         """Return the call that makes the promise."""
+        what = self.measure.__qualname__ if callable(self.measure) else repr(self.measure)
         given = [f"{name}={getattr(self, name)!r}" for name in ("label", "predicted", "group") if getattr(self, name) is not None]
-        return f"{type(self).__name__}({', '.join([repr(self.measure), f'{self.bound:g}', *given])})"
+        return f"{type(self).__name__}({', '.join([what, f'{self.bound:g}', *given])})"
 
 
 class AtMost(Promise):
@@ -81,14 +108,17 @@ class AtMost(Promise):
 
     Parameters
     ----------
-    measure : {"risk", "precision", "recall", "false_positive_rate", "predicted_rate", "abstention_rate"}
+    measure : {"risk", "precision", "recall", "false_positive_rate", "predicted_rate", "abstention_rate"} or callable
         "risk" is the mean loss of the answered rows, in units of `loss`; for the 0-1 loss it is the share of wrong answers.
         "precision" is the share of rows with the label among those predicted as such; "recall" the share of the rows with the
         label that are predicted as such, so that abstained rows count as not found; "false_positive_rate" the share of the
         other rows that are predicted as the label; "predicted_rate" the share of all rows that are predicted as the label;
         "abstention_rate" the share of rows that are not answered.
+
+        In ``ExpectedCost(subject_to=...)`` for two classes it may be a function.  It gets the confusion matrix in the form of
+        :func:`sklearn.metrics.confusion_matrix` and returns a number; nan is beyond any bound.
     bound : float
-        The bound, above 0; below 1 except for "risk".
+        The bound, above 0; below 1 except for "risk".  For a function, any finite number.
     label : label, default=None
         The label of "precision", "recall", "false_positive_rate" and "predicted_rate".  For the other measures, the true label
         of the rows that count; None counts all rows.
@@ -120,7 +150,7 @@ class AtLeast(Promise):
 
     Parameters
     ----------
-    measure : {"risk", "precision", "recall", "false_positive_rate", "predicted_rate", "abstention_rate"}
+    measure : {"risk", "precision", "recall", "false_positive_rate", "predicted_rate", "abstention_rate"} or callable
         As for `AtMost`.
     bound : float
         The bound, above 0; below 1 except for "risk".
@@ -141,7 +171,10 @@ class AtLeast(Promise):
 
 
 class Coded(NamedTuple):
-    """A promise with the numbers of its labels, as it is saved."""
+    """A promise with the numbers of its labels, as it is saved.
+
+    A function as the measure is saved by its name, and is the last field.
+    """
 
     at_least: bool
     measure: str
@@ -149,6 +182,12 @@ class Coded(NamedTuple):
     label: int | None = None
     predicted: int | None = None
     group: Any = None
+    function: Any = None
+
+    @property
+    def terms(self) -> tuple[Any, ...]:
+        """What is saved."""
+        return tuple(self)[:-1]
 
     def named(self, classes: NDArray) -> Promise:
         """Return the promise with its labels."""
@@ -228,7 +267,10 @@ def checked_groups(groups: Any, named: list[Any], n: int) -> list[Any] | None:
         raise ValueError(f"groups=None does not go with a promise of group={named[0]!r}; accepted is the group of each row.")
     if groups is None:
         return None
-    found = column_or_1d(groups).tolist()
+    try:
+        found = column_or_1d(groups).tolist()
+    except (TypeError, ValueError):
+        raise ValueError(f"groups={shortened(groups)} must hold one group for each row, of shape ({n},).") from None
     if len(found) != n:
         raise ValueError(f"groups has {len(found)} values for {n} rows; both must be the same number.")
     for group in named:
@@ -245,6 +287,9 @@ def coded(promises: Iterable[Promise], classes: NDArray, costs: NDArray, paramet
     """
     names, found = classes.tolist(), []
     for promise in promises:
+        if callable(promise.measure):
+            found.append(coded_function(promise, classes, parameter))
+            continue
         numbers = {}
         for name in ("label", "predicted"):
             label = getattr(promise, name)
@@ -264,6 +309,23 @@ def coded(promises: Iterable[Promise], classes: NDArray, costs: NDArray, paramet
             )
         found.append(one)
     return tuple(found)
+
+
+def coded_function(promise: Promise, classes: NDArray, parameter: str) -> Coded:
+    """Return a bound of a function.
+
+    Raise ValueError unless it is of two classes.
+    """
+    function: Any = promise.measure
+    if parameter == "promises":
+        raise ValueError(
+            f"promises has {promise!r}; a function goes with ExpectedCost(subject_to=...), and accepted here are the measures "
+            f"{', '.join(map(repr, CONDITIONS))}."
+        )
+    if len(classes) != 2:
+        raise ValueError(f"{parameter} has {promise!r} for {len(classes)} classes; a function is accepted for two classes.")
+    name = f"{function.__module__}.{function.__qualname__}"
+    return Coded(isinstance(promise, AtLeast), name, float(promise.bound), function=function)
 
 
 def losses_of(promise: Coded, rows: EvaluatedRows, costs: NDArray) -> tuple[NDArray, NDArray]:
@@ -390,61 +452,81 @@ def p_of_chain(chain: Chain, rows: EvaluatedRows, costs: NDArray, level: float, 
     return np.max([p_values(promise, rows, costs, chain.limits[first:], level) for promise in chain.promises], axis=0)
 
 
-def n_up_to(chain: Chain, rows: EvaluatedRows, limits: NDArray) -> NDArray:
-    """Return the number of rows of the chain's answer up to each limit."""
-    cost = rows.cost if chain.answer is None else rows.cost[rows.best == chain.answer]
-    return np.searchsorted(np.sort(cost), limits, side="right")
-
-
 def first_limit(chain: Chain, rows: EvaluatedRows, recorded: EvaluatedRows, costs: NDArray, level: float) -> int:
     """Return the number of the limit with which the tests begin.
 
-    It is the first one up to which there are enough rows.  The labels of the rows are not read, and what is enough is chosen by
-    the recorded rows alone.
+    With simulated labels, nearly most rows are answered from it on; of such limits it is the middle one.  If no simulated test
+    is passed, it is one with low p-values.  The labels of the rows are not read.
+
+    Then it is lowered as far as the tests allow the same number of mistakes: the fewest rows pass most easily.
     """
-    enough = share_of_rows(chain, recorded, costs, rows.groups, len(rows.codes), level) * len(rows.codes)
-    first = np.searchsorted(n_up_to(chain, rows, chain.limits), np.round(enough))
-    return int(min(first, len(chain.limits) - 1))
-
-
-def share_of_rows(chain: Chain, recorded: EvaluatedRows, costs: NDArray, groups: Any, n: int, level: float) -> float:
-    """Return the share of n rows that is enough for the first test.
-
-    In simulated sets of n rows nearly most are answered with it; of such shares it is the middle one.  If none passes a test, it
-    is one with low p-values.
-    """
+    total = np.zeros(len(chain.limits))
     if len(recorded.cost) == 0:
-        return 0.0
-    random, n = np.random.default_rng(0), min(n, MOST_DRAWN)
-    counts = np.unique(np.linspace(1, n, min(n, MOST_SHARES)).astype(int))
-    share, total = n_up_to(chain, recorded, chain.limits), np.zeros(len(counts))
-    for _ in range(DRAWS):
-        rows = simulated(recorded, random, n)
-        if groups is not None:
-            rows = rows._replace(groups=[groups[i] for i in random.permutation(len(groups))[:n]])
-        p = p_of_chain(chain, rows, costs, level)
-        # A run of passes ends before the next failure; the share answered is that of its last limit.
+        return 0
+    random, answered = np.random.default_rng(0), n_up_to(chain, rows)
+    for _ in range(draws_for(len(rows.codes))):
+        p = p_of_chain(chain, rows._replace(codes=simulated(rows, recorded, random)), costs, level)
+        # A run of passes ends before the next failure; the rows answered are those of its last limit.
         fails = np.append(np.flatnonzero(p > level), len(p))
         last = fails[np.searchsorted(fails, np.arange(len(p)))] - 1
-        answered = np.append(np.where(p <= level, share[last], LITTLE * (1 - p)), 0)
-        total += answered[np.searchsorted(n_up_to(chain, rows, chain.limits), counts)]
+        total += np.where(p <= level, answered[last], LITTLE * (1 - p))
     good = np.flatnonzero(total >= NEARLY * total.max())
-    return counts[good[len(good) // 2]] / n
+    mistakes = allowed(chain, rows, costs, level)
+    return int(np.searchsorted(mistakes, mistakes[good[len(good) // 2]]))
 
 
-def simulated(recorded: EvaluatedRows, random: Any, n: int) -> EvaluatedRows:
-    """Return n rows drawn from the recorded ones.
+def allowed(chain: Chain, rows: EvaluatedRows, costs: NDArray, level: float) -> NDArray:
+    """Return the most mistakes with which tests are passed.
 
-    The label of a row is that of a neighbour in the order of expected costs, with the same answer.  Otherwise few recorded rows
-    without a mistake would make their limit look safe.
+    They are those at each limit, plus a constant.  If the number of tested rows depends on the labels, or a test is by bets,
+    the numbers of the limits are returned.
     """
-    order = np.lexsort((recorded.cost, recorded.best))
-    _, start, inverse, size = np.unique(recorded.best[order], return_index=True, return_inverse=True, return_counts=True)
-    some = random.integers(0, len(order), n)
-    first, of_answer = start[inverse[some]], size[inverse[some]]
-    within = np.maximum(of_answer // NEIGHBOURS, 1)
-    near = np.clip(some + random.integers(-within, within + 1), first, first + of_answer - 1)
-    return EvaluatedRows(recorded.best[order[some]], recorded.cost[order[some]], recorded.codes[order[near]])
+    total = np.zeros(len(chain.limits))
+    for promise in chain.promises:
+        bound, largest, exact = bound_of(promise, costs)
+        if not exact or promise.measure not in ("risk", "precision") or (promise.measure == "risk" and promise.label is not None):
+            return np.arange(len(chain.limits))
+        cost = np.sort(rows.cost[~np.isnan(losses_of(promise, rows, costs)[0])])
+        n = np.searchsorted(cost, chain.limits, side="right")
+        total += mistakes_of(n, bound / largest, level)
+    return total
+
+
+def mistakes_of(n: NDArray, bound: float, level: float) -> NDArray:
+    """Return the most mistakes with which a test is passed.
+
+    It is the binomial test of n rows; -1 if none is few enough.
+    """
+    n = np.maximum(n, 1)
+    most = np.floor(np.nan_to_num(bdtrik(level, n, bound))).clip(0, n)
+    return most + (bdtr(np.minimum(most + 1, n), n, bound) <= level) - (bdtr(most, n, bound) > level)
+
+
+def draws_for(n: int) -> int:
+    """Return the number of simulations; many rows need fewer."""
+    return max(LEAST_DRAWS, min(DRAWS, DRAWS * MOST_DRAWN // max(n, 1)))
+
+
+def n_up_to(chain: Chain, rows: EvaluatedRows) -> NDArray:
+    """Return the number of rows of the chain's answer up to each limit."""
+    cost = rows.cost if chain.answer is None else rows.cost[rows.best == chain.answer]
+    return np.searchsorted(np.sort(cost), chain.limits, side="right")
+
+
+def simulated(rows: EvaluatedRows, recorded: EvaluatedRows, random: Any) -> NDArray:
+    """Return simulated labels of rows, by number.
+
+    The label of a row is that of a recorded row with the same answer and a similar expected cost.  A single similar row would not
+    do: few recorded rows without a mistake would make their limit look safe.
+    """
+    codes = recorded.codes[random.integers(0, len(recorded.codes), len(rows.codes))]  # if no recorded row has the answer
+    for answer in np.unique(recorded.best):
+        own, here = np.flatnonzero(recorded.best == answer), np.flatnonzero(rows.best == answer)
+        own = own[np.argsort(recorded.cost[own], kind="stable")]
+        within = max(len(own) // NEIGHBOURS, 1)
+        place = np.searchsorted(recorded.cost[own], rows.cost[here]) + random.integers(-within, within + 1, len(here))
+        codes[here] = recorded.codes[own[np.clip(place, 0, len(own) - 1)]]
+    return codes
 
 
 def passed(sequences: Sequence[NDArray], level: float) -> list[int]:

@@ -85,7 +85,8 @@ class ExpectedCost(DecisionRule):
     subject_to : list of AtMost and AtLeast, default=None
         Bounds of measures, such as ``[AtLeast("recall", 0.9, label="ill")]``, for classes, ranks and each label of sets.  The
         costs of the decision then contain multiples of the bounds, chosen such that held-out rows are within the bounds at the
-        lowest cost.  For two classes, and for a label, all thresholds are tried.
+        lowest cost.  For two classes, and for a label, all thresholds are tried.  `bounds_` of the fitted estimator has the
+        values that were reached.
     confidence : float, default=None
         Confidence of a binomial test of each bound on the held-out rows, from 0.5 to below 1.  None takes the measures
         themselves: on other rows they are beyond the bound about as often as not.
@@ -154,6 +155,10 @@ class ExpectedCost(DecisionRule):
                 raise ValueError(f"subject_to={shortened(self.subject_to)} must hold AtMost(...) and AtLeast(...) alone.")
             if one.group is not None:
                 raise ValueError(f"subject_to has {one!r}; groups are for `certify`, and here accepted is group=None.")
+            if callable(one.measure) and self.confidence is not None:
+                raise ValueError(
+                    f"confidence={self.confidence} does not go with {one!r}, a function, which has no test; accepted is None."
+                )
 
 
 class Cut(DecisionRule):

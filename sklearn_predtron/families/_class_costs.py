@@ -131,6 +131,8 @@ class ClassCosts:
                 raise ValueError(
                     f"decision.subject_to has {one!r}, and reject=None never abstains; accepted is reject=Reject(cost)."
                 )
+            if callable(one.measure) and self.reject is not None:
+                raise ValueError(f"decision.subject_to has {one!r}, a function, which goes with reject=None alone.")
         found = coded(given, self.classes, self.between, "decision.subject_to")
         return [(promise, 0, one) for promise, one in zip(given, found, strict=True)]
 

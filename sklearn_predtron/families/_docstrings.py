@@ -124,6 +124,9 @@ cost_power_ : float
 certificate_ : Certificate
     After `certify` with ``reject=Reject(risk=...)``, the promises and the results of their tests.
 
+bounds_ : tuple of PromiseResult
+    With ``decision=ExpectedCost(subject_to=[...])``, each bound with its value on the held-out rows that chose the decision.
+
 rejected_share_ : float
     In streams with ``reject=Reject(rate=...)``, the share of rounds that were rejected before they were learned.
 

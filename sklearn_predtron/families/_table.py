@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 
 from sklearn_predtron._core.problem import Codes
+from sklearn_predtron._support.available import available_with_reason
 from sklearn_predtron._support.compat import ClassifierMixin, StrOptions, with_callbacks
 from sklearn_predtron._support.encoding import refuse_missing
 from sklearn_predtron._support.parts import checked_build
@@ -22,8 +23,16 @@ from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron.decisions._asked_scores import AskedScores
 from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded, losses_by_table
 from sklearn_predtron.decisions._calibration import Calibration
-from sklearn_predtron.decisions._certified import Certificate, Certified, certificate_of, warn_if_free, warn_of_certificate
-from sklearn_predtron.decisions._constraints import Constrained, check_no_bounds
+from sklearn_predtron.decisions._certified import (
+    Certificate,
+    Certified,
+    PromiseResult,
+    certificate_of,
+    fewest_rows,
+    warn_if_free,
+    warn_of_certificate,
+)
+from sklearn_predtron.decisions._constraints import Constrained, check_no_bounds, reached_bounds
 from sklearn_predtron.decisions._cut import CutBy, measure_of_cut
 from sklearn_predtron.decisions._cut_at import CutAt
 from sklearn_predtron.decisions._expected import LeastCost
@@ -294,16 +303,15 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             return self
         return self._partial_fit(X, y, classes=classes, sample_weight=sample_weight, costs=costs)
 
-    def _check_promises_risk(self) -> bool:
-        """Return True if the reject option has a risk.
-
-        Raise AttributeError otherwise.
-        """
+    def _check_promises_risk(self) -> None:
+        """Raise AttributeError unless the reject option has a risk."""
         if getattr(self.reject, "risk", None) is None:
-            raise AttributeError("certify is for reject=Reject(risk=...).")
-        return True
+            raise AttributeError(
+                f"certify is for reject=Reject(risk=...), and here is reject={self.reject!r}.  A promise needs answers "
+                "that may be withheld; set_params(reject=...) is accepted before and after fit."
+            )
 
-    @keeping_type(available_if(_check_promises_risk))
+    @keeping_type(available_with_reason(_check_promises_risk))
     def certify(self, X: Any, y: Any, promises: Any = None, *, groups: Any = None) -> Self:
         """Choose which rows are answered, so that promises are kept with confidence.
 
@@ -370,7 +378,8 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             of_rows = checked_groups(groups, [promise.group for promise in asked or ()], len(codes))
             saved = decision.certified(model.learner, model.fitted_decision, probabilities, codes, asked, of_rows)
             model.fitted_decision = {**(model.fitted_decision or {}), "certificate": saved}
-            warn_of_certificate(certificate_of(saved, classes), None if promises is not None else decision.name)
+            given = None if promises is not None else decision.name
+            warn_of_certificate(certificate_of(saved, classes), given, fewest_rows(saved, decision.costs))
             if promises is None and (decision.costs.max(axis=0) == 0).any():
                 warn_if_free(decision, classes, model.decoded(X, decision))
         return self
@@ -383,6 +392,12 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         if found is None:
             raise AttributeError("certificate_ is there after certify(X, y), with reject=Reject(risk=...).")
         return certificate_of(found, model.labels.classes)
+
+    @learned
+    def bounds_(self) -> tuple[PromiseResult, ...]:
+        """The bounds of ``decision.subject_to`` with their values on held-out rows."""
+        model, decision = self._model_and_decision()
+        return reached_bounds(model.learner, decision, model.fitted_decision)
 
     @learned
     def rejected_share_(self) -> float:

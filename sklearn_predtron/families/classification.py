@@ -84,6 +84,7 @@ class PredtronClassifier(TableClassifier):
     {held_out_loss_}
     {cost_power_}
     {certificate_}
+    {bounds_}
     {rejected_share_}
     {n_features_in_}
     {feature_names_in_}
@@ -242,6 +243,7 @@ class PredtronBinaryClassifier(TableClassifier):
     {held_out_loss_}
     {cost_power_}
     {certificate_}
+    {bounds_}
     {rejected_share_}
     {n_features_in_}
     {feature_names_in_}

@@ -21,7 +21,8 @@ from sklearn_predtron._support.parts import checked_build, resolve
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded
 from sklearn_predtron.decisions._calibration import Calibration
-from sklearn_predtron.decisions._constraints import Constrained, check_no_bounds
+from sklearn_predtron.decisions._certified import PromiseResult
+from sklearn_predtron.decisions._constraints import Constrained, check_no_bounds, reached_bounds
 from sklearn_predtron.decisions._cut import CutBy, Measure, given_cuts, number_or_measure
 from sklearn_predtron.decisions._cut_at import CutAt
 from sklearn_predtron.decisions._expected import BestOfTwo, LeastCostOfLabels, MostExpected, MostProbable
@@ -119,6 +120,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     {loss_curve_}
     {n_iter_}
     {held_out_loss_}
+    {bounds_}
     {cost_power_}
     {n_features_in_}
     {feature_names_in_}
@@ -334,6 +336,12 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         model = self._model
         decision = model.current_cut(self._decision)
         return read_only(np.array(decision.cuts)) if isinstance(decision, CutAt) else np.zeros(model.labels.n_labels)
+
+    @learned
+    def bounds_(self) -> tuple[PromiseResult, ...]:
+        """The bounds of ``decision.subject_to`` with their values on held-out rows."""
+        model, decision = self._model_and_decision()
+        return reached_bounds(model.learner, decision, model.fitted_decision)
 
     # ----------------------------------------------------------------------------------------------------------- learning
 
@@ -654,13 +662,14 @@ def bounds_of_labels(subject_to: Sequence[Promise], labels: Any) -> list[tuple[P
     names = list(range(labels.n_labels)) if labels.names is None else labels.names.tolist()
     found = []
     for one in subject_to:
-        if one.measure in ("risk", "abstention_rate"):
+        if callable(one.measure) or one.measure in ("risk", "abstention_rate"):
             raise ValueError(
                 f"decision.subject_to has {one!r}; accepted of label sets are recall, precision, false_positive_rate and "
                 "predicted_rate of a label."
             )
         if one.label not in names:
-            raise ValueError(f"decision.subject_to names {one.label!r}, which is none of the labels {shortened(names)}.")
+            single = "  A single label is label 0, whatever the name of its column." if labels.n_labels == 1 else ""
+            raise ValueError(f"decision.subject_to names {one.label!r}, which is none of the labels {shortened(names)}.{single}")
         coded = Coded(isinstance(one, AtLeast), one.measure, float(one.bound), label=1)
         found.append((one, names.index(one.label), coded))
     return found

@@ -98,6 +98,7 @@ class PredtronOrdinalClassifier(TableClassifier):
     {held_out_loss_}
     {cost_power_}
     {certificate_}
+    {bounds_}
     {rejected_share_}
     {n_features_in_}
     {feature_names_in_}

@@ -8,6 +8,7 @@ from sklearn_predtron.inspection._effects import EffectsDisplay
 from sklearn_predtron.inspection._margins import MarginDisplay
 from sklearn_predtron.inspection._ndcg import NDCGDisplay
 from sklearn_predtron.inspection._online_loss import OnlineLossDisplay
+from sklearn_predtron.inspection._promises import PromiseDisplay
 from sklearn_predtron.inspection._risk_coverage import RiskCoverageDisplay
 from sklearn_predtron.inspection._transitions import TransitionDisplay
 
@@ -20,6 +21,7 @@ __all__ = [
     "MarginDisplay",
     "NDCGDisplay",
     "OnlineLossDisplay",
+    "PromiseDisplay",
     "RiskCoverageDisplay",
     "TransitionDisplay",
 ]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
+from sklearn_predtron._support.numbers import as_numbers
 from sklearn_predtron._support.queries import shortened, shortened_list
 
 BETS = np.array([0.02, 0.05, 0.1, 0.2, 0.4, 0.8])  # shares of the capital, as fractions of the largest that cannot be lost
@@ -86,6 +87,8 @@ class CostMonitor:
         self.largest = in_range("largest", largest, 0, np.inf)
         self.limit = in_range("limit", limit, 0, self.largest)
         self.confidence = in_range("confidence", confidence, 0, 1)
+        if isinstance(groups, (str, bytes)):
+            raise ValueError(f"groups={groups!r} is a single string; accepted is a list of groups.")
         self.groups = None if groups is None else list(groups)
         names: list[Any] = [None] if self.groups is None else self.groups
         if not names or len(set(names)) < len(names):
@@ -113,7 +116,8 @@ class CostMonitor:
         ValueError
             If a cost is out of range or a group is unknown; nothing is added then.
         """
-        costs = check_array(np.atleast_1d(cost), ensure_2d=False, dtype=np.float64, ensure_min_samples=0, input_name="cost")
+        numbers = as_numbers(cost, "cost", "a number or an array of shape (n_rows,)")
+        costs = check_array(np.atleast_1d(numbers), ensure_2d=False, dtype=np.float64, ensure_min_samples=0, input_name="cost")
         if costs.ndim != 1:
             raise ValueError(f"cost has shape {costs.shape}; accepted are a number and an array of shape (n_rows,).")
         strange = costs[(costs < 0) | (costs > self.largest)]

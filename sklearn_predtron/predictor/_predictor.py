@@ -96,8 +96,8 @@ def load(path: str | os.PathLike[str]) -> ModelPredictor:
         answers = values.decoded(about.get("predictor"))
     if answers is None:
         raise ValueError(
-            f"{path!r} is a model without a predictor, as with kernels, custom problems and losses, and before training; use "
-            "sklearn_predtron.load, which loads the estimator."
+            f"{path!r} is a model without a predictor, as with kernels, custom problems and losses, before training, and "
+            "after the certificate of Reject(risk=...) has lapsed; use sklearn_predtron.load, which loads the estimator."
         )
     with reading(path), np.errstate(all="ignore"):
         entry = about["objects"][about["estimator"]["object"]]

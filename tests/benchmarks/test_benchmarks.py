@@ -34,7 +34,9 @@ from benchmarks.suites import (
 from benchmarks.suites.fits import perceptrons
 from benchmarks.tasks import Options, Task, gaussian_classes, gaussian_ranks, label_sets, text
 
-WITH_TESTS_OF_THEIR_OWN = ("memory", "quality", "inference", "ranking", "label_ranking", "sequences", "tables", "electricity")
+WITH_TESTS_OF_THEIR_OWN = (
+    *("memory", "quality", "inference", "ranking", "label_ranking", "sequences", "tables", "electricity", "promises"),
+)
 TINY = Options(repeats=1, seeds=1, scale=0.001)
 INSTALLED = [contestant for contestant in CONTESTANTS if contestant.installed]
 INSTALLED_ORDINAL = [contestant for contestant in ORDINAL_CONTESTANTS if contestant.installed]

@@ -9,7 +9,7 @@ from cases import make_data
 from scipy.optimize import linprog
 from scipy.stats import binomtest
 from sklearn.datasets import make_classification, make_multilabel_classification
-from sklearn.metrics import precision_score, recall_score
+from sklearn.metrics import confusion_matrix, precision_score, recall_score
 from sklearn.model_selection import GridSearchCV
 
 import sklearn_predtron
@@ -293,3 +293,87 @@ def test_labels_of_sets(tmp_path):
     for message, wrong in refused.items():
         with pytest.raises(ValueError, match=message):
             PredtronMultilabelClassifier(decision=ExpectedCost(subject_to=[wrong])).fit(Z, sets)
+
+
+def negative_predictive_value(matrix):
+    """Return the share of the first class among the rows that are predicted as such."""
+    return matrix[0, 0] / matrix[:, 0].sum()
+
+
+def no_number(matrix):
+    return "high"
+
+
+def test_a_function_gets_the_confusion_matrix_at_all_thresholds():
+    for seed in range(10):
+        rows = drawn(seed)
+        bound = Coded(True, "a function", 0.8, function=negative_predictive_value)
+        costs, outcome = best_of_two(rows, (bound,), None)
+        p, tried = rows.probabilities[:, 1], []
+        for cut in [*np.unique(p), 2.0]:
+            predicted = (p >= cut).astype(int)
+            matrix = confusion_matrix(rows.codes, predicted, sample_weight=rows.weight, labels=[0, 1])
+            with np.errstate(invalid="ignore"):
+                if negative_predictive_value(matrix) >= 0.8:
+                    tried.append(np.average(rows.costs[rows.codes, predicted], weights=rows.weight))
+        assert outcome.kept == bool(tried)
+        if tried:
+            assert outcome.cost == pytest.approx(min(tried))
+            predicted = (rows.probabilities @ costs).argmin(axis=1)
+            assert precision_score(rows.codes, predicted, pos_label=0, sample_weight=rows.weight) >= 0.8
+
+
+def test_estimators_have_the_values_that_their_bounds_reached():
+    bounds = [AtLeast(negative_predictive_value, 0.92), AtMost("predicted_rate", 0.8, label=1)]
+    model = PredtronBinaryClassifier(decision=ExpectedCost(subject_to=bounds), random_state=0).fit(X, Y)
+    scores, labels, _, _ = model._model.learner.observer.marked()
+    second, true = scores[:, 0] - model.threshold_ > 0, labels[:, 0]
+    found, rate = model.bounds_
+    assert (found.promise, found.kept, found.n_rows) == (bounds[0], True, len(true)) and np.isnan(found.p_value)
+    assert found.value == pytest.approx(precision_score(true, second, pos_label=0)) and found.value >= 0.92
+    assert rate.value == pytest.approx(second.mean())
+    assert rate.p_value == pytest.approx(binomtest(int(second.sum()), len(second), 0.8, "less").pvalue)
+    again = pickle.loads(pickle.dumps(model))
+    assert again.bounds_[1] == rate and (again.predict(X) == model.predict(X)).all()
+    sets, labels = make_multilabel_classification(300, n_classes=3, random_state=0)
+    several = PredtronMultilabelClassifier(decision=ExpectedCost(subject_to=[AtLeast("recall", 0.8, label=2)]), random_state=0)
+    (recall,) = several.fit(sets, labels).bounds_
+    assert recall.kept and recall.n_rows == labels[:, 2].sum()
+    stream = PredtronBinaryClassifier(decision=ExpectedCost(subject_to=RECALL)).partial_fit(X, Y, classes=[0, 1])
+    assert stream.bounds_[0].value >= 0.9
+    assert not hasattr(PredtronBinaryClassifier().fit(X, Y), "bounds_")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"decision": ExpectedCost(subject_to=[AtLeast(no_number, 0.9)])}, "no_number returned 'high' for the confusion matrix"),
+        (
+            {"decision": ExpectedCost(subject_to=[AtLeast(negative_predictive_value, 0.9)], confidence=0.9)},
+            r"confidence=0\.9 does not go with AtLeast\(negative_predictive_value, 0\.9\), a function, which has no test",
+        ),
+        (
+            {"decision": ExpectedCost(subject_to=[AtLeast(negative_predictive_value, 0.9)]), "reject": Reject(0.2)},
+            "a function, which goes with reject=None alone",
+        ),
+    ],
+)
+def test_functions_that_are_not_accepted(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        PredtronBinaryClassifier(**parameters).fit(X, Y)
+
+
+def test_a_single_label_is_label_zero():
+    sets, labels = make_multilabel_classification(100, n_classes=1, random_state=0)
+    model = PredtronMultilabelClassifier(decision=ExpectedCost(subject_to=[AtLeast("recall", 0.8, label="ill")]))
+    with pytest.raises(ValueError, match=r"names 'ill', which is none of the labels \[0\]\.  A single label is label 0"):
+        model.fit(sets, labels.ravel())
+
+
+def test_functions_are_for_two_classes_and_not_for_certificates():
+    bound = AtLeast(negative_predictive_value, 0.9)
+    with pytest.raises(ValueError, match="for 3 classes; a function is accepted for two classes"):
+        PredtronClassifier(decision=ExpectedCost(subject_to=[bound])).fit(X, np.arange(len(Y)) % 3)
+    model = PredtronBinaryClassifier(reject=Reject(risk=0.2), random_state=0).fit(X, Y)
+    with pytest.raises(ValueError, match=r"a function goes with ExpectedCost\(subject_to=\.\.\.\), and accepted here"):
+        model.certify(X, Y, [bound])

@@ -9,7 +9,7 @@ from sklearn.metrics import precision_score, recall_score
 from sklearn_predtron.decisions import AtLeast, AtMost
 from sklearn_predtron.decisions._certified import Certified, result_of
 from sklearn_predtron.decisions._curves import least_expected_costs
-from sklearn_predtron.decisions._promises import EvaluatedRows, chains_of, coded, losses_of, p_values, passed
+from sklearn_predtron.decisions._promises import EvaluatedRows, chains_of, coded, first_limit, losses_of, p_values, passed
 
 COSTS = np.array([[0.0, 1.0, 4.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0]])
 CLASSES = np.array(["a", "b", "c"])
@@ -94,6 +94,22 @@ def test_chains(rows):
     assert all((np.diff(chain.limits) > 0).all() for chain in chains)
 
 
+@pytest.mark.parametrize("n", [250, 600])
+def test_the_first_limit_has_the_fewest_rows_for_its_mistakes(n):
+    """A test with more rows and no more mistakes is passed less often.  Labels are not read, so that the tests stay valid."""
+    random = np.random.default_rng(0)
+    (p, codes, _), (p_recorded, codes_recorded, _) = draw(2, n, random), draw(2, 500, random)
+    rows = EvaluatedRows(*least_expected_costs(p, 1 - np.eye(2)), codes)
+    recorded = EvaluatedRows(*least_expected_costs(p_recorded, 1 - np.eye(2)), codes_recorded)
+    promised = coded([AtMost("risk", 0.05, predicted="a")], CLASSES[:2], 1 - np.eye(2), "promises")
+    (chain,) = chains_of(promised, recorded, 1 - np.eye(2))
+    first = first_limit(chain, rows, recorded, 1 - np.eye(2), 0.05)
+    assert first == first_limit(chain, rows._replace(codes=1 - codes), recorded, 1 - np.eye(2), 0.05)
+    before, now = (((rows.best == 0) & (rows.cost <= limit)).sum() for limit in chain.limits[[first - 1, first]])
+    most = [next(k for k in range(n) if binom.cdf(k, count, 0.05) > 0.05) for count in (before, now)]
+    assert most[0] < most[1]
+
+
 TRUTHS = {
     "two classes": (2, 500, [AtMost("risk", 0.02, predicted="a")], None, 60),
     "two promises": (3, 500, [AtMost("risk", 0.1, predicted="a"), AtLeast("precision", 0.85, label="b")], None, 60),
@@ -144,6 +160,9 @@ WRONG = [
     (("risk", 0), {}, r"bound=0 of 'risk' must be a number above 0"),
     (("recall", 1.0), {"label": 1}, r"bound=1\.0 of 'recall' must be a number above 0 and below 1"),
     (("risk", "low"), {}, r"bound='low' of 'risk' must be a number"),
+    ((lambda matrix: 1.0, 0.9), {}, "has no name, by which a model recognises its measure; accepted is a function that is"),
+    ((recall_score, 0.9), {"label": 1}, "label=1 does not go with the function recall_score, which gets the confusion matrix"),
+    ((recall_score, "high"), {}, "bound='high' of recall_score must be a finite number"),
     (("precision", 0.9), {}, "label=None does not go with 'precision'"),
     (("recall", 0.9), {"label": 1, "predicted": 1}, "predicted=1 does not go with 'recall'; accepted is None"),
     (("risk", 0.1), {"label": 1, "predicted": 0}, "label=1 does not go with predicted=0"),

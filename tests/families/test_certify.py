@@ -185,6 +185,8 @@ def test_wrong_rows_leave_the_certificate(fitted, rows):
         model.predict(X, costs={(1, 0): 3.0})
     assert model.certificate_ == before
     assert not hasattr(PredtronBinaryClassifier(reject=0.1), "certify")
+    with pytest.raises(AttributeError, match=r"no attribute 'certify': certify is for reject=Reject\(risk=\.\.\.\), and here is"):
+        PredtronBinaryClassifier(reject=0.1).certify  # noqa: B018
 
 
 def test_a_certificate_that_rests_on_a_free_mistake_warns():
