@@ -18,6 +18,15 @@ if TYPE_CHECKING:
         ParquetSummary as ParquetSummary,
     )
     from sklearn_predtron.datasets._public import (
+        RowChunk as RowChunk,
+    )
+    from sklearn_predtron.datasets._public import (
+        RowReader as RowReader,
+    )
+    from sklearn_predtron.datasets._public import (
+        RowSchema as RowSchema,
+    )
+    from sklearn_predtron.datasets._public import (
         SvmlightReader as SvmlightReader,
     )
     from sklearn_predtron.datasets._public import (
@@ -34,6 +43,9 @@ if TYPE_CHECKING:
     )
     from sklearn_predtron.datasets._public import (
         make_sequences as make_sequences,
+    )
+    from sklearn_predtron.datasets._public import (
+        open_rows as open_rows,
     )
     from sklearn_predtron.datasets._public import (
         read_conll as read_conll,
@@ -58,12 +70,16 @@ __all__ = [
     "BrokenLineError",
     "ParquetReader",
     "ParquetSummary",
+    "RowChunk",
+    "RowReader",
+    "RowSchema",
     "SvmlightReader",
     "SvmlightSummary",
     "chunk_labels",
     "make_ranking_queries",
     "make_separable_queries",
     "make_sequences",
+    "open_rows",
     "read_conll",
     "read_svmlight",
     "stack_sequences",

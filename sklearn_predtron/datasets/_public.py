@@ -11,17 +11,23 @@ from sklearn_predtron.datasets._reader import SvmlightReader
 from sklearn_predtron.datasets._sequences import stack_sequences, unstack, window
 from sklearn_predtron.datasets._summary import SvmlightSummary
 from sklearn_predtron.datasets._token_features import token_features
+from sklearn_predtron.datasets.formats.base import RowChunk, RowSchema
+from sklearn_predtron.datasets.formats.opening import RowReader, open_rows
 
 __all__ = [
     "BrokenLineError",
     "ParquetReader",
     "ParquetSummary",
+    "RowChunk",
+    "RowReader",
+    "RowSchema",
     "SvmlightReader",
     "SvmlightSummary",
     "chunk_labels",
     "make_ranking_queries",
     "make_separable_queries",
     "make_sequences",
+    "open_rows",
     "read_conll",
     "read_svmlight",
     "stack_sequences",

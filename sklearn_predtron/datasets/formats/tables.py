@@ -1,0 +1,391 @@
+"""Tables as text: rows of columns between delimiters."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
+from math import isfinite
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sklearn_predtron._support.cells import NEARLY_ALL, Census, Words, is_missing, message_of_words, number_in
+from sklearn_predtron._support.queries import shortened
+from sklearn_predtron._support.warning import warn
+from sklearn_predtron.datasets.formats.records import Record, RecordFormat
+from sklearn_predtron.datasets.formats.text import TextLines, counted
+
+FIRST, LAST = "first", "last"
+NUMBER, CATEGORY = "number", "category"
+MAX_CATEGORIES = 1000  # of a column, in the first pass
+
+
+class ColumnPlaces(NamedTuple):
+    """The places of label, features, ids and costs in a file."""
+
+    label: int | None
+    order: list[int]
+    n: int
+    id: int | None = None
+    costs: list[int] | None = None
+
+
+def numbers_of(cells: list[str]) -> list[float] | None:
+    """Return cells as numbers, if all of them clearly are."""
+    try:
+        found = list(map(float, cells))
+    except ValueError:
+        return None
+    return found if isfinite(sum(found)) and "_" not in "".join(cells) else None
+
+
+def value_of(cell: str) -> float | str | None:
+    """Return a cell as a number, a word, or None (missing)."""
+    number = number_in(cell)
+    return cell if number is None else None if number != number else number
+
+
+class CsvFormat(RecordFormat):
+    """A table as text.
+
+    Parameters
+    ----------
+    numbers_only : bool
+        Whether text and missing cells are rejected.
+    label : str or None
+        The column of the labels; None is the last one, or the one that a model does not know.
+    header : bool or None
+        Whether the first line has the names of the columns; None decides by the first two lines.
+    sep : str or None
+        The text between columns; None decides by the first line.
+    names : list of str or None
+        The columns of the features by name, if they have names.
+    kinds : list of str or None
+        Of each whether it holds numbers or categories, if that is known.
+    place : int or None
+        The column of the labels in files without names, if it is known.
+    drop : sequence of str
+        Columns that are no features, by name or number.
+    id : str or None
+        One of them, which identifies rows.
+    costs : dict or None
+        The columns of the costs, by pair.
+    """
+
+    name, of_tables = "csv", True
+    place_of_label = "the parameter `label` names the column of the labels, which is the last one by default"
+
+    def __init__(
+        self,
+        *,
+        numbers_only: bool,
+        label: str | None,
+        header: bool | None,
+        sep: str | None = None,
+        names: list[str] | None = None,
+        kinds: list[str] | None = None,
+        place: int | None = None,
+        drop: Sequence[str] = (),
+        id: str | None = None,
+        costs: dict[tuple[Any, Any], str] | None = None,
+        **text: Any,
+    ):
+        super().__init__(**text)
+        if sep is not None and len(sep) != 1:
+            raise ValueError(f"sep={sep!r} is accepted for tokens; between the columns of tables is one character")
+        self.label, self.header, self.sep, self.id, self.costs = label, header, sep, id, costs
+        self.drop = list(dict.fromkeys([*drop, *([] if id is None else [id])]))
+        self.missing = not numbers_only
+        self.names, self.kinds, self.place = names, kinds, place
+        self.width = None if kinds is None else len(kinds)
+        self._census: list[Census] = []  # of each column, as of a data frame's
+        self._counted: set[int] = set()  # columns of which the first pass knows that they hold numbers, unless words come
+        self._warned: set[str] = set()  # files that have been read
+
+    def state(self) -> dict[str, Any]:
+        known = {"label": self.label, "names": self.names, "kinds": self.kinds, "place": self.place}
+        more = {"drop": self.drop, "sep": self.sep}
+        return {"format": self.name, **known, **{name: value for name, value in more.items() if value}}
+
+    @property
+    def needs_pass(self) -> bool:  # type: ignore[override]
+        return self.kinds is None
+
+    @property
+    def feature_names(self) -> list[str] | None:  # type: ignore[override]
+        return self.names
+
+    # ------------------------------------------------------------------------------------------------------------ the columns
+
+    def has_labels(self, lines: TextLines) -> bool | None:
+        begun = self._start(lines)
+        if begun is None:
+            return None
+        labelled = begun[0].label is not None
+        filled = (True for _, cells in begun[1] if not labelled or any(cell.strip() for cell in cells))
+        return labelled if next(filled, False) else None
+
+    def _start(self, lines: TextLines) -> tuple[ColumnPlaces, Iterator[tuple[int, list[str]]]] | None:
+        """Return the columns of a file and its numbered rows.
+
+        None if the file is empty.
+        """
+        rows = rows_of(lines, self.sep)
+        first = next(rows, None)
+        if first is None:
+            return None
+        line, cells = first[0], [cell.strip() for cell in first[1]]
+        named = self._is_known_header(cells)
+        if named is None:
+            next_ones = list(islice(rows, 1))
+            while next_ones and not any(cell.strip() for cell in next_ones[-1][1]) and (more := next(rows, None)) is not None:
+                next_ones.append(more)
+            named = is_header(cells, next_ones[-1][1] if next_ones else [])
+            rows = chain(next_ones, rows)
+        places = self._places(
+            [cell or f"column {i}" for i, cell in enumerate(cells, 1)] if named else None, len(cells), lines, line
+        )
+        return places, rows if named else chain([first], rows)
+
+    def _is_known_header(self, cells: list[str]) -> bool | None:
+        """Return whether the first row has the names of the columns.
+
+        None if only the second row can tell.
+        """
+        if self.header is not None:
+            return self.header
+        if self.place is not None and self.names is None:  # nor had the training rows
+            return False
+        return True if self.names is not None and set(self.names) <= set(cells) else None
+
+    def _places(self, names: list[str] | None, n: int, lines: TextLines, line: int) -> ColumnPlaces:
+        """Return the places of columns with these names."""
+        if names is not None and len(set(names)) < n:
+            twice = next(name for name in names if names.count(name) > 1)
+            raise lines.broken(f"the column {shortened(twice)} is there twice", line)
+        if self.width is None:
+            return self._new_places(names, n, lines, line)
+        if names is not None and self.names is not None:
+            return self._places_by_name(names, lines, line)
+        least = self.width + len(self.drop)
+        if n not in (least, least + 1):
+            said = f"accepted are {least + 1} with the label, or {least} without it"
+            raise lines.broken(f"the first row has {counted(n, 'column')}; {said}", line)
+        known = least if self.place is None else self.place
+        place = None if n == least else known
+        numbers = [str(i) for i in range(1, least + 2)]
+        left = [i - (place is None and i > known) for i in self._left_out(numbers, lines)]
+        ids = left[self.drop.index(self.id)] if self.id else None
+        costs = [i - (place is None and i > known) for i in self._places_of_costs(numbers, lines)] or None
+        return ColumnPlaces(place, [i for i in range(n) if i != place and i not in left], n, ids, costs)
+
+    def _places_of_costs(self, names: list[str], lines: TextLines) -> list[int]:
+        """Return the columns of the costs in a file with these columns."""
+        columns = [] if self.costs is None else list(self.costs.values())
+        for name in columns:
+            if name not in names:
+                raise ValueError(f"costs={name!r} is no column of {lines.path}; accepted are {listed(names)}")
+        return [names.index(name) for name in columns]
+
+    def _left_out(self, names: list[str], lines: TextLines) -> list[int]:
+        """Return the dropped columns, in the order of `drop`."""
+        for name in self.drop:
+            if name not in names:
+                which = "id" if name == self.id else "drop"
+                raise ValueError(f"{which}={name!r} is no column of {lines.path}; accepted are {listed(names)}")
+        return [names.index(name) for name in self.drop]
+
+    def _new_places(self, names: list[str] | None, n: int, lines: TextLines, line: int) -> ColumnPlaces:
+        """Return the places in the first file, and remember its columns."""
+        if n < 2:
+            raise lines.broken("there is one column; a label and a feature are needed", line)
+        known = [str(i) for i in range(1, n + 1)] if names is None else names
+        label = LAST if self.label is None else self.label
+        if label not in known and label not in (FIRST, LAST):
+            accepted = ", ".join([*map(shortened, known[:10]), *(["..."] if n > 10 else []), FIRST, LAST])
+            raise ValueError(f"label={label!r} is no column of {lines.path}; accepted are {accepted}")
+        place = known.index(label) if label in known else 0 if label == FIRST else n - 1
+        left = self._left_out(known, lines)
+        if place in left:
+            which = "id" if known[place] == self.id else "drop"
+            raise ValueError(f"{which}={known[place]!r} is the column of the labels; the parameter `label` names another one")
+        order = [i for i in range(n) if i != place and i not in left]
+        if not order:
+            raise ValueError(f"drop={self.drop} leaves no feature of {lines.path}; a label and a feature are needed")
+        self.width, self.place = len(order), place
+        self._census = [Census() for _ in order]
+        costs = self._places_of_costs(known, lines) or None
+        if costs is not None and place in costs:
+            raise ValueError(f"costs={known[place]!r} is the column of the labels; the parameter `label` names another one")
+        if names is not None:
+            self.label, self.names = names[place], [names[i] for i in order]
+        return ColumnPlaces(place, order, n, left[self.drop.index(self.id)] if self.id else None, costs)
+
+    def _places_by_name(self, names: list[str], lines: TextLines, line: int) -> ColumnPlaces:
+        """Return the places in a file by its column names."""
+        wanted = self.names or []
+        for name in wanted:
+            if name not in names:
+                raise lines.broken(f"there is no column {shortened(name)}, which training had", line)
+        if self.id is not None and self.id not in names:
+            raise lines.broken(f"there is no column {shortened(self.id)}, which the parameter `id` names", line)
+        of_costs = [] if self.costs is None else list(self.costs.values())
+        others = [name for name in names if name not in wanted and name not in self.drop]
+        label = others[0] if self.label is None and len(others) == 1 else self.label
+        for name in others:
+            if name != label:
+                raise lines.broken(f"the column {shortened(name)} is neither a column of training nor the label", line)
+        ids = names.index(self.id) if self.id else None
+        place = names.index(label) if label in others else None
+        absent = [name for name in of_costs if name not in names]
+        if absent and place is not None:
+            raise lines.broken(f"there is no column {shortened(absent[0])}, which has the costs of the rows", line)
+        costs = None if absent or not of_costs else [names.index(name) for name in of_costs]
+        return ColumnPlaces(place, [names.index(name) for name in wanted], len(names), ids, costs)
+
+    # --------------------------------------------------------------------------------------------------------------- the rows
+
+    def records(self, lines: TextLines) -> Iterator[Record]:
+        begun = self._start(lines)
+        if begun is None:
+            return
+        places, rows = begun
+        words: dict[int, Counter[str]] = {}  # among the numbers of a column
+        n = unlabelled = 0
+        for line, given in rows:
+            blank = not given or (len(given) == 1 and places.n > 1 and not given[0].strip())
+            if blank and places.label is not None:
+                continue
+            cells = [""] * places.n if blank else given
+            n += 1
+            if len(cells) != places.n:
+                raise lines.broken(f"the row has {counted(len(cells), 'column')}, and the first one has {places.n}", line)
+            labels: list[str | float] | None = None if places.label is None else [cells[places.label].strip()]
+            content: list[Any] = [cells[i] for i in places.order]
+            if labels and is_missing(str(labels[0])):
+                unlabelled += 1
+                if self.skip_unlabelled:
+                    continue
+                raise lines.broken("the label is missing", line)
+            content = content if self.kinds is None else self._values(content, words, lines, line)
+            names = cells[places.id].strip() if places.id is not None else None
+            yield Record(line, labels, content, id=names, costs=self._costs_in(cells, places, lines, line))
+        self.warn_of_unlabelled(unlabelled, lines)
+        if words and lines.path not in self._warned:
+            self._warned.add(lines.path)
+            found = [Words(self._said(j), counts, n, 0) for j, counts in sorted(words.items())]
+            warn(message_of_words(lines.path, found))
+
+    def _costs_in(self, cells: list[str], places: ColumnPlaces, lines: TextLines, line: int) -> list[float] | None:
+        """Return the costs of a row, if it has some."""
+        if places.costs is None or self.costs is None:
+            return None
+        return [lines.cost(name, cells[i].strip(), line) for name, i in zip(self.costs.values(), places.costs, strict=True)]
+
+    def _values(self, cells: list[str], words: dict[int, Counter[str]], lines: TextLines, line: int) -> list[Any]:
+        """Return the values of a row; count words among numbers."""
+        kinds = self.kinds or []
+        if CATEGORY not in kinds:
+            numbers = numbers_of(cells)
+            if numbers is not None:
+                return numbers
+        found: list[Any] = []
+        for j, (given, kind) in enumerate(zip(cells, kinds, strict=True)):
+            cell = given.strip()
+            value = value_of(cell)
+            if value is None and self.missing:
+                found.append(None if kind == CATEGORY else np.nan)
+            elif value is not None and kind == CATEGORY:
+                found.append(cell)
+            elif isinstance(value, str) and self.missing:
+                words.setdefault(j, Counter())[cell] += 1
+                found.append(np.nan)
+            elif isinstance(value, float) and isfinite(value):
+                found.append(value)
+            else:
+                raise lines.broken(f"the column {self._said(j)} has {shortened(cell)}, which is no finite number", line)
+        return found
+
+    def _said(self, j: int) -> str:
+        """Return the name of a column in messages."""
+        return shortened(self.names[j]) if self.names is not None else str(j + 1 + (self.place is not None and j >= self.place))
+
+    def add_record(self, record: Record, lines: TextLines) -> None:
+        if len(self._counted) == len(self._census) and numbers_of(record.content) is not None:
+            return
+        for j, (given, found) in enumerate(zip(record.content, self._census, strict=True)):
+            cell = given.strip()
+            value = value_of(cell)
+            if not self.missing and not isinstance(value, float):
+                where = f"{lines.path}, line {record.line} has {shortened(cell)} in the column {self._said(j)}"
+                raise ValueError(f"numbers_only=True accepts no text and no missing cells, and {where}")
+            if value is None or (j in self._counted and not isinstance(value, str)):
+                continue
+            if not isinstance(value, str) or len(found.words) < MAX_CATEGORIES:
+                found.add(cell)
+            enough = len(found.numbers) >= max(MAX_CATEGORIES, len(found.words) / (1 - NEARLY_ALL))
+            (self._counted.add if enough else self._counted.discard)(j)
+
+    def finish_pass(self, name: str) -> None:
+        self.kinds = [CATEGORY if found.words and not found.of_numbers else NUMBER for found in self._census]
+        for j, (kind, found) in enumerate(zip(self.kinds, self._census, strict=True)):
+            advice = found.advice(name, self._said(j)) if kind == CATEGORY else None
+            if advice is not None:
+                warn(advice)
+
+    def rows(self, records: Sequence[Record]) -> Any:
+        if CATEGORY not in (self.kinds or []):
+            return np.array([record.content for record in records], dtype=np.float64)
+        found = np.empty((len(records), self.width or 0), dtype=object)
+        found[:] = [record.content for record in records]
+        return found
+
+
+def check_saved_texts(name: str, found: Any, n: int) -> None:
+    """Raise ValueError unless saved columns have a text each."""
+    if not isinstance(found, list) or len(found) != n or not all(isinstance(text, str) for text in found):
+        raise ValueError(name)
+
+
+def listed(names: list[str]) -> str:
+    """Return the first ten columns for a message."""
+    return ", ".join(map(shortened, names[:10])) + (", ..." if len(names) > 10 else "")
+
+
+def is_header(cells: list[str], second: list[str]) -> bool:
+    """Return whether the first of two rows is a header.
+
+    It has words above numbers, or no number at all.
+    """
+    values, below = [value_of(cell) for cell in cells], [value_of(cell.strip()) for cell in second]
+    above = any(isinstance(name, str) and isinstance(value, float) for name, value in zip(values, below, strict=False))
+    return above or not any(isinstance(value, float) for value in values)
+
+
+def rows_of(lines: TextLines, sep: str | None) -> Iterator[tuple[int, list[str]]]:
+    """Yield the first line and the cells of each row.
+
+    A blank line has no cell or one.
+    """
+    head = next((line for line in lines if not line.isspace()), None)
+    if head is None:
+        return
+    first = lines.number
+    rows = csv.reader(chain([head], lines), delimiter=sep or delimiter_of(head), skipinitialspace=True, strict=True)
+    while True:
+        try:
+            cells = next(rows, None)
+        except csv.Error as error:
+            raise lines.broken(f"the row cannot be read: {error}", first) from None
+        if cells is None:
+            return
+        yield first, cells
+        first = lines.number + 1
+
+
+def delimiter_of(line: str) -> str:
+    """Return the delimiter: tab, or the more frequent of , and ;."""
+    bare = "".join(line.split('"')[::2])  # without quoted text
+    return "\t" if "\t" in bare else max(",;", key=bare.count)
