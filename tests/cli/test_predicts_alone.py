@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from cli_cases import run
 
-from sklearn_predtron.cli import _file_job
+from sklearn_predtron.cli import _run
 
 ROWS = 120
 
@@ -66,7 +66,7 @@ def test_lines_are_those_of_the_estimator(kind, how, written, rows, file, tmp_pa
     assert run(capsys, train, *how, "--save", tmp_path / "m", "--quiet")[0] == 0
     arguments = ["--load", tmp_path / "m", file, *written]
     with monkeypatch.context() as patch:
-        patch.setattr("sklearn_predtron.cli._predict.predict", lambda job, bar: None)
+        patch.setattr("sklearn_predtron.cli._predict.predict", lambda job, given, bar: None)
         expected = run(capsys, *arguments)
     found = run(capsys, *arguments)
     assert found == expected and found[0] == 0 and found[1].count("\n") == ROWS
@@ -76,7 +76,7 @@ def test_the_estimator_is_not_asked(rows, file, tmp_path, capsys, monkeypatch):
     train = tmp_path / "train"
     train.write_text(lines(labels_of("words", rows), rows))
     assert run(capsys, train, "--save", tmp_path / "m", "--quiet")[0] == 0
-    monkeypatch.setattr(_file_job, "run_files", None)
+    monkeypatch.setattr(_run, "run", None)
     assert run(capsys, "--load", tmp_path / "m", "--test", file)[0] == 0
 
 

@@ -6,15 +6,15 @@ import subprocess
 
 import pytest
 
-from sklearn_predtron.cli import _data_files
+from sklearn_predtron.datasets.formats import files as data_files
 from tests.cli_cases import PROGRAM, run, usage_error
 from tests.forked import run_program
 
 
 @pytest.mark.parametrize("options", [[], ["--epochs", 2], ["--grow"], ["--features", 6, "--classes", 0, 1, 2]], ids=str)
 def test_standard_input_is_learned_as_the_file_is(capsys, files, standard_input, tmp_path, monkeypatch, options):
-    copies, temporary = [], _data_files.TemporaryFile
-    monkeypatch.setattr(_data_files, "TemporaryFile", lambda: copies.append(temporary()) or copies[-1])
+    copies, temporary = [], data_files.TemporaryFile
+    monkeypatch.setattr(data_files, "TemporaryFile", lambda: copies.append(temporary()) or copies[-1])
     assert run(capsys, files["a"], *options, "--save", tmp_path / "file")[0] == 0
     standard_input(files["a"].read_bytes())
     code, out, err = run(capsys, "-", *options, "--save", tmp_path / "pipe")

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import subprocess
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,19 +20,14 @@ from sklearn_predtron import (
     PredtronRanker,
     PredtronSequenceTagger,
 )
-from sklearn_predtron._support.parts import kinds
-from sklearn_predtron.cli import _demo, _picture
-from sklearn_predtron.cli._benchmarks import BENCHMARKS, Benchmark, BenchmarkResult, better
-from sklearn_predtron.cli._names import RANKING_UPDATES
+from sklearn_predtron.cli import _checks, _demo, _picture
+from sklearn_predtron.cli._benchmarks import BENCHMARKS, Benchmark, BenchmarkResult
 from sklearn_predtron.cli._reference_models import windows
 from sklearn_predtron.datasets import make_ranking_queries
 from sklearn_predtron.losses import Reject
-from sklearn_predtron.norms import RKHS, Norm
-from sklearn_predtron.updates import MMP, PRank, Update
 from tests.cli_cases import PROGRAM, run, usage_error
 
 NAMES = [contest.name for contest in BENCHMARKS]
-OFFERED = [kind.alias for kind in kinds(Update) if kind not in (PRank, MMP)]
 
 
 @pytest.fixture(scope="module")
@@ -180,49 +174,17 @@ def test_words_have_pictures_that_were_not_learned_and_windows_stay_within_them(
 
 
 @pytest.fixture
-def once(monkeypatch):
-    """All data sets, a split each."""
-    monkeypatch.setattr(_demo, "BENCHMARKS", tuple(replace(contest, splits=1) for contest in BENCHMARKS))
-
-
-@pytest.mark.parametrize("update", [alias for alias in OFFERED if alias not in RANKING_UPDATES])
-def test_updates(capsys, once, update):
-    code, out, _ = run(capsys, "--average", "none", "--no-compare", "--update", update, "--norm", "l2", "--seed", 3, "--json")
-    found = json.loads(out)["results"]
-    assert code == 0 and [line["data"] for line in found] == NAMES
-    assert all(line["learners"][0]["loss"] > 0 and len(line["learners"]) == 1 for line in found)
-
-
-@pytest.mark.parametrize("norm", kinds(Norm), ids=lambda norm: norm.alias)
-def test_norms(capsys, once, norm):
-    code, text, _ = run(capsys, "--no-compare", "--norm", norm.alias)
-    said = f"(norm={norm.alias!r} is not for "
-    assert code == 0 and (f"words of digits {said}PredtronSequenceTagger)." in text) == (not norm.of_sequences)
-    table = f"a table with gaps {said}PredtronBinaryClassifier with features='piecewise')."
-    assert (table in text) == (norm is RKHS)
-    assert len(text.splitlines()) == 2 + len(NAMES) + 1 and "peer" not in text
-
-
-def test_updates_of_rankings_are_for_files(capsys):
-    for update in ("prank", "mmp"):
-        assert f"invalid choice: '{update}'" in usage_error(capsys, "--update", update)
-    assert set(RANKING_UPDATES) == {"slam", "max_pair", "listnet"} < set(OFFERED)
-    for update in RANKING_UPDATES:
-        assert f"--update {update} is for rankings only" in usage_error(capsys, "--update", update)
-
-
-@pytest.fixture
 def stub(monkeypatch):
     """One data set, which is learned in no time, beside two learners."""
     drawn = []
 
-    def learn(self, asked, *, seed, compare):
+    def learn(self, seed):
         drawn.append(seed)
         ours, theirs = (
             BenchmarkResult("ours", [0.5], [2.0]),
             [BenchmarkResult("worse", [3.0], [1.0]), BenchmarkResult("better", [0.25], [8.0])],
         )
-        return [ours, *(theirs if compare else [])]
+        return [ours, *theirs]
 
     monkeypatch.setattr(Benchmark, "learn", learn)
     monkeypatch.setattr(_demo, "BENCHMARKS", BENCHMARKS[:2])
@@ -234,7 +196,6 @@ def test_ratios(capsys, stub):
     assert (code, err, stub) == (0, "", [4, 4])
     assert text.splitlines()[2].split()[-7:] == ["tokens", "0.500", "0.250", "2.00", "2.00", "8.00", "better"]
     assert run(capsys, "--quiet") == (0, "", "")
-    assert better([BenchmarkResult("ours")]) is None
 
 
 @pytest.mark.parametrize(("value", "shown"), [(None, "-"), (0.0, "0"), (0.0123, "0.01"), (0.0049, "0.005"), (0.7, "0.70")])
@@ -269,10 +230,9 @@ def test_refused_pictures(capsys, stub, tmp_path, monkeypatch):
         assert f"--plot='{path}' is not of a known format; {known}" in usage_error(capsys, "--plot", path)
     path, train = tmp_path / "p.png", tmp_path / "train.svm"
     train.write_text("1 1:1\n2 1:2\n")
-    assert "ratios to peers, which --no-compare leaves out" in usage_error(capsys, "--plot", path, "--no-compare")
-    assert "without TRAIN, not for files" in usage_error(capsys, train, "--plot", path)
+    assert "--plot needs rows with labels to score" in usage_error(capsys, train, "--plot", path)
     assert "is not a file that can be written" in usage_error(capsys, "--plot", tmp_path / "no" / "p.png")
-    monkeypatch.setattr(_picture, "find_spec", lambda name: None)
+    monkeypatch.setattr(_checks, "find_spec", lambda name: None)
     assert "--plot needs matplotlib: pip install 'sklearn_predtron[plot]'" in usage_error(capsys, "--plot", path)
     assert stub == [] and not path.exists()
 

@@ -74,7 +74,8 @@ class DataFile:
     def __init__(self, path: str):
         self.path = path
         self.name = "standard input" if path == STANDARD else path
-        self.labelled, self.first_row_read = True, False
+        self.labelled = True
+        self.head: Any = None  # the first row, once it has been read
         self.hint = ""  # an addition to messages about it
         self.parsed: list[Any] | None = None  # all chunks, if a pass has kept them
         with named(self.name):

@@ -123,8 +123,8 @@ class RowReader:
         found = Head()
         for file in self.files:
             # The program that writes several pipes may write one after the other.
-            if not file.first_row_read and not (file.is_pipe and found.is_there):
-                head = self.format.sniff(file)
+            if file.head is not None or not (file.is_pipe and found.is_there):
+                head = file.head or self.format.sniff(file)
                 found = found if found.is_there else head
         return found
 
@@ -154,7 +154,7 @@ class RowReader:
         """
         schema = self.schema
         for file in self.files:
-            if not file.first_row_read:
+            if file.head is None:
                 self.format.sniff(file)
             if file.parsed is not None:
                 yield from (replace(chunk, fraction=i / len(file.parsed)) for i, chunk in enumerate(file.parsed, 1))
@@ -337,12 +337,8 @@ def open_rows(
     if sequence_id and name in ("csv", "json", "vw"):
         raise ValueError(f"sequence_id=True is for svmlight and conll files, and the files are {name}")
     found: RowFormat
-    text: dict[str, Any] = {
-        "encoding": encoding,
-        "chunk_rows": chunk_rows,
-        "chunk_bytes": chunk_bytes,
-        "skip_unlabelled": skip_unlabelled,
-    }
+    sizes: dict[str, Any] = {"chunk_rows": chunk_rows, "chunk_bytes": chunk_bytes}
+    text: dict[str, Any] = {"encoding": encoding, "skip_unlabelled": skip_unlabelled, **sizes}
     how = {"drop": drop, "id": id, "header": header, "numbers_only": numbers_only}
     known = None if classes is None else in_order(np.asarray(classes))
     if name == SvmlightFormat.name:

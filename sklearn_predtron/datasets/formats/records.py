@@ -100,8 +100,8 @@ class RecordFormat(RowFormat):
     def sniff(self, file: DataFile) -> Head:
         with self._opened(file, first_lines_only=True) as (lines, _):
             labelled = self.has_labels(lines)
-        file.labelled, file.first_row_read, file.hint = labelled is not False, True, self.hint
-        return Head(labelled is not None)
+        file.labelled, file.head, file.hint = labelled is not False, Head(labelled is not None), self.hint
+        return file.head
 
     def attributes(self, schema: RowSchema) -> dict[str, Any]:
         costs = {} if self.costs is None else {"costs": [[*map(str, pair), column] for pair, column in self.costs.items()]}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from copy import copy
 from itertools import islice
 from typing import IO, Any
 
@@ -129,7 +130,6 @@ class SvmlightFormat(RowFormat):
         self.query_id, self.sequence_id, self.grow = query_id, sequence_id, grow
         self.chunk_rows, self.chunk_bytes = chunk_rows, chunk_bytes
         self.words: WordLabels | None = None
-        self._first: bytes | None = None  # the first label of the files
 
     def sniff(self, file: DataFile) -> Head:
         """Return the first row of a file, and record whether its rows have labels.
@@ -147,14 +147,13 @@ class SvmlightFormat(RowFormat):
                 if label is not None:
                     break
         file.labelled = found.label is not None or broken or not found.is_there
-        file.first_row_read = True
-        self._first = self._first or found.label
+        file.head = found
         return found
 
     def schema(self, files: Sequence[DataFile], classes: Any, progress: Progress) -> RowSchema:
         if are_words(classes) and any(file.labelled for file in files):
             self.check_readable(classes.tolist())
-        self.words = self._find_words(classes)
+        self.words = self._find_words(classes, next((file.head.label for file in files if file.head and file.head.label), None))
         if self.grow or (None not in (self.n_features, self.zero_based) and (self.query_id or classes is not None)):
             return RowSchema(None if self.grow else self.n_features, classes)
         for file in files:
@@ -199,9 +198,9 @@ class SvmlightFormat(RowFormat):
             self.words = WordLabels(classes.tolist(), grows=False, several=self.multilabel)
         return RowSchema(self.n_features, classes, None if error else rows)
 
-    def _find_words(self, classes: Any) -> WordLabels | None:
+    def _find_words(self, classes: Any, label: bytes | None) -> WordLabels | None:
         """Return the text labels, and whether others can follow."""
-        several, label = self.multilabel, self._first
+        several = self.multilabel
         if classes is not None:
             return WordLabels(classes.tolist(), grows=self.grow and not several, several=several) if are_words(classes) else None
         if label is None or all(is_number(part) for part in (label.split(b",") if several else [label])):
@@ -243,6 +242,12 @@ class SvmlightFormat(RowFormat):
             words=words,
             **self._how,
         )
+
+    def shard(self, file: DataFile, schema: RowSchema) -> LabelledReader:
+        """Return a reader of one of several parallel files."""
+        found = copy(self)
+        found.words = None if self.words is None else WordLabels(self.words.names, grows=False, several=self.multilabel)
+        return found.reader(file, schema, learned=True)
 
     def chunks(self, file: DataFile, schema: RowSchema, *, learned: bool) -> Iterator[RowChunk]:
         reader = self.reader(file, schema, learned=learned)
