@@ -1,4 +1,4 @@
-"""Checks of a job before anything is read: options that need others, and files used once."""
+"""Checks of a job before anything is read."""
 
 from __future__ import annotations
 

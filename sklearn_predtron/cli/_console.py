@@ -41,12 +41,12 @@ class UsageError(ValueError):
 
 
 def option(name: str) -> str:
-    """Return the option of a setting, or of a parameter of a reader."""
+    """Return the option of a parameter."""
     return OPTIONS.get(name) or "--" + name.replace("_", "-")
 
 
 def as_options(text: str, path: str = "TRAIN") -> str:
-    """Return a message of a reader with options in place of its parameters."""
+    """Return a message with options in place of parameters."""
     names = "|".join(PARAMETERS)
     text = text.replace("the model that `like` is", "the model of --load")
     text = re.sub(rf"^({names})(?=[= ])", lambda found: path if found[1] == "path" else option(found[1]), text)

@@ -43,7 +43,7 @@ class RealisedCosts:
 
     @property
     def figures(self) -> dict[str, float | None]:
-        """The mean cost, that of the best constant prediction, and savings; None if unknown."""
+        """Mean cost, best constant cost and savings; None if unknown."""
         if not self.rows:
             return dict.fromkeys(["cost", "best_constant_cost", "savings"])
         mean, best = self.total / self.rows, float(np.min(self.constants)) / self.rows
@@ -136,7 +136,7 @@ def format_mean(total: float | None, n: int) -> str:
     return "-" if mean is None else f"{mean:.4f}"
 
 
-class Scorer:
+class Evaluation:
     """Scores the predictions of a model.
 
     Parameters

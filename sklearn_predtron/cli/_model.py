@@ -16,7 +16,7 @@ from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._evaluation import parts_of
 from sklearn_predtron.cli._settings import Job, ModelSettings
 from sklearn_predtron.cli._tasks import TASKS, Task, task_of
-from sklearn_predtron.datasets import RowChunk, RowReader, RowSchema
+from sklearn_predtron.datasets import RowChunk, RowSchema, RowStream
 from sklearn_predtron.datasets.formats.files import FileError, named
 from sklearn_predtron.datasets.formats.labels import are_words, shortened_labels
 from sklearn_predtron.families.estimator.model_file import load
@@ -28,7 +28,10 @@ LARGEST_TABLE = 2**30  # bytes of a chunk
 
 
 def check_options(job: Job, task: Task, *, seen: bool) -> None:
-    """Raise UsageError for options of other tasks; `seen` tells that the first row has shown the task."""
+    """Raise UsageError for options of other tasks.
+
+    `seen` is whether the first row has shown the task.
+    """
     model, name = job.model, task.estimator.__name__
     if seen:
         name += " (the first row of TRAIN has qid:, so --task is rank)"
@@ -76,7 +79,10 @@ def check_labels(name: str, labels: set[Any], classes: Any) -> None:
 
 
 def check_table(job: Job, model: Any, schema: RowSchema) -> None:
-    """Raise an error if dense chunks would fill the memory; warn if TRAIN is too short for the feature map."""
+    """Check the size of dense chunks for a feature map.
+
+    Too few rows for the map cause a warning.
+    """
     if model.features is None:
         return
     features, width, rows = shortened(model.features), schema.n_features or 0, job.source.chunk_rows
@@ -95,7 +101,10 @@ def check_table(job: Job, model: Any, schema: RowSchema) -> None:
 
 
 def as_trained(chunk: RowChunk, model: Any) -> RowChunk:
-    """Return the chunk as the model takes it: dense under a feature map, with missing entries 0."""
+    """Return a dense chunk for feature maps.
+
+    Missing entries are 0.
+    """
     dense = model.features is not None and sparse.issparse(chunk.X)
     return replace(chunk, X=chunk.X.toarray()) if dense else chunk
 
@@ -167,7 +176,7 @@ def load_model(path: str) -> Any:
     return model
 
 
-def save_model(model: Any, rows: RowReader, path: str) -> FileError | None:
+def save_model(model: Any, rows: RowStream, path: str) -> FileError | None:
     """Save the model; return the reason of a failure, if any."""
     for name, value in rows.format.attributes(rows.schema).items():
         setattr(model, name, value)

@@ -18,9 +18,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from sklearn_predtron.cli._console import UsageError, as_options
-from sklearn_predtron.cli._evaluation import ResultRow, Scorer, parts_of
+from sklearn_predtron.cli._evaluation import Evaluation, ResultRow, parts_of
 from sklearn_predtron.cli._tasks import Task
-from sklearn_predtron.datasets import RowChunk, RowReader
+from sklearn_predtron.datasets import RowChunk, RowStream
 from sklearn_predtron.datasets.formats.files import DataFile
 from sklearn_predtron.losses._by_row import costs_by_row, expected_costs
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 
 def score_peer(stage: Scoring) -> ResultRow:
-    """Train the peer on the rows of --compare, in memory, and score it on the rows of the stage."""
+    """Train the peer on --compare in memory, and score it."""
     path = str(stage.job.output.compare)
-    rows = RowReader([DataFile(path)], stage.rows.format, None, stage.schema, stage.bar)
+    rows = RowStream([DataFile(path)], stage.rows.format, None, stage.schema, stage.bar)
     try:
         if not rows.sniff().is_there or not rows.files[0].labelled:
             raise UsageError(f"--compare={path!r} has no rows with labels")
@@ -53,9 +53,9 @@ def score_peer(stage: Scoring) -> ResultRow:
     except ValueError as error:
         raise UsageError(f"--compare={path!r}: {error}") from None
     result.seconds = perf_counter() - start
-    scorer = Scorer(stage.task, stage.model, stage.schema.classes, result)
+    evaluation = Evaluation(stage.task, stage.model, stage.schema.classes, result)
     for chunk in stage.chunks():
-        scorer.add(chunk, predict(peer, stage, scorer, chunk))
+        evaluation.add(chunk, predict(peer, stage, evaluation, chunk))
     return result
 
 
@@ -90,9 +90,12 @@ def build_peer(task: Task, X: Any) -> Any:
     return make_pipeline(columns, model)
 
 
-def predict(peer: Any, stage: Scoring, scorer: Scorer, chunk: RowChunk) -> Any:
-    """Return the predictions of the peer; with costs, those of least expected cost."""
-    classes = scorer.classes
+def predict(peer: Any, stage: Scoring, evaluation: Evaluation, chunk: RowChunk) -> Any:
+    """Return the predictions of the peer.
+
+    With costs they have the lowest expected cost.
+    """
+    classes = evaluation.classes
     if chunk.costs is not None:
         named, otherwise = stage.model._named(classes), stage.model._costs(classes)
         probabilities, found = peer.predict_proba(chunk.X)[:, np.argsort(np.argsort(classes))], []

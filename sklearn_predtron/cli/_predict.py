@@ -68,7 +68,7 @@ def predict(job: Job, given: frozenset[str], bar: ProgressBar) -> int | DataFile
 
 
 def can_predict(model: Any, job: Job) -> bool:
-    """Return whether a predictor serves svmlight rows of a job as the estimator would."""
+    """Return whether a predictor serves as the estimator would."""
     attributes, classes = model.file_attributes, getattr(model, "classes_", None)
     if type(attributes.get("svmlight_zero_based_")) is not bool or classes is None or len(classes) < 2:
         return False

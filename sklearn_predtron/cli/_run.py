@@ -10,9 +10,8 @@ from typing import Any
 
 from scipy import sparse
 
-from sklearn_predtron._support.chunks import are_chunks
 from sklearn_predtron.cli._console import OutputClosedError, UsageError, as_options, complain, report
-from sklearn_predtron.cli._evaluation import ResultRow, Scorer
+from sklearn_predtron.cli._evaluation import Evaluation, ResultRow
 from sklearn_predtron.cli._lines import (
     RejectedChunkError,
     error_at,
@@ -37,7 +36,7 @@ from sklearn_predtron.cli._settings import Job, as_pairs
 from sklearn_predtron.cli._tasks import OF_FORMATS, TASKS, Task, task_of
 from sklearn_predtron.cli._training import ENDINGS, Training, check_names, parts_of_split
 from sklearn_predtron.cli._unseen import UnseenFeatures
-from sklearn_predtron.datasets import BrokenLineError, RowChunk, RowReader, RowSchema, open_rows
+from sklearn_predtron.datasets import BrokenLineError, RowChunk, RowSchema, RowStream, open_rows
 from sklearn_predtron.datasets.formats.base import Head
 from sklearn_predtron.datasets.formats.files import STANDARD, DataFile, FileError
 from sklearn_predtron.datasets.formats.labels import are_words, is_line
@@ -52,10 +51,10 @@ NOT_TO_PREDICT = {"test": "source", "save": "output", "grow": "model", "jobs": "
 
 @dataclass
 class JobFiles:
-    """The rows to train on and to score or predict, and the task."""
+    """The opened rows of a job, and its task."""
 
-    train: RowReader | None
-    test: RowReader | None
+    train: RowStream | None
+    test: RowStream | None
     task: Task | None
     head: Head
 
@@ -154,7 +153,7 @@ def open_files(job: Job, loaded: Any, stack: ExitStack, opened: DataFile | None,
         rows.files = [opened]
     train, test = (rows, None) if source.train else (None, rows)
     if train is not None and source.test:
-        test = RowReader([DataFile(source.test)], rows.format, None, None, bar)
+        test = RowStream([DataFile(source.test)], rows.format, None, None, bar)
         stack.callback(test.close)
     head = rows.sniff() if train is not None else Head()
     if train is not None and loaded is None and task is not None and task.multilabel:
@@ -193,8 +192,8 @@ def accepted_cells(features: Any) -> tuple[bool, bool]:
     return tags.allow_nan, tags.string
 
 
-def check_text(rows: RowReader, features: Any) -> None:
-    """Raise UsageError for columns of text that the feature map does not accept."""
+def check_text(rows: RowStream, features: Any) -> None:
+    """Raise UsageError for columns of text without a map."""
     kinds = getattr(rows.format, "kinds", None) or []
     if CATEGORY in kinds and not accepted_cells(features)[1]:
         j = kinds.index(CATEGORY)
@@ -285,22 +284,19 @@ def train_and_score(job: Job, files: JobFiles, model: Any, task: Task, schema: R
     """Train on TRAIN, save, score; return the outcome."""
     results, left_out, unlearned = [ResultRow(files.name, type(model).__name__)], UnseenFeatures(), None
     training = Training(model, task, schema.classes, results[0])
-    try:
-        scorer = Scorer(task, model, schema.classes, results[0])
-    except ValueError as error:
-        raise UsageError(str(error)) from None
     if files.train is not None:
         unlearned = training.mix(files.train, job) if job.model.jobs else training.run(files.train, job, bar)
-    model = scorer.estimator = training.model
+    model = training.model
     fitted, unsaved, untested = model.__sklearn_is_fitted__(), None, None
     if fitted and not task.rank and not task.multilabel:
         schema = replace(schema, classes=model.classes_)
-        scorer.classes = model.classes_
-    if fitted and task.sequence and results[0].chunks is None and are_chunks(model.classes_.tolist()):
-        results[0].chunks = scorer_chunks()
     if job.output.save and fitted:
         unsaved = save_model(model, files.train or files.test, job.output.save)  # type: ignore[arg-type]
-    stage = Scoring(job, files, model, task, schema, scorer, left_out, bar)
+    try:
+        evaluation = Evaluation(task, model, schema.classes, results[0])
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    stage = Scoring(job, files, model, task, schema, evaluation, left_out, bar)
     if (files.test or job.source.holdout) and fitted and not isinstance(unlearned, KeyboardInterrupt):
         untested = stage.run()
     if job.output.compare and untested is None and unlearned is None and fitted:
@@ -317,13 +313,6 @@ def train_and_score(job: Job, files: JobFiles, model: Any, task: Task, schema: R
     return Outcome(results, left_out, errors, predictions_to(job, files), files.train is None and stage.only_predicted)
 
 
-def scorer_chunks() -> Any:
-    """Return empty counts of chunks."""
-    import numpy as np
-
-    return np.zeros(3)
-
-
 @dataclass
 class Scoring:
     """The rows to score or predict, and where the results go."""
@@ -333,7 +322,7 @@ class Scoring:
     model: Any
     task: Task
     schema: RowSchema
-    scorer: Scorer
+    evaluation: Evaluation
     left_out: UnseenFeatures
     bar: ProgressBar
 
@@ -343,7 +332,7 @@ class Scoring:
         return self.files.test is not None and (self.job.command == "predict" or self.files.unlabelled)
 
     @property
-    def rows(self) -> RowReader:
+    def rows(self) -> RowStream:
         """The rows that are scored or predicted."""
         rows = self.files.test or self.files.train
         assert rows is not None
@@ -354,7 +343,7 @@ class Scoring:
         if self.files.test is None:
             yield from parts_of_split(self.rows, self.job, held=True, keep=False)
             return
-        test = RowReader(self.rows.files, self.rows.format, None, self.schema, self.bar)
+        test = RowStream(self.rows.files, self.rows.format, None, self.schema, self.bar)
         yield from (self.cut(chunk) for chunk in test.chunks(keep=False))
 
     def cut(self, chunk: RowChunk) -> RowChunk:
@@ -389,7 +378,7 @@ class Scoring:
             predicted = output_of(self.model, task, chunk) if written == "predictions" or not self.only_predicted else None
             if chunk.y is not None and not self.only_predicted:
                 self.left_out.count_labels(chunk.y, getattr(self.model, "classes_", None))
-                self.scorer.add(chunk, predicted)
+                self.evaluation.add(chunk, predicted)
             if written == "predictions":
                 lines = format_predictions(predicted, self.schema.classes if task.multilabel else None)
             else:

@@ -1,4 +1,4 @@
-"""The settings of a command: where rows come from, which model, and what is written."""
+"""The settings of a command: source, model and output."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from sklearn_predtron.cli._model import as_trained, choose_norm, rejection_reaso
 from sklearn_predtron.cli._progress import ProgressBar
 from sklearn_predtron.cli._settings import Job, ModelSettings
 from sklearn_predtron.cli._tasks import Task
-from sklearn_predtron.datasets import BrokenLineError, RowChunk, RowReader
+from sklearn_predtron.datasets import BrokenLineError, RowChunk, RowStream
 from sklearn_predtron.datasets.formats.base import MAX_CLASSES
 from sklearn_predtron.datasets.formats.files import STANDARD, FileError
 from sklearn_predtron.datasets.formats.text import counted
@@ -34,9 +34,9 @@ GOLDEN, MIX_1, MIX_2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5
 
 
 def held_out(first: int, n: int, share: float, seed: int) -> NDArray:
-    """Return which of n rounds are held out, by their numbers and the seed.
+    """Return which of n rounds are held out.
 
-    The numbers are mixed as in SplitMix64, so the choice does not depend on chunks.
+    The numbers of the rounds are mixed with the seed as in SplitMix64, so the choice does not depend on chunks.
     """
     with np.errstate(over="ignore"):
         z = (np.arange(first, first + n, dtype=np.uint64) + np.uint64(1)) * GOLDEN + np.uint64(seed)
@@ -46,8 +46,8 @@ def held_out(first: int, n: int, share: float, seed: int) -> NDArray:
     return z.astype(np.float64) / 2.0**64 < share
 
 
-def parts_of_split(rows: RowReader, job: Job, *, held: bool, keep: bool) -> Iterator[RowChunk]:
-    """Yield the chunks of TRAIN: those to train on, or those that are held out."""
+def parts_of_split(rows: RowStream, job: Job, *, held: bool, keep: bool) -> Iterator[RowChunk]:
+    """Yield the training chunks, or the held-out ones."""
     first, share = 0, job.source.holdout
     for chunk in rows.chunks(keep=keep):
         if share:
@@ -78,7 +78,7 @@ class Training:
         self.classes = np.arange(len(classes)) if task.multilabel else classes
         self._waiting: list[RowChunk] = []  # rows that wait for a second label
 
-    def run(self, rows: RowReader, job: Job, bar: ProgressBar) -> BaseException | None:
+    def run(self, rows: RowStream, job: Job, bar: ProgressBar) -> BaseException | None:
         """Train on the files of TRAIN; return an early end's cause."""
         random, epochs = np.random.default_rng(job.model.seed), job.model.epochs
         try:
@@ -117,7 +117,7 @@ class Training:
             self._update(chunk if order is None else chunk.take(order), progressive=epoch == 0)
 
     def _update(self, chunk: RowChunk, *, progressive: bool) -> None:
-        """Train on rows in their order; at first, errors are the arguments' fault."""
+        """Train on rows in their order."""
         model, result = self.model, self.result
         rounds, losses = getattr(model, "t_", 0), losses_of(model)
         start = perf_counter()
@@ -135,7 +135,7 @@ class Training:
             result.loss += loss
             result.last_loss = (result.last_loss or 0.0) + last_loss
 
-    def _check_rounds(self, rows: RowReader) -> None:
+    def _check_rounds(self, rows: RowStream) -> None:
         """Raise an error if TRAIN had no rows to train on."""
         if self.result.rounds > 0:
             return
@@ -198,7 +198,7 @@ class Training:
 
     # -------------------------------------------------------------------------------------------------------------- shards
 
-    def mix(self, rows: RowReader, job: Job) -> BaseException | None:
+    def mix(self, rows: RowStream, job: Job) -> BaseException | None:
         """Train on the files in parallel; return an early end's cause.
 
         After Ctrl-C the model of the last complete round is kept; after any other exception nothing is learned.
@@ -248,15 +248,15 @@ def losses_of(estimator: Any) -> tuple[float, float]:
     return getattr(estimator, "progressive_loss_", nan) * estimator.t_, estimator.cumulative_loss_
 
 
-def check_names(rows: RowReader) -> None:
+def check_names(rows: RowStream) -> None:
     """Raise UsageError for names that shards cannot open."""
     path = next((file.path for file in rows.files if file.is_pipe or file.path == STANDARD), None)
     if path is not None:
         raise UsageError(f"--jobs reads TRAIN={path!r} in each of its rounds; accepted are files, which can be opened again")
 
 
-def shards_of(rows: RowReader) -> list[Any]:
-    """Return the shards of the files: their names, or readers where labels are not the columns' numbers."""
+def shards_of(rows: RowStream) -> list[Any]:
+    """Return the shards: names, or readers of other labels."""
     form, classes = rows.format, rows.schema.classes
     if form.words is None and (not form.multilabel or np.array_equal(classes, np.arange(len(classes)))):
         return [file.path for file in rows.files]

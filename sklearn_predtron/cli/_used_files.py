@@ -1,4 +1,4 @@
-"""The files that a job uses: whether they can be read and written, and each for one purpose."""
+"""The files that a job uses, each for one purpose."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def same_pipe(path: str, other: str) -> bool:
 
 
 class FileUse(NamedTuple):
-    """A file of the job: its description, its name, and whether it is written."""
+    """A file of the job, and whether it is written."""
 
     said: str
     path: str | int

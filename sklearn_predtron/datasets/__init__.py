@@ -21,10 +21,10 @@ if TYPE_CHECKING:
         RowChunk as RowChunk,
     )
     from sklearn_predtron.datasets._public import (
-        RowReader as RowReader,
+        RowSchema as RowSchema,
     )
     from sklearn_predtron.datasets._public import (
-        RowSchema as RowSchema,
+        RowStream as RowStream,
     )
     from sklearn_predtron.datasets._public import (
         SvmlightReader as SvmlightReader,
@@ -71,8 +71,8 @@ __all__ = [
     "ParquetReader",
     "ParquetSummary",
     "RowChunk",
-    "RowReader",
     "RowSchema",
+    "RowStream",
     "SvmlightReader",
     "SvmlightSummary",
     "chunk_labels",

@@ -12,15 +12,15 @@ from sklearn_predtron.datasets._sequences import stack_sequences, unstack, windo
 from sklearn_predtron.datasets._summary import SvmlightSummary
 from sklearn_predtron.datasets._token_features import token_features
 from sklearn_predtron.datasets.formats.base import RowChunk, RowSchema
-from sklearn_predtron.datasets.formats.opening import RowReader, open_rows
+from sklearn_predtron.datasets.formats.opening import RowStream, open_rows
 
 __all__ = [
     "BrokenLineError",
     "ParquetReader",
     "ParquetSummary",
     "RowChunk",
-    "RowReader",
     "RowSchema",
+    "RowStream",
     "SvmlightReader",
     "SvmlightSummary",
     "chunk_labels",

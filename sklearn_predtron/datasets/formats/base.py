@@ -169,7 +169,7 @@ class RowFormat(ABC):
 
     @abstractmethod
     def schema(self, files: Sequence[DataFile], classes: Any, progress: Progress) -> RowSchema:
-        """Return what is known of the rows, from a first pass if necessary.
+        """Return the schema of the rows, from a first pass if necessary.
 
         `classes` are the labels that may occur; None if they are unknown.
         """

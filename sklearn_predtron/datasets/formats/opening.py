@@ -48,7 +48,7 @@ def no_progress(label: str, fraction: float | None) -> None:
     """Show nothing."""
 
 
-class RowReader:
+class RowStream:
     """Files of rows, opened by `open_rows`.
 
     Iterating yields the chunks of all files, one file after the other.
@@ -101,7 +101,7 @@ class RowReader:
         self._schema = schema
         self._left = MAX_KEPT
 
-    def __enter__(self) -> RowReader:
+    def __enter__(self) -> RowStream:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -209,7 +209,7 @@ def open_rows(
     grow: bool = False,
     chunk_rows: int = CHUNK_ROWS,
     chunk_bytes: int = CHUNK_BYTES,
-) -> RowReader:
+) -> RowStream:
     """Open files of rows in any text format, to read them in chunks.
 
     Several files are one stream.  Memory does not grow with the files.  A first pass finds what later chunks need: the width and
@@ -223,7 +223,7 @@ def open_rows(
         temporary file if a first pass is necessary.
     format : {"svmlight", "csv", "conll", "json", "vw"}, default=None
         None: by the ending of the names, ``.csv``, ``.tsv``, ``.conll``, ``.jsonl``, ``.ndjson`` or ``.vw``; otherwise svmlight.
-    like : RowReader or fitted estimator, default=None
+    like : RowStream or fitted estimator, default=None
         The rows are read as those of this reader, or as those that the command line trained this estimator on.  Other labels may
         occur then.
     label : str, default=None
@@ -270,7 +270,7 @@ def open_rows(
 
     Returns
     -------
-    RowReader
+    RowStream
         Iterating yields `RowChunk` objects, and `schema` is a `RowSchema`.
 
     Raises
@@ -303,8 +303,8 @@ def open_rows(
     """
     check_counts(chunk_rows=chunk_rows, chunk_bytes=chunk_bytes, n_features=1 if n_features is None else n_features)
     paths = [os.fspath(path)] if isinstance(path, (str, os.PathLike)) else [os.fspath(one) for one in path]
-    if isinstance(like, RowReader):
-        return RowReader([DataFile(one) for one in paths], like.format, None, like.schema, like.progress)
+    if isinstance(like, RowStream):
+        return RowStream([DataFile(one) for one in paths], like.format, None, like.schema, like.progress)
     given: dict[str, Any] = {
         "label": label,
         "header": header,
@@ -357,7 +357,7 @@ def open_rows(
         width = (n_features or HASHED) if like is None else like.n_features_in_
         known = known if like is None else like.classes_
         found = VwFormat(width, **text) if name == VwFormat.name else JsonFormat(width, label or LABEL, given["costs"], **text)
-    return RowReader([DataFile(one) for one in paths], found, known)
+    return RowStream([DataFile(one) for one in paths], found, known)
 
 
 def in_order(classes: Any) -> Any:
