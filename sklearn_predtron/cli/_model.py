@@ -44,6 +44,8 @@ def check_options(job: Job, task: Task, *, seen: bool) -> None:
         raise UsageError(f"--proba is not for {name}, which has no probabilities")
     if model.grow and "classes" not in job.source.reading and not model.load and (task.multilabel or model.has_costs):
         raise UsageError(f"--grow needs --classes {'for --task multilabel' if task.multilabel else 'beside costs'}")
+    if job.output.plot and (task.rank or task.multilabel):
+        raise UsageError(f"--plot is not for {name}, whose predictions are no single labels")
     if job.source.costs and not task.costs:
         accepted = ", ".join(kind for kind, other in TASKS.items() if other.costs)
         raise UsageError(f"--costs is not for {name}; accepted with --task {accepted}")

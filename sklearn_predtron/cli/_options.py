@@ -30,7 +30,7 @@ examples:
 
 short form:
   predtron TRAIN ... [--test TEST] [--save MODEL]   as fit
-  predtron --load MODEL FILE                        as predict, if FILE has no labels
+  predtron --load MODEL FILE                        as predict, without labels
   predtron --load MODEL --test FILE                 as score
   predtron                                          as demo
 
