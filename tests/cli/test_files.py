@@ -395,8 +395,12 @@ def test_a_failed_write_leaves_what_was_there(capsys, files, tmp_path, monkeypat
 def test_a_disk_that_fills_up(files, tmp_path):
     """As a program that may write no file of more than a few bytes."""
     (tmp_path / "model").write_text("old")
-    limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (100, 100))
-    done = program(files["a"], "--save", tmp_path / "model", stdout=subprocess.PIPE, preexec_fn=limit)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
+    try:
+        done = run_program(files["a"], "--save", tmp_path / "model")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert done.returncode == 1 and "PredtronClassifier" in done.stdout
     assert done.stderr == f"error: --save={str(tmp_path / 'model')!r}: File too large; the model is not saved\n"
     assert (tmp_path / "model").read_text() == "old" and os.listdir(tmp_path) == ["model"]
@@ -410,7 +414,7 @@ def test_nobody_reads_the_table(files, tmp_path, arguments):
     words = {"learn": [files["a"], "--save", tmp_path / "model"], "version": ["--version"]}[arguments]
     end, writing = os.pipe()
     os.close(end)
-    done = program(*words, stdout=writing)
+    done = (run_program if arguments == "learn" else program)(*words, stdout=writing)
     os.close(writing)
     assert (done.returncode, done.stderr) == (141, "")
     assert arguments != "learn" or sklearn_predtron.load(tmp_path / "model").t_ == 200

@@ -57,7 +57,7 @@ def read(path, labelled, words, chunk):
 def test_rewritten_files_are_read_as_others(tmp_path):
     """Random texts with numbers, with words and without labels: the same rows, and the same line that cannot be read."""
     draw, names, broken = random.Random(0), ["b", "a", "zz"], 0
-    for _ in range(200):
+    for _ in range(80):
         rows, values = [], ["1", "2.5", "-1e3"] * 20 + ["x"]
         for _ in range(draw.randrange(12)):
             entries = " ".join(f"{j}:{draw.choice(values)}" for j in sorted(draw.sample(range(1, 30), draw.randrange(1, 5))))
@@ -78,7 +78,7 @@ def test_rewritten_files_are_read_as_others(tmp_path):
         (tmp_path / "x.svm").write_text(mark + "\n".join(labelled), encoding="utf-8", newline="")
         assert results[2] == read(tmp_path / "x.svm", True, None, chunk)
         broken += results[0][1] is not None
-    assert 10 < broken < 190
+    assert 5 < broken < 75
 
 
 @pytest.mark.parametrize("options", [[], ["--grow"], ["--classes", NAMES[2], NAMES[0], NAMES[1]]], ids=["", "grow", "classes"])
