@@ -12,6 +12,7 @@ from scipy import sparse
 
 from sklearn_predtron._support.chunks import are_chunks
 from sklearn_predtron._support.encoding import encode
+from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._tasks import Task
 from sklearn_predtron.datasets import RowChunk
 from sklearn_predtron.families.bipartite import batch_loss
@@ -154,7 +155,7 @@ class Evaluation:
     def __init__(self, task: Task, estimator: Any, classes: Any, result: ResultRow):
         self.task, self.estimator, self.result = task, estimator, result
         self.classes = np.arange(len(classes)) if task.multilabel else classes
-        self.loss = self._find_loss()
+        self.loss = loss_of_groups(task, estimator)
         if getattr(estimator, "reject", None) is not None:
             result.rejected = 0
         if task.rank:
@@ -162,18 +163,6 @@ class Evaluation:
         if task.sequence:
             result.held_out_loss = 0.0
             result.chunks = np.zeros(3) if classes is not None and are_chunks(classes.tolist()) else None
-
-    def _find_loss(self) -> Any:
-        """Return the loss of held-out batches or sequences."""
-        loss = self.estimator.loss
-        if self.task.sequence:
-            return sequence_loss(USUAL[LOSS] if isinstance(loss, str) and loss == AUTO else loss)
-        if not self.task.batch:
-            return None
-        found = batch_loss(loss)
-        if not isinstance(found, SubsetLoss) or isinstance(found, AtK):
-            raise ValueError(f"loss={loss!r} is not of counts alone, by which held-out rows are scored.")
-        return found
 
     def add(self, chunk: RowChunk, predicted: Any) -> None:
         """Add the score of predictions."""
@@ -231,6 +220,21 @@ class Evaluation:
         self.result.held_out_loss = (self.result.held_out_loss or 0.0) + losses.sum()
         if self.result.chunks is not None:
             self.result.chunks += [counts.sum() for counts in count_found(chunk.y, predicted, chunk.groups, None)[1:]]
+
+
+def loss_of_groups(task: Task, estimator: Any) -> Any:
+    """Return the loss of held-out batches or sequences."""
+    loss = estimator.loss
+    if task.sequence:
+        return sequence_loss(USUAL[LOSS] if isinstance(loss, str) and loss == AUTO else loss)
+    return batch_loss(loss) if task.batch else None
+
+
+def check_evaluation(task: Task, estimator: Any) -> None:
+    """Raise UsageError for losses by which rows cannot be scored."""
+    found = loss_of_groups(task, estimator)
+    if task.batch and (not isinstance(found, SubsetLoss) or isinstance(found, AtK)):
+        raise UsageError(f"loss={estimator.loss!r} is not of counts alone, by which held-out rows are scored")
 
 
 def parts_of(chunk: RowChunk, size: int) -> list[NDArray]:

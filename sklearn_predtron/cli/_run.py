@@ -11,7 +11,7 @@ from typing import Any
 from scipy import sparse
 
 from sklearn_predtron.cli._console import OutputClosedError, UsageError, as_options, complain, report
-from sklearn_predtron.cli._evaluation import Evaluation, ResultRow
+from sklearn_predtron.cli._evaluation import Evaluation, ResultRow, check_evaluation
 from sklearn_predtron.cli._lines import (
     RejectedChunkError,
     error_at,
@@ -95,7 +95,7 @@ def run(job: Job, bar: ProgressBar, opened: DataFile | None = None) -> int:
         except UsageError:
             raise
         except ValueError as error:
-            raise usage_error(error, job, files_of(job, opened)) from None
+            raise usage_error(error, job) from None
         classes = schema.classes
         task = files.task
         if task is None:
@@ -112,19 +112,15 @@ def run(job: Job, bar: ProgressBar, opened: DataFile | None = None) -> int:
     return report_outcome(outcome, job, task)
 
 
-def usage_error(error: ValueError, job: Job, path: str) -> UsageError:
+def usage_error(error: ValueError, job: Job) -> UsageError:
     """Return the error of a reader, in terms of the options."""
     text = str(error)
     if text.startswith("numbers_only=True"):
         return UsageError(text.partition(", and ")[2] + TEXT_HINT)
     if job.model.load and text.startswith("classes has"):
         return UsageError(f"--load={job.model.load!r}{text.removeprefix('classes')}")
-    return UsageError(as_options(text, path).replace("--load ", f"--load={job.model.load!r} ", 1))
-
-
-def files_of(job: Job, opened: DataFile | None) -> str:
-    """Return the name of the files whose schema is found."""
-    return "TRAIN" if job.source.train else job.test_name
+    text = as_options(text, "TRAIN" if job.source.train else job.test_name)
+    return UsageError(text.replace("--load ", f"--load={job.model.load!r} ", 1))
 
 
 # -------------------------------------------------------------------------------------------------------------------- files
@@ -245,11 +241,8 @@ def name_costs(job: Job, files: JobFiles, classes: Any) -> None:
     """Give the pairs of --costs labels in the type of the classes."""
     if job.source.costs and files.train is not None:
         pairs = as_pairs(job.source.costs, classes)
-        rejects = (
-            set()
-            if job.model.reject_cost is None
-            else {label_of_reject(job.model.estimator_parameters(classes)["reject"], classes)}
-        )
+        reject = job.model.estimator_parameters(classes).get("reject")
+        rejects = set() if reject is None else {label_of_reject(reject, classes)}
         check_labels("--costs", {label for pair in pairs for label in pair} - rejects, classes)
         files.train.format.costs = pairs
 
@@ -283,6 +276,7 @@ def predictions_to(job: Job, files: JobFiles) -> str | None:
 def train_and_score(job: Job, files: JobFiles, model: Any, task: Task, schema: RowSchema, bar: ProgressBar) -> Outcome:
     """Train on TRAIN, save, score; return the outcome."""
     results, left_out, unlearned = [ResultRow(files.name, type(model).__name__)], UnseenFeatures(), None
+    check_evaluation(task, model)
     training = Training(model, task, schema.classes, results[0])
     if files.train is not None:
         unlearned = training.mix(files.train, job) if job.model.jobs else training.run(files.train, job, bar)
@@ -292,11 +286,7 @@ def train_and_score(job: Job, files: JobFiles, model: Any, task: Task, schema: R
         schema = replace(schema, classes=model.classes_)
     if job.output.save and fitted:
         unsaved = save_model(model, files.train or files.test, job.output.save)  # type: ignore[arg-type]
-    try:
-        evaluation = Evaluation(task, model, schema.classes, results[0])
-    except ValueError as error:
-        raise UsageError(str(error)) from None
-    stage = Scoring(job, files, model, task, schema, evaluation, left_out, bar)
+    stage = Scoring(job, files, model, task, schema, Evaluation(task, model, schema.classes, results[0]), left_out, bar)
     if (files.test or job.source.holdout) and fitted and not isinstance(unlearned, KeyboardInterrupt):
         untested = stage.run()
     if job.output.compare and untested is None and unlearned is None and fitted:
@@ -341,10 +331,10 @@ class Scoring:
     def chunks(self) -> Iterator[RowChunk]:
         """Yield the chunks to score, as wide as the model."""
         if self.files.test is None:
-            yield from parts_of_split(self.rows, self.job, held=True, keep=False)
-            return
-        test = RowStream(self.rows.files, self.rows.format, None, self.schema, self.bar)
-        yield from (self.cut(chunk) for chunk in test.chunks(keep=False))
+            chunks = parts_of_split(self.rows, self.job, held=True, keep=False)
+        else:
+            chunks = RowStream(self.rows.files, self.rows.format, None, self.schema, self.bar).chunks(keep=False)
+        yield from map(self.cut, chunks)
 
     def cut(self, chunk: RowChunk) -> RowChunk:
         """Return rows as wide as the model."""

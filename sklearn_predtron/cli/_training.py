@@ -146,9 +146,9 @@ class Training:
     # ------------------------------------------------------------------------------------------------------------- growing
 
     def _widened(self, chunk: RowChunk) -> RowChunk:
-        """Return rows at least as wide as the model."""
+        """Return rows as wide as the model, or as their features."""
         known = self.model.n_features_in_ if self.model.__sklearn_is_fitted__() else 1
-        chunk.X.resize(chunk.X.shape[0], max(known, chunk.X.shape[1]))
+        chunk.X.resize(chunk.X.shape[0], max(known, int(chunk.X.indices.max(initial=0)) + 1))
         return chunk
 
     def _grow(self, chunk: RowChunk) -> None:

@@ -161,7 +161,7 @@ def test_what_a_saved_model_fixes(capsys, texts, tmp_path):
     run(capsys, texts / "train.conll", "--features", WIDTH, "--save", tmp_path / "m")
     load = [texts / "test.conll", "--load", tmp_path / "m"]
     assert "--template is fixed by the model of --load" in usage_error(capsys, *load, "--template", "words")
-    assert "--format='csv' is not for like, which was trained on conll files" in usage_error(capsys, *load, "--format", "csv")
+    assert "--format='csv' is not for --load, which was trained on conll files" in usage_error(capsys, *load, "--format", "csv")
     fitted(texts / "train.conll").save(tmp_path / "python")
     message = usage_error(capsys, "--load", tmp_path / "python", texts / "test.conll")
     assert "holds a PredtronSequenceTagger that was not trained on conll files" in message
