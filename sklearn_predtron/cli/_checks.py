@@ -70,9 +70,11 @@ def check_files(job: Job) -> None:
     source, output = job.source, job.output
     read = [("TRAIN", path) for path in source.train]
     read += [(name, path) for name, path in ((job.test_name, source.test), ("--compare", output.compare)) if path]
-    for said, path in [*read, *([("--load", job.model.load)] if job.model.load else [])]:
-        if not can_be_read(path, standard=said != "--load"):
+    for said, path in read:
+        if not can_be_read(path, standard=True):
             raise UsageError(f"{said}={path!r} is not a file that can be read")
+    if job.model.load and not can_be_read(job.model.load, standard=False):
+        raise UsageError(f"{job.model_name} is not a file that can be read")
     for name in ("save", "predictions", "plot"):
         path = getattr(output, name)
         standard = name == "predictions" and path == STANDARD

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
@@ -25,6 +26,7 @@ from sklearn_predtron.families.input.tables import MADE_AFTER
 from sklearn_predtron.norms import Auto, Norm, Scaled
 
 LARGEST_TABLE = 2**30  # bytes of a chunk
+GOLDEN, MIX_1, MIX_2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 def check_options(job: Job, task: Task, *, seen: bool) -> None:
@@ -94,12 +96,26 @@ def check_table(job: Job, model: Any, schema: RowSchema) -> None:
             f"{8 * width * rows / 2**30:.1f} GB; accepted is {LARGEST_TABLE >> 30} GB, as of a smaller --chunk"
         )
     n, epochs = schema.n_rows or MADE_AFTER, job.model.epochs
+    n -= int(held_out(0, n, job.source.holdout, job.model.seed).sum())
     if not model.__sklearn_is_fitted__() and n * epochs < MADE_AFTER:
         often = "" if epochs == 1 else f" in each of {epochs} epochs"
         warn(
             f"features={features} are fitted to the first {MADE_AFTER} training rows, and TRAIN has "
             f"{n}{often}: numbers are used as they are, and strings are ignored; more --epochs count, too"
         )
+
+
+def held_out(first: int, n: int, share: float, seed: int) -> NDArray:
+    """Return which of n rounds are held out.
+
+    The numbers of the rounds are mixed with the seed as in SplitMix64, so the choice does not depend on chunks.
+    """
+    with np.errstate(over="ignore"):
+        z = (np.arange(first, first + n, dtype=np.uint64) + np.uint64(1)) * GOLDEN + np.uint64(seed)
+        z = (z ^ (z >> np.uint64(30))) * MIX_1
+        z = (z ^ (z >> np.uint64(27))) * MIX_2
+        z ^= z >> np.uint64(31)
+    return z.astype(np.float64) / 2.0**64 < share
 
 
 def as_trained(chunk: RowChunk, model: Any) -> RowChunk:
@@ -155,26 +171,26 @@ def output_of(model: Any, task: Task, chunk: RowChunk, written: str = "predictio
     return np.concatenate([model.predict(part.X, costs=part.costs) for part in parts])
 
 
-def load_model(path: str) -> Any:
+def load_model(path: str, name: str) -> Any:
     """Load a fitted estimator of a known task."""
     try:
         model = load(path)
         check_is_fitted(model)
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
-        raise UsageError(f"--load={path!r} holds no fitted estimator ({reason}); accepted are files that --save wrote") from None
+        raise UsageError(f"{name} holds no fitted estimator ({reason}); accepted are files that --save wrote") from None
     known = type(model) in [task.estimator for task in TASKS.values()]
     if not known or not (task_of(model).rank or model.classes_.dtype.kind in "iuf" or are_words(model.classes_)):
         names = ", ".join(task.estimator.__name__ for task in TASKS.values())
-        raise UsageError(f"--load={path!r} holds a {type(model).__name__}; accepted are {names} with numbers or text as labels")
+        raise UsageError(f"{name} holds a {type(model).__name__}; accepted are {names} with numbers or text as labels")
     features = model._model.columns.features
     if features is not None and not features.of_numbers_ and not hasattr(model, "file_format_"):
         raise UsageError(
-            f"--load={path!r} holds a {type(model).__name__} of a table with categories, which no file has named; "
+            f"{name} holds a {type(model).__name__} of a table with categories, which no file has named; "
             "accepted are tables of numbers, and models that --save wrote"
         )
     if task_of(model).multilabel and len(model.coef_) < 2:
-        raise UsageError(f"--load={path!r} holds a {type(model).__name__} of one label; at least two are needed")
+        raise UsageError(f"{name} holds a {type(model).__name__} of one label; at least two are needed")
     return model
 
 

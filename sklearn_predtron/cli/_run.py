@@ -76,7 +76,7 @@ def run(job: Job, bar: ProgressBar, opened: DataFile | None = None) -> int:
 
     `opened` is the only file of data, if its first row has been read.
     """
-    loaded = load_model(job.model.load) if job.model.load else None
+    loaded = load_model(job.model.load, job.model_name) if job.model.load else None
     with ExitStack() as stack:
         try:
             files = open_files(job, loaded, stack, opened, bar)
@@ -118,9 +118,9 @@ def usage_error(error: ValueError, job: Job) -> UsageError:
     if text.startswith("numbers_only=True"):
         return UsageError(text.partition(", and ")[2] + TEXT_HINT)
     if job.model.load and text.startswith("classes has"):
-        return UsageError(f"--load={job.model.load!r}{text.removeprefix('classes')}")
+        return UsageError(f"{job.model_name}{text.removeprefix('classes')}")
     text = as_options(text, "TRAIN" if job.source.train else job.test_name)
-    return UsageError(text.replace("--load ", f"--load={job.model.load!r} ", 1))
+    return UsageError(text.replace("--load ", f"{job.model_name} ", 1))
 
 
 # -------------------------------------------------------------------------------------------------------------------- files
@@ -208,7 +208,7 @@ def check_format(form: str, job: Job, loaded: Any) -> None:
     if task not in (None, *tasks):
         raise UsageError(f"--task {task} is not for {form} files; accepted is --task {', '.join(tasks)}")
     if loaded is not None and type(loaded) not in [TASKS[task].estimator for task in tasks]:
-        raise UsageError(f"--load={job.model.load!r} holds a {type(loaded).__name__}, which is not for {form} files")
+        raise UsageError(f"{job.model_name} holds a {type(loaded).__name__}, which is not for {form} files")
     features = job.model.parameters.get("features")
     if features is not None and form != "csv":
         raise UsageError(f"--features={features} is not for {form} files; accepted is a number of features")
@@ -262,7 +262,7 @@ def check_predictions(job: Job, files: JobFiles, loaded: Any) -> None:
     if to_write and written == "predictions" and are_words(labels):
         for label in labels.tolist():
             if not is_line(label):
-                raise UsageError(f"--load={job.model.load!r} has the label {label!r}, which a line of predictions cannot hold")
+                raise UsageError(f"{job.model_name} has the label {label!r}, which a line of predictions cannot hold")
 
 
 def predictions_to(job: Job, files: JobFiles) -> str | None:

@@ -86,6 +86,11 @@ class Job:
         """The name of the file to score or predict, in messages."""
         return "FILE" if self.command in ("predict", "score") else "--test"
 
+    @property
+    def model_name(self) -> str:
+        """The loaded model, in messages."""
+        return f"{'MODEL' if self.command in ('predict', 'score') else '--load'}={self.model.load!r}"
+
 
 def as_pairs(pairs: dict[tuple[str, str], Any], classes: Any) -> dict[tuple[Any, Any], Any]:
     """Return pairs of labels in the type of the classes."""

@@ -10,14 +10,13 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.cli._console import OutputClosedError, UsageError
 from sklearn_predtron.cli._evaluation import ResultRow
 from sklearn_predtron.cli._lines import RejectedChunkError, error_at
-from sklearn_predtron.cli._model import as_trained, choose_norm, rejection_reason, update
+from sklearn_predtron.cli._model import as_trained, choose_norm, held_out, rejection_reason, update
 from sklearn_predtron.cli._progress import ProgressBar
 from sklearn_predtron.cli._settings import Job, ModelSettings
 from sklearn_predtron.cli._tasks import Task
@@ -30,20 +29,6 @@ from sklearn_predtron.mixing import ParameterMixing, ShardError
 # The errors that end a part of the job early.
 ENDINGS = (BrokenLineError, RejectedChunkError, FileError, OutputClosedError, KeyboardInterrupt)
 MOST_PENDING = 100_000  # rows that wait for a second label
-GOLDEN, MIX_1, MIX_2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-
-
-def held_out(first: int, n: int, share: float, seed: int) -> NDArray:
-    """Return which of n rounds are held out.
-
-    The numbers of the rounds are mixed with the seed as in SplitMix64, so the choice does not depend on chunks.
-    """
-    with np.errstate(over="ignore"):
-        z = (np.arange(first, first + n, dtype=np.uint64) + np.uint64(1)) * GOLDEN + np.uint64(seed)
-        z = (z ^ (z >> np.uint64(30))) * MIX_1
-        z = (z ^ (z >> np.uint64(27))) * MIX_2
-        z ^= z >> np.uint64(31)
-    return z.astype(np.float64) / 2.0**64 < share
 
 
 def parts_of_split(rows: RowStream, job: Job, *, held: bool, keep: bool) -> Iterator[RowChunk]:

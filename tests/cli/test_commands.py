@@ -14,8 +14,8 @@ from sklearn.preprocessing import MultiLabelBinarizer, StandardScaler
 
 import sklearn_predtron
 from sklearn_predtron.cli import _demo, _picture, main
+from sklearn_predtron.cli._model import held_out
 from sklearn_predtron.cli._options import COMMANDS, EXAMPLES, HELP, build_parser
-from sklearn_predtron.cli._training import held_out
 from sklearn_predtron.datasets import read_svmlight
 from sklearn_predtron.metrics import ndcg
 from tests.cli_cases import run, unlabelled, usage_error
@@ -77,7 +77,7 @@ def test_usage_errors(capsys, files, model, tmp_path):
     assert "predict: error: the following arguments are required: FILE" in usage_error(capsys, "predict", model)
     assert "unrecognized arguments: --epochs" in usage_error(capsys, "score", model, files["test"], "--epochs", 2)
     assert "FILE='nowhere' is not a file that can be read" in usage_error(capsys, "score", model, "nowhere")
-    assert "--load='nowhere' is not a file that can be read" in usage_error(capsys, "score", "nowhere", files["test"])
+    assert "MODEL='nowhere' is not a file that can be read" in usage_error(capsys, "score", "nowhere", files["test"])
     (tmp_path / "empty").write_text("")
     assert "has no rows" in usage_error(capsys, "score", model, tmp_path / "empty")
     both = ["--holdout", 0.5, "--test", files["test"]]
@@ -178,6 +178,16 @@ def test_a_pipe_is_split_as_the_file(capsys, files, standard_input):
     standard_input(files["a"].read_bytes())
     found = first(run(capsys, "fit", "-", "--holdout", 0.3, "--json")[1])
     assert found["held_out_score"] == expected["held_out_score"] and found["rounds"] == expected["rounds"]
+
+
+@pytest.mark.filterwarnings("default:features='piecewise' are fitted to the first 500 training rows")
+def test_held_out_rows_do_not_fit_the_feature_map(capsys, tmp_path):
+    """Too few others are told, though the file has more."""
+    pd.DataFrame({"x": np.arange(550.0), "y": np.arange(550) % 2}).to_csv(tmp_path / "t.csv", index=False)
+    argv = ["fit", tmp_path / "t.csv", "--features", "piecewise", "--quiet"]
+    assert run(capsys, *argv)[2] == ""
+    n = 550 - held_out(0, 550, 0.2, 0).sum()
+    assert f"500 training rows, and TRAIN has {n}:" in run(capsys, *argv, "--holdout", 0.2)[2]
 
 
 def test_a_holdout_of_no_row(capsys, tmp_path):
