@@ -145,6 +145,7 @@ def open_files(job: Job, loaded: Any, stack: ExitStack, opened: DataFile | None,
     rows = open_rows(paths, **{**how, **kinds, "format": form})
     stack.callback(rows.close)
     rows.progress = bar
+    rows.format.ignores_labels = job.command == "predict"
     if opened is not None:
         rows.files = [opened]
     train, test = (rows, None) if source.train else (None, rows)

@@ -61,6 +61,24 @@ def test_labels_are_ignored_by_predict_and_needed_by_score(capsys, files, model,
     assert "has no label in its first row; `predict` is for such rows" in usage_error(capsys, "score", model, tmp_path / "bare")
 
 
+@pytest.mark.parametrize(
+    ("name", "trained", "asked"),
+    [
+        ("a.csv", "x,y\n1,0\n2,1\n", "x,y\n1,\n2,7\n3,w\n"),
+        ("a.jsonl", '{"x": 1, "label": 0}\n{"x": 2, "label": 1}\n', '{"x": 1}\n{"x": 1, "label": "w"}\n{"x": 2}\n'),
+        ("a.vw", "0 | x\n1 | z\n", "| x\n7 | x\n| z\n"),
+        ("a.conll", "a x 0\nb x 1\n", "a x w\nb x 7\na x 0\n"),
+    ],
+)
+def test_any_label_is_ignored_by_predict(capsys, tmp_path, name, trained, asked):
+    """Also one that is missing, or that training did not have."""
+    (tmp_path / name).write_text(trained)
+    assert run(capsys, "fit", tmp_path / name, "--save", tmp_path / "m", "--epochs", 3)[0] == 0
+    (tmp_path / f"asked-{name}").write_text(asked)
+    code, out, err = run(capsys, "predict", tmp_path / "m", tmp_path / f"asked-{name}")
+    assert (code, err) == (0, "") and len(out.split()) == 3
+
+
 def test_predictions_have_ids(capsys, tmp_path):
     table = pd.DataFrame({"who": [f"n{i}" for i in range(40)], "x": np.arange(40.0), "y": np.arange(40) // 20})
     table.to_csv(tmp_path / "t.csv", index=False)

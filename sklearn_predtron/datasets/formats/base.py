@@ -161,6 +161,7 @@ class RowFormat(ABC):
     chunk_rows: int
     chunk_bytes: int
     of_tables: ClassVar[bool] = False  # whether feature maps are made of its columns
+    ignores_labels = False  # whether rows with labels are read as rows without; not in svmlight
     with_empty_lines: ClassVar[bool] = False  # whether empty lines separate the predictions of sequences
 
     @abstractmethod

@@ -64,7 +64,7 @@ class NamedFeaturesFormat(RecordFormat):
             if labelled is None:
                 labelled = record.labels is not None
                 yield from () if labelled else (Record(number, None, []) for number in blank)
-            if record.labels is not None and not labelled:
+            if record.labels is not None and not labelled and not self.ignores_labels:
                 raise lines.broken("the row has a label, and those before it have none")
             yield record
 

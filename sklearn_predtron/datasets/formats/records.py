@@ -99,7 +99,8 @@ class RecordFormat(RowFormat):
 
     def sniff(self, file: DataFile) -> Head:
         with self._opened(file, first_lines_only=True) as (lines, _):
-            labelled = self.has_labels(lines)
+            there = self.has_labels(lines)
+        labelled = there if there is None else there and not self.ignores_labels
         file.labelled, file.head, file.hint = labelled is not False, Head(labelled is not None), self.hint
         return file.head
 
@@ -186,6 +187,8 @@ class RecordFormat(RowFormat):
 
     def _records(self, lines: TextLines, file: DataFile) -> Iterator[Record]:
         """Yield the records of a file, or only the labelled ones."""
+        if self.ignores_labels:
+            return (record._replace(labels=None) for record in self.records(lines))
         return self.labelled_records(lines) if self.skip_unlabelled and file.labelled else self.records(lines)
 
     def _labels(self, record: Record, lines: TextLines, file: DataFile, schema: RowSchema, learned: bool) -> list[Any] | None:

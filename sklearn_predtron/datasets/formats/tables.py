@@ -264,7 +264,7 @@ class CsvFormat(RecordFormat):
                 raise lines.broken(f"the row has {counted(len(cells), 'column')}, and the first one has {places.n}", line)
             labels: list[str | float] | None = None if places.label is None else [cells[places.label].strip()]
             content: list[Any] = [cells[i] for i in places.order]
-            if labels and is_missing(str(labels[0])):
+            if labels and not self.ignores_labels and is_missing(str(labels[0])):
                 unlabelled += 1
                 if self.skip_unlabelled:
                     continue
