@@ -35,7 +35,13 @@ def predict(job: Job, given: frozenset[str], bar: ProgressBar) -> int | DataFile
     """
     paths = [*job.source.train, *([job.source.test] if job.source.test else [])]
     load = job.model.load
-    if job.command == "score" or load is None or len(paths) != 1 or not given <= OPTIONS or format_of_name(paths[0]) is not None:
+    if (
+        job.command in ("fit", "score")
+        or load is None
+        or len(paths) != 1
+        or not given <= OPTIONS
+        or format_of_name(paths[0]) is not None
+    ):
         return None
     if not (can_be_read(paths[0], standard=True) and can_be_read(load, standard=False)):
         return None

@@ -142,6 +142,8 @@ def open_files(job: Job, loaded: Any, stack: ExitStack, opened: DataFile | None,
         kinds = {}
     if form == "csv":
         how["numbers_only"] = not accepted_cells(loaded.features if loaded is not None else model.parameters.get("features"))[0]
+    if "classes" in how and not (task is not None and task.ordinal):
+        how["classes"] = sorted(set(how["classes"]))
     rows = open_rows(paths, **{**how, **kinds, "format": form})
     stack.callback(rows.close)
     rows.progress = bar
@@ -219,6 +221,8 @@ def check_predict_only(job: Job, files: list[DataFile]) -> None:
     """Raise UsageError for options that TRAIN without labels excludes."""
     first = next(file for file in files if not file.labelled)
     unlabelled = f"TRAIN={first.path!r} has no label in its first row"
+    if job.command == "fit":
+        raise UsageError(as_options(f"{unlabelled}; `predict` is for such rows{first.hint}"))
     if not job.model.load:
         raise UsageError(as_options(f"{unlabelled}; without --load there is no model that predicts them{first.hint}"))
     for file in files:

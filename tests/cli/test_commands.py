@@ -58,7 +58,8 @@ def test_labels_are_ignored_by_predict_and_needed_by_score(capsys, files, model,
     assert run(capsys, "predict", model, files["test"]) == expected and expected[0] == 0
     assert run(capsys, "predict", model, files["test"], "-o", tmp_path / "p") == (0, "", "")
     assert (tmp_path / "p").read_text() == expected[1]
-    assert "has no label in its first row; `predict` is for such rows" in usage_error(capsys, "score", model, tmp_path / "bare")
+    for words in (["score", model, tmp_path / "bare"], ["fit", tmp_path / "bare", "--load", model]):
+        assert "has no label in its first row; `predict` is for such rows" in usage_error(capsys, *words)
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,7 @@ OPTIONS = {
     "zero_based": ("svmlight",),
     "multilabel": ("svmlight",),
     "query_id": ("svmlight",),
+    "sequence_id": ("svmlight", "conll"),
     "grow": ("svmlight",),
 }
 OF_MODELS = ("label", "template", "comment", "sep", "n_features", "classes", "costs")  # fixed by a model
@@ -305,6 +306,7 @@ def open_rows(
     paths = [os.fspath(path)] if isinstance(path, (str, os.PathLike)) else [os.fspath(one) for one in path]
     if isinstance(like, RowStream):
         return RowStream([DataFile(one) for one in paths], like.format, None, like.schema, like.progress)
+    check_arguments(format, drop, costs, encoding)
     given: dict[str, Any] = {
         "label": label,
         "header": header,
@@ -319,23 +321,21 @@ def open_rows(
         "zero_based": zero_based,
         "multilabel": multilabel or None,
         "query_id": query_id or None,
+        "sequence_id": sequence_id or None,
         "grow": grow or None,
     }
     asked = {name: value for name, value in given.items() if value is not None}
     state = getattr(like, "file_format_", None)
-    if format not in (None, *FORMATS):
-        raise ValueError(f"format={format!r} is not known; accepted are {', '.join(FORMATS)}")
     name = format or format_of_names(paths) or SvmlightFormat.name
     if state is not None:
         name = format_in(state, format)
-        for fixed in OF_MODELS:
-            if fixed in asked or (fixed in ("n_features", "classes") and locals()[fixed] is not None):
-                raise ValueError(f"{fixed}={locals()[fixed]!r} is fixed by the model that `like` is")
+        fixed = {**asked, "n_features": n_features, "classes": classes}
+        for option in OF_MODELS:
+            if fixed.get(option) is not None:
+                raise ValueError(f"{option}={fixed[option]!r} is fixed by the model that `like` is")
     for option in asked:
         if name not in OPTIONS[option]:
             raise ValueError(f"{option}={asked[option]!r} is for {' and '.join(OPTIONS[option])} files, and the files are {name}")
-    if sequence_id and name in ("csv", "json", "vw"):
-        raise ValueError(f"sequence_id=True is for svmlight and conll files, and the files are {name}")
     found: RowFormat
     sizes: dict[str, Any] = {"chunk_rows": chunk_rows, "chunk_bytes": chunk_bytes}
     text: dict[str, Any] = {"encoding": encoding, "skip_unlabelled": skip_unlabelled, **sizes}
@@ -358,6 +358,24 @@ def open_rows(
         known = known if like is None else like.classes_
         found = VwFormat(width, **text) if name == VwFormat.name else JsonFormat(width, label or LABEL, given["costs"], **text)
     return RowStream([DataFile(one) for one in paths], found, known)
+
+
+def check_arguments(format: Any, drop: Any, costs: Any, encoding: Any) -> None:
+    """Raise ValueError for arguments of another form."""
+    if format not in (None, *FORMATS):
+        raise ValueError(f"format={format!r} is not known; accepted are {', '.join(FORMATS)}")
+    if isinstance(drop, str):
+        raise ValueError(f"drop={drop!r} is not accepted; accepted are sequences of columns")
+    if costs is not None and not (
+        isinstance(costs, Mapping) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in costs)
+    ):
+        raise ValueError(f"costs={shortened(costs)} is not accepted; accepted are columns by pair (true, predicted)")
+    try:
+        is_known = "\n,0a".encode(encoding) == b"\n,0a"
+    except (LookupError, TypeError):
+        is_known = False
+    if not is_known:
+        raise ValueError(f"encoding={encoding!r} is not known; accepted are encodings of Python in which ASCII is ASCII")
 
 
 def in_order(classes: Any) -> Any:
@@ -386,7 +404,7 @@ def svmlight_format(
         zero_based = getattr(like, "svmlight_zero_based_", None) if zero_based is None else zero_based
         if not kinds["query_id"]:
             # The classes of several labels are the columns' numbers; without names they are the labels.
-            classes = getattr(like, "svmlight_labels_", like.classes_)
+            classes = getattr(like, "svmlight_labels_", getattr(like, "classes_", None))
     elif kinds["grow"] or (n_features is not None and (kinds["query_id"] or classes is not None)):
         zero_based = bool(zero_based)
     return SvmlightFormat(n_features=n_features, zero_based=zero_based, **kinds, **sizes), classes
