@@ -11,7 +11,8 @@ from sklearn_predtron import PredtronBipartiteClassifier
 from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.losses import AtK, FBeta, SubsetLoss
 from sklearn_predtron.norms import Norm
-from tests.cli.test_main import run, usage_error
+from tests.cli.test_main import run
+from tests.cli_cases import usage_error
 
 LOSSES = [kind.alias for kind in kinds(SubsetLoss) if not issubclass(kind, AtK)]
 N, LABELS = 900, np.array([-1.0, 3.0])

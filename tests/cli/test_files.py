@@ -24,6 +24,7 @@ from sklearn_predtron._support import array_file
 from sklearn_predtron.cli import _app as job
 from sklearn_predtron.cli import _run
 from sklearn_predtron.datasets.formats import files as data_files
+from tests.cli_cases import usage_error
 from tests.forked import run_program
 
 FORM = ["--features", 6, "--classes", 0, 1, 2]
@@ -84,14 +85,6 @@ def learner(line):
     """The learner that a line of the table is of, if it is one."""
     found = re.search(r"\b(Predtron\w+) +[\d,]+ ", line)
     return found and found[1]
-
-
-def usage_error(capsys, *argv):
-    with pytest.raises(SystemExit) as stop:
-        job.main([str(word) for word in argv])
-    out, err = capsys.readouterr()
-    assert stop.value.code == 2 and out == "" and err.count("\n") == 1
-    return err
 
 
 def program(*argv, **options):

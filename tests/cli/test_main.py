@@ -25,6 +25,7 @@ from sklearn_predtron.cli import main
 from sklearn_predtron.cli._evaluation import ResultRow
 from sklearn_predtron.cli._progress import ProgressBar
 from sklearn_predtron.datasets import SvmlightReader
+from tests.cli_cases import usage_error
 
 
 @pytest.fixture(scope="module")
@@ -65,14 +66,6 @@ def run(capsys, *argv):
     code = main([str(word) for word in argv])
     out, err = capsys.readouterr()
     return code, figures(out), err
-
-
-def usage_error(capsys, *argv):
-    with pytest.raises(SystemExit) as stop:
-        main([str(word) for word in argv])
-    out, err = capsys.readouterr()
-    assert stop.value.code == 2 and out == "" and err.count("\n") == 1
-    return err
 
 
 def test_one_pass_is_partial_fit(capsys, files, tmp_path):

@@ -20,6 +20,7 @@ from sklearn_predtron import PredtronClassifier, PredtronLabelRanker, PredtronRa
 from sklearn_predtron.cli import _app as job
 from sklearn_predtron.cli import _progress
 from sklearn_predtron.datasets import BrokenLineError, SvmlightReader, open_rows
+from tests.cli_cases import usage_error
 
 WIDTH = 8
 
@@ -78,14 +79,6 @@ def run(capsys, *argv):
     assert "held-out score: mean NDCG.\n" in (tables[-1] if top else rest[-1] + "\n")
     assert row["learner"] == "PredtronRanker"
     return code, row, top, err
-
-
-def usage_error(capsys, *argv):
-    with pytest.raises(SystemExit) as stop:
-        job.main([str(word) for word in argv])
-    out, err = capsys.readouterr()
-    assert stop.value.code == 2 and out == "" and err.count("\n") == 1
-    return err
 
 
 def plain_ndcg(y, scores, k):

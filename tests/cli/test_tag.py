@@ -15,6 +15,7 @@ from sklearn_predtron.cli import _app as job
 from sklearn_predtron.datasets import BrokenLineError, SvmlightReader, make_sequences, open_rows, unstack
 from sklearn_predtron.losses import SequenceLoss
 from sklearn_predtron.norms import Norm
+from tests.cli_cases import usage_error
 
 WIDTH, LABELS, N, N_TEST = 6, np.array([-1.0, 2.0, 7.0]), 60, 25
 LEARNERS = ["PredtronSequenceTagger"]
@@ -55,14 +56,6 @@ def run(capsys, *argv):
     assert "held-out score: accuracy of tokens.\n" in out
     assert [row["learner"] for row in rows] == LEARNERS[: len(rows)] and "NDCG" not in out
     return code, rows, err
-
-
-def usage_error(capsys, *argv):
-    with pytest.raises(SystemExit) as stop:
-        job.main([str(word) for word in argv])
-    out, err = capsys.readouterr()
-    assert stop.value.code == 2 and out == "" and err.count("\n") == 1
-    return err
 
 
 def learned(model, X, y, sid, order=slice(None)):
