@@ -234,8 +234,7 @@ def test_rows_of_a_pipe_are_read_one_by_one(tmp_path, names):
     assert known.schema.n_features == 2
     end, writing = os.pipe()
     os.write(writing, b"a,b\n" * names)
-    with open_rows(f"/dev/fd/{end}", like=known) as rows:
-        rows.format.chunk_rows = 1
+    with open_rows(f"/dev/fd/{end}", like=known, chunk_rows=1) as rows:
         os.write(writing, b"1,2\n" + b"3,4\n" * (not names))
         chunks = iter(rows)
         assert next(chunks).X.tolist() == [[1, 2]]

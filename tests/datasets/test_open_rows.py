@@ -139,6 +139,9 @@ def test_other_labels_than_those_that_were_learned(tmp_path):
     assert rows.schema.classes.tolist() == ["a", "b"]
     (chunk,) = open_rows(tmp_path / "b.csv", like=rows)
     assert chunk.y.tolist() == ["c", "a"] and chunk.X.tolist() == [[1], [3]]
+    assert len(list(open_rows(tmp_path / "b.csv", like=rows, chunk_rows=1))) == 2 and len(list(rows)) == 1
+    with pytest.raises(ValueError, match="label='y' is fixed by the rows that `like` is"):
+        open_rows(tmp_path / "b.csv", like=rows, label="y")
     with pytest.raises(BrokenLineError, match="line 2: the label 'c' is not one of the classes"):
         list(open_rows(tmp_path / "b.csv", classes=["a", "b"], label="y"))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -304,8 +305,6 @@ def open_rows(
     """
     check_counts(chunk_rows=chunk_rows, chunk_bytes=chunk_bytes, n_features=1 if n_features is None else n_features)
     paths = [os.fspath(path)] if isinstance(path, (str, os.PathLike)) else [os.fspath(one) for one in path]
-    if isinstance(like, RowStream):
-        return RowStream([DataFile(one) for one in paths], like.format, None, like.schema, like.progress)
     check_arguments(format, drop, costs, encoding)
     given: dict[str, Any] = {
         "label": label,
@@ -325,11 +324,18 @@ def open_rows(
         "grow": grow or None,
     }
     asked = {name: value for name, value in given.items() if value is not None}
+    fixed = {**asked, "n_features": n_features, "classes": classes, "format": format}
+    if isinstance(like, RowStream):
+        for option, value in fixed.items():
+            if value is not None:
+                raise ValueError(f"{option}={value!r} is fixed by the rows that `like` is")
+        form = copy(like.format)
+        form.chunk_rows, form.chunk_bytes = chunk_rows, chunk_bytes
+        return RowStream([DataFile(one) for one in paths], form, None, like.schema, like.progress)
     state = getattr(like, "file_format_", None)
     name = format or format_of_names(paths) or SvmlightFormat.name
     if state is not None:
         name = format_in(state, format)
-        fixed = {**asked, "n_features": n_features, "classes": classes}
         for option in OF_MODELS:
             if fixed.get(option) is not None:
                 raise ValueError(f"{option}={fixed[option]!r} is fixed by the model that `like` is")
