@@ -82,7 +82,10 @@ class ByItself:
         return Decisions(predicted, self._fitted(split, task, {}).predict_proba(split[2]) if self.has_probabilities else None)
 
     def _fitted(self, split: tuple, task: Task, params: dict[str, Any]) -> Any:
-        return self.contestant.fit(self.contestant.make(task).set_params(**params), *split[:2])
+        model = self.contestant.make(task)
+        if model.decision == "learned":  # which never abstains
+            params = {name: value for name, value in params.items() if name != "reject"}
+        return self.contestant.fit(model.set_params(**params), *split[:2])
 
 
 Decider = ByProbabilities | ByCut | ByItself

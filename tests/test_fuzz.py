@@ -4,7 +4,21 @@ import signal
 
 import numpy as np
 import pytest
-from fuzz import checkpoints, child, damage, files, interrupts, learning, mixing, model_files, models, promises, runner, tables
+from fuzz import (
+    checkpoints,
+    child,
+    damage,
+    files,
+    formats,
+    interrupts,
+    learning,
+    mixing,
+    model_files,
+    models,
+    promises,
+    runner,
+    tables,
+)
 from fuzz.__main__ import main
 from fuzz.lessons import Count, Lesson
 from fuzz.models import Case
@@ -15,11 +29,13 @@ from scipy import sparse
 from sklearn_predtron import Predtron, PredtronClassifier, PredtronRanker
 from sklearn_predtron._support import array_file
 from sklearn_predtron.datasets import _arrow, _cache
+from sklearn_predtron.datasets.formats import named_features
+from sklearn_predtron.datasets.formats.tables import CsvFormat
 from sklearn_predtron.mixing import ParameterMixing
 from sklearn_predtron.mixing._checkpoint import MixingCheckpoint
 
 FEW = {"learning": 25, "mixing": 6, "files": 10, "interrupts": 4, "threads": 2, "states": 8, "pickles": 8}
-FEW |= {"caches": 20, "arrow": 20, "parquet": 20, "checkpoints": 200, "model_files": 150}
+FEW |= {"formats": 40, "caches": 20, "arrow": 20, "parquet": 20, "checkpoints": 200, "model_files": 150}
 
 
 class SplitMatters(PredtronClassifier):
@@ -129,12 +145,26 @@ def test_the_command_line(capsys):
     assert "findings" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("part", ["learning", "files", "interrupts"])
+@pytest.mark.parametrize("part", ["learning", "files", "formats", "interrupts"])
 def test_some_cases_in_this_process(part):
     before = Count.learned
     outcomes = {child.load(part).run(seed) for seed in range(FEW[part])}
     assert outcomes & {"checked", "read", "interrupted"}
-    assert Count.learned > before or part == "files"
+    assert Count.learned > before or part in ("files", "formats")
+
+
+def test_rows_of_text_that_differ_are_found(monkeypatch):
+    """Rows that depend on chunks, and a number that is read otherwise than by a plain parse."""
+    rows = CsvFormat.rows
+    monkeypatch.setattr(CsvFormat, "rows", lambda self, records: rows(self, records[::-1]))
+    with pytest.raises(AssertionError, match="other rows"):
+        for seed in range(FEW["formats"]):
+            formats.run(seed)
+    monkeypatch.undo()
+    monkeypatch.setattr(named_features, "parse_number", lambda text: float(text) + 1)
+    with pytest.raises(AssertionError, match="than a plain parse"):
+        for seed in range(FEW["formats"]):
+            formats.run(seed)
 
 
 def test_some_checkpoints_in_this_process(monkeypatch):

@@ -34,7 +34,7 @@ def names_from(package: dict[str, Any], module: str) -> tuple[Callable[[str], An
 
 
 def give_public_paths(package: ModuleType, names: dict[str, Any]) -> None:
-    """Let the public classes and functions name the package as their module.
+    """Make the package the module of its public classes and functions.
 
     Saved models name their classes by these paths, whatever module defines them.
     """

@@ -1,3 +1,3 @@
 """The command line, ``predtron`` or ``python -m sklearn_predtron``."""
 
-from sklearn_predtron.cli._main import main as main
+from sklearn_predtron.cli._app import main as main

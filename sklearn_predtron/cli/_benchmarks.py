@@ -14,7 +14,6 @@ from sklearn.metrics import f1_score
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_predtron._support.encoding import encode
-from sklearn_predtron._support.parts import resolve
 from sklearn_predtron.cli._demo_data import (
     DatasetSplit,
     breast_cancer,
@@ -51,7 +50,6 @@ from sklearn_predtron.families.ranking import PredtronRanker
 from sklearn_predtron.families.sequences import PredtronSequenceTagger
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.metrics import ndcg
-from sklearn_predtron.norms import RKHS, Norm
 
 # The costs of predicting 0, 1 and abstaining, for a malignant tumour (0) and a benign one (1).
 MISSED, ALARM, REJECTED = 5.0, 1.0, 0.2
@@ -118,27 +116,13 @@ class Benchmark:
     fits: Callable[[Any, DatasetSplit], Any] = fit
     predicts: Callable[[Any, DatasetSplit], NDArray] = predict
 
-    @property
-    def described(self) -> str:
-        """The estimator and its feature map, if any."""
-        made = self.parameters.get("features")
-        return self.estimator.__name__ + (f" with features={made!r}" if made else "")
+    def predtron(self) -> ReferenceModel:
+        """Return this package's model."""
+        return ReferenceModel(self.estimator.__name__, seeded(self.estimator, **self.parameters), self.fits, self.predicts)
 
-    def accepts_norm(self, requested: dict[str, Any]) -> bool:
-        """Return whether the estimator accepts the requested norm."""
-        norm = resolve(Norm, requested.get("norm", "l2"), "norm")
-        if self.estimator is PredtronSequenceTagger:
-            return norm.of_sequences
-        return not (isinstance(norm, RKHS) and "features" in self.parameters)
-
-    def predtron(self, requested: dict[str, Any]) -> ReferenceModel:
-        """Return this package's model with the requested parameters."""
-        make = seeded(self.estimator, **self.parameters, **requested)
-        return ReferenceModel(self.estimator.__name__, make, self.fits, self.predicts)
-
-    def learn(self, requested: dict[str, Any], *, seed: int, compare: bool) -> list[BenchmarkResult]:
+    def learn(self, seed: int) -> list[BenchmarkResult]:
         """Train all models on each split, this package's first."""
-        learners = [self.predtron(requested), *(self.references if compare else ())]
+        learners = [self.predtron(), *self.references]
         results = [BenchmarkResult(learner.name) for learner in learners]
         for random_state in ((seed + i) % 2**32 for i in range(self.splits)):
             split = self.draw(random_state)
@@ -166,9 +150,9 @@ def warm_up() -> None:
     StandardScaler().fit(np.zeros((1, 1)))
 
 
-def better(results: Sequence[BenchmarkResult]) -> BenchmarkResult | None:
-    """Return the best baseline, if there is any."""
-    return min(results[1:], key=lambda result: result.loss, default=None)
+def better(results: Sequence[BenchmarkResult]) -> BenchmarkResult:
+    """Return the best baseline."""
+    return min(results[1:], key=lambda result: result.loss)
 
 
 COSTING = {"loss": {(0, 1): MISSED}, "reject": Reject(REJECTED, -1)}

@@ -1,79 +1,89 @@
-"""Checks of the job before training begins."""
+"""Checks of a job before anything is read."""
 
 from __future__ import annotations
 
-from sklearn_predtron.cli._console import UsageError
-from sklearn_predtron.cli._data_files import STANDARD
-from sklearn_predtron.cli._job import Job, option
-from sklearn_predtron.cli._mixing import check_mixing
-from sklearn_predtron.cli._names import RANKING_UPDATES
-from sklearn_predtron.cli._paths import can_be_read, can_be_written, same_pipe
-from sklearn_predtron.cli._picture import check_picture
-from sklearn_predtron.cli._template import USUAL
-from sklearn_predtron.cli._used_files import check_uses
+from importlib.util import find_spec
+from itertools import combinations
+from pathlib import Path
 
-DEMO_OPTIONS = ["update", "norm", "average", "seed", "compare", "json", "quiet", "plot"]
+from sklearn_predtron.cli._console import UsageError, option
+from sklearn_predtron.cli._settings import Job
+from sklearn_predtron.cli._used_files import can_be_read, can_be_written, check_uses, same_pipe
+from sklearn_predtron.datasets.formats.conll import USUAL
+from sklearn_predtron.datasets.formats.files import STANDARD
+
+DEMO_OPTIONS = {"seed", "json", "quiet", "plot"}
+NOT_TO_MIX = ["load", "grow", "chunk", "costs", "holdout"]
+PICTURES = (".pdf", ".png", ".svg")
 
 
-def check_job(job: Job) -> None:
+def check_job(job: Job, given: frozenset[str]) -> None:
     """Raise UsageError for impossible jobs, before training."""
-    given = job.given
     needs = [
         ("predictions", ["test", "load"]),
         ("scores", ["test", "load"]),
         ("proba", ["test", "load"]),
-        ("reject_label", ["reject_cost"]),
+        ("compare", ["test", "holdout"]),
         ("load", ["train", "test"]),
-        ("pickle", ["load"]),
+        ("reject_label", ["reject_cost"]),
         ("jobs", ["train"]),
-        ("cluster", ["train"]),
-        ("checkpoint", ["jobs", "cluster"]),
         ("costs", ["train"]),
-        ("test_costs", ["test"]),
+        ("holdout", ["train"]),
+        ("save", ["train"]),
+        ("epochs", ["train"]),
     ]
-    needs += [("save", ["train"]), ("epochs", ["train"])]
-    needs += [(name, ["train", "load"]) for name in sorted(given - {*DEMO_OPTIONS, "train", "load"})]
+    needs += [(name, ["train", "load"]) for name in sorted(given - DEMO_OPTIONS - {"train", "load"})]
     for name, others in needs:
         if name in given and given.isdisjoint(others):
             raise UsageError(f"{option(name)} needs {' or '.join(map(option, others))}")
-    update = job.parameters.get("update")
-    if update in RANKING_UPDATES and given.isdisjoint(["train", "load"]):
-        raise UsageError(f"--update {update} is for rankings only; without TRAIN all tasks are learned")
-    for name in ("features", "classes", "task", "template"):
+    for name in ("features", "classes", "task", "template", "costs"):
         if {name, "load"} <= given:
-            raise UsageError(f"{option(name)} is fixed by the estimator of --load")
-    if "features" in job.parameters and (job.grow or job.mixing):
-        raise UsageError(f"--features={job.parameters['features']} is not for {'--grow' if job.grow else job.mixing}")
-    if job.grow and job.compare:
-        raise UsageError("--compare is not for --grow: the other learners do not become wider")
-    if job.classes is not None and len(set(job.classes.tolist())) < 2:
-        raise UsageError(f"--classes has the labels {job.classes.tolist()}; at least two are needed")
-    check_mixing(job)
-    check_picture(job)
+            raise UsageError(f"{option(name)} is fixed by the model of --load")
+    if {"test", "holdout"} <= given:
+        raise UsageError("--holdout and --test are two sets of rows to score; accepted is one of them")
+    made = job.model.parameters.get("features")
+    for name in ("grow", "jobs"):
+        if made is not None and name in given:
+            raise UsageError(f"--features={made} is not for {option(name)}")
+    classes = job.source.reading.get("classes")
+    if classes is not None and len(set(classes)) < 2:
+        raise UsageError(f"--classes has the labels {classes}; at least two are needed")
+    for name in NOT_TO_MIX if job.model.jobs else []:
+        if name in given:
+            raise UsageError(f"{option(name)} is not for --jobs")
+    check_picture(job.output.plot)
     check_files(job)
+
+
+def check_picture(path: str | None) -> None:
+    """Raise UsageError if a picture cannot be drawn."""
+    if path is None:
+        return
+    if Path(path).suffix.lower() not in PICTURES:
+        raise UsageError(f"--plot={path!r} is not of a known format; accepted are names that end in {', '.join(PICTURES)}")
+    if find_spec("matplotlib") is None:
+        raise UsageError("--plot needs matplotlib: pip install 'sklearn_predtron[plot]'")
 
 
 def check_files(job: Job) -> None:
     """Validate that files can be used, each for one purpose."""
-    paths = {
-        name: [getattr(job, name)] if getattr(job, name) else []
-        for name in ("test", "costs", "test_costs", "load", "save", "predictions", "plot", "checkpoint")
-    }
-    paths["train"] = list(job.train)
-    for name in ("train", "test", "costs", "test_costs", "load"):
-        for path in paths[name]:
-            if not can_be_read(path, standard=name != "load"):
-                raise UsageError(f"{option(name)}={path!r} is not a file that can be read")
-    for name in ("save", "predictions", "plot", "checkpoint"):
-        for path in paths[name]:
-            standard, replaced = name == "predictions" and path == STANDARD, name in ("save", "checkpoint")
-            if not standard and not can_be_written(path, replaced=replaced):
-                raise UsageError(f"{option(name)}={path!r} is not a file that can be written")
-    if job.template and job.template != USUAL and not can_be_read(job.template, standard=False):
-        raise UsageError(f"--template={job.template!r} is not a file that can be read; accepted are files, and {USUAL}")
+    source, output = job.source, job.output
+    read = [("TRAIN", path) for path in source.train]
+    read += [(name, path) for name, path in ((job.test_name, source.test), ("--compare", output.compare)) if path]
+    for said, path in read:
+        if not can_be_read(path, standard=True):
+            raise UsageError(f"{said}={path!r} is not a file that can be read")
+    if job.model.load and not can_be_read(job.model.load, standard=False):
+        raise UsageError(f"{job.model_name} is not a file that can be read")
+    for name in ("save", "predictions", "plot"):
+        path = getattr(output, name)
+        standard = name == "predictions" and path == STANDARD
+        if path and not standard and not can_be_written(path, replaced=name == "save"):
+            raise UsageError(f"{option(name)}={path!r} is not a file that can be written")
+    template = source.reading.get("template")
+    if template and template != USUAL and not can_be_read(template, standard=False):
+        raise UsageError(f"--template={template!r} is not a file that can be read; accepted are files, and {USUAL}")
     check_uses(job)
-    read = [(option(name), path) for name in ("train", "test", "costs", "test_costs") for path in paths[name]]
-    for i, (name, path) in enumerate(read):
-        for other, second in read[:i]:
-            if same_pipe(path, second):
-                raise UsageError(f"{other} and {name} are the same pipe {path!r}, which can be read once")
+    for (name, path), (other, second) in combinations(read, 2):
+        if same_pipe(path, second):
+            raise UsageError(f"{name} and {other} are the same pipe {second!r}, which can be read once")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import threading
@@ -16,8 +17,41 @@ from sklearn_predtron._support.one_line import one_line
 INTERRUPTED, NOBODY_READS, TERMINATED = 128 + 2, 128 + 13, 128 + 15  # a shell's exit code for a program that a signal ended
 
 
+PARAMETERS = [
+    "chunk_rows",
+    "classes",
+    "costs",
+    "drop",
+    "encoding",
+    "format",
+    "grow",
+    "header",
+    "id",
+    "label",
+    "like",
+    "n_features",
+]
+PARAMETERS += ["path", "sep", "skip_unlabelled", "template"]
+OPTIONS = {"train": "TRAIN", "path": "TRAIN", "like": "--load", "n_features": "--features", "chunk_rows": "--chunk"}
+OPTIONS |= {"multilabel": "--task multilabel"}
+
+
 class UsageError(ValueError):
     """Error in the arguments of the command line."""
+
+
+def option(name: str) -> str:
+    """Return the option of a parameter."""
+    return OPTIONS.get(name) or "--" + name.replace("_", "-")
+
+
+def as_options(text: str, path: str = "TRAIN") -> str:
+    """Return a message with options in place of parameters."""
+    names = "|".join(PARAMETERS)
+    text = text.replace("the model that `like` is", "the model of --load").replace(" is not for like,", " is not for --load,")
+    text = re.sub(rf"^({names})(?=[= ])", lambda found: path if found[1] == "path" else option(found[1]), text)
+    text = re.sub(r"the parameter `(\w+)`", lambda found: option(found[1]), text)
+    return re.sub(r"(?<=, which )format='(\w+)'(?= reads)", r"--format \1", text)
 
 
 class Terminated(KeyboardInterrupt):
@@ -64,7 +98,7 @@ def complain(error: BaseException | str, rest: str = "") -> int:
     if isinstance(error, OutputClosedError):
         return NOBODY_READS
     stopped = isinstance(error, KeyboardInterrupt)
-    message = str(error) or ("stopped from the keyboard" if stopped else "")
+    message = as_options(str(error)) or ("stopped from the keyboard" if stopped else "")
     with suppress(OSError):  # The exit code says it too.
         say("error", "; ".join(filter(None, [message, rest])))
     return (TERMINATED if isinstance(error, Terminated) else INTERRUPTED) if stopped else 1
@@ -82,7 +116,7 @@ def warnings_in_a_line(clear: Callable[[], None]) -> Iterator[None]:
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
         with suppress(OSError):
             clear()
-            say("warning", str(message))
+            say("warning", as_options(str(message)))
 
     with warnings.catch_warnings():
         warnings.showwarning = show

@@ -11,9 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron.cli._console import emit
-from sklearn_predtron.cli._data_files import STANDARD, named
+from sklearn_predtron.datasets.formats.files import STANDARD, named
 
 Write = Callable[[Iterable[str]], bool]
+
+
+class RejectedChunkError(ValueError):
+    """The model rejects a chunk, or there is none."""
+
+
+def error_at(place: str, error: Exception) -> RejectedChunkError:
+    """Return an error with the reason and the place."""
+    return RejectedChunkError(f"{place}: {str(error).removesuffix('.')}")
 
 
 @contextmanager
@@ -91,24 +100,3 @@ def with_empty_lines(lines: Iterable[str], start: NDArray) -> Iterator[str]:
 def format_label(label: str | float) -> str:
     """Return a label as in the files."""
     return label if isinstance(label, str) else f"{label:.17g}"
-
-
-def is_line(label: str) -> bool:
-    """Return whether a text label fits in a line."""
-    return "\n" not in label and "\r" not in label
-
-
-def typed_label(text: str, like: NDArray | None) -> str | float:
-    """Convert a label of the command line to the known labels' type."""
-    if like is not None and like.dtype.kind in "UO":
-        return text
-    try:
-        return float(text)
-    except ValueError:
-        return text
-
-
-def typed_labels(texts: list[str]) -> NDArray:
-    """Convert labels of the command line, to numbers if possible."""
-    labels = [typed_label(text, None) for text in texts]
-    return np.array(texts if any(isinstance(label, str) for label in labels) else labels)

@@ -1,19 +1,15 @@
-"""Names and limits that the options accept.
+"""Names that the options accept.
 
 They are written out here, so that help and errors do not import the parts.  A test compares them with the parts.
 """
 
 from __future__ import annotations
 
-import sys
-
 FORMATS = ["svmlight", "csv", "conll", "json", "vw"]
 NORMS = ["auto", "l2", "l1", "group", "trace", "scaled", "rkhs"]
 MAPS = ["piecewise", "auto", "fourier"]
-RANKING_REPRESENTATIONS = ["log", "linear", "power", "reciprocal"]
-RANKING_UPDATES = ["slam", "max_pair", "listnet"]
-# PRank needs a representation that the job has no option for, and MMP labels to rank.
-UPDATES = ["predtron", "loss_driven", "perceptron", "passive_aggressive", "adaptive", "subgradient", *RANKING_UPDATES]
+DECISIONS = ["learned", "expected_cost", "f1", "balanced", "macro_f1", "micro_f1", "fitted"]
+MOST_FEATURES = 2**31 - 1
 
 CLASS_LOSSES = ["zero_one", "absolute", "squared"]
 BATCH_LOSSES = ["hamming", "subset_zero_one", "error_set_size", "f1", "jaccard", "balanced", "g_mean"]
@@ -26,7 +22,3 @@ LOSSES = {
     "sequence": ["hamming", "zero_one"],
     "bipartite": BATCH_LOSSES,
 }
-
-MAX_CLASSES = 10_000  # unless another number is asked for
-MOST_BYTES = sys.maxsize // 2
-MOST_FEATURES = 2**31 - 1

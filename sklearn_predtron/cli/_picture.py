@@ -1,19 +1,18 @@
-"""Picture of losses and times relative to the baselines."""
+"""Pictures of ratios to peers, and of confusions of labels."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from importlib.util import find_spec
+from collections.abc import Callable, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sklearn_predtron.cli._console import UsageError
-from sklearn_predtron.cli._job import Job
+import numpy as np
+
+from sklearn_predtron.cli._console import complain
 
 # Vermillion and blue of Okabe and Ito (2008), which the colour-blind tell apart.
 COLORS = "#D55E00", "#0072B2"
-FORMATS = (".pdf", ".png", ".svg")
 
 
 class PeerRatios(NamedTuple):
@@ -24,22 +23,34 @@ class PeerRatios(NamedTuple):
     time: float | None
 
 
-def check_picture(job: Job) -> None:
-    """Raise UsageError if the picture cannot be drawn."""
-    if job.plot is None:
-        return
-    if job.train or job.load:
-        raise UsageError("--plot is for the comparison without TRAIN, not for files")
-    if job.compare is False:
-        raise UsageError("--plot draws ratios to peers, which --no-compare leaves out")
-    if Path(job.plot).suffix.lower() not in FORMATS:
-        raise UsageError(f"--plot={job.plot!r} is not of a known format; accepted are names that end in {', '.join(FORMATS)}")
-    if find_spec("matplotlib") is None:
-        raise UsageError("--plot needs matplotlib: pip install 'sklearn_predtron[plot]'")
+def write_picture(make: Callable[[], Any], path: str) -> int:
+    """Write a figure; return the exit code."""
+    written = BytesIO()
+    make().savefig(written, format=Path(path).suffix[1:].lower())
+    try:
+        Path(path).write_bytes(written.getvalue())
+    except OSError as error:
+        return complain(f"--plot={path!r}: {error.strerror}")
+    return 0
 
 
-def draw(lines: Sequence[PeerRatios], path: str) -> None:
-    """Draw loss and time ratios on log axes; write the picture."""
+def draw_confusion(counts: dict[tuple[Any, Any], int], title: str) -> Any:
+    """Return a figure of the rows by true and predicted label."""
+    from matplotlib.figure import Figure
+    from sklearn.metrics import ConfusionMatrixDisplay
+
+    labels = sorted({label for pair in counts for label in pair})
+    matrix = np.array([[counts.get((true, predicted), 0) for predicted in labels] for true in labels])
+    shown = [label if isinstance(label, str) else f"{label:g}" for label in labels]
+    figure = Figure(figsize=(1.5 + len(labels), 1 + len(labels)), layout="constrained")
+    axes = figure.subplots()
+    ConfusionMatrixDisplay(matrix, display_labels=shown).plot(ax=axes, colorbar=False)
+    axes.set_title(title, fontsize=11)
+    return figure
+
+
+def draw_ratios(lines: Sequence[PeerRatios]) -> Any:
+    """Return a figure of loss and time ratios on log axes."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9.5, 1.2 + 0.42 * len(lines)), layout="constrained")
@@ -51,9 +62,7 @@ def draw(lines: Sequence[PeerRatios], path: str) -> None:
         draw_side(ax, ratios, color)
         ax.set_title(f"{title}, predtron / peer", fontsize=11)
     figure.supxlabel("left of the line predtron is better", fontsize=11)
-    written = BytesIO()
-    figure.savefig(written, format=Path(path).suffix[1:].lower())
-    Path(path).write_bytes(written.getvalue())
+    return figure
 
 
 def draw_side(ax: Any, ratios: Sequence[float | None], color: str) -> None:

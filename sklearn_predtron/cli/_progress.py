@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 from sklearn_predtron._support.one_line import one_line
 
 if TYPE_CHECKING:
-    from sklearn_predtron.cli._compare import ResultRow
+    from sklearn_predtron.cli._evaluation import ResultRow
 
 LONGEST_NAME = 60  # of a file, in a line with other things
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from sklearn_predtron._support.one_line import one_line
-from sklearn_predtron.cli._compare import CUTS, ResultRow
 from sklearn_predtron.cli._console import complain, report
-from sklearn_predtron.cli._data_files import STANDARD
-from sklearn_predtron.cli._job import Job
+from sklearn_predtron.cli._evaluation import CUTS, ResultRow, format_mean
+from sklearn_predtron.cli._picture import draw_confusion, write_picture
 from sklearn_predtron.cli._progress import LONGEST_NAME
+from sklearn_predtron.cli._settings import Job
 from sklearn_predtron.cli._tasks import Task
 from sklearn_predtron.cli._unseen import UnseenFeatures
+from sklearn_predtron.datasets.formats.files import STANDARD
 
 HEADER = [
     "data",
@@ -27,7 +28,7 @@ HEADER = [
     "held-out loss",
     "F1 of chunks",
     "rejected",
-    "right of the rest",
+    "accuracy of the rest",
 ]
 
 
@@ -35,21 +36,29 @@ def table(results: Sequence[ResultRow]) -> str:
     """Format the table without empty columns."""
     hidden = {"held-out loss"} if all(result.held_out_loss is None for result in results) else set()
     hidden |= {"F1 of chunks"} if all(result.chunks is None for result in results) else set()
-    hidden |= {"rejected", "right of the rest"} if all(result.rejected is None for result in results) else set()
+    hidden |= {"rejected", "accuracy of the rest"} if all(result.rejected is None for result in results) else set()
     lines = [HEADER] + [result.cells() for result in results]
     return aligned([[cell for name, cell in zip(HEADER, line, strict=True) if name not in hidden] for line in lines])
 
 
 def top_table(results: Sequence[ResultRow]) -> str:
-    """Format NDCG@k as a table, if requested."""
-    lines = [line for result in results for line in result.top_cells()]
-    return "\n" + aligned([["learner", "queries", *(f"NDCG@{k}" for k in CUTS)], *lines]) + "\n\n" if lines else ""
+    """Format NDCG@k as a table, if queries were scored."""
+    lines = [
+        [result.learner, *(format_mean(value, result.tested) for value in result.top)]
+        for result in results
+        if result.top is not None and result.tested
+    ]
+    return "\n" + aligned([["learner", *(f"NDCG@{k}" for k in CUTS)], *lines]) + "\n\n" if lines else ""
 
 
 def cost_table(results: Sequence[ResultRow]) -> str:
     """Format the table of costs, if rows have costs."""
-    lines = [line for result in results for line in result.cost_cells()]
-    return "\n" + aligned([["learner", "rows", "mean cost", "best constant", "savings"], *lines]) + "\n\n" if lines else ""
+    lines = [
+        [result.learner, *("-" if value is None else f"{value:.4f}" for value in result.costs.figures.values())]
+        for result in results
+        if result.costs is not None
+    ]
+    return "\n" + aligned([["learner", "mean cost", "best constant", "savings"], *lines]) + "\n\n" if lines else ""
 
 
 def aligned(lines: list[list[str]], left: Sequence[int] = (0, 1)) -> str:
@@ -65,13 +74,6 @@ def aligned(lines: list[list[str]], left: Sequence[int] = (0, 1)) -> str:
     )
 
 
-def legend(tasks: Sequence[Task]) -> str:
-    """Return a one-line legend of the table's columns."""
-    scores = {task.score for task in tasks}
-    score = scores.pop() if len(scores) == 1 else "accuracy, or the task's own"
-    return f"rounds/s: training only; progressive loss: the mean, each before its update; held-out score: {score}."
-
-
 @dataclass
 class Outcome:
     """The outcome of the job, and errors that ended it early."""
@@ -85,15 +87,19 @@ class Outcome:
 
 def report_outcome(outcome: Outcome, job: Job, task: Task) -> int:
     """Report the outcome; return the exit code."""
-    to_stderr = outcome.predictions_to == STANDARD
-    text = "" if job.quiet else str(outcome.left_out)
-    if job.json:
+    to_stderr, output = outcome.predictions_to == STANDARD, job.output
+    text = "" if output.quiet else str(outcome.left_out)
+    if output.json:
         code = report(as_json(outcome.results, outcome.left_out), to_stderr=to_stderr)
-    elif job.quiet or outcome.only_predicted:
+    elif output.quiet or outcome.only_predicted:
         code = report(text, to_stderr=True)
     else:
-        text = f"{table(outcome.results)}\n{top_table(outcome.results)}{cost_table(outcome.results)}{text}{legend([task])}\n"
+        legend = f"rounds/s: training only; progressive loss: the mean, each before its update; held-out score: {task.score}.\n"
+        text = f"{table(outcome.results)}\n{top_table(outcome.results)}{cost_table(outcome.results)}{text}{legend}"
         code = report(text, to_stderr=to_stderr)
+    if output.plot:
+        result = outcome.results[0]
+        code = max(code, write_picture(lambda: draw_confusion(result.confusion, result.learner), output.plot))
     return max([code, *(complain(error, rest) for error, rest in outcome.errors)])
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron.cli._labels import shortened_labels
+from sklearn_predtron.datasets.formats.labels import shortened_labels
+from sklearn_predtron.datasets.formats.text import counted
 
 
 @dataclass
@@ -22,10 +23,9 @@ class UnseenFeatures:
 
     def count_labels(self, y: Any, classes: Any) -> None:
         """Count rows or tokens whose labels are not classes."""
-        values = getattr(y, "values", y)  # those of groups
-        if classes is None or not isinstance(values, np.ndarray) or values.ndim > 1:
+        if classes is None or not isinstance(y, np.ndarray) or y.ndim > 1:
             return
-        unknown = values[~np.isin(values, classes)]
+        unknown = y[~np.isin(y, classes)]
         self.rows += len(unknown)
         self.labels.update(unknown.tolist())
 
@@ -62,8 +62,3 @@ class UnseenFeatures:
             return said
         values, features = counted(self.values, "value"), counted(len(self.features), "feature")
         return f"{said}TEST: {values} of {features} that training did not have {'was' if self.values == 1 else 'were'} left out\n"
-
-
-def counted(n: int, what: str) -> str:
-    """Return a number of things."""
-    return f"{n:,} {what}{'' if n == 1 else 's'}"

@@ -17,5 +17,9 @@ from sklearn_predtron.datasets._sequences import unstack as unstack
 from sklearn_predtron.datasets._sequences import window as window
 from sklearn_predtron.datasets._summary import SvmlightSummary as SvmlightSummary
 from sklearn_predtron.datasets._token_features import token_features as token_features
+from sklearn_predtron.datasets.formats.base import RowChunk as RowChunk
+from sklearn_predtron.datasets.formats.base import RowSchema as RowSchema
+from sklearn_predtron.datasets.formats.opening import RowStream as RowStream
+from sklearn_predtron.datasets.formats.opening import open_rows as open_rows
 
 give_public_paths(datasets, globals())

@@ -351,6 +351,12 @@ class Constrained(OfProbabilities):
             warn(self.why_refused(outcomes))
         return tuple(value for table in tables for value in table.ravel().tolist())
 
+    def tables(self, learner: Learner, fitted_decision: Any) -> list[NDArray]:
+        """Return the present tables of costs by which to decide."""
+        tables = self.base.tables()
+        costs = np.split(np.array(self.value(learner, fitted_decision)), len(tables))
+        return [part.reshape(tables[0].shape) for part in costs]
+
     def reached(self, learner: Learner, fitted_decision: Any) -> tuple[PromiseResult, ...]:
         """Return each bound with its value.
 
@@ -358,11 +364,9 @@ class Constrained(OfProbabilities):
         """
         observer: Any = learner.observer
         with learner.lock.reading():
-            found = self.calibration.now(learner, fitted_decision).map
-            tables = self.tables_now(learner, fitted_decision, found)
-            of_fit = (fitted_decision or {}).get("constrained", (None,))[0] == observer.marked_at
-            scores, values, weight = observer.marked()[:3] if of_fit else observer.well_learned()
-        held = HeldOut(scores.astype(np.float64), values, weight, np.arange(len(scores)), found)
+            tables = self.tables(learner, fitted_decision)
+            of_fit = (fitted_decision or {}).get(self.value_name, (None,))[0] == observer.marked_at
+            held = self.unseen(learner, observer.held_out(all_rows=of_fit), fitted_decision)
         results = []
         for number, bounds in self.bounds.items():
             rows = self.measured(learner.problem, held, number)
@@ -394,9 +398,7 @@ class Constrained(OfProbabilities):
         with learner.lock.reading():
             found, (known, decision) = self.calibration.now(learner, fitted_decision).map, self._last
             if known is not found:
-                tables = self.base.tables()
-                costs = np.split(np.array(self.value(learner, fitted_decision)), len(tables))
-                decision = self.base.with_tables([part.reshape(tables[0].shape) for part in costs]).by(found)
+                decision = self.base.with_tables(self.tables(learner, fitted_decision)).by(found)
                 self._last = found, decision
         return decision
 

@@ -66,10 +66,15 @@ class CutBy(Decision):
         """Return the cuts of lowest loss on unseen rows."""
         scores, positive = self.of.scores(problem, held.scores), held.values == 1
         weight = np.ones((len(scores), 1), dtype=np.int64) if held.weight is None else held.weight[:, None]
+        if self.measure.pooled:
+            there = positive.any(axis=0) | scores.any(axis=0)  # labels of which something was learned
+            parts = (part[:, there].ravel() for part in (scores, positive * weight, ~positive * weight))
+            cut = best_cut(self.measure.loss, *parts)
+            return tuple(np.where(there, cut, max(cut, 0.0)).tolist())  # others have score 0, and are not predicted
         cuts = best_cuts(self.measure, scores, positive * weight, ~positive * weight)
-        if not self.measure.pooled:  # a single row of a label is scored by a model that was trained without the label
-            rows = [np.count_nonzero(side & (weight > 0), axis=0) for side in (positive, ~positive)]
-            cuts[np.minimum(rows[0], rows[1]) < 2] = 0.0
+        # A single row of a label is scored by a model that was trained without the label.
+        rows = [np.count_nonzero(side & (weight > 0), axis=0) for side in (positive, ~positive)]
+        cuts[np.minimum(rows[0], rows[1]) < 2] = 0.0
         return tuple(cuts.tolist())
 
     def now(self, learner: Learner, fitted_decision: Any) -> CutAt:
@@ -80,7 +85,7 @@ class CutBy(Decision):
             )
         found = np.array(self.value(learner, fitted_decision))
         others = self.of.count(learner.problem) - len(found)  # labels since, as labels of which no row was seen
-        return CutAt(self.of, np.append(found, np.full(others, found[-1] if self.measure.pooled else 0.0)))
+        return CutAt(self.of, np.append(found, np.full(others, max(found[-1], 0.0) if self.measure.pooled else 0.0)))
 
 
 def measure_of_cut(rule: Any, reject: Any, names: tuple[str, ...]) -> Measure | None:
@@ -180,10 +185,8 @@ def value_at(function: Any, *counts: float) -> float:
 def best_cuts(measure: Measure, scores: NDArray, positive: NDArray, negative: NDArray) -> NDArray:
     """Return the cut of each column of the scores.
 
-    A pooled measure has one cut for all columns.  The weights are those of rows that should be above and below.
+    The weights are those of rows that should be above and below.
     """
-    if measure.pooled:
-        return np.full(scores.shape[1], best_cut(measure.loss, scores.ravel(), positive.ravel(), negative.ravel()))
     return np.array([best_cut(measure.loss, *column) for column in zip(scores.T, positive.T, negative.T, strict=True)])
 
 

@@ -239,7 +239,7 @@ class BestOfTwo(OfProbabilities):
 
     def key(self) -> tuple[float, ...]:
         """Return the parameters of the measure."""
-        return tuple(self.plug_in)
+        return tuple(map(float, self.plug_in))
 
     def fit(self, problem: Any, held: HeldOut) -> bool:
         """Return whether the plug-in rule loses less on unseen rows than the decoded scores."""

@@ -135,5 +135,5 @@ def likeliest_limit(problem: Any, scores: NDArray, labels: Any, table: tuple, us
         begin = min(STARTS, key=minus_log_likelihood)  # far from the best one all slopes are next to 0
         near = (begin - STARTS.step, begin + STARTS.step)
         best = minimize_scalar(minus_log_likelihood, bounds=near, method="bounded", options={"xatol": CLOSE})
-        found.append((float(best.fun), limit, float(best.x)))
+        found.append((float(best.fun), float(limit), float(best.x)))
     return min(found)[1:]

@@ -131,6 +131,17 @@ class ModelPredictor:
     A predictor does not change, and several threads may use it.  It computes in one thread unless joblib has been imported.
     CSR rows that hold a feature twice, and models under ``norm="trace"``, import SciPy.
 
+    Parameters
+    ----------
+    name : str
+        The class of the estimator.
+    learner : Learner
+        The weights, and all that was trained with them.
+    columns : RowColumns
+        The columns of the rows.
+    answers : Answers
+        What becomes of scores.
+
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)

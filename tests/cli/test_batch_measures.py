@@ -1,24 +1,18 @@
 """The main job on measures of batches, end to end."""
 
-import itertools
-from copy import deepcopy
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import dump_svmlight_file, make_classification
-from sklearn.linear_model import SGDClassifier
 from sklearn.metrics import balanced_accuracy_score, f1_score, jaccard_score
-from sklearn.utils.class_weight import compute_sample_weight
 
 import sklearn_predtron
 from sklearn_predtron import PredtronBipartiteClassifier
 from sklearn_predtron._support.parts import kinds
-from sklearn_predtron.cli._baselines import BatchClassifierBaseline, blocks
-from sklearn_predtron.cli._compare import ResultRow
 from sklearn_predtron.losses import AtK, FBeta, SubsetLoss
 from sklearn_predtron.norms import Norm
-from tests.cli.test_main import run, usage_error
+from tests.cli.test_main import run
+from tests.cli_cases import usage_error
 
 LOSSES = [kind.alias for kind in kinds(SubsetLoss) if not issubclass(kind, AtK)]
 N, LABELS = 900, np.array([-1.0, 3.0])
@@ -46,14 +40,14 @@ def test_one_pass_is_partial_fit(capsys, data, files, tmp_path, loss, chunk):
     """A chunk is a call; held-out rows are one batch, whatever the chunks."""
     written = ["--save", tmp_path / "model", "--predictions", tmp_path / "p"]
     how = [*TASK, "--loss", loss, "--no-shuffle", "--chunk", chunk]
-    code, (ours, baseline), err = run(capsys, files["a"], "--test", files["test"], *how, *written)
+    code, (ours,), err = run(capsys, files["a"], "--test", files["test"], *how, *written)
     (X, y), (X_test, y_test) = data["a"], data["test"]
     model = PredtronBipartiteClassifier(norm="scaled", loss=loss)
     for start in range(0, N, chunk):
         model.partial_fit(X[start : start + chunk], y[start : start + chunk], classes=LABELS)
     predicted = model.predict(X_test)
     assert (code, err) == (0, "") and ours["learner"] == "PredtronBipartiteClassifier"
-    assert ours["rounds"] == baseline["rounds"] == str(model.t_) == ("7" if chunk == 130 else "5")
+    assert ours["rounds"] == str(model.t_) == ("7" if chunk == 130 else "5")
     assert ours["progressive loss"] == f"{model.progressive_loss_:.4f}"
     assert ours["last iterate"] == f"{model.cumulative_loss_ / model.t_:.4f}"
     assert ours["held-out score"] == f"{1 - model.sample_loss(X_test, y_test)[0]:.4f}"
@@ -66,40 +60,9 @@ def test_one_pass_is_partial_fit(capsys, data, files, tmp_path, loss, chunk):
     assert_array_equal(np.loadtxt(tmp_path / "p"), predicted)
 
 
-def learn(model, X, y):
-    return model.partial_fit(X, y, classes=LABELS, sample_weight=compute_sample_weight("balanced", y))
-
-
-def test_peer_predicts_before_it_learns(data):
-    """Batches of 50 rows, and a shorter last one of a call; a copy that learns block by block goes ahead in each call."""
-    (X, y), (X_test, y_test) = data["a"], data["test"]
-    contestant, total, rounds = BatchClassifierBaseline(LABELS, "balanced", ResultRow("", ""), batch_size=50), 0.0, 0
-    model = SGDClassifier(loss="log_loss", average=True, learning_rate="constant", eta0=0.01, shuffle=False)
-    for first, end in ((0, 220), (220, N)):
-        contestant.learn(X[first:end], y[first:end], progressive=True)
-        edges, ahead = [*range(first, end, 50), end], deepcopy(model)
-        for block in blocks(len(edges) - 1, rounds):
-            for start, stop in itertools.pairwise(edges[block.start : block.stop + 1]):
-                known = rounds + block.start > 0
-                predicted = ahead.predict(X[start:stop]) if known else np.repeat(LABELS[:1], stop - start)
-                total += 1 - balanced_accuracy_score(y[start:stop], predicted)
-            learned = slice(edges[block.start], edges[block.stop])
-            learn(ahead, X[learned], y[learned])
-        learn(model, X[first:end], y[first:end])
-        rounds += len(edges) - 1
-    contestant.test(X_test[:200], y_test[:200])
-    contestant.test(X_test[200:], y_test[200:])
-    result = contestant.result
-    assert result.loss == pytest.approx(total)
-    assert result.progressive_rounds == result.rounds == rounds == 19
-    assert_array_equal(contestant.estimator.coef_, model.coef_)
-    assert result.score / result.tested == pytest.approx(balanced_accuracy_score(y_test, model.predict(X_test)))
-    assert result.tested == 500
-
-
 @pytest.mark.parametrize("norm", kinds(Norm), ids=lambda norm: norm.alias)
 def test_norms(capsys, files, norm):
-    code, rows, err = run(capsys, files["a"], "--test", files["test"], *TASK, "--norm", norm.alias, "--no-compare")
+    code, rows, err = run(capsys, files["a"], "--test", files["test"], *TASK, "--norm", norm.alias)
     assert (code, err) == (0, "") and 0 < float(rows[0]["held-out score"]) <= 1
 
 
@@ -109,8 +72,8 @@ def test_load_goes_on_in_batches_of_its_own(capsys, data, files, tmp_path):
         *data["a"], classes=LABELS
     )
     model.save(path)
-    code, (ours, baseline), err = run(capsys, files["a"], "--load", path, "--test", files["test"], "--no-shuffle", "--compare")
-    assert (code, err) == (0, "") and ours["rounds"] == baseline["rounds"] == "10"
+    code, (ours,), err = run(capsys, files["a"], "--load", path, "--test", files["test"], "--no-shuffle")
+    assert (code, err) == (0, "") and ours["rounds"] == "10"
     X, y = data["test"]
     loss = model.partial_fit(*data["a"]).sample_loss(X, y)
     assert ours["held-out score"] == f"{1 - loss[0]:.4f}"
@@ -120,7 +83,6 @@ def test_usage_errors(capsys, data, files, tmp_path):
     err = usage_error(capsys, files["a"], *TASK, "--loss", "precision_at_k")
     assert "--loss is not for PredtronBipartiteClassifier; accepted are hamming, " in err
     assert "Only binary" in usage_error(capsys, files["a"], *TASK, "--classes", -1, 0, 3)
-    assert "--update slam is for rankings" in usage_error(capsys, files["a"], *TASK, "--update", "slam")
     model = PredtronBipartiteClassifier(norm="scaled", loss="auc").partial_fit(*data["a"], classes=LABELS)
     model.save(tmp_path / "model")
     assert "loss='auc' is not of counts alone" in usage_error(capsys, "--load", tmp_path / "model", "--test", files["test"])

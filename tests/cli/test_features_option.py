@@ -79,20 +79,9 @@ def test_other_tasks(capsys, tables, tmp_path, kind, name, options):
     assert_array_equal(sklearn_predtron.load(tmp_path / "model").coef_, model.coef_)
 
 
-def test_costs_of_rows_beside_the_usual_learner(capsys, tables, tmp_path):
-    costs = tmp_path / "costs"
-    amounts = np.column_stack([1 + GRADE[:N], 1 + X[:N, 0]]).round(3)
-    costs.write_text("0:1,1:0\n" + "".join(f"{a},{b}\n" for a, b in amounts))
-    options = ["--features", "piecewise", "--costs", costs, "--json"]
-    code, out, err = run(capsys, tables / "train-two", *options)
-    assert code == 0, err
-    ours, theirs = json.loads(out)["results"]
-    assert ours["progressive_cost"] < theirs["progressive_cost"]
-
-
 def test_a_saved_map_predicts_and_goes_on(capsys, tables, tmp_path):
     saved, on, out = tmp_path / "saved", tmp_path / "on", tmp_path / "out"
-    assert run(capsys, tables / "train-two", "--features", "piecewise", "--save", saved, "--no-compare")[0] == 0
+    assert run(capsys, tables / "train-two", "--features", "piecewise", "--save", saved)[0] == 0
     model = sklearn_predtron.load(saved)
     code, _, _ = run(capsys, "--load", saved, "--test", tables / "test-two", "--predictions", out, "--proba")
     assert code == 0
@@ -126,6 +115,4 @@ def test_what_is_refused(capsys, tables, tmp_path):
         loaded.save(model)
         message = usage_error(capsys, "--load", model, "--test", train)
         assert "holds a PredtronBinaryClassifier of a table with categories" in message and "tables of numbers" in message
-    assert "--features is fixed by the estimator of --load" in usage_error(
-        capsys, "--load", model, train, "--features", "piecewise"
-    )
+    assert "--features is fixed by the model of --load" in usage_error(capsys, "--load", model, train, "--features", "piecewise")

@@ -10,7 +10,9 @@ from sklearn.datasets import dump_svmlight_file
 
 import sklearn_predtron
 from sklearn_predtron import PredtronClassifier
-from sklearn_predtron.cli import _main as job
+from sklearn_predtron.cli import _app as job
+from sklearn_predtron.cli import _training
+from sklearn_predtron.datasets.formats import svmlight
 
 
 @pytest.fixture(scope="module")
@@ -58,11 +60,9 @@ def test_rows_wait_for_a_second_label(data, chunk, tmp_path):
     X, y = data[0][:100], data[1][:100]
     order = np.argsort(y, kind="stable")
     train = written(tmp_path / "train.svm", X[order], y[order])
-    run(train, "--grow", "--chunk", chunk, "--no-shuffle", "--average", "linear", "--save", tmp_path / "model")
+    run(train, "--grow", "--chunk", chunk, "--no-shuffle", "--save", tmp_path / "model")
     found = sklearn_predtron.load(tmp_path / "model")
-    expected = PredtronClassifier(norm="l2", average="linear").partial_fit(
-        sparse.csr_matrix(X[order, :6]), y[order], classes=[1, 5]
-    )
+    expected = PredtronClassifier(norm="l2").partial_fit(sparse.csr_matrix(X[order, :6]), y[order], classes=[1, 5])
     assert found.classes_.tolist() == [1, 5] and found.t_ == 100
     np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-12)
 
@@ -109,7 +109,6 @@ def test_every_task_grows_in_width(data, task, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--compare"], "--compare is not for --grow"),
         (["--task", "multilabel"], "--grow needs --classes for --task multilabel"),
         (["--loss", "1:5=3"], "--grow needs --classes beside costs"),
     ],
@@ -128,42 +127,42 @@ def test_new_labels_that_a_family_does_not_take_end_the_job(data, tmp_path, caps
 
 
 @pytest.mark.parametrize("form", ["numbers", "words"])
-def test_labels_that_are_no_classes_end_the_job(tmp_path, capsys, form):
-    """As ids do: what was learned before them is kept, and more are taken if that is asked for."""
+def test_labels_that_are_no_classes_end_the_job(tmp_path, capsys, form, monkeypatch):
+    """As ids do: what was trained before them is kept."""
     name = "id{}" if form == "words" else "{}"
     rows = "".join(f"{name.format(100 + (i if i >= 20 else i % 4))} {i % 5 + 1}:1\n" for i in range(40))
     (tmp_path / "ids.svm").write_text(rows)
     how = [tmp_path / "ids.svm", "--grow", "--chunk", 10, "--quiet", "--no-shuffle", "--save", tmp_path / "m"]
-    code, out, err = run_of(capsys, *how, "--max-classes", 13)
+    monkeypatch.setattr(_training, "MAX_CLASSES", 13)
+    code, out, err = run_of(capsys, *how)
     assert (code, out) == (1, "")
     assert err == (
-        f"error: {tmp_path / 'ids.svm'}, line 21: in the chunk that begins here: TRAIN has 14 distinct labels so far, and "
-        "--max-classes is 13; labels are classes, and a larger --max-classes takes more of them; the 20 rounds before it are "
-        f"kept, in {tmp_path / 'm'}\n"
+        f"error: {tmp_path / 'ids.svm'}, line 21: in the chunk that begins here: TRAIN has 14 distinct labels so far; labels are "
+        f"classes, at most 13 of them; the 20 rounds before it are kept, in {tmp_path / 'm'}\n"
     )
     assert len(sklearn_predtron.load(tmp_path / "m").classes_) == 4
-    code, _, err = run_of(capsys, *how, "--max-classes", 14)
-    assert code == 1 and "line 31" in err and "24 distinct labels" in err
-    assert len(sklearn_predtron.load(tmp_path / "m").classes_) == 14
-    assert run_of(capsys, *how, "--max-classes", 24) == (0, "", "") and len(sklearn_predtron.load(tmp_path / "m").classes_) == 24
-    code, _, err = run_of(capsys, tmp_path / "ids.svm", "--grow", "--load", tmp_path / "m", "--max-classes", 3, "--quiet")
+    monkeypatch.setattr(_training, "MAX_CLASSES", 24)
+    assert run_of(capsys, *how) == (0, "", "") and len(sklearn_predtron.load(tmp_path / "m").classes_) == 24
+    monkeypatch.setattr(_training, "MAX_CLASSES", 3)
+    code, _, err = run_of(capsys, tmp_path / "ids.svm", "--grow", "--load", tmp_path / "m", "--quiet")
     assert (code, err) == (0, "")  # none of its labels is new
 
 
-@pytest.mark.parametrize("more", [[], ["--jobs", 1], ["--task", "ordinal"], ["--cache"], ["--task", "multilabel"]])
-def test_a_first_pass_that_finds_too_many_labels(tmp_path, capsys, more):
+@pytest.mark.parametrize("more", [[], ["--jobs", 1], ["--task", "ordinal"], ["--task", "multilabel"]])
+def test_a_first_pass_that_finds_too_many_labels(tmp_path, capsys, more, monkeypatch):
     rows = "".join(f"{i} {i % 5 + 1}:1\n" for i in range(20))
     (tmp_path / "ids.svm").write_text(rows)
-    said = usage_error(capsys, tmp_path / "ids.svm", *more, "--max-classes", 19)
-    assert "20 distinct labels so far, and --max-classes is 19" in said or "more than --max-classes 19 distinct labels" in said
-    assert run_of(capsys, tmp_path / "ids.svm", "--quiet", *more, "--max-classes", 20) == (0, "", "")
-    assert run_of(capsys, tmp_path / "ids.svm", "--grow", "--quiet", "--classes", *range(20), "--max-classes", 3) == (0, "", "")
+    monkeypatch.setattr(svmlight, "MAX_CLASSES", 19)
+    assert "more than 19 distinct labels" in usage_error(capsys, tmp_path / "ids.svm", *more)
+    monkeypatch.setattr(svmlight, "MAX_CLASSES", 20)
+    assert run_of(capsys, tmp_path / "ids.svm", "--quiet", *more) == (0, "", "")
 
 
-def test_relevances_are_as_many_as_there_are(tmp_path, capsys):
+def test_relevances_are_as_many_as_there_are(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(svmlight, "MAX_CLASSES", 2)
     (tmp_path / "q.svm").write_text("".join(f"{i} qid:{i // 4} {i % 5 + 1}:1\n" for i in range(20)))
     for more in ([], ["--grow"]):
-        assert run_of(capsys, tmp_path / "q.svm", "--quiet", *more, "--max-classes", 2) == (0, "", "")
+        assert run_of(capsys, tmp_path / "q.svm", "--quiet", *more) == (0, "", "")
 
 
 @pytest.mark.slow
@@ -171,7 +170,5 @@ def test_labels_that_are_named_are_not_found(capsys, tmp_path):
     """However many they are: what is bounded is what a first pass finds."""
     n = 10_100
     (tmp_path / "t.svm").write_text("".join(f"{i} {i % 5 + 1}:1\n" for i in range(n)))
-    code, _, err = run_of(
-        capsys, tmp_path / "t.svm", "--classes", *range(n), "--epochs", 1, "--no-compare", "--quiet", "--save", tmp_path / "m"
-    )
+    code, _, err = run_of(capsys, tmp_path / "t.svm", "--classes", *range(n), "--epochs", 1, "--quiet", "--save", tmp_path / "m")
     assert (code, err) == (0, "") and len(sklearn_predtron.load(tmp_path / "m").classes_) == n

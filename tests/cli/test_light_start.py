@@ -8,14 +8,11 @@ import pytest
 import sklearn_predtron
 from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.cli import _names
-from sklearn_predtron.cli._layouts import LAYOUTS
 from sklearn_predtron.cli._tasks import TASKS
-from sklearn_predtron.datasets._blocks import MOST_BYTES
 from sklearn_predtron.datasets._svmlight import MOST_FEATURES
+from sklearn_predtron.datasets.formats.opening import FORMATS
 from sklearn_predtron.families.input.tables import names_of_maps
 from sklearn_predtron.norms import Norm
-from sklearn_predtron.representations import Pairwise, RankingRepresentation
-from sklearn_predtron.updates import MMP, ListNet, MaxPair, PRank, Slam, Update
 
 HEAVY = {"numpy", "scipy", "sklearn", "pandas", "joblib"}
 RUN = """
@@ -29,7 +26,8 @@ except SystemExit as stop:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code"), [(["--help"], 0), (["--version"], 0), (["--norm", "l3"], 2), (["--loss", "x"], 2), (["--odd"], 2)]
+    ("arguments", "code"),
+    [(["--help"], 0), (["fit", "--help"], 0), (["--version"], 0), (["--norm", "l3"], 2), (["score", "m", "t", "--odd"], 2)],
 )
 def test_nothing_heavy_is_imported(arguments, code):
     done = subprocess.run([sys.executable, "-c", RUN, *arguments], capture_output=True, text=True, check=True)
@@ -39,16 +37,9 @@ def test_nothing_heavy_is_imported(arguments, code):
 
 
 def test_names_are_those_of_the_parts():
-    def aliases(base, *but):
-        return [kind.alias for kind in kinds(base) if kind not in but]
-
-    assert aliases(Norm) == _names.NORMS
-    assert aliases(Update, PRank, MMP) == _names.UPDATES
-    assert aliases(RankingRepresentation, Pairwise) == _names.RANKING_REPRESENTATIONS
-    assert [kind.alias for kind in (Slam, MaxPair, ListNet)] == _names.RANKING_UPDATES
+    assert [kind.alias for kind in kinds(Norm)] == _names.NORMS
     assert {name: task.loss_names for name, task in TASKS.items()} == _names.LOSSES and list(TASKS) == list(_names.LOSSES)
-    assert ["svmlight", *LAYOUTS] == _names.FORMATS and names_of_maps() == _names.MAPS
-    assert (_names.MOST_BYTES, _names.MOST_FEATURES) == (MOST_BYTES, MOST_FEATURES)
+    assert list(FORMATS) == _names.FORMATS and names_of_maps() == _names.MAPS and _names.MOST_FEATURES == MOST_FEATURES
 
 
 def test_public_names_come_when_they_are_used():

@@ -29,40 +29,7 @@ def contents(folder):
 OUTPUTS = {
     "--save": ["t"],
     "--predictions": ["t", "--test", "u"],
-    "--checkpoint": ["t", "--jobs", 1],
 }
-
-
-@pytest.mark.parametrize("option", OUTPUTS)
-@pytest.mark.parametrize("name", ["t.cache", "./t.cache", "here/t.cache", "linked"])
-@pytest.mark.parametrize("is_there", [False, True])
-def test_the_cache_of_train(capsys, folder, option, name, is_there):
-    if is_there:
-        assert run(capsys, "t", "--cache", "--quiet", "--no-compare")[0] == 0
-    (folder / "linked").symlink_to("t.cache")
-    before = contents(folder)
-    err = usage_error(capsys, *OUTPUTS[option], "--cache", option, name)
-    assert f"{option} and the cache of TRAIN='t' are the same file {name!r}" in err
-    assert contents(folder) == before
-
-
-def test_the_cache_of_test(capsys, folder):
-    for option in ("--save", "--predictions"):
-        err = usage_error(capsys, "t", "--cache", "--test", "u", option, "u.cache")
-        assert f"{option} and the cache of --test='u' are the same file 'u.cache'" in err
-    assert run(capsys, "t", "--no-compare", "--quiet", "--save", "t.cache")[0] == 0  # a name like any other without --cache
-    before = contents(folder)
-    err = usage_error(capsys, "u", "--cache", "--load", "t.cache", "--test", "t")
-    assert "the cache of --test='t' and --load are the same file 't.cache'" in err
-    assert contents(folder) == before
-
-
-def test_the_cache_of_one_file_that_is_another(capsys, folder):
-    os.rename("u", "t.cache")
-    assert "the cache of TRAIN='t' and TRAIN are the same file 't.cache'" in usage_error(capsys, "t", "t.cache", "--cache")
-    assert "the cache of TRAIN='t' and --test are the same file" in usage_error(capsys, "t", "--cache", "--test", "t.cache")
-    os.rename("t.cache", "u")
-    assert run(capsys, "t", "t", "--cache", "--no-compare", "--quiet", "--test", "t")[0] == 0
 
 
 @pytest.mark.parametrize("option", OUTPUTS)
@@ -70,9 +37,8 @@ def test_the_cache_of_one_file_that_is_another(capsys, folder):
 def test_the_data_by_any_name(capsys, folder, option, name):
     before = contents(folder)
     assert f"{option} and TRAIN are the same file {name!r}" in usage_error(capsys, *OUTPUTS[option], option, name)
-    if option != "--checkpoint":
-        err = usage_error(capsys, "u", "--test", "t", option, name)
-        assert f"{option} and --test are the same file {name!r}" in err
+    err = usage_error(capsys, "u", "--test", "t", option, name)
+    assert f"{option} and --test are the same file {name!r}" in err
     assert contents(folder) == before
 
 
@@ -80,23 +46,22 @@ def test_the_data_by_any_name(capsys, folder, option, name):
     ("arguments", "message"),
     [
         (["t", "--test", "u", "--save", "new", "--predictions", "here/new"], "--predictions and --save"),
-        (["t", "--jobs", 1, "--save", "new", "--checkpoint", "here/new"], "--checkpoint and --save"),
-        (["t", "--jobs", 1, "--test", "u", "--predictions", "new", "--checkpoint", "./new"], "--checkpoint and --predictions"),
+        (["t", "--test", "u", "--plot", "new.png", "--save", "here/new.png"], "--plot and --save"),
         (["t", "--load", "m", "--test", "u", "--predictions", "here/m"], "--predictions and --load"),
     ],
 )
 def test_two_outputs(capsys, folder, arguments, message):
-    run(capsys, "t", "--no-compare", "--save", "m")
+    run(capsys, "t", "--save", "m")
     before = contents(folder)
     assert f"{message} are the same file" in usage_error(capsys, *arguments)
     assert contents(folder) == before
 
 
 def test_what_is_one_file_by_right(capsys, folder):
-    assert run(capsys, "t", "t", "--test", "t", "--no-compare", "--save", "m", "--quiet")[0] == 0
+    assert run(capsys, "t", "t", "--test", "t", "--save", "m", "--quiet")[0] == 0
     os.symlink("m", "model")
     assert run(capsys, "t", "--load", "m", "--save", "model", "--quiet")[0] == 0
-    assert run(capsys, "t", "--no-compare", "--test", "u", "--predictions", "/dev/null", "--quiet")[0] == 0
+    assert run(capsys, "t", "--test", "u", "--predictions", "/dev/null", "--quiet")[0] == 0
 
 
 @pytest.mark.parametrize(

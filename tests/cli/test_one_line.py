@@ -55,7 +55,7 @@ def commands(folder):
     }
     for file, text in files.items():
         (folder / file).write_text(text, encoding="utf-8")
-    quiet = ["--quiet", "--no-compare"]
+    quiet = ["--quiet"]
     return [
         *(["good", "--test", file, *quiet] for file in ("long", "evil", "sharp", "comma")),
         *(["two", "--test", file, *quiet] for file in ("good", "long", "evil")),
@@ -66,14 +66,15 @@ def commands(folder):
         *([file, "--task", task] for file in ("long two", "two") for task in ("ordinal", "rank", "binary")),
         *([file, "--grow"] for file in ("long", "evil", "comma", "value", "two", f"broken{name}")),
         *([file, "--jobs", "1"] for file in ("value", "index", f"broken{name}", f"one{name}", f"no{name}")),
-        [name, "--no-compare"],
+        [name],
         [name, f"--load={name}"],
         [name, "--save", "x" * LONG],
         [name, "--save", f"no folder/{name}"],
-        [name, "--jobs", "1", "--checkpoint", name],
-        [name, "--jobs", "1", "--checkpoint", f"broken{name}"],
-        ["good", "--cache"],
-        [name, "--cache", "--test", f"broken{name}"],
+        [name, "--test", f"broken{name}"],
+        ["good", f"--costs={EVIL}"],
+        [name, "--holdout", EVIL],
+        ["score", "good", "good"],
+        ["predict", name, name],
         ["good", f"--{EVIL}"],
         ["good", "--task", EVIL * 1000],
         ["good", f"--epochs={EVIL}"],

@@ -1,5 +1,6 @@
 """Rows without labels are predicted on NumPy alone, to the lines that the estimator writes."""
 
+import json
 import subprocess
 import sys
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 from cli_cases import run
 
-from sklearn_predtron.cli import _file_job
+from sklearn_predtron.cli import _run
 
 ROWS = 120
 
@@ -66,7 +67,7 @@ def test_lines_are_those_of_the_estimator(kind, how, written, rows, file, tmp_pa
     assert run(capsys, train, *how, "--save", tmp_path / "m", "--quiet")[0] == 0
     arguments = ["--load", tmp_path / "m", file, *written]
     with monkeypatch.context() as patch:
-        patch.setattr("sklearn_predtron.cli._predict.predict", lambda job, bar: None)
+        patch.setattr("sklearn_predtron.cli._predict.predict", lambda job, given, bar: None)
         expected = run(capsys, *arguments)
     found = run(capsys, *arguments)
     assert found == expected and found[0] == 0 and found[1].count("\n") == ROWS
@@ -76,28 +77,25 @@ def test_the_estimator_is_not_asked(rows, file, tmp_path, capsys, monkeypatch):
     train = tmp_path / "train"
     train.write_text(lines(labels_of("words", rows), rows))
     assert run(capsys, train, "--save", tmp_path / "m", "--quiet")[0] == 0
-    monkeypatch.setattr(_file_job, "run_files", None)
+    monkeypatch.setattr(_run, "run", None)
     assert run(capsys, "--load", tmp_path / "m", "--test", file)[0] == 0
 
 
-@pytest.mark.parametrize("labelled", [False, True])
-def test_standard_input_is_read_once(labelled, rows, tmp_path, capsys):
+def test_standard_input_is_read_once(rows, tmp_path, capsys, standard_input):
     """A pipe with labels is left to the estimator, with the rows that have been read."""
     train = tmp_path / "train"
     train.write_text(lines(labels_of("classes", rows), rows))
     assert run(capsys, train, "--save", tmp_path / "m", "--quiet")[0] == 0
-    text = lines(labels_of("classes", rows) if labelled else None, rows)
+    standard_input(lines(labels_of("classes", rows), rows).encode())
+    code, out, _ = run(capsys, "--load", tmp_path / "m", "--test", "-", "--json")
+    assert code == 0 and json.loads(out)["results"][0]["tested"] == ROWS
     program = (
         "import sys; from sklearn_predtron.cli import main; code = main(sys.argv[1:]); "
         "print(code, sorted({'sklearn', 'scipy', 'pandas', 'joblib'} & {*sys.modules}), file=sys.stderr)"
     )
-    command = [sys.executable, "-c", program, "--load", str(tmp_path / "m"), *(["--test"] if labelled else []), "-"]
-    done = subprocess.run(command, input=text, capture_output=True, text=True)
-    last = done.stderr.splitlines()[-1]
-    if labelled:
-        assert last.startswith("0 ['joblib'") and "| 120" not in done.stdout and "held-out score" in done.stdout
-    else:
-        assert last == "0 []" and done.stdout.count("\n") == ROWS
+    command = [sys.executable, "-c", program, "predict", str(tmp_path / "m"), "-"]
+    done = subprocess.run(command, input=lines(None, rows), capture_output=True, text=True)
+    assert done.stderr == "0 []\n" and done.stdout.count("\n") == ROWS
 
 
 def test_a_bad_line_ends_the_predictions(rows, tmp_path, capsys):

@@ -8,8 +8,8 @@ from numpy.testing import assert_array_equal
 from sklearn.datasets import dump_svmlight_file
 
 import sklearn_predtron
-from sklearn_predtron.cli import _data_files
 from sklearn_predtron.datasets import read_svmlight
+from sklearn_predtron.datasets.formats import opening, svmlight
 from tests.cli_cases import run, usage_error
 
 
@@ -19,7 +19,7 @@ def test_several_files_are_one_stream(capsys, files, tmp_path, kind):
     (tmp_path / "whole.svm").write_bytes(b"".join(part.read_bytes() for part in parts))
     (tmp_path / "empty.svm").write_text("# no rows\n")
     for name, train in [("whole", [tmp_path / "whole.svm"]), ("parts", [parts[0], tmp_path / "empty.svm", parts[1]])]:
-        options = ["--no-shuffle", "--save", tmp_path / name, "--epochs", 2, "--no-compare"]
+        options = ["--no-shuffle", "--save", tmp_path / name, "--epochs", 2]
         code, out, err = run(capsys, *train, *options)
         assert (code, err) == (0, "")
     assert f"a{kind}.svm and 2 more  Predtron" in out
@@ -27,7 +27,7 @@ def test_several_files_are_one_stream(capsys, files, tmp_path, kind):
 
 
 def test_a_query_is_whole_in_its_file(capsys, files, tmp_path):
-    options = ["--json", "--no-compare", "--chunk", 3]
+    options = ["--json", "--chunk", 3]
     code, out, _ = run(capsys, files["aq"], files["aq"], *options)
     assert code == 0 and json.loads(out)["results"][0]["rounds"] == 50
 
@@ -70,22 +70,22 @@ def test_features_that_training_never_saw(capsys, files, tmp_path, how):
 @pytest.mark.parametrize("base", [0, 1])
 @pytest.mark.parametrize("task", ["multiclass", "multilabel", "rank", "sequence"])
 def test_few_rows_are_parsed_once(capsys, files, tmp_path, monkeypatch, task, base):
-    """The first pass keeps them; many rows are parsed again, with the same bits."""
+    """The first epoch keeps them; many rows are parsed again, with the same bits."""
     X, y, ids = read_svmlight(files["aq"], query_id=True)
     dump_svmlight_file(X, y, str(tmp_path / "a.svm"), zero_based=base == 0, query_id=ids)
     (tmp_path / "b.svm").write_text("1 qid:99 2:1 8:1\n")
-    opened, read = [], _data_files.DataFileReader._open
-    monkeypatch.setattr(_data_files.DataFileReader, "_open", lambda self: opened.append(self.path) or read(self))
+    opened, read = [], svmlight.LabelledReader._open
+    monkeypatch.setattr(svmlight.LabelledReader, "_open", lambda self: opened.append(self.path) or read(self))
     arguments = [tmp_path / "a.svm", tmp_path / "b.svm", "--task", task, "--epochs", 2, "--chunk", 30, "--save"]
-    assert run(capsys, *arguments, tmp_path / "kept")[0] == 0 and len(opened) == 2
-    monkeypatch.setattr(_data_files, "MAX_KEPT", 12 * 1000)  # less than the first file, of 1200 entries
-    assert run(capsys, *arguments, tmp_path / "read")[0] == 0 and len(opened) == 2 + 4
+    assert run(capsys, *arguments, tmp_path / "kept")[0] == 0 and len(opened) == 4
+    monkeypatch.setattr(opening, "MAX_KEPT", 12 * 1000)  # less than the first file, of 1200 entries
+    assert run(capsys, *arguments, tmp_path / "read")[0] == 0 and len(opened) == 4 + 5
     assert (tmp_path / "kept").read_bytes() == (tmp_path / "read").read_bytes()
     assert sklearn_predtron.load(tmp_path / "kept").n_features_in_ == 9 - base
 
 
-def test_all_files_share_the_room(capsys, files, monkeypatch):
-    opened, read = [], _data_files.DataFileReader._open
-    monkeypatch.setattr(_data_files.DataFileReader, "_open", lambda self: opened.append(self.path) or read(self))
-    monkeypatch.setattr(_data_files, "MAX_KEPT", 12 * 1200 + 10_000)  # two files, of three
-    assert run(capsys, files["b"], files["b"], files["b"])[0] == 0 and len(opened) == 3 + 1
+def test_all_files_share_the_memory(capsys, files, monkeypatch):
+    opened, read = [], svmlight.LabelledReader._open
+    monkeypatch.setattr(svmlight.LabelledReader, "_open", lambda self: opened.append(self.path) or read(self))
+    monkeypatch.setattr(opening, "MAX_KEPT", 20_000)  # two files, of three
+    assert run(capsys, files["b"], files["b"], files["b"], "--epochs", 2)[0] == 0 and len(opened) == 3 + 3 + 1

@@ -1,11 +1,6 @@
 """Files as shards that learn side by side."""
 
-import os
 import re
-import resource
-import signal
-import sys
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -37,8 +32,7 @@ def test_files_are_mixed(capsys, files, tmp_path, task):
     assert run(capsys, *train, *again, "--jobs", 1)[1] == run(capsys, *train, *again)[1]  # whatever the threads
 
 
-FORMS = {"words": [], "given words": ["--classes", *NAMES, "--features", 6], "base 0": [], "given base": ["--zero-based"]}
-FORMS |= {"cache": ["--cache"], "numbers": []}
+FORMS = {"words": [], "given words": ["--classes", *NAMES, "--features", 6], "base 0": [], "numbers": []}
 
 
 def in_form(line, form):
@@ -65,7 +59,6 @@ def test_files_of_any_form_are_mixed(capsys, files, tmp_path, task, form):
     for _ in range(2):
         assert run(capsys, *train) == (0, expected, "")
         assert_array_equal(sklearn_predtron.load(tmp_path / "m").coef_, sklearn_predtron.load(tmp_path / "p").coef_)
-    assert (tmp_path / "a.svm.cache").exists() == (form == "cache")
 
 
 @pytest.mark.parametrize("turn", [0, 2])
@@ -92,96 +85,17 @@ def test_a_mixture_that_is_stopped(capsys, files, tmp_path, monkeypatch, turn):
     assert_array_equal(sklearn_predtron.load(tmp_path / "m").coef_, sklearn_predtron.load(tmp_path / "n").coef_)
 
 
-def test_a_mixture_goes_on_from_its_checkpoint(capsys, files, tmp_path):
-    train = [files["a"], files["b"], "--jobs", 2]
-    assert run(capsys, *train, "--epochs", 2, "--checkpoint", tmp_path / "c")[0] == 0
-    assert run(capsys, *train, "--epochs", 4, "--checkpoint", tmp_path / "c", "--save", tmp_path / "m")[0] == 0
-    assert run(capsys, *train, "--epochs", 4, "--save", tmp_path / "n")[0] == 0
-    assert_array_equal(sklearn_predtron.load(tmp_path / "m").coef_, sklearn_predtron.load(tmp_path / "n").coef_)
-    said = usage_error(capsys, *train, "--epochs", 4, "--checkpoint", tmp_path / "c", "--seed", 1)
-    assert "random_state" in said
-
-
-def test_what_is_not_mixed(capsys, files, monkeypatch, standard_input, tmp_path):
+def test_what_is_not_mixed(capsys, files, standard_input, tmp_path):
     run(capsys, files["a"], "--save", tmp_path / "m")
-    for option in (["--load", tmp_path / "m"], ["--grow"], ["--compare"], ["--chunk", 7], ["--chunk-bytes", 70]):
+    for option in (["--load", tmp_path / "m"], ["--grow"], ["--chunk", 7], ["--holdout", 0.5]):
         assert f"{option[0]} is not for --jobs" in usage_error(capsys, files["a"], "--jobs", 2, *option)
-    with monkeypatch.context() as patched:
-        patched.setitem(sys.modules, "distributed", None)
-        said = usage_error(capsys, files["a"], "--cluster", "tcp://127.0.0.1:8786")
-    assert "--cluster needs dask.distributed: pip install 'sklearn_predtron[cluster]'" in said
-    assert "--cache is not for --cluster" in usage_error(capsys, files["a"], "--cluster", "tcp://127.0.0.1:8786", "--cache")
-    assert "--checkpoint needs --jobs or --cluster" in usage_error(capsys, files["a"], "--checkpoint", tmp_path / "c")
-    assert "average=5.0 cannot be mixed" in usage_error(capsys, files["a"], "--jobs", 2, "--average", 5)
+    assert "norm='rkhs' cannot be mixed" in usage_error(capsys, files["a"], "--jobs", 2, "--norm", "rkhs")
     standard_input(files["a"].read_bytes())
     assert "--jobs reads TRAIN='-' in each of its rounds" in usage_error(capsys, "-", "--jobs", 2)
     (tmp_path / "broken.svm").write_text("1 1:1\n1 oops\n")
     code, _, err = run(capsys, files["a"], tmp_path / "broken.svm", "--jobs", 2, "--save", tmp_path / "n")
     assert code == 1 and "broken.svm" in err and "line 2" in err and "there is no trained model yet" in err
     assert not (tmp_path / "n").exists()
-
-
-@contextmanager
-def files_of_at_most(size):
-    """Let no file be longer, as on a disk that is full."""
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-
-
-@pytest.mark.filterwarnings("always:checkpoint=")  # which is printed
-def test_a_full_disk_costs_no_round(capsys, files, tmp_path):
-    """What cannot be written is told in a line; the model is saved where that can be done."""
-    train = [files["a"], files["b"], "--jobs", 1, "--epochs", 3, "--checkpoint", tmp_path / "c"]
-    warned = f"warning: checkpoint={str(tmp_path / 'c')!r} could not be written after round 1: File too large; learning goes on, "
-    warned += "and each round tries again.\n"
-    with files_of_at_most(100):
-        code, out, err = run(capsys, *train)
-        assert (code, err) == (0, warned) and "912" in out
-        code, out, err = run(capsys, *train, "--save", tmp_path / "m")
-        assert (code, err) == (1, f"{warned}error: --save={str(tmp_path / 'm')!r}: File too large; the model is not saved\n")
-        assert "912" in out
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_job_that_is_ended_as_it_writes(capsys, files, tmp_path, monkeypatch):
-    """By SIGTERM: the round is kept, what was half written is not, and the next job goes on."""
-    sync, calls = os.fsync, []
-
-    def ended(number):
-        calls.append(0)
-        if len(calls) == 3:  # after the file and the folder of the first round
-            os.kill(os.getpid(), signal.SIGTERM)
-        sync(number)
-
-    train = [files["a"], files["b"], "--jobs", 1, "--epochs", 4, "--checkpoint", tmp_path / "c", "--quiet"]
-    with monkeypatch.context() as patched:
-        patched.setattr(os, "fsync", ended)
-        code, _, err = run(capsys, *train)
-    assert (code, err) == (143, "error: terminated; the 608 rounds before it are kept\n")
-    assert [path.name for path in tmp_path.iterdir()] == ["c"]
-    assert run(capsys, *train, "--save", tmp_path / "m") == (0, "", "")
-    assert run(capsys, *train[:-3], "--quiet", "--save", tmp_path / "n") == (0, "", "")
-    assert_array_equal(sklearn_predtron.load(tmp_path / "m").coef_, sklearn_predtron.load(tmp_path / "n").coef_)
-
-
-def test_a_checkpoint_of_other_rows_is_refused(capsys, files, tmp_path):
-    train = [tmp_path / "a.svm", files["b"], "--jobs", 1, "--checkpoint", tmp_path / "c", "--quiet", "--save", tmp_path / "m"]
-    lines = files["a"].read_text().splitlines(keepends=True)
-    (tmp_path / "a.svm").write_text("".join(lines))
-    assert run(capsys, *train) == (0, "", "")
-    before = (tmp_path / "m").read_bytes(), (tmp_path / "c").read_bytes()
-    lines[100] = str((int(lines[100][0]) + 1) % 3) + lines[100][1:]
-    (tmp_path / "a.svm").write_text("".join(lines))
-    for rounds in (1, 2):
-        said = usage_error(capsys, *train, "--epochs", rounds)
-        assert (
-            f"is of a fit to other rows than shard 0, {str(tmp_path / 'a.svm')!r} has now" in said and "delete the file" in said
-        )
-        assert ((tmp_path / "m").read_bytes(), (tmp_path / "c").read_bytes()) == before
 
 
 def test_dense_sequences_side_by_side(capsys, tmp_path):

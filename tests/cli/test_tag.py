@@ -7,23 +7,18 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
-from sklearn.linear_model import Perceptron
 
 import sklearn_predtron
 from sklearn_predtron import PredtronSequenceTagger
 from sklearn_predtron._support.parts import kinds
-from sklearn_predtron.cli import _main as job
-from sklearn_predtron.cli._baselines import TaggerBaseline, blocks
-from sklearn_predtron.cli._compare import GroupedValues, ResultRow
-from sklearn_predtron.cli._names import RANKING_UPDATES
-from sklearn_predtron.datasets import SvmlightReader, make_sequences, unstack
-from sklearn_predtron.losses import SequenceHamming, SequenceLoss
+from sklearn_predtron.cli import _app as job
+from sklearn_predtron.datasets import BrokenLineError, SvmlightReader, make_sequences, open_rows, unstack
+from sklearn_predtron.losses import SequenceLoss
 from sklearn_predtron.norms import Norm
-from sklearn_predtron.updates import MMP, PRank, Update
+from tests.cli_cases import usage_error
 
 WIDTH, LABELS, N, N_TEST = 6, np.array([-1.0, 2.0, 7.0]), 60, 25
-LEARNERS = ["PredtronSequenceTagger", "Perceptron"]
-UPDATES = [kind.alias for kind in kinds(Update) if kind not in (PRank, MMP) and kind.alias not in RANKING_UPDATES]
+LEARNERS = ["PredtronSequenceTagger"]
 
 
 def lines_of(X, y, sid):
@@ -63,14 +58,6 @@ def run(capsys, *argv):
     return code, rows, err
 
 
-def usage_error(capsys, *argv):
-    with pytest.raises(SystemExit) as stop:
-        job.main([str(word) for word in argv])
-    out, err = capsys.readouterr()
-    assert stop.value.code == 2 and out == "" and err.count("\n") == 1
-    return err
-
-
 def learned(model, X, y, sid, order=slice(None)):
     """The model after the sequences, in the order of their places."""
     for i in np.unique(sid)[order]:
@@ -93,11 +80,11 @@ def test_one_pass_is_partial_fit(capsys, data, files, tmp_path, loss, chunk):
     """However long the chunks are, in which no sequence is cut."""
     how = ["--task", "sequence", "--loss", loss, "--no-shuffle", "--chunk", chunk]
     written = ["--save", tmp_path / "model", "--predictions", tmp_path / "p"]
-    code, (ours, baseline), err = run(capsys, files["a"], "--test", files["test"], *how, *written)
+    code, (ours,), err = run(capsys, files["a"], "--test", files["test"], *how, *written)
     model, (X, y, sid) = learned(PredtronSequenceTagger(norm="scaled", loss=loss), *data["a"]), data["test"]
     predicted = model.predict(X, sid=sid)
     assert (code, err) == (0, "") and ours["data"] == "a.svm"
-    assert ours["rounds"] == baseline["rounds"] == str(N)
+    assert ours["rounds"] == str(N)
     assert ours["progressive loss"] == f"{model.progressive_loss_:.4f}"
     assert ours["last iterate"] == f"{model.cumulative_loss_ / N:.4f}"
     assert ours["held-out score"] == f"{model.score(X, y, sid=sid):.4f}"
@@ -106,25 +93,15 @@ def test_one_pass_is_partial_fit(capsys, data, files, tmp_path, loss, chunk):
     assert_array_equal(sklearn_predtron.load(tmp_path / "model").coef_, model.coef_)
     assert_array_equal(sklearn_predtron.load(tmp_path / "model").transitions_, model.transitions_)
     assert_array_equal(np.loadtxt(tmp_path / "p"), predicted)
-    alone = Perceptron(shuffle=False).partial_fit(sparse.csr_matrix(data["a"][0]), data["a"][1], classes=LABELS)
-    if chunk == 10_000:
-        assert baseline["held-out score"] == f"{alone.score(X, y):.4f}"
-        assert baseline["held-out loss"] == f"{mean_loss(loss, y, alone.predict(X), sid):.4f}"
 
 
-@pytest.mark.parametrize(
-    "parameters",
-    [*({"update": update} for update in UPDATES), *({"norm": kind.alias} for kind in kinds(Norm) if kind.of_sequences)],
-    ids=str,
-)
-def test_parameters_of_the_learner(capsys, data, files, tmp_path, parameters):
-    options = [word for name, value in parameters.items() for word in (f"--{name}", value)]
-    how = ["--task", "sequence", "--no-shuffle", "--average", "none", "--no-compare"]
-    code, (ours,), err = run(capsys, files["a"], *how, *options, "--save", tmp_path / "model")
-    norm = {"auto": "scaled"}.get(parameters.get("norm", "auto"), parameters.get("norm"))  # of rows that were dense
-    model = learned(PredtronSequenceTagger(**{**parameters, "norm": norm}, average=False), *data["a"])
+@pytest.mark.parametrize("norm", [kind.alias for kind in kinds(Norm) if kind.of_sequences])
+def test_norms(capsys, data, files, tmp_path, norm):
+    how = ["--task", "sequence", "--no-shuffle", "--norm", norm, "--save", tmp_path / "model"]
+    code, (ours,), err = run(capsys, files["a"], *how)
+    model = learned(PredtronSequenceTagger(norm={"auto": "scaled"}.get(norm, norm)), *data["a"])  # of rows that were dense
     assert (code, err) == (0, "") and ours["held-out score"] == ours["held-out loss"] == "-"
-    assert ours["progressive loss"] == ours["last iterate"] == f"{model.cumulative_loss_ / N:.4f}"
+    assert ours["last iterate"] == f"{model.cumulative_loss_ / N:.4f}"
     assert_array_equal(sklearn_predtron.load(tmp_path / "model").coef_, model.coef_)
 
 
@@ -156,38 +133,13 @@ def test_load_goes_on(capsys, data, files, tmp_path):
     code, rows, _ = run(capsys, parts[1], "--no-shuffle", "--load", model, "--save", model, "--test", files["test"])
     assert code == 0 and len(rows) == 1 and rows[0]["rounds"] == str(N - 20)
     whole = ["--task", "sequence", "--no-shuffle", "--chunk", 17, "--save", both, "--test", files["test"]]
-    _, (at_once, _), _ = run(capsys, files["a"], *whole)
+    _, (at_once,), _ = run(capsys, files["a"], *whole)
     assert sklearn_predtron.load(model).t_ == N
     for name in ("coef_", "transitions_", "last_coef_", "start_"):
         assert_array_equal(getattr(sklearn_predtron.load(model), name), getattr(sklearn_predtron.load(both), name))
     code, again, _ = run(capsys, "--load", model, "--test", files["test"])
     for name in ("held-out score", "held-out loss"):
         assert rows[0][name] == at_once[name] == again[0][name]
-
-
-def test_peer_learns_token_by_token(data):
-    """Before it learns, block by block, and by the loss of whole sequences, costs among them."""
-    X, y, sid = data["a"]
-    costs = np.array([[0, 1, 0.5], [2, 0, 1], [1, 3, 0]])
-    for loss in ("hamming", "zero_one", SequenceHamming(costs)):
-        contestant = TaggerBaseline(LABELS, loss, ResultRow("", ""))
-        by_sequence = GroupedValues.of(X, sid), GroupedValues.of(y, sid)
-        contestant.learn(*(part[:20] for part in by_sequence), progressive=True)
-        contestant.learn(*(part[20:] for part in by_sequence), progressive=True)
-        model, total = Perceptron(shuffle=False), 0.0
-        cuts = [*blocks(20, 0), *(slice(20 + block.start, 20 + block.stop) for block in blocks(N - 20, 20))]
-        for block in cuts:
-            for i in range(block.start, block.stop):
-                rows = sid == i
-                predicted = model.predict(X[rows]) if block.start else np.full(rows.sum(), LABELS[0])
-                codes = np.searchsorted(LABELS, y[rows]), np.searchsorted(LABELS, predicted)
-                lost = costs[codes].sum() if isinstance(loss, SequenceHamming) else np.sum(predicted != y[rows])
-                total += lost > 0 if loss == "zero_one" else lost
-            rows = (sid >= block.start) & (sid < block.stop)
-            model.partial_fit(X[rows], y[rows], classes=LABELS)
-        assert contestant.result.loss == pytest.approx(total)
-        assert contestant.result.progressive_rounds == contestant.result.rounds == N
-        assert_array_equal(contestant.estimator.coef_, model.coef_)
 
 
 # ------------------------------------------------------------------------------------------------------------ broken files
@@ -206,9 +158,9 @@ def test_broken_line(capsys, data, files, tmp_path, line, reason, n):
     lines, at = files["a"].read_text().splitlines(keepends=True), int(np.sum(sid < 30)) + 1
     broken = write(tmp_path / "broken.svm", [*lines[: at - 1], line + "\n", *lines[at - 1 :]])
     form = ["--task", "sequence", "--features", WIDTH, "--classes", *LABELS]
-    code, (ours, baseline), err = run(capsys, broken, *form, "--no-shuffle", "--chunk", 40, "--save", saved)
+    code, (ours,), err = run(capsys, broken, *form, "--no-shuffle", "--chunk", 40, "--save", saved)
     assert code == 1 and err == f"error: {broken}, line {at}: {reason}; the {n} rounds before it are kept, in {saved}\n"
-    assert ours["rounds"] == baseline["rounds"] == str(n)
+    assert ours["rounds"] == str(n)
     assert_array_equal(
         sklearn_predtron.load(saved).coef_, learned(PredtronSequenceTagger(norm="scaled"), X, y, sid, slice(n)).coef_
     )
@@ -226,12 +178,12 @@ def test_files_without_sequences(capsys, files, tmp_path):
         assert "has no rows" in usage_error(capsys, empty, "--task", "sequence", *form)
 
 
-def test_a_sequence_longer_than_the_chunk(capsys, data, files):
+def test_a_sequence_longer_than_the_chunk(data, files):
     lengths = [sum(map(len, part)) for part in unstack(list(lines_of(*data["a"])), data["a"][2])]
     n = int(np.argmax(lengths))
-    code, (ours, _), err = run(capsys, files["a"], "--task", "sequence", "--chunk-bytes", max(lengths) - 1, "--classes", *LABELS)
-    assert code == 1 and 0 < n == int(ours["rounds"])
-    assert f"the sequence of qid:{10 + n}, from line" in err and f"is longer than chunk_bytes={max(lengths) - 1}; the" in err
+    size = max(lengths) - 1
+    with pytest.raises(BrokenLineError, match=f"the sequence of qid:{10 + n}, from line .* is longer than chunk_bytes={size}"):
+        list(open_rows(files["a"], sequence_id=True, n_features=WIDTH, classes=LABELS, chunk_bytes=size))
 
 
 @pytest.mark.parametrize("place", [0, 30])
@@ -239,7 +191,7 @@ def test_a_token_that_no_learner_takes_is_named_by_its_place(capsys, data, files
     lines, at = files["a"].read_text().splitlines(keepends=True), int(np.sum(data["a"][2] < place))
     lines[at] = f"2 qid:{10 + place} 2:1e200\n"
     path = write(tmp_path / "long.svm", lines)
-    code, (ours, _), err = run(capsys, path, "--task", "sequence", "--chunk", 1, "--save", tmp_path / "model")
+    code, (ours,), err = run(capsys, path, "--task", "sequence", "--chunk", 1, "--save", tmp_path / "model")
     assert code == 1 and ours["rounds"] == str(place) and (tmp_path / "model").exists() == (place > 0)
     assert f"in the chunk that begins with qid:{10 + place}: X[0] has the length 1e+200" in err and err.count("\n") == 1
 
@@ -249,10 +201,8 @@ def test_usage_errors(capsys, files, tmp_path):
     accepted = "--loss is not for PredtronSequenceTagger; accepted are hamming, zero_one (--help"
     for loss in ("f1", "ndcg", "-1:2=3"):
         assert accepted in usage_error(capsys, *a, f"--loss={loss}")
-    rejects = ["--reject-cost", 0.1, "--reject-label", 9]
+    rejects = ["--reject-cost", 0.1]
     assert "--reject-cost is not for PredtronSequenceTagger" in usage_error(capsys, *a, *rejects)
-    assert "--representation is not for PredtronSequenceTagger" in usage_error(capsys, *a, "--representation", "log")
-    assert "--update slam is for rankings (--task rank), not for Predtron" in usage_error(capsys, *a, "--update", "slam")
     said = "norm=PNorm() is not for sequences; accepted are 'auto', 'l2' and 'scaled'"
     assert said in usage_error(capsys, *a, "--norm", "l1")
     one = write(tmp_path / "one.svm", ["1 qid:1 1:1\n"])
@@ -261,4 +211,4 @@ def test_usage_errors(capsys, files, tmp_path):
     assert "--loss is not for PredtronSequenceTagger" in usage_error(capsys, a[0], "--load", tmp_path / "model", "--loss", "f1")
     X = np.zeros((4, 1))
     PredtronSequenceTagger().fit(X, [True, False] * 2, sid=[0, 0, 1, 1]).save(tmp_path / "truths")
-    assert "with numbers or words as labels" in usage_error(capsys, a[0], "--load", tmp_path / "truths")
+    assert "with numbers or text as labels" in usage_error(capsys, a[0], "--load", tmp_path / "truths")

@@ -87,11 +87,11 @@ def test_documents_and_tokens_without_labels(capsys, files, tmp_path):
     tagger = PredtronSequenceTagger().partial_fit(X, y, sid=ids, classes=[0, 1, 2])
     for model, expected in [(ranker, ranker.predict(X_test)), (tagger, tagger.predict(X_test, sid=test_ids))]:
         model.save(tmp_path / "m")
-        code, out, err = run(capsys, "--load", tmp_path / "m", tmp_path / "u.svm", "--no-zero-based")
+        code, out, err = run(capsys, "--load", tmp_path / "m", tmp_path / "u.svm")
         assert (code, err) == (0, "")
         assert_array_equal(np.array(out.split(), dtype=float), expected)
     (tmp_path / "u.svm").write_text("1:1\n")
-    code, _, err = run(capsys, "--load", tmp_path / "m", tmp_path / "u.svm", "--no-zero-based")
+    code, _, err = run(capsys, "--load", tmp_path / "m", tmp_path / "u.svm")
     assert code == 1 and "line 1: at '1:1': expected qid:ID" in err and "the predictions are of the rows before it" in err
 
 
@@ -125,7 +125,7 @@ def test_usage_errors_of_rows_without_labels(capsys, files, tmp_path):
     said = f"TRAIN={str(path)!r} has no label in its first row"
     assert f"{said}; without --load there is no model" in usage_error(capsys, path, "--save", tmp_path / "n")
     assert f"{said}, and TRAIN={str(files['a'])!r} has" in usage_error(capsys, path, files["a"], "--load", tmp_path / "m")
-    for option in (["--save", tmp_path / "n"], ["--test", files["test"]], ["--epochs", 2], ["--grow"], ["--compare"]):
+    for option in (["--save", tmp_path / "n"], ["--test", files["test"]], ["--epochs", 2], ["--grow"]):
         expected = f"{option[0]} is not for rows without labels: {said}"
         assert expected in usage_error(capsys, path, "--load", tmp_path / "m", *option)
     assert not (tmp_path / "n").exists()

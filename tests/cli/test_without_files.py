@@ -1,10 +1,10 @@
 """The main job without files: its table beside figures that are computed another way, its options and its picture."""
 
+import io
 import json
-import os
 import re
-import subprocess
-from dataclasses import replace
+from contextlib import redirect_stdout
+from time import process_time
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression, Perceptron, Ridge, SGDClass
 from sklearn.metrics import fbeta_score, mean_absolute_error, ndcg_score
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
 
 from sklearn_predtron import (
     PredtronBinaryClassifier,
@@ -21,41 +22,46 @@ from sklearn_predtron import (
     PredtronRanker,
     PredtronSequenceTagger,
 )
-from sklearn_predtron._support.parts import kinds
-from sklearn_predtron.cli import _demo, _picture
-from sklearn_predtron.cli._benchmarks import BENCHMARKS, Benchmark, BenchmarkResult, better
-from sklearn_predtron.cli._names import RANKING_UPDATES
+from sklearn_predtron.cli import _checks, _demo, _picture, main
+from sklearn_predtron.cli._benchmarks import BENCHMARKS, Benchmark, BenchmarkResult
 from sklearn_predtron.cli._reference_models import windows
 from sklearn_predtron.datasets import make_ranking_queries
 from sklearn_predtron.losses import Reject
-from sklearn_predtron.norms import RKHS, Norm
-from sklearn_predtron.updates import MMP, PRank, Update
-from tests.cli_cases import PROGRAM, run, usage_error
+from tests.cli_cases import run, usage_error
 
 NAMES = [contest.name for contest in BENCHMARKS]
-OFFERED = [kind.alias for kind in kinds(Update) if kind not in (PRank, MMP)]
 
 
 @pytest.fixture(scope="module")
-def table():
-    """What the job prints, how long it took, and its lines by the name of the data."""
-    before = os.times()
-    done = subprocess.run(PROGRAM, capture_output=True, text=True, timeout=120, check=False)
-    after = os.times()  # the time of the processor, which others take less from
-    seconds = after.children_user + after.children_system - before.children_user - before.children_system
-    assert (done.returncode, done.stderr) == (0, "")
-    header, rule, *lines = done.stdout.splitlines()
+def shown():
+    """The text and the JSON of the demo, which is run once, and its CPU seconds."""
+    before = process_time()
+    with threadpool_limits(1):
+        found = _demo.run_benchmarks(BENCHMARKS, 0, lambda *given: None)
+    seconds, texts = process_time() - before, []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_demo, "run_benchmarks", lambda benchmarks, seed, bar: found)
+        for more in ([], ["--json"]):
+            with redirect_stdout(io.StringIO()) as out:
+                assert main(["demo", *more]) == 0
+            texts.append(out.getvalue())
+    return *texts, seconds
+
+
+@pytest.fixture(scope="module")
+def table(shown):
+    """The text of the demo, its CPU seconds, and its lines by the name of the data."""
+    header, rule, *lines = shown[0].splitlines()
     spans = [match.span() for match in re.finditer("-+", rule)]
     cells = [[line[a:b].strip() for a, b in spans] for line in [header, *lines]]
     rows = {row[0]: dict(zip(cells[0], row, strict=True)) for row in cells[1 : 1 + len(BENCHMARKS)]}
-    return done.stdout, seconds, rows
+    return shown[0], shown[2], rows
 
 
 @pytest.fixture(scope="module")
-def figures():
+def figures(shown):
     """The losses of each learner in each split, by the name of the data."""
-    done = subprocess.run([*PROGRAM, "--json"], capture_output=True, text=True, timeout=120, check=True)
-    found = json.loads(done.stdout)["results"]
+    found = json.loads(shown[1])["results"]
     return {line["data"]: {learner["learner"]: learner["losses"] for learner in line["learners"]} for line in found}
 
 
@@ -112,7 +118,7 @@ def test_ranks(figures):
     X, target = load_diabetes(return_X_y=True)
     y = np.digitize(target, np.percentile(target, [20, 40, 60, 80]), right=True)
     found = figures["diabetes, 5 ranks"]
-    for seed in range(5):
+    for seed in range(2):
         A, B, a, b = train_test_split(X, y, test_size=0.25, random_state=seed, stratify=y)
         ours = PredtronOrdinalClassifier(random_state=seed).fit(A, a).predict(B)
         A, B = scaled(A, B)
@@ -157,8 +163,9 @@ def test_the_cut_of_the_rare_class_is_the_best_of_rows_that_were_not_learned(fig
     for learned, held_out in StratifiedKFold(5).split(split.X, split.y):
         A, B = scaled(split.X[learned], split.X[held_out])
         ahead[held_out] = LogisticRegression().fit(A, split.y[learned]).predict_proba(B)[:, 1]
-    f1 = [fbeta_score(split.y, ahead >= cut, beta=1) for cut in np.sort(ahead)[::-1][:800]]
-    cut = np.sort(ahead)[::-1][np.argmax(f1)]
+    order = np.argsort(-ahead)
+    f1 = 2 * np.cumsum(split.y[order]) / (np.arange(1, len(order) + 1) + split.y.sum())
+    cut = ahead[order][np.argmax(f1)]
     A, B = scaled(split.X, split.X_test)
     found = LogisticRegression().fit(A, split.y).predict_proba(B)[:, 1] >= cut
     expected = 1 - fbeta_score(split.y_test, found, beta=1)
@@ -180,49 +187,17 @@ def test_words_have_pictures_that_were_not_learned_and_windows_stay_within_them(
 
 
 @pytest.fixture
-def once(monkeypatch):
-    """All data sets, a split each."""
-    monkeypatch.setattr(_demo, "BENCHMARKS", tuple(replace(contest, splits=1) for contest in BENCHMARKS))
-
-
-@pytest.mark.parametrize("update", [alias for alias in OFFERED if alias not in RANKING_UPDATES])
-def test_updates(capsys, once, update):
-    code, out, _ = run(capsys, "--average", "none", "--no-compare", "--update", update, "--norm", "l2", "--seed", 3, "--json")
-    found = json.loads(out)["results"]
-    assert code == 0 and [line["data"] for line in found] == NAMES
-    assert all(line["learners"][0]["loss"] > 0 and len(line["learners"]) == 1 for line in found)
-
-
-@pytest.mark.parametrize("norm", kinds(Norm), ids=lambda norm: norm.alias)
-def test_norms(capsys, once, norm):
-    code, text, _ = run(capsys, "--no-compare", "--norm", norm.alias)
-    said = f"(norm={norm.alias!r} is not for "
-    assert code == 0 and (f"words of digits {said}PredtronSequenceTagger)." in text) == (not norm.of_sequences)
-    table = f"a table with gaps {said}PredtronBinaryClassifier with features='piecewise')."
-    assert (table in text) == (norm is RKHS)
-    assert len(text.splitlines()) == 2 + len(NAMES) + 1 and "peer" not in text
-
-
-def test_updates_of_rankings_are_for_files(capsys):
-    for update in ("prank", "mmp"):
-        assert f"invalid choice: '{update}'" in usage_error(capsys, "--update", update)
-    assert set(RANKING_UPDATES) == {"slam", "max_pair", "listnet"} < set(OFFERED)
-    for update in RANKING_UPDATES:
-        assert f"--update {update} is for rankings only" in usage_error(capsys, "--update", update)
-
-
-@pytest.fixture
 def stub(monkeypatch):
     """One data set, which is learned in no time, beside two learners."""
     drawn = []
 
-    def learn(self, asked, *, seed, compare):
+    def learn(self, seed):
         drawn.append(seed)
         ours, theirs = (
             BenchmarkResult("ours", [0.5], [2.0]),
             [BenchmarkResult("worse", [3.0], [1.0]), BenchmarkResult("better", [0.25], [8.0])],
         )
-        return [ours, *(theirs if compare else [])]
+        return [ours, *theirs]
 
     monkeypatch.setattr(Benchmark, "learn", learn)
     monkeypatch.setattr(_demo, "BENCHMARKS", BENCHMARKS[:2])
@@ -234,7 +209,6 @@ def test_ratios(capsys, stub):
     assert (code, err, stub) == (0, "", [4, 4])
     assert text.splitlines()[2].split()[-7:] == ["tokens", "0.500", "0.250", "2.00", "2.00", "8.00", "better"]
     assert run(capsys, "--quiet") == (0, "", "")
-    assert better([BenchmarkResult("ours")]) is None
 
 
 @pytest.mark.parametrize(("value", "shown"), [(None, "-"), (0.0, "0"), (0.0123, "0.01"), (0.0049, "0.005"), (0.7, "0.70")])
@@ -269,10 +243,9 @@ def test_refused_pictures(capsys, stub, tmp_path, monkeypatch):
         assert f"--plot='{path}' is not of a known format; {known}" in usage_error(capsys, "--plot", path)
     path, train = tmp_path / "p.png", tmp_path / "train.svm"
     train.write_text("1 1:1\n2 1:2\n")
-    assert "ratios to peers, which --no-compare leaves out" in usage_error(capsys, "--plot", path, "--no-compare")
-    assert "without TRAIN, not for files" in usage_error(capsys, train, "--plot", path)
+    assert "--plot needs rows with labels to score" in usage_error(capsys, train, "--plot", path)
     assert "is not a file that can be written" in usage_error(capsys, "--plot", tmp_path / "no" / "p.png")
-    monkeypatch.setattr(_picture, "find_spec", lambda name: None)
+    monkeypatch.setattr(_checks, "find_spec", lambda name: None)
     assert "--plot needs matplotlib: pip install 'sklearn_predtron[plot]'" in usage_error(capsys, "--plot", path)
     assert stub == [] and not path.exists()
 

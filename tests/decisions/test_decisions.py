@@ -10,7 +10,7 @@ from sklearn_predtron import PredtronMultilabelClassifier
 from sklearn_predtron._core.lock import Lock
 from sklearn_predtron.decisions._base import PLAIN, HeldOut
 from sklearn_predtron.decisions._calibration import Calibration
-from sklearn_predtron.decisions._cut import CutBy, Measure, best_cut_of_groups, best_cuts
+from sklearn_predtron.decisions._cut import CutBy, Measure, best_cut, best_cut_of_groups
 from sklearn_predtron.decisions._cut_at import CutAt
 from sklearn_predtron.decisions._recent_scores import RecentScores
 from sklearn_predtron.decisions._targets import OfLabels, OfTwoClasses
@@ -104,7 +104,9 @@ def test_cuts_of_a_moment_are_the_settled_ones_until_there_are_more_rounds(poole
     settled = rounds, "mistakes", [0.25, -0.5]
     np.testing.assert_array_equal(decision.now(learner, {"cut": settled}).cuts, settled[2])
     scores, sets, weight, _ = (part[rounds // 4 :] for part in learner.observer.marked())
-    by_record = best_cuts(decision.measure, scores.astype(float), (sets == 1) * weight[:, None], (sets == 0) * weight[:, None])
+    parts = scores.astype(float), (sets == 1) * weight[:, None], (sets == 0) * weight[:, None]
+    columns = [[part.ravel() for part in parts]] * 2 if pooled else zip(*(part.T for part in parts), strict=True)
+    by_record = [best_cut(mistakes, *column) for column in columns]
     for other in (None, (rounds - 1, "mistakes", [9.0, 9.0]), (rounds, "another", [9.0, 9.0])):
         now = decision.now(learner, {"cut": other} if other else None)
         assert type(now) is CutAt
@@ -112,7 +114,7 @@ def test_cuts_of_a_moment_are_the_settled_ones_until_there_are_more_rounds(poole
     assert np.abs(by_record).max() > 0
 
 
-@pytest.mark.parametrize(("pooled", "new"), [(False, 0.0), (True, -0.5)])
+@pytest.mark.parametrize(("pooled", "new"), [(False, 0.0), (True, 0.0)])
 def test_labels_since_are_as_labels_of_which_no_row_was_seen(pooled, new):
     learner = seen(3)
     settled = learner.observer.marked_at, "mistakes", [0.25, -0.5]

@@ -384,7 +384,7 @@ def test_the_command_line_chooses_by_what_the_first_chunk_stores(capsys, share, 
     models = []
     for norm in ("auto", chosen):
         saved = tmp_path / norm
-        code, _, err = run(capsys, path, *options, "--no-compare", "--norm", norm, "--save", saved)
+        code, _, err = run(capsys, path, *options, "--norm", norm, "--save", saved)
         assert (code, err) == (0, "")
         models.append(sklearn_predtron.load(saved))
     assert models[0].norm_ == chosen

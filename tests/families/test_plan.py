@@ -80,11 +80,13 @@ def test_rows(estimator, y, kind, n):
 
 
 def test_label_sets_of_sparse_rows():
-    sets, rows = np.eye(3, dtype=int)[Y], sparse.csr_array(X)
-    default = planned(PredtronMultilabelClassifier(), sets, 1000, rows)
-    assert default.shape == default_shape("sparse sets", 1000) and default.finish == "refit"
-    assert planned(PredtronMultilabelClassifier(cv=3), sets, 1000, rows).shape == Shape(3, default.evaluate_after, "refit")
-    assert planned(PredtronClassifier(), Y, 1000, rows).shape == default_shape("rows", 1000)
+    sets, few = np.eye(3, dtype=int)[Y], np.where(np.arange(X.size).reshape(X.shape) % 20, 0.0, X)
+    for rows in (few, sparse.csr_array(few)):
+        default = planned(PredtronMultilabelClassifier(), sets, 1000, rows)
+        assert default.shape == default_shape("sparse sets", 1000) and default.finish == "refit"
+        assert planned(PredtronMultilabelClassifier(cv=3), sets, 1000, rows).shape == Shape(3, default.evaluate_after, "refit")
+        assert planned(PredtronClassifier(), Y, 1000, rows).shape == default_shape("rows", 1000)
+    assert planned(PredtronMultilabelClassifier(), sets, 1000, sparse.csr_array(X)).shape == default_shape("rows", 1000)
 
 
 @pytest.mark.parametrize(("estimator", "name"), [(PredtronRanker(), "qid"), (PredtronSequenceTagger(), "sid")])

@@ -141,7 +141,7 @@ def test_files_mean_the_same(capsys, tmp_path):
     assert code == 0 and err.count("warning") == 2
     assert "train.csv has words among the numbers of column 'x' (3 of 600 cells, 0.50%, as '-')" in err
     assert "test.csv has words among the numbers of column 'x' (3 of 600 cells, 0.50%, as 'oops')" in err
-    same, (ours, _) = (
+    same, (ours,) = (
         json.loads(run(capsys, tmp_path / "gaps.csv", "--test", tmp_path / "gaps.csv", *options)[1]),
         json.loads(out)["results"],
     )

@@ -15,7 +15,15 @@ from .child import SLOW, ended, load
 from .watch import CASES, EXCUSED, IDLE, LEARNED, SEED, read_numbers, read_text
 
 SHARES = {"learning": 0.4, "mixing": 0.1, "files": 0.1, "interrupts": 0.1, "threads": 0.1, "states": 0.1, "pickles": 0.1}
-SHARES |= {"caches": 0.05, "arrow": 0.05, "parquet": 0.05, "checkpoints": 0.05, "model_files": 0.1}  # damaged files
+SHARES["formats"] = 0.05
+SHARES |= {
+    "formats": 0.05,
+    "caches": 0.05,
+    "arrow": 0.05,
+    "parquet": 0.05,
+    "checkpoints": 0.05,
+    "model_files": 0.1,
+}  # damaged files
 TIMEOUT = 60.0  # seconds for a case
 START = 30.0  # seconds for a child's start and end
 ENDLESS = 2**62

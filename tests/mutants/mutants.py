@@ -497,4 +497,40 @@ MUTANTS = [
         "of_query = np.bincount(rows, weights)",
         ("tests/metrics/test_query_scorers.py", "tests/metrics/test_rankings.py"),
     ),
+    # ------------------------------------------------------------------------------------------ files and the command line
+    Mutant(
+        "costs-are-not-taken-with-their-rows",
+        "sklearn_predtron/datasets/formats/base.py",
+        "{pair: cost[rows] for pair, cost in self.costs.items()}",
+        "self.costs",
+        ("tests/datasets/test_open_rows.py", "tests/cli/test_costs.py"),
+    ),
+    Mutant(
+        "held-out-rows-are-trained",
+        "sklearn_predtron/cli/_training.py",
+        "np.flatnonzero(chosen if held else ~chosen)",
+        "np.flatnonzero(chosen if held else chosen | True)",
+        ("tests/cli/test_commands.py",),
+    ),
+    Mutant(
+        "held-out-rows-depend-on-chunks",
+        "sklearn_predtron/cli/_training.py",
+        "            first += len(chunk)\n",
+        "",
+        ("tests/cli/test_commands.py",),
+    ),
+    Mutant(
+        "cost-of-a-constant-is-of-a-chunk",
+        "sklearn_predtron/cli/_evaluation.py",
+        "self.constants = self.constants + table[rows, true].sum(axis=0)",
+        "self.constants = table[rows, true].sum(axis=0)",
+        ("tests/cli/test_costs.py",),
+    ),
+    Mutant(
+        "missing-cells-are-zero",
+        "sklearn_predtron/datasets/formats/tables.py",
+        "found.append(None if kind == CATEGORY else np.nan)",
+        "found.append(None if kind == CATEGORY else 0.0)",
+        ("tests/datasets/test_open_rows.py", "tests/cli/test_csv_files.py"),
+    ),
 ]

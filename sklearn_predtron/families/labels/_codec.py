@@ -16,6 +16,8 @@ class Codec:
     A codec does not change: new labels make another codec.
     """
 
+    plan_kind: Literal["rows", "sets", "sequences"] = "rows"  # of what a plan of training is
+
     def encode(self, y: Any) -> Any:
         """Return the labels of rounds, or rows' values.
 
@@ -47,10 +49,6 @@ class Codec:
         `fit` compares them, after as many epochs, if this codec is the best choice.
         """
         return ()
-
-    def plan_kind(self, *, sparse: bool) -> Literal["rows", "sparse sets", "sequences"]:
-        """Return the kind of the training plan for rows of this format."""
-        return "rows"
 
     def standardised(self) -> Codec:
         """Return a codec for standardised rows.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,8 @@ class Sets(Codec):
     dtype : str
         The dtype of predictions.
     """
+
+    plan_kind = "sets"
 
     def __init__(self, n_labels: int, names: NDArray | None, two: NDArray | None, kind: str, dtype: str):
         self.n_labels, self.names, self.two, self.kind, self.dtype = n_labels, names, two, kind, dtype
@@ -122,10 +124,6 @@ class Sets(Codec):
             raise ValueError(f"classes={shortened(classes)} must be {accepted}.")
         wider = None if names is None else np.array(given, dtype=object)
         return Sets(len(given), wider, None, self.kind, self.dtype), list(range(known))
-
-    def plan_kind(self, *, sparse: bool) -> Literal["rows", "sparse sets"]:
-        """Return the kind of the training plan for rows of this format."""
-        return "sparse sets" if sparse else "rows"
 
     def strata(self, labels: Any, rows: NDArray) -> NDArray:
         """Return each row's rarest label as its stratum.

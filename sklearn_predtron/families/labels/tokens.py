@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import inf
-from typing import Any, Literal
+from typing import Any
 
 from numpy.typing import NDArray
 
@@ -45,6 +45,8 @@ class Tokens(Codec):
     chosen : dict or None
         The chosen values of the tagger's parameters that are "auto".
     """
+
+    plan_kind = "sequences"
 
     def __init__(self, classes: NDArray, allowed: NDArray | None = None, chosen: dict[str, Any] | None = None):
         self.classes, self.allowed = classes, allowed
@@ -107,10 +109,6 @@ class Tokens(Codec):
         It may have a higher F1 of chunks.
         """
         return tuple(self._with([{LOSS: loss} for loss in LOSSES if self.chooses_by_chunks])[1:])
-
-    def plan_kind(self, *, sparse: bool) -> Literal["sequences"]:
-        """Return the kind of the training plan for rows of this format."""
-        return "sequences"
 
     def standardised(self) -> Tokens:
         """Return a codec whose scales follow rows' lengths.

@@ -25,6 +25,7 @@ from sklearn_predtron.losses._by_row import POWERS
 
 ACCEPTED: list[Any] = [CvObject(), Options(Integral, {0})]  # by the parameter `cv`
 LEAST_ROWS, LEAST_UNITS = 6, 20  # from which on validation pays: rows as they are, and other units
+SPARSE = 0.1  # of the values of sparse rows, at most, are not 0
 MOST_WEIGHTS = 2**21  # of a model of which five may be kept side by side
 LARGEST_SPLIT, SHARE = 5_000, 5  # a validation split has one unit in five, and at most so many
 FOLDS_SEED, FEW_SEED = 5, 7  # of what draws the folds, and the rows of a first comparison, beside the seed of the fit
@@ -255,7 +256,7 @@ def plan_training(
             raise ValueError(f"cv={shortened(cv)} does not go with {single}; accepted are cv=None and cv=0.")
         units = reader.units(batch, model.labels)
         fold, n_models = given_folds(cv, units, seed, reader, batch, model.labels)
-        sets = model.labels.plan_kind(sparse=batch.rows.sparse) == "sparse sets" and not batch.rows.made
+        sets = usual_kind(model, batch) == "sparse sets"
         usual = default_shape("tables" if batch.rows.made else "rows", max(len(fold), LEAST_UNITS)).evaluate_after
         evaluate_after = usual if given is None else (given,)
         candidates = candidates_of(estimator, model, batch)
@@ -293,6 +294,17 @@ def choice_of_map(
     return TrainingPlan(validation, after, "refit", after[-1], seed, candidates)
 
 
+def usual_kind(model: Model, batch: Batch) -> Literal["rows", "sparse sets", "sequences"]:
+    """Return the kind of a plan for such labels; rows are sparse if most values are 0, in CSR and in arrays."""
+    kind = model.labels.plan_kind
+    if kind != "sets":
+        return kind
+    if batch.rows.made:
+        return "rows"
+    n_values = np.count_nonzero(batch.X if isinstance(batch.X, np.ndarray) else batch.X.data)
+    return "sparse sets" if n_values < SPARSE * batch.X.shape[0] * batch.X.shape[1] else "rows"
+
+
 def kind_of_plan(estimator: Any, model: Model, decision: Decision, batch: Batch, single: str | None) -> Kind:
     """Return the kind of a fit under ``cv=None``."""
     kernel = model.learner.weights.expansion is not None
@@ -301,7 +313,7 @@ def kind_of_plan(estimator: Any, model: Model, decision: Decision, batch: Batch,
         if not decision.needs_scores:
             return "nothing"
         return "kernels" if kernel else "single"
-    usual = model.labels.plan_kind(sparse=batch.rows.sparse)
+    usual = usual_kind(model, batch)
     if usual == "sequences":
         return usual
     if model.problem.d * batch.rows.p > MOST_WEIGHTS:

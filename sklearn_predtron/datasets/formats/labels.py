@@ -1,4 +1,4 @@
-"""Word labels and unlabelled rows, rewritten before parsing."""
+"""Text labels and unlabelled rows, rewritten before parsing."""
 
 from __future__ import annotations
 
@@ -33,6 +33,11 @@ def is_number(label: bytes | str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def is_line(label: str) -> bool:
+    """Return whether a text label fits in a line."""
+    return "\n" not in label and "\r" not in label
 
 
 def can_be_read(label: str, *, several: bool) -> bool:
@@ -125,7 +130,9 @@ class WordLabels:
         if self.unknown.endswith("#"):
             return f"at {shortened(self.unknown)}: a label has no #, and a comment after a word has a space before it"
         if self.grows:
-            return f"at {shortened(self.unknown)}: the label has a comma; --task multilabel is for several labels in a row"
+            return (
+                f"at {shortened(self.unknown)}: the label has a comma; the parameter `multilabel` reads several labels in a row"
+            )
         return f"at {shortened(self.unknown)}: the label is not one of the classes {shortened_labels(self.names)}"
 
     def of(self, numbers: NDArray) -> NDArray:

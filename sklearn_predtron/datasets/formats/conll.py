@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from sklearn_predtron.cli._console import UsageError
-from sklearn_predtron.cli._layout import Record, TextLayout
-from sklearn_predtron.cli._template import Template
-from sklearn_predtron.cli._text_lines import TextLines
-from sklearn_predtron.cli._unseen import counted
-from sklearn_predtron.datasets import token_features
+from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.datasets._conll import AUTO, LineForm, sequences_of_lines
+from sklearn_predtron.datasets._token_features import token_features
+from sklearn_predtron.datasets.formats.files import named
+from sklearn_predtron.datasets.formats.records import Record, RecordFormat
+from sklearn_predtron.datasets.formats.text import TextLines, counted
 
 WIDTH = 2**20  # features, unless another number is asked for
+USUAL = "words"  # the name of the default template
+MACRO = re.compile(r"%x\[\s*([+-]?\d{1,4})\s*,\s*(\d{1,4}(?::\w+)?)\s*\]")
+ACCEPTED = "accepted are lines as U01:%x[-1,0]/%x[0,0], of offsets and columns, and B"
+
+Template = list[tuple[tuple[str, int], ...]]
 
 
-class ConllLayout(TextLayout):
+class ConllFormat(RecordFormat):
     """Tokens in columns.
 
     Parameters
@@ -35,8 +41,8 @@ class ConllLayout(TextLayout):
         As `read_conll` takes them.
     """
 
-    name, task, sequences = "conll", "sequence", True
-    place_of_label = "--label is the column of the labels, which is the last one by default"
+    name, sequences, with_empty_lines = "conll", True, True
+    place_of_label = "the parameter `label` is the column of the labels, which is the last one by default"
 
     def __init__(
         self,
@@ -47,25 +53,23 @@ class ConllLayout(TextLayout):
         label: str | None = None,
         comment: str | None = AUTO,
         sep: str | None = None,
+        **text: Any,
     ):
+        super().__init__(**text)
+        if label not in (None, "first", "last") and not str(label).isdecimal():
+            raise ValueError(f"label={label!r} is no column of tokens; accepted are its number from 1, first and last")
         self.width: int = width
         self.template, self.columns, self.label = template, columns, label
         self.form = LineForm(comment, sep)
+        if columns is not None:
+            token_features([[""] * columns], template=template, n_features=1)  # rejects columns that make no features
 
     @property
     def label_column(self) -> int:
         """Return the column of the label."""
         return int(str(self.label)) - 1 if is_column_number(self.label) else 0 if self.label == "first" else -1
 
-    @classmethod
-    def loaded(cls, loaded: Any, state: dict[str, Any]) -> ConllLayout:
-        """Return the layout that a saved model stores."""
-        template, columns = state["template"], int(state["columns"])
-        token_features([[""] * columns], template=template, n_features=1)  # rejects columns that make no features
-        form = {name: state.get(name) for name in ("label", "comment", "sep")}
-        return cls(loaded.n_features_in_, template, columns, **form)
-
-    def first_row(self, lines: TextLines) -> bool | None:
+    def has_labels(self, lines: TextLines) -> bool | None:
         for first, tokens in sequences_of_lines(bounded(lines), self.form):
             n = len(tokens[0])
             if self.columns is None:
@@ -76,13 +80,10 @@ class ConllLayout(TextLayout):
     def _take_columns(self, n: int, lines: TextLines, first: int) -> None:
         """Set the number of columns, from which features are made."""
         if is_column_number(self.label) and not 1 <= int(str(self.label)) <= n + 1:
-            raise UsageError(f"--label={self.label!r} is no column of {lines.path}; accepted are 1 to {n + 1}, first and last")
+            raise ValueError(f"label={self.label!r} is no column of {lines.path}; accepted are 1 to {n + 1}, first and last")
         if n < 1:
             raise lines.broken("there is one column; the last one is the label, and others are needed", first)
-        try:
-            token_features([[""] * n], template=self.template, n_features=1)
-        except ValueError as error:
-            raise UsageError(f"--{error}") from None
+        token_features([[""] * n], template=self.template, n_features=1)
         self.columns = n
 
     def _has_label(self, n: int, lines: TextLines, line: int) -> bool:
@@ -131,3 +132,31 @@ def bounded(lines: TextLines) -> Iterator[str]:
         elif lines.n_bytes - begun > lines.longest:
             raise lines.broken(f"the sequence from line {first + 1} on is longer than chunk_bytes={lines.longest}")
         yield line
+
+
+# ------------------------------------------------------------------------------------------------------------- templates
+
+
+def read_template(template: str | os.PathLike[str] | Template | None) -> Template | None:
+    """Return the items of a template; None is the default one."""
+    if template is None or template == USUAL:
+        return None
+    if isinstance(template, list):
+        return template
+    with named(f"template={template!r}"), open(template, encoding="utf-8-sig", errors="replace") as lines:
+        found = [read_item(template, i, line) for i, line in enumerate(lines, 1)]
+    items = [item for item in found if item]
+    if not items:
+        raise ValueError(f"template={template!r} has no items; {ACCEPTED}")
+    return items
+
+
+def read_item(path: str | os.PathLike[str], number: int, line: str) -> tuple[tuple[str, int], ...]:
+    """Return the item of a line; comments and "B" have none."""
+    text = line.strip()
+    if not text or text.startswith("#") or text == "B":
+        return ()
+    macros = MACRO.findall(text)
+    if not text.startswith("U") or not macros or "%" in MACRO.sub("", text):
+        raise ValueError(f"template={path!r}, line {number}: {shortened(text)} is no item; {ACCEPTED}")
+    return tuple((attribute, int(offset)) for offset, attribute in macros)

@@ -14,26 +14,22 @@ import numpy as np
 from sklearn_predtron._support.cells import NEARLY_ALL, Census, Words, is_missing, message_of_words, number_in
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.warning import warn
-from sklearn_predtron.cli._console import UsageError
-from sklearn_predtron.cli._job import Job
-from sklearn_predtron.cli._layout import Record, TextLayout
-from sklearn_predtron.cli._one_hot import OneHotBaseline
-from sklearn_predtron.cli._text_lines import TextLines
-from sklearn_predtron.cli._unseen import counted
-from sklearn_predtron.families.input.tables import map_of
+from sklearn_predtron.datasets.formats.records import Record, RecordFormat
+from sklearn_predtron.datasets.formats.text import TextLines, counted
 
 FIRST, LAST = "first", "last"
 NUMBER, CATEGORY = "number", "category"
-MAX_CATEGORIES = 1000  # of a column, for the learner beside
+MAX_CATEGORIES = 1000  # of a column, in the first pass
 
 
 class ColumnPlaces(NamedTuple):
-    """The places of label, features and ids in a file."""
+    """The places of label, features, ids and costs in a file."""
 
     label: int | None
     order: list[int]
     n: int
     id: int | None = None
+    costs: list[int] | None = None
 
 
 def numbers_of(cells: list[str]) -> list[float] | None:
@@ -51,17 +47,19 @@ def value_of(cell: str) -> float | str | None:
     return cell if number is None else None if number != number else number
 
 
-class CsvLayout(TextLayout):
+class CsvFormat(RecordFormat):
     """A table as text.
 
     Parameters
     ----------
-    features : str, FeatureMap or None
-        The map that makes features of the columns, which decides whether cells may be missing or words.
+    numbers_only : bool
+        Whether text and missing cells are rejected.
     label : str or None
-        The column of the labels, as the user says it; None is the last one, or the one that a model does not know.
+        The column of the labels; None is the last one, or the one that a model does not know.
     header : bool or None
         Whether the first line has the names of the columns; None decides by the first two lines.
+    sep : str or None
+        The text between columns; None decides by the first line.
     names : list of str or None
         The columns of the features by name, if they have names.
     kinds : list of str or None
@@ -71,67 +69,57 @@ class CsvLayout(TextLayout):
     drop : sequence of str
         Columns that are no features, by name or number.
     id : str or None
-        One of them, which stands before each prediction.
+        One of them, which identifies rows.
+    costs : dict or None
+        The columns of the costs, by pair.
     """
 
     name, of_tables = "csv", True
-    place_of_label = "--label names the column of the labels, which is the last one by default"
+    place_of_label = "the parameter `label` names the column of the labels, which is the last one by default"
 
     def __init__(
         self,
         *,
-        features: Any,
+        numbers_only: bool,
         label: str | None,
         header: bool | None,
+        sep: str | None = None,
         names: list[str] | None = None,
         kinds: list[str] | None = None,
         place: int | None = None,
         drop: Sequence[str] = (),
         id: str | None = None,
+        costs: dict[tuple[Any, Any], str] | None = None,
+        **text: Any,
     ):
-        self.label, self.header, self.id = label, header, id
+        super().__init__(**text)
+        if sep is not None and len(sep) != 1:
+            raise ValueError(f"sep={sep!r} is accepted for tokens; between the columns of tables is one character")
+        self.label, self.header, self.sep, self.id, self.costs = label, header, sep, id, costs
         self.drop = list(dict.fromkeys([*drop, *([] if id is None else [id])]))
-        self.with_ids = id is not None
-        self.missing, self.words = accepted_cells(features)  # accepted cells besides numbers
+        self.missing = not numbers_only
         self.names, self.kinds, self.place = names, kinds, place
         self.width = None if kinds is None else len(kinds)
-        self._seen: list[dict[str, int]] = []  # of each column, the words that the first pass has seen
         self._census: list[Census] = []  # of each column, as of a data frame's
         self._counted: set[int] = set()  # columns of which the first pass knows that they hold numbers, unless words come
         self._warned: set[str] = set()  # files that have been read
 
-    @classmethod
-    def new(cls, job: Job, loaded: Any) -> CsvLayout:
-        """Return the layout of new files."""
-        options: dict[str, Any] = {"drop": job.drop, "id": job.id}
-        if loaded is None:
-            return cls(features=job.parameters.get("features"), label=job.label, header=job.header, **options)
-        names = getattr(loaded, "feature_names_in_", None)
-        known: dict[str, Any] = {"names": None if names is None else names.tolist(), "kinds": [NUMBER] * loaded.n_features_in_}
-        return cls(features=loaded.features, label=job.label, header=job.header, **known, **options)
-
-    @classmethod
-    def loaded(cls, job: Job, loaded: Any, state: dict[str, Any]) -> CsvLayout:
-        """Return the layout that a saved model stores."""
-        known = {name: state[name] for name in ("label", "names", "kinds", "place")}
-        for name in ("kinds", "names"):
-            if name == "kinds" or known[name] is not None:
-                check_saved_texts(name, known[name], loaded.n_features_in_)
-        drop = state.get("drop", [])
-        check_saved_texts("drop", drop, len(drop))
-        return cls(features=loaded.features, header=job.header, **known, drop=[*drop, *job.drop], id=job.id)
-
     def state(self) -> dict[str, Any]:
         known = {"label": self.label, "names": self.names, "kinds": self.kinds, "place": self.place}
-        return {"format": self.name, **known, **({"drop": self.drop} if self.drop else {})}
+        more = {"drop": self.drop, "sep": self.sep}
+        return {"format": self.name, **known, **{name: value for name, value in more.items() if value}}
 
     @property
-    def is_known(self) -> bool:
-        return self.kinds is not None
+    def needs_pass(self) -> bool:  # type: ignore[override]
+        return self.kinds is None
+
+    @property
+    def feature_names(self) -> list[str] | None:  # type: ignore[override]
+        return self.names
 
     # ------------------------------------------------------------------------------------------------------------ the columns
 
-    def first_row(self, lines: TextLines) -> bool | None:
+    def has_labels(self, lines: TextLines) -> bool | None:
         begun = self._start(lines)
         if begun is None:
             return None
@@ -144,7 +132,7 @@ class CsvLayout(TextLayout):
 
         None if the file is empty.
         """
-        rows = rows_of(lines)
+        rows = rows_of(lines, self.sep)
         first = next(rows, None)
         if first is None:
             return None
@@ -187,17 +175,26 @@ class CsvLayout(TextLayout):
             raise lines.broken(f"the first row has {counted(n, 'column')}; {said}", line)
         known = least if self.place is None else self.place
         place = None if n == least else known
-        left = [i - (place is None and i > known) for i in self._left_out([str(i) for i in range(1, least + 2)], lines)]
+        numbers = [str(i) for i in range(1, least + 2)]
+        left = [i - (place is None and i > known) for i in self._left_out(numbers, lines)]
         ids = left[self.drop.index(self.id)] if self.id else None
-        return ColumnPlaces(place, [i for i in range(n) if i != place and i not in left], n, ids)
+        costs = [i - (place is None and i > known) for i in self._places_of_costs(numbers, lines)] or None
+        return ColumnPlaces(place, [i for i in range(n) if i != place and i not in left], n, ids, costs)
+
+    def _places_of_costs(self, names: list[str], lines: TextLines) -> list[int]:
+        """Return the columns of the costs in a file with these columns."""
+        columns = [] if self.costs is None else list(self.costs.values())
+        for name in columns:
+            if name not in names:
+                raise ValueError(f"costs={name!r} is no column of {lines.path}; accepted are {listed(names)}")
+        return [names.index(name) for name in columns]
 
     def _left_out(self, names: list[str], lines: TextLines) -> list[int]:
         """Return the dropped columns, in the order of `drop`."""
         for name in self.drop:
             if name not in names:
-                accepted = ", ".join(map(shortened, names[:10])) + (", ..." if len(names) > 10 else "")
-                which = "--id" if name == self.id else "--drop"
-                raise UsageError(f"{which} {name!r} is no column of {lines.path}; accepted are {accepted}")
+                which = "id" if name == self.id else "drop"
+                raise ValueError(f"{which}={name!r} is no column of {lines.path}; accepted are {listed(names)}")
         return [names.index(name) for name in self.drop]
 
     def _new_places(self, names: list[str] | None, n: int, lines: TextLines, line: int) -> ColumnPlaces:
@@ -208,19 +205,23 @@ class CsvLayout(TextLayout):
         label = LAST if self.label is None else self.label
         if label not in known and label not in (FIRST, LAST):
             accepted = ", ".join([*map(shortened, known[:10]), *(["..."] if n > 10 else []), FIRST, LAST])
-            raise UsageError(f"--label={label!r} is no column of {lines.path}; accepted are {accepted}")
+            raise ValueError(f"label={label!r} is no column of {lines.path}; accepted are {accepted}")
         place = known.index(label) if label in known else 0 if label == FIRST else n - 1
         left = self._left_out(known, lines)
         if place in left:
-            raise UsageError(f"--drop and --id name {known[place]!r}, which is the label; --label names another column")
+            which = "id" if known[place] == self.id else "drop"
+            raise ValueError(f"{which}={known[place]!r} is the column of the labels; the parameter `label` names another one")
         order = [i for i in range(n) if i != place and i not in left]
         if not order:
-            raise UsageError(f"--drop leaves no feature of {lines.path}; a label and a feature are needed")
+            raise ValueError(f"drop={self.drop} leaves no feature of {lines.path}; a label and a feature are needed")
         self.width, self.place = len(order), place
-        self._seen, self._census = [{} for _ in order], [Census() for _ in order]
+        self._census = [Census() for _ in order]
+        costs = self._places_of_costs(known, lines) or None
+        if costs is not None and place in costs:
+            raise ValueError(f"costs={known[place]!r} is the column of the labels; the parameter `label` names another one")
         if names is not None:
             self.label, self.names = names[place], [names[i] for i in order]
-        return ColumnPlaces(place, order, n, left[self.drop.index(self.id)] if self.id else None)
+        return ColumnPlaces(place, order, n, left[self.drop.index(self.id)] if self.id else None, costs)
 
     def _places_by_name(self, names: list[str], lines: TextLines, line: int) -> ColumnPlaces:
         """Return the places in a file by its column names."""
@@ -229,16 +230,20 @@ class CsvLayout(TextLayout):
             if name not in names:
                 raise lines.broken(f"there is no column {shortened(name)}, which training had", line)
         if self.id is not None and self.id not in names:
-            raise lines.broken(f"there is no column {shortened(self.id)}, which --id names", line)
+            raise lines.broken(f"there is no column {shortened(self.id)}, which the parameter `id` names", line)
+        of_costs = [] if self.costs is None else list(self.costs.values())
         others = [name for name in names if name not in wanted and name not in self.drop]
         label = others[0] if self.label is None and len(others) == 1 else self.label
         for name in others:
             if name != label:
                 raise lines.broken(f"the column {shortened(name)} is neither a column of training nor the label", line)
         ids = names.index(self.id) if self.id else None
-        return ColumnPlaces(
-            names.index(label) if label in others else None, [names.index(name) for name in wanted], len(names), ids
-        )
+        place = names.index(label) if label in others else None
+        absent = [name for name in of_costs if name not in names]
+        if absent and place is not None:
+            raise lines.broken(f"there is no column {shortened(absent[0])}, which has the costs of the rows", line)
+        costs = None if absent or not of_costs else [names.index(name) for name in of_costs]
+        return ColumnPlaces(place, [names.index(name) for name in wanted], len(names), ids, costs)
 
     # --------------------------------------------------------------------------------------------------------------- the rows
 
@@ -259,18 +264,25 @@ class CsvLayout(TextLayout):
                 raise lines.broken(f"the row has {counted(len(cells), 'column')}, and the first one has {places.n}", line)
             labels: list[str | float] | None = None if places.label is None else [cells[places.label].strip()]
             content: list[Any] = [cells[i] for i in places.order]
-            if labels and is_missing(str(labels[0])):
+            if labels and not self.ignores_labels and is_missing(str(labels[0])):
                 unlabelled += 1
-                if self.skips:
+                if self.skip_unlabelled:
                     continue
                 raise lines.broken("the label is missing", line)
             content = content if self.kinds is None else self._values(content, words, lines, line)
-            yield Record(line, labels, content, id=None if places.id is None else cells[places.id].strip())
-        self.left_out(unlabelled, lines)
+            names = cells[places.id].strip() if places.id is not None else None
+            yield Record(line, labels, content, id=names, costs=self._costs_in(cells, places, lines, line))
+        self.warn_of_unlabelled(unlabelled, lines)
         if words and lines.path not in self._warned:
             self._warned.add(lines.path)
             found = [Words(self._said(j), counts, n, 0) for j, counts in sorted(words.items())]
             warn(message_of_words(lines.path, found))
+
+    def _costs_in(self, cells: list[str], places: ColumnPlaces, lines: TextLines, line: int) -> list[float] | None:
+        """Return the costs of a row, if it has some."""
+        if places.costs is None or self.costs is None:
+            return None
+        return [lines.cost(name, cells[i].strip(), line) for name, i in zip(self.costs.values(), places.costs, strict=True)]
 
     def _values(self, cells: list[str], words: dict[int, Counter[str]], lines: TextLines, line: int) -> list[Any]:
         """Return the values of a row; count words among numbers."""
@@ -301,29 +313,25 @@ class CsvLayout(TextLayout):
         return shortened(self.names[j]) if self.names is not None else str(j + 1 + (self.place is not None and j >= self.place))
 
     def add_record(self, record: Record, lines: TextLines) -> None:
-        if len(self._counted) == len(self._seen) and numbers_of(record.content) is not None:
+        if len(self._counted) == len(self._census) and numbers_of(record.content) is not None:
             return
-        for j, (given, seen, found) in enumerate(zip(record.content, self._seen, self._census, strict=True)):
+        for j, (given, found) in enumerate(zip(record.content, self._census, strict=True)):
             cell = given.strip()
             value = value_of(cell)
-            if (value is None and not self.missing) or (isinstance(value, str) and not self.words):
-                hint = "--features piecewise or auto takes words, and cells that are missing"
-                raise UsageError(f"{lines.path}, line {record.line} has {shortened(cell)} in the column {self._said(j)}; {hint}")
+            if not self.missing and not isinstance(value, float):
+                where = f"{lines.path}, line {record.line} has {shortened(cell)} in the column {self._said(j)}"
+                raise ValueError(f"numbers_only=True accepts no text and no missing cells, and {where}")
             if value is None or (j in self._counted and not isinstance(value, str)):
                 continue
             if not isinstance(value, str) or len(found.words) < MAX_CATEGORIES:
                 found.add(cell)
-            if len(seen) < MAX_CATEGORIES:
-                seen.setdefault(cell, len(seen))
             enough = len(found.numbers) >= max(MAX_CATEGORIES, len(found.words) / (1 - NEARLY_ALL))
             (self._counted.add if enough else self._counted.discard)(j)
 
-    def finish_pass(self) -> None:
+    def finish_pass(self, name: str) -> None:
         self.kinds = [CATEGORY if found.words and not found.of_numbers else NUMBER for found in self._census]
         for j, (kind, found) in enumerate(zip(self.kinds, self._census, strict=True)):
-            advice = found.advice("TRAIN", self._said(j)) if kind == CATEGORY else None
-            if kind == NUMBER:
-                self._seen[j].clear()
+            advice = found.advice(name, self._said(j)) if kind == CATEGORY else None
             if advice is not None:
                 warn(advice)
 
@@ -334,9 +342,6 @@ class CsvLayout(TextLayout):
         found[:] = [record.content for record in records]
         return found
 
-    def wrap_baseline(self, baseline: Any) -> Any:
-        return OneHotBaseline(baseline, self._seen) if self.missing else baseline
-
 
 def check_saved_texts(name: str, found: Any, n: int) -> None:
     """Raise ValueError unless saved columns have a text each."""
@@ -344,13 +349,9 @@ def check_saved_texts(name: str, found: Any, n: int) -> None:
         raise ValueError(name)
 
 
-def accepted_cells(features: Any) -> tuple[bool, bool]:
-    """Return whether a map accepts missing cells, and words."""
-    made = map_of(features)
-    if made is None:
-        return False, False
-    tags = made.__sklearn_tags__().input_tags
-    return tags.allow_nan, tags.string
+def listed(names: list[str]) -> str:
+    """Return the first ten columns for a message."""
+    return ", ".join(map(shortened, names[:10])) + (", ..." if len(names) > 10 else "")
 
 
 def is_header(cells: list[str], second: list[str]) -> bool:
@@ -363,16 +364,16 @@ def is_header(cells: list[str], second: list[str]) -> bool:
     return above or not any(isinstance(value, float) for value in values)
 
 
-def rows_of(lines: TextLines) -> Iterator[tuple[int, list[str]]]:
+def rows_of(lines: TextLines, sep: str | None) -> Iterator[tuple[int, list[str]]]:
     """Yield the first line and the cells of each row.
 
-    A blank line has no cell or one; `skip` rows are left out.
+    A blank line has no cell or one.
     """
     head = next((line for line in lines if not line.isspace()), None)
     if head is None:
         return
     first = lines.number
-    rows = csv.reader(chain([head], lines), delimiter=delimiter_of(head), skipinitialspace=True, strict=True)
+    rows = csv.reader(chain([head], lines), delimiter=sep or delimiter_of(head), skipinitialspace=True, strict=True)
     while True:
         try:
             cells = next(rows, None)

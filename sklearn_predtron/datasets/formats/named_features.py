@@ -1,4 +1,4 @@
-"""Rows of named, hashed features, such as JSON objects."""
+"""Rows of named, hashed features, a line each: JSON objects and Vowpal Wabbit's lines."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
-from sklearn.feature_extraction import FeatureHasher
 
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.cli._layout import Record, TextLayout, parse_number
-from sklearn_predtron.cli._text_lines import TextLines
+from sklearn_predtron.datasets.formats.records import Record, RecordFormat, parse_number
+from sklearn_predtron.datasets.formats.text import TextLines
 
 HASHED = 2**18  # features, unless another number is asked for
 LABEL = "label"
+BEFORE_BAR = "accepted before | are a number, which is the label, and another one, its importance"
 
 
-class NamedFeaturesLayout(TextLayout):
-    """Base of layouts with named features, one row per line.
+class NamedFeaturesFormat(RecordFormat):
+    """Base of formats with named features.
 
     Parameters
     ----------
@@ -27,13 +27,14 @@ class NamedFeaturesLayout(TextLayout):
         Features that names are hashed to.
     """
 
-    def __init__(self, width: int):
+    def __init__(self, width: int, **text: Any):
+        super().__init__(**text)
         self.width: int = width
 
-    def first_row(self, lines: TextLines) -> bool | None:
+    def has_labels(self, lines: TextLines) -> bool | None:
         first = None
         for record in self._all(lines):
-            if not self.skips or record.labels is not None:
+            if not self.skip_unlabelled or record.labels is not None:
                 return record.labels is not None
             first = False
         return first
@@ -43,14 +44,13 @@ class NamedFeaturesLayout(TextLayout):
         return (self._record(line, lines) for line in lines if not line.isspace())
 
     def labelled_records(self, lines: TextLines) -> Iterator[Record]:
-        """Yield the labelled rows; report how many have none."""
         n = 0
         for record in self._all(lines):
             if record.labels is None:
                 n += 1
             else:
                 yield record
-        self.left_out(n, lines)
+        self.warn_of_unlabelled(n, lines)
 
     def records(self, lines: TextLines) -> Iterator[Record]:
         labelled, blank = None, list[int]()  # blank lines before the first row, which shows whether they are rows
@@ -64,7 +64,7 @@ class NamedFeaturesLayout(TextLayout):
             if labelled is None:
                 labelled = record.labels is not None
                 yield from () if labelled else (Record(number, None, []) for number in blank)
-            if record.labels is not None and not labelled:
+            if record.labels is not None and not labelled and not self.ignores_labels:
                 raise lines.broken("the row has a label, and those before it have none")
             yield record
 
@@ -73,6 +73,8 @@ class NamedFeaturesLayout(TextLayout):
         """Return the row of a line."""
 
     def rows(self, records: Sequence[Record]) -> Any:
+        from sklearn.feature_extraction import FeatureHasher  # other formats do without its import
+
         hasher = FeatureHasher(self.width, input_type="pair", alternate_sign=False, dtype=np.float64)
         return hasher.transform(record.content for record in records)
 
@@ -80,7 +82,7 @@ class NamedFeaturesLayout(TextLayout):
         return {"format": self.name}
 
 
-class JsonLayout(NamedFeaturesLayout):
+class JsonFormat(NamedFeaturesFormat):
     """An object a line.
 
     Parameters
@@ -89,25 +91,22 @@ class JsonLayout(NamedFeaturesLayout):
         Features that names are hashed to.
     label : str
         The name of the label.
+    costs : dict or None
+        Names of the members that are costs, by pair.
     """
 
     name = "json"
-    place_of_label = "--label says the name of the label"
+    place_of_label = "the parameter `label` says the name of the label"
 
-    def __init__(self, width: int, label: str):
-        super().__init__(width)
-        self.label = label
-
-    @classmethod
-    def loaded(cls, loaded: Any, state: dict[str, Any]) -> JsonLayout:
-        """Return the layout that a saved model stores."""
-        if not isinstance(state["label"], str):
-            raise ValueError("label")
-        return cls(loaded.n_features_in_, state["label"])
+    def __init__(self, width: int, label: str, costs: dict[tuple[Any, Any], str] | None, **text: Any):
+        super().__init__(width, **text)
+        if not isinstance(label, str):
+            raise ValueError(f"label={label!r} is no name")
+        self.label, self.costs = label, costs
 
     @property
-    def without_label(self) -> str:
-        return f"; the label is {self.label!r} unless --label says another name"
+    def hint(self) -> str:
+        return f"; the label is {self.label!r} unless the parameter `label` says another name"
 
     def _record(self, line: str, lines: TextLines) -> Record:
         try:
@@ -118,12 +117,21 @@ class JsonLayout(NamedFeaturesLayout):
             raise lines.broken(f"the line is no JSON: {error}") from None
         if not isinstance(found, JsonMembers):
             raise lines.broken(f"the line is {shortened(found)}; accepted are objects, of features by name")
-        if len({name for name, _ in found}) < len(found):
+        members = dict(found)
+        if len(members) < len(found):
             raise lines.broken("a name is there twice")
         pairs = [(name, feature_of(name, value, lines)) for name, value in found if name != self.label and value is not None]
-        return Record(lines.number, self._labels(dict(found).get(self.label), lines), pairs)
+        labels = self._labels_in(members.get(self.label), lines)
+        return Record(lines.number, labels, pairs, costs=self._costs_in(members, lines, learned=labels is not None))
 
-    def _labels(self, label: Any, lines: TextLines) -> list[str | float] | None:
+    def _costs_in(self, members: dict[str, Any], lines: TextLines, *, learned: bool) -> list[float] | None:
+        """Return the costs of a row, which rows without labels need not have."""
+        names = [] if self.costs is None else list(self.costs.values())
+        if not names or (not learned and not all(name in members for name in names)):
+            return None
+        return [lines.cost(name, members.get(name)) for name in names]
+
+    def _labels_in(self, label: Any, lines: TextLines) -> list[str | float] | None:
         """Return the label in a list, if any."""
         if isinstance(label, list):
             raise lines.broken(f"the label {self.label!r} is a list or an object; accepted are numbers and strings")
@@ -165,3 +173,57 @@ def check_text(text: str, lines: TextLines) -> None:
 def reject_constant(name: str) -> NoReturn:
     """Raise ValueError for NaN and infinities, which JSON lacks."""
     raise ValueError(f"{name} is no number of JSON")
+
+
+class VwFormat(NamedFeaturesFormat):
+    """``LABEL IMPORTANCE |NAMESPACE:SCALE NAME:VALUE ...`` per line.
+
+    All but the first bar may be left out.
+    """
+
+    name = "vw"
+
+    def _record(self, line: str, lines: TextLines) -> Record:
+        head, *spaces = line.split("|")
+        if not spaces:
+            raise lines.broken("there is no |, behind which features are")
+        label, weight = read_head(head, lines)
+        pairs = [pair for text in spaces for pair in features_of(text, lines)]
+        return Record(lines.number, None if label is None else [label], pairs, weight)
+
+
+def read_head(text: str, lines: TextLines) -> tuple[float | None, float]:
+    """Return the label and the importance, if given."""
+    words = text.split()
+    if words and (not text[-1].isspace() or words[-1].startswith("'")):
+        raise lines.broken(f"at {shortened(words[-1])}: what is a tag, by its ' or because no space is before |, is not read")
+    for word in words:
+        if ":" in word:
+            raise lines.broken(f"at {shortened(word)}: costs of labels are not read; {BEFORE_BAR}")
+    numbers = [parse_number(word) for word in words]
+    if None in numbers:
+        raise lines.broken(f"at {shortened(words[numbers.index(None)])}: it is no number; {BEFORE_BAR}")
+    if len(words) > 2:
+        raise lines.broken(f"at {shortened(words[2])}: initial predictions are not read; {BEFORE_BAR}")
+    label, weight = [*numbers, None, None][:2]
+    if weight is not None and weight < 0:
+        raise lines.broken(f"at {shortened(words[1])}: the importance is negative")
+    return label, 1.0 if weight is None else weight
+
+
+def features_of(text: str, lines: TextLines) -> Iterator[tuple[str, float]]:
+    """Yield the hashed names and values of a namespace."""
+    words = text.split()
+    space, scale = ("", 1.0) if not words or text[0].isspace() else named_value(words.pop(0), lines)
+    for word in words:
+        name, value = named_value(word, lines)
+        yield f"{space}^{name}" if space else name, scale * value
+
+
+def named_value(word: str, lines: TextLines) -> tuple[str, float]:
+    """Return a name and its number, by default 1."""
+    name, colon, text = word.partition(":")
+    value = parse_number(text) if colon else 1.0
+    if not name or value is None:
+        raise lines.broken(f"at {shortened(word)}: expected NAME or NAME:VALUE, with a finite number")
+    return name, value

@@ -1,0 +1,248 @@
+"""Training on files: chunk by chunk, growing, or as shards in parallel."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from math import nan
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from sklearn_predtron._support.warning import warn
+from sklearn_predtron.cli._console import OutputClosedError, UsageError
+from sklearn_predtron.cli._evaluation import ResultRow
+from sklearn_predtron.cli._lines import RejectedChunkError, error_at
+from sklearn_predtron.cli._model import as_trained, choose_norm, held_out, rejection_reason, update
+from sklearn_predtron.cli._progress import ProgressBar
+from sklearn_predtron.cli._settings import Job, ModelSettings
+from sklearn_predtron.cli._tasks import Task
+from sklearn_predtron.datasets import BrokenLineError, RowChunk, RowStream
+from sklearn_predtron.datasets.formats.base import MAX_CLASSES
+from sklearn_predtron.datasets.formats.files import STANDARD, FileError
+from sklearn_predtron.datasets.formats.text import counted
+from sklearn_predtron.mixing import ParameterMixing, ShardError
+
+# The errors that end a part of the job early.
+ENDINGS = (BrokenLineError, RejectedChunkError, FileError, OutputClosedError, KeyboardInterrupt)
+MOST_PENDING = 100_000  # rows that wait for a second label
+
+
+def parts_of_split(rows: RowStream, job: Job, *, held: bool, keep: bool) -> Iterator[RowChunk]:
+    """Yield the training chunks, or the held-out ones."""
+    first, share = 0, job.source.holdout
+    for chunk in rows.chunks(keep=keep):
+        if share:
+            chosen = held_out(first, len(chunk), share, job.model.seed)
+            first += len(chunk)
+            chunk = chunk.take(np.flatnonzero(chosen if held else ~chosen))
+        if len(chunk):
+            yield chunk
+
+
+class Training:
+    """A model in training on files.
+
+    Parameters
+    ----------
+    model : estimator
+        The estimator.
+    task : Task
+        Its task.
+    classes : ndarray or None
+        The labels; None if they are not known, or for rankings.
+    result : ResultRow
+        The row of the table that is filled in.
+    """
+
+    def __init__(self, model: Any, task: Task, classes: Any, result: ResultRow):
+        self.model, self.task, self.result = model, task, result
+        self.classes = np.arange(len(classes)) if task.multilabel else classes
+        self._waiting: list[RowChunk] = []  # rows that wait for a second label
+
+    def run(self, rows: RowStream, job: Job, bar: ProgressBar) -> BaseException | None:
+        """Train on the files of TRAIN; return an early end's cause."""
+        random, epochs = np.random.default_rng(job.model.seed), job.model.epochs
+        try:
+            if epochs > 1 or job.source.holdout:
+                for file in rows.files:
+                    file.keep(bar)
+            for epoch in range(epochs):
+                for chunk in parts_of_split(rows, job, held=False, keep=epochs > 1):
+                    self._train(chunk, job.model, random, epoch)
+                    bar(f"epoch {epoch + 1}/{epochs}", chunk.fraction, self.result)
+                self._check_waiting(0)
+                self._check_rounds(rows)
+        except ENDINGS as error:
+            return error
+        return None
+
+    def _train(self, chunk: RowChunk, settings: ModelSettings, random: np.random.Generator, epoch: int) -> None:
+        """Train on a chunk, shuffled if that is asked for."""
+        chunk = as_trained(chunk, self.model)
+        if settings.grow:
+            chunk = self._widened(chunk)
+        reason = rejection_reason(self.model, chunk.X)
+        if reason is not None:
+            raise error_at(chunk.place, ValueError(reason))
+        if settings.grow:
+            self._grow(chunk)
+            if self._waits(chunk):
+                return
+            chunk = self._with_waiting(chunk)
+        if not settings.grow or self.model.__sklearn_is_fitted__():  # else the width, and so the density, is not known
+            choose_norm(self.model, chunk.X)
+        if chunk.sample_weight is not None:
+            chunk = chunk.take(np.flatnonzero(chunk.sample_weight))
+        if len(chunk):
+            order = random.permutation(len(chunk)) if settings.shuffle else None
+            self._update(chunk if order is None else chunk.take(order), progressive=epoch == 0)
+
+    def _update(self, chunk: RowChunk, *, progressive: bool) -> None:
+        """Train on rows in their order."""
+        model, result = self.model, self.result
+        rounds, losses = getattr(model, "t_", 0), losses_of(model)
+        start = perf_counter()
+        try:
+            update(model, self.task, chunk, self.classes)
+        except (ValueError, MemoryError) as error:
+            if result.rounds == 0:
+                raise UsageError(str(error)) from None
+            raise error_at(chunk.place, error) from None
+        result.seconds += perf_counter() - start
+        result.rounds += model.t_ - rounds
+        if progressive:
+            result.progressive_rounds += model.t_ - rounds
+            loss, last_loss = (now - before for now, before in zip(losses_of(model), losses, strict=True))
+            result.loss += loss
+            result.last_loss = (result.last_loss or 0.0) + last_loss
+
+    def _check_rounds(self, rows: RowStream) -> None:
+        """Raise an error if TRAIN had no rows to train on."""
+        if self.result.rounds > 0:
+            return
+        if self.model.__sklearn_is_fitted__() and getattr(rows.format, "costs", None):
+            raise UsageError("--costs gives no row in which a mistake costs something")
+        raise UsageError(f"TRAIN={', '.join(repr(file.path) for file in rows.files)} has no rows")
+
+    # ------------------------------------------------------------------------------------------------------------- growing
+
+    def _widened(self, chunk: RowChunk) -> RowChunk:
+        """Return rows as wide as the model, or as their features."""
+        known = self.model.n_features_in_ if self.model.__sklearn_is_fitted__() else 1
+        chunk.X.resize(chunk.X.shape[0], max(known, int(chunk.X.indices.max(initial=0)) + 1))
+        return chunk
+
+    def _grow(self, chunk: RowChunk) -> None:
+        """Add the features and labels of a chunk to the model."""
+        labelled, model = not (self.task.rank or self.task.multilabel), self.model
+        try:
+            if not model.__sklearn_is_fitted__():
+                if labelled:
+                    found = np.unique(chunk.y) if self.classes is None else np.union1d(self.classes, chunk.y)
+                    if self.classes is None or len(found) > len(self.classes):
+                        check_number(len(found))
+                    self.classes = found
+                return
+            new = np.setdiff1d(chunk.y, model.classes_) if labelled else np.empty(0)
+            if len(new):
+                check_number(len(model.classes_) + len(new))
+            model.widen(chunk.X.shape[1], new if len(new) else None)
+        except (ValueError, MemoryError) as error:
+            raise error_at(chunk.place, error) from None
+
+    def _waits(self, chunk: RowChunk) -> bool:
+        """Return whether rows wait for the second label of a stream."""
+        labels = None if self.model.__sklearn_is_fitted__() else self.classes
+        if labels is None or len(labels) >= 2 or chunk.groups is not None:
+            return False
+        self._waiting.append(chunk)
+        self._check_waiting(MOST_PENDING)
+        return True
+
+    def _check_waiting(self, most: int) -> None:
+        """Raise an error if too many rows wait."""
+        rows = sum(map(len, self._waiting))
+        if rows > most:
+            first = counted(rows, "row")
+            raise UsageError(f"TRAIN has one label in its first {first}; --classes names those that are to come")
+
+    def _with_waiting(self, chunk: RowChunk) -> RowChunk:
+        """Return the waiting rows followed by these."""
+        if not self._waiting:
+            return chunk
+        chunks = [*self._waiting, chunk]
+        self._waiting.clear()
+        width = max(part.X.shape[1] for part in chunks)
+        for part in chunks:
+            part.X.resize(part.X.shape[0], width)
+        return replace(chunk, X=sparse.vstack([part.X for part in chunks], "csr"), y=np.concatenate([part.y for part in chunks]))
+
+    # -------------------------------------------------------------------------------------------------------------- shards
+
+    def mix(self, rows: RowStream, job: Job) -> BaseException | None:
+        """Train on the files in parallel; return an early end's cause.
+
+        After Ctrl-C the model of the last complete round is kept; after any other exception nothing is learned.
+        """
+        result, settings, schema = self.result, job.model, rows.schema
+        if not settings.shuffle:
+            self.model.set_params(shuffle=False)
+        mixing = ParameterMixing(self.model, rounds=settings.epochs, n_jobs=settings.jobs, random_state=settings.seed)
+        start, stopped = perf_counter(), None
+        known: dict[str, Any] = {"classes": None if self.task.rank else self.classes, "n_features": schema.n_features}
+        if self.task.batch:
+            warn("--jobs leaves the cut of --task bipartite at 0: it is chosen on rows in memory")
+        try:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "decision=None fits the cut to rows in memory")  # which is said above
+                mixing.fit(shards_of(rows), **known, zero_based=bool(rows.format.zero_based))
+        except OSError as error:
+            return FileError(f"--jobs: {error}")
+        except ShardError as error:
+            return error
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+        except KeyboardInterrupt as error:
+            if not mixing.__sklearn_is_fitted__():
+                return error
+            stopped = error
+        model = self.model = mixing.estimator_
+        result.learner, result.seconds = f"{result.learner}, {mixing.n_shards_} mixed", perf_counter() - start
+        result.rounds, result.progressive_rounds = model.t_, model.t_ // len(mixing.loss_curve_)
+        result.loss, result.last_loss = nan, mixing.loss_curve_[0] * result.progressive_rounds
+        return stopped
+
+
+def check_number(n: int) -> None:
+    """Raise an error for more labels than allowed.
+
+    Ids or measurements read as labels would fill the memory with weights.
+    """
+    if n > MAX_CLASSES:
+        raise ValueError(f"TRAIN has {n:,} distinct labels so far; labels are classes, at most {MAX_CLASSES:,} of them")
+
+
+def losses_of(estimator: Any) -> tuple[float, float]:
+    """Return the cumulative losses: progressive and of the last iterate."""
+    if not hasattr(estimator, "t_"):
+        return 0.0, 0.0
+    return getattr(estimator, "progressive_loss_", nan) * estimator.t_, estimator.cumulative_loss_
+
+
+def check_names(rows: RowStream) -> None:
+    """Raise UsageError for names that shards cannot open."""
+    path = next((file.path for file in rows.files if file.is_pipe or file.path == STANDARD), None)
+    if path is not None:
+        raise UsageError(f"--jobs reads TRAIN={path!r} in each of its rounds; accepted are files, which can be opened again")
+
+
+def shards_of(rows: RowStream) -> list[Any]:
+    """Return the shards: names, or readers of other labels."""
+    form, classes = rows.format, rows.schema.classes
+    if form.words is None and (not form.multilabel or np.array_equal(classes, np.arange(len(classes)))):
+        return [file.path for file in rows.files]
+    return [form.shard(file, rows.schema) for file in rows.files]
