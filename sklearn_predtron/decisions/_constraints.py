@@ -15,10 +15,10 @@ from sklearn_predtron._support.numbers import real_number
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.decisions._base import Decision, HeldOut
-from sklearn_predtron.decisions._certified import PromiseResult
 from sklearn_predtron.decisions._expected import OfProbabilities
 from sklearn_predtron.decisions._maps import LARGEST_ODDS
 from sklearn_predtron.decisions._promises import Coded, Promise
+from sklearn_predtron.decisions._reject_at_risk import PromiseResult
 
 ROUNDING = 1e-9  # by which a measure may be beyond its bound
 MOST_STEPS = 60  # of the search for multipliers

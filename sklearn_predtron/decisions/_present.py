@@ -15,8 +15,8 @@ from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded
 from sklearn_predtron.decisions._calibration import Calibrated
 from sklearn_predtron.decisions._cut_at import CutAt
 from sklearn_predtron.decisions._expected import AnswerUpTo, ByCosts, BySets, MostExpected, MostProbable
+from sklearn_predtron.decisions._kinds_of_scores import OfClasses, OfColumn, OfLabels, OfTwoClasses
 from sklearn_predtron.decisions._maps import ClassMap, CurveMap, RankMap
-from sklearn_predtron.decisions._targets import OfClasses, OfColumn, OfLabels, OfTwoClasses
 
 
 def plain(value: Any) -> Any:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_predtron.decisions._decision_rules import DecisionRule, ExpectedCost, Learned, decision_rule
 from sklearn_predtron.decisions._promises import AtMost, Coded, Promise, coded
-from sklearn_predtron.decisions._rules import DecisionRule, ExpectedCost, Learned, decision_rule
 from sklearn_predtron.losses import CostTableLoss, costs_of, names_label, table_loss
 from sklearn_predtron.losses.reject import checked_reject, costs_by_class, label_of_reject, warn_if_never_paid
 

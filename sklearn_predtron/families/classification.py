@@ -13,9 +13,9 @@ from sklearn_predtron._support import types
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.decisions._cut_at import CutAt
-from sklearn_predtron.decisions._rules import Cut, DecisionRule
+from sklearn_predtron.decisions._decision_rules import Cut, DecisionRule
+from sklearn_predtron.families._cost_classifier import TableClassifier
 from sklearn_predtron.families._docstrings import documented
-from sklearn_predtron.families._table import TableClassifier
 from sklearn_predtron.families.estimator.attributes import learned
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import TwoClasses

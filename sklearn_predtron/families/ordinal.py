@@ -11,9 +11,9 @@ from sklearn_predtron._core.problem import Codes
 from sklearn_predtron._support import types
 from sklearn_predtron._support.declared_order import declared_order
 from sklearn_predtron._support.encoding import encode
-from sklearn_predtron.decisions._rules import DecisionRule
+from sklearn_predtron.decisions._decision_rules import DecisionRule
+from sklearn_predtron.families._cost_classifier import TableClassifier
 from sklearn_predtron.families._docstrings import UPDATES, documented
-from sklearn_predtron.families._table import TableClassifier
 from sklearn_predtron.families.estimator.attributes import learned, read_only
 from sklearn_predtron.families.estimator.linear_models import Linear, LinearModelReader
 from sklearn_predtron.families.labels._codec import Codec

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.callbacks import check_count
-from sklearn_predtron.families._table import TableClassifier
+from sklearn_predtron.families._cost_classifier import TableClassifier
 from sklearn_predtron.families.label_ranking import PredtronLabelRanker
 from sklearn_predtron.families.ordinal import PredtronOrdinalClassifier
 from sklearn_predtron.inspection._display import NEGATIVE, POSITIVE, Display, best_of, check_matplotlib, last_step

@@ -7,9 +7,9 @@ from scipy.stats import binom
 from sklearn.metrics import precision_score, recall_score
 
 from sklearn_predtron.decisions import AtLeast, AtMost
-from sklearn_predtron.decisions._certified import Certified, result_of
 from sklearn_predtron.decisions._curves import least_expected_costs
 from sklearn_predtron.decisions._promises import EvaluatedRows, chains_of, coded, first_limit, losses_of, p_values, passed
+from sklearn_predtron.decisions._reject_at_risk import Certified, result_of
 
 COSTS = np.array([[0.0, 1.0, 4.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0]])
 CLASSES = np.array(["a", "b", "c"])

@@ -19,7 +19,7 @@ from sklearn_predtron._core.learner import Learner
 from sklearn_predtron.callbacks import LossHistory
 from sklearn_predtron.decisions._calibration import Calibration
 from sklearn_predtron.families.estimator import model as fitted
-from sklearn_predtron.families.estimator import saving
+from sklearn_predtron.families.estimator import model_parts
 from sklearn_predtron.losses import CostMatrix, Reject
 from sklearn_predtron.norms import L2
 from sklearn_predtron.updates import PassiveAggressive
@@ -183,7 +183,7 @@ def test_what_is_imported_for_a_pickle_keeps_nobody_waiting(monkeypatch):
         return compiled()
 
     monkeypatch.setattr(fitted, "compiled", import_slowly)
-    monkeypatch.setattr(saving, "compiled", import_slowly)
+    monkeypatch.setattr(model_parts, "compiled", import_slowly)
     pickle.dumps(model)
     assert learned == [1000] and model.t_ == 1001
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from sklearn_predtron.families.estimator.saving import CODECS, state_of
+from sklearn_predtron.families.estimator.model_parts import CODECS, state_of
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import Classes, MissingClasses, TwoClasses, find_classes
 from sklearn_predtron.families.labels.objects import AnyLabels

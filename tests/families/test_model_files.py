@@ -24,7 +24,7 @@ from sklearn_predtron._support.array_file import SUM, sum_of
 from sklearn_predtron.callbacks import EarlyStopping, LossHistory
 from sklearn_predtron.datasets import make_sequences
 from sklearn_predtron.families.estimator.model_file import MAGIC, public_classes
-from sklearn_predtron.families.estimator.saving import state_of
+from sklearn_predtron.families.estimator.model_parts import state_of
 from sklearn_predtron.features import PiecewiseLinear
 from sklearn_predtron.losses import CostMatrix, CountLoss, Reject
 from sklearn_predtron.norms import RKHS

@@ -18,7 +18,7 @@ import numpy as np
 from scipy import sparse
 
 from sklearn_predtron import Predtron, PredtronBipartiteClassifier, PredtronRanker, PredtronSequenceTagger
-from sklearn_predtron.families._table import TableClassifier
+from sklearn_predtron.families._cost_classifier import TableClassifier
 from sklearn_predtron.families.input.reading import Batch
 from sklearn_predtron.families.training.epochs import Epochs
 from tests.own_checks import is_same

@@ -21,7 +21,7 @@ from sklearn_predtron import (
 from sklearn_predtron._support.offers import RANKED_LABELS, RANKINGS
 from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.decisions import ExpectedCost
-from sklearn_predtron.families._table import TableClassifier
+from sklearn_predtron.families._cost_classifier import TableClassifier
 from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.losses import (
     AtK,

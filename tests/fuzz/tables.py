@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from sklearn_predtron import PredtronMultilabelClassifier
-from sklearn_predtron.families._table import TableClassifier
+from sklearn_predtron.families._cost_classifier import TableClassifier
 from sklearn_predtron.families.training import first_rows
 from sklearn_predtron.features import Auto, PiecewiseLinear, RandomFourier
 

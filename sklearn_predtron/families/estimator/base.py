@@ -38,7 +38,7 @@ from sklearn_predtron._support.parts import Part, kinds, resolve
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron.decisions._base import PLAIN, Decision
-from sklearn_predtron.decisions._rules import Learned
+from sklearn_predtron.decisions._decision_rules import Learned
 from sklearn_predtron.families.estimator import model_file
 from sklearn_predtron.families.estimator.attributes import counted, learned, of_expansion, read_only, recorded
 from sklearn_predtron.families.estimator.bounds import LossBounds

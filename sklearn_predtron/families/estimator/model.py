@@ -20,7 +20,7 @@ from sklearn_predtron._core.rows import Rows
 from sklearn_predtron._support.parts import Part, resolve
 from sklearn_predtron._support.version import __version__
 from sklearn_predtron.decisions._base import PLAIN, Decision, HeldOut
-from sklearn_predtron.families.estimator import saving
+from sklearn_predtron.families.estimator import model_parts
 from sklearn_predtron.families.input.reading import Batch, Columns, check_finite, read_rows, warn_of_format, why_length_refused
 from sklearn_predtron.families.input.stream import Stream
 from sklearn_predtron.families.training.intervals import set_recording_interval
@@ -353,7 +353,7 @@ class Model:
                 for entry in fields(self)
                 if entry.name not in UNSAVED_FIELDS
             }
-            parts = saving.pack(kept)
+            parts = model_parts.pack(kept)
         return {"format": FORMAT, "version": __version__, "parts": parts}
 
     @classmethod
@@ -362,7 +362,7 @@ class Model:
 
         Its parts are checked as they are built.
         """
-        return saving.unpack(saved, cls, SAVED_AS)
+        return model_parts.unpack(saved, cls, SAVED_AS)
 
 
 def initial_unsaved_fields() -> dict[str, Any]:

@@ -15,8 +15,8 @@ from sklearn_predtron._core.problem import Problem
 from sklearn_predtron.decisions._asked_scores import AskedScores, threshold_of
 from sklearn_predtron.decisions._base import Decision
 from sklearn_predtron.decisions._calibration import Calibration
-from sklearn_predtron.decisions._certified import RejectAbove
 from sklearn_predtron.decisions._recent_scores import RecentScores
+from sklearn_predtron.decisions._reject_at_risk import RejectAbove
 
 
 class Rated(RejectAbove):
