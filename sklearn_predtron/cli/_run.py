@@ -91,7 +91,7 @@ def run(job: Job, bar: ProgressBar, opened: DataFile | None = None) -> int:
             schema = (files.train or files.test).schema  # type: ignore[union-attr]
         except (BrokenLineError, FileError, KeyboardInterrupt) as error:
             bar.clear()
-            return complain(error, "there is no trained model yet")
+            return complain(error, "" if job.model.load else "there is no trained model yet")
         except UsageError:
             raise
         except ValueError as error:
@@ -299,7 +299,8 @@ def train_and_score(job: Job, files: JobFiles, model: Any, task: Task, schema: R
 
         results.append(score_peer(stage))
     rounds, tested = results[0].rounds, results[0].tested
-    kept = f"the {rounds:,} rounds before it are kept" if rounds else "there is no trained model yet"
+    untrained = "the loaded model is as it was" if job.model.load else "there is no trained model yet"
+    kept = f"the {rounds:,} rounds before it are kept" if rounds else untrained
     kept += f", in {job.output.save}" if job.output.save and fitted and unsaved is None else ""
     scored = "the held-out score is of the rows before it" if tested else "there is no held-out score"
     scored = "the predictions are of the rows before it" if stage.only_predicted else scored

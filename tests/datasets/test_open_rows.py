@@ -236,3 +236,20 @@ def test_what_is_refused(tmp_path, name, given, message):
         list(open_rows(tmp_path / name, **given))
     with pytest.raises(OSError, match="nowhere"):
         open_rows(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("labels", [("007", "012"), ("9007199254740993", "9007199254740992"), ("7", "07")])
+def test_numbers_that_would_lose_digits_are_text(tmp_path, labels):
+    path = tmp_path / "codes.csv"
+    path.write_text("a,y\n" + "".join(f"{i},{label}\n" for i, label in enumerate(labels)))
+    with open_rows(path) as rows:
+        assert rows.schema.classes.tolist() == sorted(labels)
+        assert [label for chunk in rows for label in chunk.y.tolist()] == list(labels)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"), [(("x.csv", "m"), "like='m' must be rows of open_rows"), ((None, None), "path=None")]
+)
+def test_other_arguments_are_refused_by_name(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        open_rows(arguments[0], like=arguments[1])

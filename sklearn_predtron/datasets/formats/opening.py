@@ -304,7 +304,10 @@ def open_rows(
     [[120.0, 3.0], [80.0, 0.0], [95.0, 1.0]] ['spam', 'ham', 'ham']
     """
     check_counts(chunk_rows=chunk_rows, chunk_bytes=chunk_bytes, n_features=1 if n_features is None else n_features)
-    paths = [os.fspath(path)] if isinstance(path, (str, os.PathLike)) else [os.fspath(one) for one in path]
+    try:
+        paths = [os.fspath(path)] if isinstance(path, (str, os.PathLike)) else [os.fspath(one) for one in path]
+    except TypeError:
+        raise ValueError(f"path={shortened(path)} must be the path of a file, or several") from None
     check_arguments(format, drop, costs, encoding)
     given: dict[str, Any] = {
         "label": label,
@@ -332,6 +335,10 @@ def open_rows(
         form = copy(like.format)
         form.chunk_rows, form.chunk_bytes = chunk_rows, chunk_bytes
         return RowStream([DataFile(one) for one in paths], form, None, like.schema, like.progress)
+    if like is not None and not hasattr(like, "n_features_in_"):
+        raise ValueError(
+            f"like={shortened(like)} must be rows of open_rows or a fitted estimator; sklearn_predtron.load reads one from a file"
+        )
     state = getattr(like, "file_format_", None)
     name = format or format_of_names(paths) or SvmlightFormat.name
     if state is not None:

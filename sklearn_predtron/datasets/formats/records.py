@@ -256,13 +256,18 @@ def check_classes(classes: NDArray, rows: int, name: str, hint: str) -> None:
         warn(f"{name} has {len(classes)} distinct labels in {rows} rows, as measurements have, and each is a class{hint}")
 
 
+def is_code(label: str | float) -> bool:
+    """Return whether a number would lose digits of a text, as of 007 and of numbers beyond 2^53."""
+    return isinstance(label, str) and label.isdecimal() and str(int(float(label))) != label
+
+
 def classes_of(labels: list[str | float], name: str) -> NDArray:
     """Return the sorted labels: numbers if all of them are."""
     numbers = [parse_number(label) for label in labels]
-    if None not in numbers:
+    if None not in numbers and not any(map(is_code, labels)):
         return np.unique(np.array(numbers, dtype=np.float64))
     words = [label for label in labels if isinstance(label, str)]
-    word = next(label for label in words if parse_number(label) is None)
+    word = next(label for label in words if parse_number(label) is None or is_code(label))
     if len(words) < len(labels):
         raise ValueError(f"{name} has the label {shortened(word)} beside numbers; accepted are numbers, or text alone")
     for label in words:
