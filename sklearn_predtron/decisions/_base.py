@@ -101,7 +101,7 @@ class Decision:
         return None
 
     def key(self) -> Any:
-        """Return the parameters of which the fitted value depends."""
+        """Return the parameters on which the fitted value depends."""
         return ()
 
     def unseen(self, learner: Learner, held: HeldOut, fitted_decision: Any) -> HeldOut:

@@ -80,7 +80,7 @@ def fitted(problem: Any, scores: NDArray, labels: Any, table: tuple) -> Tempered
 
     usual = float(np.median(np.abs(scores - np.median(scores)))) or 1.0  # scores have a unit of their own
     few = max(1, int(np.searchsorted(labels.starts, FEW_TOKENS, side="right")) - 1)
-    limit, begin = likeliest_limit(problem, scores, first(labels, few), table, usual)
+    limit, begin = likeliest_limit(problem, scores, first_sequences(labels, few), table, usual)
     start, codes, scores = labels.starts, labels.array, within(scores, limit)
     paths = problem.scores_of_paths(scores, labels, *table)
     counts = np.bincount(codes, minlength=scores.shape[1]).astype(np.float64)
@@ -109,7 +109,7 @@ def fitted(problem: Any, scores: NDArray, labels: Any, table: tuple) -> Tempered
     return Tempered(temperature, best[1:] * temperature, limit)
 
 
-def first(labels: Any, n: int) -> Any:
+def first_sequences(labels: Any, n: int) -> Any:
     """Return the labels of the first n sequences."""
     return type(labels)(labels.array[: labels.starts[n]], labels.starts[: n + 1])
 

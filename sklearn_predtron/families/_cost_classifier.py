@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 
 from sklearn_predtron._core.problem import Codes
-from sklearn_predtron._support.available import available_with_reason
 from sklearn_predtron._support.compat import ClassifierMixin, StrOptions, with_callbacks
 from sklearn_predtron._support.encoding import refuse_missing
 from sklearn_predtron._support.parts import checked_build
@@ -303,15 +302,19 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             return self
         return self._partial_fit(X, y, classes=classes, sample_weight=sample_weight, costs=costs)
 
-    def _check_promises_risk(self) -> None:
-        """Raise AttributeError unless the reject option has a risk."""
+    def _check_promises_risk(self) -> bool:
+        """Return True if the reject option has a risk.
+
+        Raise AttributeError otherwise.
+        """
         if getattr(self.reject, "risk", None) is None:
             raise AttributeError(
                 f"certify is for reject=Reject(risk=...), and here is reject={self.reject!r}.  A promise needs answers "
                 "that may be withheld; set_params(reject=...) is accepted before and after fit."
             )
+        return True
 
-    @keeping_type(available_with_reason(_check_promises_risk))
+    @keeping_type(available_if(_check_promises_risk))
     def certify(self, X: Any, y: Any, promises: Any = None, *, groups: Any = None) -> Self:
         """Choose which rows are answered, so that promises are kept with confidence.
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
 from sklearn_predtron._support.queries import Queries, shortened
-from sklearn_predtron.decisions._tempered import MOST_TOKENS, Tempered, first, fitted
+from sklearn_predtron.decisions._tempered import MOST_TOKENS, Tempered, first_sequences, fitted
 from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.families.labels.transitions import check_labels_allowed
 from sklearn_predtron.losses.sequence import SequenceHamming, sequence_loss
@@ -127,7 +127,7 @@ class ScoredSequences:
         n = max(1, int(np.searchsorted(sequences.start, most, side="right")) - 1)
         if problem.allowed is not None:
             check_labels_allowed(labels, sequences, problem.allowed, self.classes, constraint)
-        labels = first(labels, n)
+        labels = first_sequences(labels, n)
         scores = self.scores[: labels.starts[-1]].copy()
 
         def calibrate() -> dict[str, Any]:

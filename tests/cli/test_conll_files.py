@@ -176,7 +176,7 @@ def test_what_a_saved_model_fixes(capsys, texts, tmp_path):
     ):
         model.file_format_ = state
         model.save(tmp_path / "odd")
-        assert "says of its files" in usage_error(capsys, "--load", tmp_path / "odd", texts / "test.conll")
+        assert "has the file settings" in usage_error(capsys, "--load", tmp_path / "odd", texts / "test.conll")
 
 
 # ------------------------------------------------------------------------------------------------------------- what is wrong

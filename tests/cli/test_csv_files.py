@@ -275,7 +275,7 @@ def test_what_a_saved_model_fixes(capsys, tables, tmp_path):
     for damaged in ({"kinds": ["number"]}, {"names": 5}, {"names": ["pay"]}, {"names": ["pay", 3]}):
         broken.file_format_ = {**known, **damaged}
         broken.save(tmp_path / "odd")
-        assert "says of its files" in usage_error(capsys, "--load", tmp_path / "odd", tables / "test-n.csv")
+        assert "has the file settings" in usage_error(capsys, "--load", tmp_path / "odd", tables / "test-n.csv")
 
 
 # ------------------------------------------------------------------------------------------------------------ what is wrong

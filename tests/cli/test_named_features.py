@@ -88,7 +88,7 @@ def test_labels_of_objects(capsys, tmp_path):
         assert code == 0 and len(out.splitlines()) == 2
     model.file_format_ = {"format": "json", "label": ["kind"]}
     model.save(tmp_path / "odd")
-    assert "says of its files" in usage_error(capsys, "--load", tmp_path / "odd", tmp_path / "b")
+    assert "has the file settings" in usage_error(capsys, "--load", tmp_path / "odd", tmp_path / "b")
     message = usage_error(capsys, tmp_path / "a", "--format", "json")
     assert "has no label in its first row" in message and "; the label is 'label' unless --label says another name" in message
     write(tmp_path / "a", ['{"a": 1, "label": 1}', '{"a": 1, "label": "x"}'] * 3)

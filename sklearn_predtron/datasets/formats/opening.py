@@ -331,7 +331,7 @@ def open_rows(
     if isinstance(like, RowStream):
         for option, value in fixed.items():
             if value is not None:
-                raise ValueError(f"{option}={value!r} is fixed by the rows that `like` is")
+                raise ValueError(f"{option}={value!r} is fixed by the rows that `like` is; leave it out")
         form = copy(like.format)
         form.chunk_rows, form.chunk_bytes = chunk_rows, chunk_bytes
         return RowStream([DataFile(one) for one in paths], form, None, like.schema, like.progress)
@@ -345,7 +345,7 @@ def open_rows(
         name = format_in(state, format)
         for option in OF_MODELS:
             if fixed.get(option) is not None:
-                raise ValueError(f"{option}={fixed[option]!r} is fixed by the model that `like` is")
+                raise ValueError(f"{option}={fixed[option]!r} is fixed by the model that `like` is; leave it out")
     for option in asked:
         if name not in OPTIONS[option]:
             raise ValueError(f"{option}={asked[option]!r} is for {' and '.join(OPTIONS[option])} files, and the files are {name}")
@@ -361,7 +361,8 @@ def open_rows(
         found, known = format_of_model(like, state, how, text), like.classes_
     elif name == ConllFormat.name:
         if like is not None:
-            raise ValueError(f"like holds a {type(like).__name__} that was not trained on conll files")
+            kind = type(like).__name__
+            raise ValueError(f"like holds a {kind} that was not trained on conll files; accepted are models that were")
         items = read_template(template)
         found = ConllFormat(n_features or WIDTH, items, label=label, comment=comment, sep=sep, **text)
     elif name == CsvFormat.name:
@@ -478,4 +479,6 @@ def typed(text: str, classes: Any) -> Any:
 
 def unknown(state: Any) -> ValueError:
     """Return the error for a model whose files are unknown."""
-    return ValueError(f"like says of its files {shortened(state)}; accepted are models that the command line saved")
+    return ValueError(
+        f"like has the file settings {shortened(state)}, which cannot be read; accepted are models that the command line saved"
+    )

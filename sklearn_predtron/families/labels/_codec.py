@@ -16,7 +16,7 @@ class Codec:
     A codec does not change: new labels make another codec.
     """
 
-    plan_kind: Literal["rows", "sets", "sequences"] = "rows"  # of what a plan of training is
+    plan_kind: Literal["rows", "sets", "sequences"] = "rows"  # the training plan for such labels
 
     def encode(self, y: Any) -> Any:
         """Return the labels of rounds, or rows' values.

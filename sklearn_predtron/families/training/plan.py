@@ -295,7 +295,10 @@ def choice_of_map(
 
 
 def usual_kind(model: Model, batch: Batch) -> Literal["rows", "sparse sets", "sequences"]:
-    """Return the kind of a plan for such labels; rows are sparse if most values are 0, in CSR and in arrays."""
+    """Return the kind of a plan for such labels.
+
+    Rows are sparse if most values are 0, in CSR and in arrays, so that both train alike.
+    """
     kind = model.labels.plan_kind
     if kind != "sets":
         return kind
