@@ -1,10 +1,12 @@
-"""What pytest collects, and how matplotlib draws there."""
+"""What pytest collects, how matplotlib draws there, and on how many threads others compute."""
 
 import os
 from collections import Counter
 from importlib.util import find_spec
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+# Each core has a process of its own.  With more threads, those of BLAS and OpenMP wait for one another in loops.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 pytest_plugins = ["tier"]
 NEEDED = {
     "matplotlib": ["sklearn_predtron/inspection", "doc/user_guide/inspection.rst", "doc/make_pictures.py"],

@@ -113,6 +113,7 @@ def test_a_planted_fault_of_mixing_is_found(planted, promise, cuts, lesson, monk
         learning.check(bad, np.random.default_rng(1), [promise])
 
 
+@pytest.mark.slow
 def test_crashes_are_found_and_survived():
     report = runner.run_part("planted", 0, cases=6, timeout=0.5)
     assert report.cases == 6
@@ -190,7 +191,9 @@ def test_some_model_files_in_this_process(monkeypatch):
     model_files.drawn_of.cache_clear()
 
 
-@pytest.mark.parametrize("part", ["threads", "states", "pickles"])
+@pytest.mark.parametrize(
+    "part", ["states", pytest.param("threads", marks=pytest.mark.slow), pytest.param("pickles", marks=pytest.mark.slow)]
+)
 def test_some_cases_in_processes_of_their_own(part):
     report = runner.run_part(part, 0, cases=FEW[part])
     assert not report.findings, "\n".join(runner.describe(finding) for finding in report.findings)

@@ -10,6 +10,8 @@ Two marks adjust the choice:
   chosen as this parameter has values. Without arguments all instances run.
 - `@pytest.mark.slow` leaves out a function, or with `pytestmark` a file.
 
+A test that draws many cases takes the fixture `n_draws`, which gives fewer without `--all`.
+
 An instance that is named on the command line, as in `pytest "tests/test_x.py::test_y[id]"`, always runs.
 """
 
@@ -76,6 +78,13 @@ def pytest_configure(config):
 
 def pytest_report_header(config):
     return "every test" if config.getoption("all_instances") else "the tier (tests/tier.py); --all runs every test"
+
+
+@pytest.fixture(scope="session")
+def n_draws(request):
+    """Return a function of two numbers of draws, which returns the first in the tier and the second with `--all`."""
+    every = request.config.getoption("all_instances")
+    return lambda few, many: many if every else few
 
 
 @pytest.hookimpl(wrapper=True)

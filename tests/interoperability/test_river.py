@@ -78,7 +78,9 @@ MODELS = {
 
 
 @pytest.mark.filterwarnings("ignore:the root mean squares of the stored values")  # river's pictures have columns of any scale
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    "name", ["classes", *(pytest.param(name, marks=pytest.mark.slow) for name in MODELS if name != "classes")]
+)
 def test_checks(name):
     model, n = to_river(MODELS[name]), 0
     for check in checks.yield_checks(model):

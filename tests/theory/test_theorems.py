@@ -224,10 +224,10 @@ def test_sample_weights_divide_the_adaptive_bound_by_the_least():
 
 
 @pytest.mark.parametrize("update", [LossAugmented(eta="theory"), LossDriven(), PerceptronUpdate()], ids=name)
-def test_sample_weights_that_differ_are_within_the_bound_or_refused(update):
+def test_sample_weights_that_differ_are_within_the_bound_or_refused(update, n_draws):
     """Weights multiply the steps, for which the theorems take a constant."""
     code, cost = np.array([[-1.0], [1.0]]), cost_table(ZeroOne(), 2)
-    for seed in range(150):
+    for seed in range(n_draws(30, 150)):
         X, y, gamma, R = separable(code, cost, 60, 3, seed)
         weight = 10 ** np.random.default_rng(seed).uniform(-1, 1.5, len(y))
         model = suffer(PredtronBinaryClassifier(update=update, fit_intercept=False), X, y, [0, 1], epochs=20, weight=weight)
