@@ -51,7 +51,7 @@ def as_options(text: str, path: str = "TRAIN") -> str:
     text = text.replace("the model that `like` is", "the model of --load").replace(" is not for like,", " is not for --load,")
     text = re.sub(rf"^({names})(?=[= ])", lambda found: path if found[1] == "path" else option(found[1]), text)
     text = re.sub(r"the parameter `(\w+)`", lambda found: option(found[1]), text)
-    return re.sub(r"(?<=, which )format='(\w+)'(?= reads)", r"--format \1", text)
+    return re.sub(r"((?:, which|;) )format='(\w+)'(?= reads)", r"\1--format \2", text)
 
 
 class Terminated(KeyboardInterrupt):

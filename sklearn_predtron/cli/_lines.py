@@ -88,6 +88,11 @@ def format_scores(scores: NDArray) -> Iterator[str]:
         yield " ".join(f"{score:.17g}" for score in row) + "\n"
 
 
+def with_ids(ids: Iterable[str], lines: Iterable[str]) -> Iterator[str]:
+    """Return lines that begin with ids."""
+    return (f"{name}\t{line}" for name, line in zip(ids, lines, strict=True))
+
+
 def with_empty_lines(lines: Iterable[str], start: NDArray) -> Iterator[str]:
     """Yield lines of tokens, with empty lines after sequences."""
     ends = set(start[1:].tolist())

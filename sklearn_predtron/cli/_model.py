@@ -177,8 +177,9 @@ def load_model(path: str, name: str) -> Any:
         model = load(path)
         check_is_fitted(model)
     except Exception as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise UsageError(f"{name} holds no fitted estimator ({reason}); accepted are files that --save wrote") from None
+        reason = str(error).removeprefix(f"{path!r} ").partition(";")[0]
+        reason = f"it {reason}" if reason.startswith("is ") else f"{type(error).__name__}: {error}".rstrip(".")
+        raise UsageError(f"{name} holds no fitted estimator: {reason}; accepted are files that --save wrote") from None
     known = type(model) in [task.estimator for task in TASKS.values()]
     if not known or not (task_of(model).rank or model.classes_.dtype.kind in "iuf" or are_words(model.classes_)):
         names = ", ".join(task.estimator.__name__ for task in TASKS.values())

@@ -277,9 +277,9 @@ def add_reading(parser: Parser, command: str) -> None:
     """Add the options of files."""
     group = parser.add_argument_group("files")
     group.add_argument("--format", choices=FORMATS, metavar="NAME", help=f"{', '.join(FORMATS)} (default: ending)")
+    group.add_argument("--drop", nargs="+", metavar="COLUMN", help="columns of csv that are no features")
     if command in ("fit", SHORT):
         group.add_argument("--label", metavar="COLUMN", help="column of the labels: name, number, first, last")
-        group.add_argument("--drop", nargs="+", metavar="COLUMN", help="columns of csv that are no features")
         group.add_argument("--template", metavar="FILE", help="conll: features of tokens, as for CRF++")
         group.add_argument("--sep", type=separator, metavar="TEXT", help="csv, conll: between columns (tab, ';', ...)")
     group.add_argument("--header", action=argparse.BooleanOptionalAction, help="csv: the first line has names")

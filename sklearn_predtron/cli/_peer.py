@@ -22,6 +22,7 @@ from sklearn_predtron.cli._evaluation import Evaluation, ResultRow, parts_of
 from sklearn_predtron.cli._tasks import Task
 from sklearn_predtron.datasets import RowChunk, RowStream
 from sklearn_predtron.datasets.formats.files import DataFile
+from sklearn_predtron.datasets.formats.labels import shortened_labels
 from sklearn_predtron.losses._by_row import costs_by_row, expected_costs
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ def score_peer(stage: Scoring) -> ResultRow:
     finally:
         rows.close()
     X, y, weights = stacked(chunks)
+    if not (stage.task.rank or stage.task.multilabel) and len(known := np.unique(y)) < 2:
+        raise UsageError(f"--compare={path!r} has the labels {shortened_labels(known)}; at least two are needed")
     peer = build_peer(stage.task, X)
     result = ResultRow("", type(peer[-1]).__name__, rounds=X.shape[0])
     given = {} if weights is None else {f"{peer.steps[-1][0]}__sample_weight": weights}

@@ -10,20 +10,20 @@ from numpy.typing import NDArray
 
 from sklearn_predtron import predictor
 from sklearn_predtron.cli._console import OutputClosedError, complain, report
-from sklearn_predtron.cli._lines import RejectedChunkError, error_at, format_predictions, format_scores, lines_to
+from sklearn_predtron.cli._lines import RejectedChunkError, error_at, format_predictions, format_scores, lines_to, with_ids
 from sklearn_predtron.cli._progress import ProgressBar
 from sklearn_predtron.cli._settings import Job
 from sklearn_predtron.cli._unseen import UnseenFeatures
 from sklearn_predtron.cli._used_files import can_be_read, check_uses
 from sklearn_predtron.datasets._broken_lines import BrokenLineError
-from sklearn_predtron.datasets.formats.base import CHUNK_BYTES, RowSchema
-from sklearn_predtron.datasets.formats.endings import format_of_name
+from sklearn_predtron.datasets.formats.base import RowSchema
 from sklearn_predtron.datasets.formats.files import STANDARD, DataFile, FileError
 from sklearn_predtron.datasets.formats.labels import are_words, is_line
+from sklearn_predtron.datasets.formats.opening import RowStream, format_of_names, open_rows
 from sklearn_predtron.datasets.formats.svmlight import SvmlightFormat
 from sklearn_predtron.predictor._predictor import SequenceAnswers
 
-OPTIONS = {"train", "test", "load", "scores", "proba", "quiet", "chunk"}
+OPTIONS = {"train", "test", "load", "scores", "proba", "quiet", "chunk", "format", "drop", "sep", "header", "encoding", "id"}
 LARGEST_TABLE = 2**30  # bytes of a chunk
 ENDINGS = (BrokenLineError, RejectedChunkError, FileError, OutputClosedError, KeyboardInterrupt)
 
@@ -35,13 +35,7 @@ def predict(job: Job, given: frozenset[str], bar: ProgressBar) -> int | DataFile
     """
     paths = [*job.source.train, *([job.source.test] if job.source.test else [])]
     load = job.model.load
-    if (
-        job.command in ("fit", "score")
-        or load is None
-        or len(paths) != 1
-        or not given <= OPTIONS
-        or format_of_name(paths[0]) is not None
-    ):
+    if job.command in ("fit", "score") or load is None or len(paths) != 1 or not given <= OPTIONS:
         return None
     if not (can_be_read(paths[0], standard=True) and can_be_read(load, standard=False)):
         return None
@@ -49,61 +43,66 @@ def predict(job: Job, given: frozenset[str], bar: ProgressBar) -> int | DataFile
         model = predictor.load(load)
     except (OSError, ValueError):
         return None
-    if not can_predict(model, job):
+    if not can_predict(model, job, paths):
         return None
     check_uses(job)
-    file = DataFile(paths[0])
-    form = {"multilabel": "svmlight_labels_" in model.file_attributes, "query_id": False, "sequence_id": False, "grow": True}
-    svmlight = SvmlightFormat(
-        n_features=None,
-        zero_based=model.file_attributes["svmlight_zero_based_"],
-        chunk_rows=job.source.chunk_rows,
-        chunk_bytes=CHUNK_BYTES,
-        **form,
-    )
-    try:
-        row = svmlight.sniff(file)
-    except (BrokenLineError, FileError):
-        return file
-    if file.labelled or row.has_id:
-        return file
-    try:
-        return predict_rows(model, file, svmlight, job, bar)
-    finally:
-        file.close()
-
-
-def can_predict(model: Any, job: Job) -> bool:
-    """Return whether a predictor serves as the estimator would."""
-    attributes, classes = model.file_attributes, getattr(model, "classes_", None)
-    if type(attributes.get("svmlight_zero_based_")) is not bool or classes is None or len(classes) < 2:
-        return False
-    if isinstance(model._answers, SequenceAnswers):
-        return False
     table = model._columns.table
-    if table is not None and (8 * model.n_features_in_ * job.source.chunk_rows > LARGEST_TABLE or not table.of_numbers):
+    more: dict[str, Any] = {"numbers_only": table is None or not table.missing}
+    if not hasattr(model, "file_format_"):
+        more = {"multilabel": hasattr(model, "svmlight_labels_"), "grow": True}
+    try:
+        rows = open_rows(paths, like=model, **job.source.reading, **more)
+    except (FileError, ValueError):
+        return None
+    rows.learned, rows.format.ignores_labels = False, job.command == "predict"
+    (file,) = rows.files
+    try:
+        head = rows.sniff()
+    except (BrokenLineError, FileError, ValueError):
+        return file
+    if file.labelled or head.has_id:
+        return file
+    try:
+        return predict_rows(model, rows, job, bar)
+    finally:
+        rows.close()
+
+
+def can_predict(model: Any, job: Job, paths: list[str]) -> bool:
+    """Return whether a predictor serves as the estimator would."""
+    classes = getattr(model, "classes_", None)
+    if classes is None or len(classes) < 2 or isinstance(model._answers, SequenceAnswers):
         return False
-    labels = attributes.get("svmlight_labels_", classes)
+    state = getattr(model, "file_format_", None)
+    if not (can_take_svmlight(model, job, paths) if state is None else isinstance(state, dict) and not state.get("costs")):
+        return False
+    labels = getattr(model, "svmlight_labels_", classes)
     words = are_words(labels)
     if not (words or labels.dtype.kind in "iuf") or (words and not all(map(is_line, labels.tolist()))):
         return False
     return job.output.written != "probabilities" or model._answers.calibrated is not None
 
 
-def predict_rows(model: Any, file: DataFile, svmlight: SvmlightFormat, job: Job, bar: ProgressBar) -> int:
+def can_take_svmlight(model: Any, job: Job, paths: list[str]) -> bool:
+    """Return whether a predictor takes the rows of these svmlight files."""
+    table = model._columns.table
+    if type(getattr(model, "svmlight_zero_based_", None)) is not bool or format_of_names(paths) is not None:
+        return False
+    return table is None or (table.of_numbers and 8 * model.n_features_in_ * job.source.chunk_rows <= LARGEST_TABLE)
+
+
+def predict_rows(model: Any, rows: RowStream, job: Job, bar: ProgressBar) -> int:
     """Write the predictions of a file's rows; return the exit code."""
-    left_out, errors, n = UnseenFeatures(), [], 0
-    reader = svmlight.reader(file, RowSchema(None, None), learned=False)
+    left_out, errors, found = UnseenFeatures(), [], False
     try:
         with lines_to(STANDARD) as write:
-            for chunk in reader.parsed_chunks():
-                arrays = left_out.cut_arrays(chunk.arrays, model.n_features_in_)
-                if not write(lines_of(model, arrays, job.output.written, reader.where(chunk))):
+            for X, place, ids, fraction in chunks_of(model, rows, left_out):
+                if not write(lines_of(model, X, job.output.written, place, ids)):
                     raise OutputClosedError
-                n += chunk.shape[0]
-                bar("test", reader.fraction_read)
-        if n == 0:
-            raise RejectedChunkError(f"{job.test_name}={file.path!r} has no rows")
+                found = True
+                bar("test", fraction)
+        if not found:
+            raise RejectedChunkError(f"{job.test_name}={rows.files[0].path!r} has no rows")
     except ENDINGS as error:
         errors.append(error)
     bar.clear()
@@ -111,17 +110,30 @@ def predict_rows(model: Any, file: DataFile, svmlight: SvmlightFormat, job: Job,
     return max([code, *(complain(error, "the predictions are of the rows before it") for error in errors)])
 
 
-def lines_of(model: Any, arrays: tuple[NDArray, NDArray, NDArray], written: str, place: str) -> Iterator[str]:
+def chunks_of(model: Any, rows: RowStream, left_out: UnseenFeatures) -> Iterator[tuple[Any, str, list[str] | None, float | None]]:
+    """Yield rows as the predictor takes them, with their place, ids and the share of the file."""
+    p = model.n_features_in_
+    if not isinstance(rows.format, SvmlightFormat):
+        for chunk in rows.chunks(keep=False):
+            X = (chunk.X.data, chunk.X.indices, chunk.X.indptr) if hasattr(chunk.X, "indptr") else chunk.X
+            yield X, chunk.place, chunk.ids, chunk.fraction
+        return
+    reader = rows.format.reader(rows.files[0], RowSchema(None, None), learned=False)
+    for parsed in reader.parsed_chunks():
+        arrays = left_out.cut_arrays(parsed.arrays, p)
+        yield arrays if model._columns.table is None else dense(arrays, p), reader.where(parsed), None, reader.fraction_read
+
+
+def lines_of(model: Any, X: Any, written: str, place: str, ids: list[str] | None) -> Iterator[str]:
     """Return the output lines of a chunk."""
-    rows = dense(arrays, model.n_features_in_) if model._columns.table is not None else arrays
     try:
-        if written == "scores":
-            return format_scores(model.decision_function(rows))
-        if written == "probabilities":
-            return format_scores(model.predict_proba(rows))
-        return format_predictions(model.predict(rows), model.file_attributes.get("svmlight_labels_"))
+        if written == "predictions":
+            lines = format_predictions(model.predict(X), getattr(model, "svmlight_labels_", None))
+        else:
+            lines = format_scores(model.decision_function(X) if written == "scores" else model.predict_proba(X))
     except (ValueError, MemoryError) as error:
         raise error_at(place, error) from None
+    return lines if ids is None else with_ids(ids, lines)
 
 
 def dense(arrays: tuple[NDArray, NDArray, NDArray], p: int) -> NDArray:

@@ -19,6 +19,7 @@ from sklearn_predtron.cli._lines import (
     format_scores,
     lines_to,
     with_empty_lines,
+    with_ids,
 )
 from sklearn_predtron.cli._model import (
     as_trained,
@@ -41,7 +42,7 @@ from sklearn_predtron.datasets.formats.base import Head
 from sklearn_predtron.datasets.formats.files import STANDARD, DataFile, FileError
 from sklearn_predtron.datasets.formats.labels import are_words, is_line
 from sklearn_predtron.datasets.formats.opening import format_in, format_of_names
-from sklearn_predtron.datasets.formats.tables import CATEGORY
+from sklearn_predtron.datasets.formats.tables import CATEGORY, PLAIN
 from sklearn_predtron.families.input.tables import map_of
 from sklearn_predtron.losses.reject import label_of_reject
 
@@ -116,7 +117,7 @@ def usage_error(error: ValueError, job: Job) -> UsageError:
     """Return the error of a reader, in terms of the options."""
     text = str(error)
     if text.startswith("numbers_only=True"):
-        return UsageError(text.partition(", and ")[2] + TEXT_HINT)
+        return UsageError(text.partition(", and ")[2] + ("" if text.endswith(PLAIN) else TEXT_HINT))
     if job.model.load and text.startswith("classes has"):
         return UsageError(f"{job.model_name}{text.removeprefix('classes')}")
     text = as_options(text, "TRAIN" if job.source.train else job.test_name)
@@ -144,7 +145,9 @@ def open_files(job: Job, loaded: Any, stack: ExitStack, opened: DataFile | None,
         how["numbers_only"] = not accepted_cells(loaded.features if loaded is not None else model.parameters.get("features"))[0]
     if "classes" in how and not (task is not None and task.ordinal):
         how["classes"] = sorted(set(how["classes"]))
-    rows = open_rows(paths, **{**how, **kinds, "format": form})
+    if not hasattr(loaded, "file_format_"):
+        how["format"] = form
+    rows = open_rows(paths, **how, **kinds)
     stack.callback(rows.close)
     rows.progress = bar
     rows.format.ignores_labels = job.command == "predict"
@@ -384,6 +387,6 @@ class Scoring:
         except AttributeError as error:  # of probabilities that are not known
             raise UsageError(f"--proba: {error.__cause__ or error}") from None
         if chunk.ids is not None:
-            lines = (f"{name}\t{line}" for name, line in zip(chunk.ids, lines, strict=True))
+            lines = with_ids(chunk.ids, lines)
         empty = self.rows.format.with_empty_lines
         return with_empty_lines(lines, chunk.starts) if empty else lines

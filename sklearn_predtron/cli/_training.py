@@ -75,7 +75,7 @@ class Training:
                     self._train(chunk, job.model, random, epoch)
                     bar(f"epoch {epoch + 1}/{epochs}", chunk.fraction, self.result)
                 self._check_waiting(0)
-                self._check_rounds(rows)
+                self._check_rounds(rows, job.source.holdout)
         except ENDINGS as error:
             return error
         return None
@@ -120,13 +120,18 @@ class Training:
             result.loss += loss
             result.last_loss = (result.last_loss or 0.0) + last_loss
 
-    def _check_rounds(self, rows: RowStream) -> None:
+    def _check_rounds(self, rows: RowStream, holdout: float) -> None:
         """Raise an error if TRAIN had no rows to train on."""
         if self.result.rounds > 0:
             return
         if self.model.__sklearn_is_fitted__() and getattr(rows.format, "costs", None):
             raise UsageError("--costs gives no row in which a mistake costs something")
-        raise UsageError(f"TRAIN={', '.join(repr(file.path) for file in rows.files)} has no rows")
+        name = f"TRAIN={', '.join(repr(file.path) for file in rows.files)}"
+        if holdout and rows.schema.n_rows:
+            raise UsageError(
+                f"--holdout={holdout:g} holds out all {rows.schema.n_rows:,} rows of {name}, and leaves none to train on"
+            )
+        raise UsageError(f"{name} has no rows")
 
     # ------------------------------------------------------------------------------------------------------------- growing
 

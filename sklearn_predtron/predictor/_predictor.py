@@ -103,9 +103,9 @@ def load(path: str | os.PathLike[str]) -> ModelPredictor:
         entry = about["objects"][about["estimator"]["object"]]
         learner, columns = read_model(values, entry["state"]["_model"])
         found = ModelPredictor(entry["class"], learner, columns, answers)
-        found.file_attributes = {
-            name: values.decoded(value) for name, value in entry["state"].items() if name.startswith(OF_FILES)
-        }
+        for name, value in entry["state"].items():
+            if name.startswith(OF_FILES):
+                setattr(found, name, values.decoded(value))
         return found
 
 
@@ -171,8 +171,6 @@ class ModelPredictor:
     >>> loaded.predict({"size": [3, 55], "colour": ["red", "blue"]})
     array([False,  True])
     """
-
-    file_attributes: dict[str, Any] = {}
 
     def __init__(self, name: str, learner: Learner, columns: RowColumns, answers: dict[str, Any]) -> None:
         self._name, self._learner, self._columns = name, learner, columns

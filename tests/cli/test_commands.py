@@ -296,3 +296,56 @@ def test_demo_is_what_runs_without_arguments(capsys, monkeypatch):
     monkeypatch.setattr(_demo, "run_benchmarks", lambda benchmarks, seed, bar: seeds.append(seed) or [])
     assert run(capsys, "demo", "--seed", 3)[0] == run(capsys)[0] == run(capsys, "--seed", 4)[0] == 0
     assert seeds == [3, 0, 4]
+
+
+@pytest.mark.always
+@pytest.mark.parametrize(
+    ("files", "words", "said"),
+    [
+        ({}, ["fit", "t.csv", "--holdout", ".9999"], "--holdout=0.9999 holds out all 4 rows of TRAIN='t.csv', and leaves none"),
+        (
+            {"n.jsonl": '{"a": 1}\n'},
+            ["predict", "m", "n.jsonl"],
+            "is named as json, and the model was trained on csv files; --format csv",
+        ),
+        ({"n.csv": "a,b\n1,2\n"}, ["predict", "m", "n.csv", "--id", "who"], "which --id names; accepted are 'a', 'b'"),
+        (
+            {"n.csv": "a,b,c\n1,2,3\n"},
+            ["predict", "m", "n.csv"],
+            "the column 'c' is neither a column of training nor the label; --drop",
+        ),
+        (
+            {"n.csv": "a,b,y\n1,2,no\n3,4,\n"},
+            ["fit", "n.csv"],
+            "line 3: the label is missing; --skip-unlabelled leaves such rows out",
+        ),
+        (
+            {"n.csv": "a,b,y\n1,2,no\n"},
+            ["score", "m", "t.csv", "--compare", "n.csv"],
+            "--compare='n.csv' has the labels [no]; at least two",
+        ),
+        (
+            {"n.csv": 'a,y\n"1,200",no\n2,yes\n'},
+            ["fit", "n.csv"],
+            "has '1,200' in the column 'a'; accepted are numbers as 1234.5",
+        ),
+        (
+            {},
+            ["predict", "t.csv", "t.csv"],
+            "MODEL='t.csv' holds no fitted estimator: it is no model file that this version wrote",
+        ),
+        ({"n.svm": "1 1:inf\n"}, ["fit", "n.svm"], "the value is not a finite float64; there is no trained model yet"),
+    ],
+)
+def test_messages_say_what_helps(capsys, tmp_path, monkeypatch, files, words, said):
+    monkeypatch.chdir(tmp_path)
+    for name, text in {"t.csv": "a,b,y\n1,2,no\n3,4,yes\n0,2,no\n5,4,yes\n", **files}.items():
+        (tmp_path / name).write_text(text)
+    assert run(capsys, "fit", "t.csv", "--save", "m", "--quiet")[0] == 0
+    try:
+        err = run(capsys, *words)[2]
+    except SystemExit:
+        err = capsys.readouterr().err
+    assert said in err and err.count("\n") == 1
+    if "--drop" in said:
+        assert run(capsys, *words, "--drop", "c")[0] == 0

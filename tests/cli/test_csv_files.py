@@ -304,7 +304,7 @@ def test_lines_of_spaces_are_left_out(capsys, tmp_path):
         ('a,y\n1,0\n2,1\n"3,0\n4,1\n', 4, "the row cannot be read: unexpected end of data", 2),
         ('a,y\n1,0\n2,1\n"3"4,0\n', 4, "the row cannot be read: ',' expected after '\"'", 2),
         ("a,y\n1,0\n2,1\ninf,0\n", 4, "the column 'a' has 'inf', which is no finite number", 2),
-        ("a,y\n1,0\n2,1\n3,\n", 4, "the label is missing", 2),
+        ("a,y\n1,0\n2,1\n3,\n", 4, "the label is missing; --skip-unlabelled leaves such rows out", 2),
         ("a,y\n1,0\n2,1\n3,\xff\n", 4, "the line is no text in UTF-8: byte 0xff at place 3; --encoding names another one", 2),
         ("a,y\n1,0\n2,1\n3,\0\n", 4, "the line has a NUL byte, which text has not", 2),
         ("a\n1\n2\n", 1, "there is one column; a label and a feature are needed", 0),

@@ -234,7 +234,7 @@ def test_scores_that_overflow(capsys, files, tmp_path, kind):
 def test_a_file_that_is_no_model(capsys, files, tmp_path, text):
     (tmp_path / "model").write_text(text)
     message = usage_error(capsys, files["a"], "--load", tmp_path / "model")
-    assert "holds no fitted estimator (" in message and "; accepted are files that --save wrote" in message
+    assert "holds no fitted estimator: it is " in message and "; accepted are files that --save wrote" in message
 
 
 class Opened:

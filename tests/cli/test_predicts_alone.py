@@ -73,6 +73,50 @@ def test_lines_are_those_of_the_estimator(kind, how, written, rows, file, tmp_pa
     assert found == expected and found[0] == 0 and found[1].count("\n") == ROWS
 
 
+WORDS = ["red", "green", "blue"]
+TABLES = {
+    "csv": [],
+    "text.csv": ["--features", "piecewise", "--epochs", "6"],
+    "missing.csv": ["--features", "auto", "--epochs", "6", "--decision", "expected_cost"],
+    "id.csv": ["--id", "number"],
+    "jsonl": [],
+    "vw": [],
+}
+
+
+def written_as(name, labels, X):
+    """Rows in a format of named columns; without labels if they are None."""
+    y = [None] * len(X) if labels is None else labels
+    records = [dict(zip("abcd", row.tolist(), strict=True)) for row in X]
+    if name == "vw":
+        names = [" ".join(f"{key}:{value}" for key, value in one.items()) for one in records]
+        return "".join(f"{'' if label is None else label + 1} | {text}\n" for label, text in zip(y, names, strict=True))
+    for i, one in enumerate(records):
+        one |= {"number": i} if name == "id.csv" else {}
+        one |= {"b": WORDS[i % 3]} if name == "text.csv" else {"b": ["?", 0.5, 1][i % 3]} if name == "missing.csv" else {}
+    records = [one if label is None else {**one, "label": label} for one, label in zip(records, y, strict=True)]
+    if name == "jsonl":
+        return "".join(json.dumps(one) + "\n" for one in records)
+    return "\n".join([",".join(records[0]), *(",".join(map(str, one.values())) for one in records)]) + "\n"
+
+
+@pytest.mark.always
+@pytest.mark.filterwarnings("ignore:features='(piecewise|auto)' are fitted")
+@pytest.mark.parametrize("name", TABLES)
+def test_lines_of_named_columns_are_those_of_the_estimator(name, rows, tmp_path, capsys, monkeypatch):
+    train, bare, how = tmp_path / f"train.{name}", tmp_path / f"bare.{name}", TABLES[name]
+    train.write_text(written_as(name, labels_of("classes", rows), rows))
+    bare.write_text(written_as(name, None, rows))
+    assert run(capsys, train, *how, "--save", tmp_path / "m", "--quiet")[0] == 0
+    arguments = ["predict", tmp_path / "m", bare, *how[: 2 * (name == "id.csv")]]
+    with monkeypatch.context() as patch:
+        patch.setattr("sklearn_predtron.cli._predict.predict", lambda job, given, bar: None)
+        expected = [run(capsys, *arguments, *written) for written in ([], ["--scores"], ["--proba"])]
+    monkeypatch.setattr(_run, "run", None)
+    found = [run(capsys, *arguments, *written) for written in ([], ["--scores"], ["--proba"])]
+    assert found == expected and all(code == 0 and out.count("\n") == ROWS for code, out, _ in found)
+
+
 def test_the_estimator_is_not_asked(rows, file, tmp_path, capsys, monkeypatch):
     train = tmp_path / "train"
     train.write_text(lines(labels_of("words", rows), rows))

@@ -11,7 +11,6 @@ import numpy as np
 
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.datasets._conll import AUTO, LineForm, sequences_of_lines
-from sklearn_predtron.datasets._token_features import token_features
 from sklearn_predtron.datasets.formats.files import named
 from sklearn_predtron.datasets.formats.records import Record, RecordFormat
 from sklearn_predtron.datasets.formats.text import TextLines, counted
@@ -62,7 +61,7 @@ class ConllFormat(RecordFormat):
         self.template, self.columns, self.label = template, columns, label
         self.form = LineForm(comment, sep)
         if columns is not None:
-            token_features([[""] * columns], template=template, n_features=1)  # rejects columns that make no features
+            features_of([[""] * columns], template=template, n_features=1)  # rejects columns that make no features
 
     @property
     def label_column(self) -> int:
@@ -83,7 +82,7 @@ class ConllFormat(RecordFormat):
             raise ValueError(f"label={self.label!r} is no column of {lines.path}; accepted are 1 to {n + 1}, first and last")
         if n < 1:
             raise lines.broken("there is one column; the last one is the label, and others are needed", first)
-        token_features([[""] * n], template=self.template, n_features=1)
+        features_of([[""] * n], template=self.template, n_features=1)
         self.columns = n
 
     def _has_label(self, n: int, lines: TextLines, line: int) -> bool:
@@ -109,13 +108,20 @@ class ConllFormat(RecordFormat):
     def rows(self, records: Sequence[Record]) -> Any:
         tokens = [columns for record in records for columns in record.content]
         sid = np.repeat(np.arange(len(records)), [len(record.content) for record in records])
-        return token_features(tokens, sid, template=self.template, n_features=self.width)
+        return features_of(tokens, sid, template=self.template, n_features=self.width)
 
     def state(self) -> dict[str, Any]:
         comment = None if self.form.comment == AUTO else self.form.comment
         own = {"label": self.label, "comment": comment, "sep": self.form.sep}
         known = {name: value for name, value in own.items() if value is not None}
         return {"format": self.name, "template": self.template, "columns": self.columns, **known}
+
+
+def features_of(tokens: Any, sid: Any = None, **how: Any) -> Any:
+    """Return the features of tokens."""
+    from sklearn_predtron.datasets._token_features import token_features  # tables do without scikit-learn
+
+    return token_features(tokens, sid, **how)
 
 
 def is_column_number(label: str | None) -> bool:

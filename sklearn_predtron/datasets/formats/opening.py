@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.datasets._conll import AUTO
@@ -181,7 +180,7 @@ class RowStream:
 
 def size_of(X: Any) -> int:
     """Estimate the bytes of rows."""
-    if sparse.issparse(X):
+    if hasattr(X, "indptr"):
         return X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
     return X.nbytes * (OBJECT if X.dtype == object else 1)
 
@@ -225,8 +224,8 @@ def open_rows(
         temporary file if a first pass is necessary.
     format : {"svmlight", "csv", "conll", "json", "vw"}, default=None
         None: by the ending of the names, ``.csv``, ``.tsv``, ``.conll``, ``.jsonl``, ``.ndjson`` or ``.vw``; otherwise svmlight.
-    like : RowStream or fitted estimator, default=None
-        The rows are read as those of this reader, or as those that the command line trained this estimator on.  Other labels may
+    like : RowStream, fitted estimator or predictor, default=None
+        The rows are read as those of this reader, or as those that the command line trained this model on.  Other labels may
         occur then.
     label : str, default=None
         The column of the labels.  csv: its name, its number from 1 if columns have no names, "first" or "last" (default).
@@ -343,6 +342,12 @@ def open_rows(
     name = format or format_of_names(paths) or SvmlightFormat.name
     if state is not None:
         name = format_in(state, format)
+        said = format_of_names(paths) or name
+        if format is None and said != name:
+            raise ValueError(
+                f"path={shortened(paths[0])} is named as {said}, and the model was trained on {name} files; "
+                f"format={name!r} reads it as one"
+            )
         for option in OF_MODELS:
             if fixed.get(option) is not None:
                 raise ValueError(f"{option}={fixed[option]!r} is fixed by the model that `like` is; leave it out")

@@ -195,7 +195,7 @@ class RecordFormat(RowFormat):
         """Convert the labels of a record to the classes' type."""
         if record.labels is None:
             if file.labelled:
-                raise lines.broken("the row has no label", record.line)
+                raise lines.broken("the row has no label; the parameter `skip_unlabelled` leaves such rows out", record.line)
             return None
         found = [self._label_of(label, schema.classes) for label in record.labels]
         if None not in found:

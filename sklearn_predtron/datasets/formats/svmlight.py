@@ -41,7 +41,7 @@ from sklearn_predtron.datasets.formats.labels import (
 )
 
 ROWS_READ_FIRST = 100  # rows that may have no label in a file of sets of labels, which may be empty
-PAIR = re.compile(rb"\d+:[-+.\deE]+")
+PAIR = re.compile(rb"(?i)\d+:([-+.\de]+|[-+]?(nan|inf|infinity))")
 
 
 class LabelledReader(SvmlightReader):

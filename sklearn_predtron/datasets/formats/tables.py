@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sklearn_predtron._support.cells import NEARLY_ALL, Census, Words, is_missing, message_of_words, number_in
+from sklearn_predtron._support.cells import NEARLY_ALL, Census, Words, form_of, is_missing, message_of_words, number_in
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.datasets.formats.records import Record, RecordFormat
@@ -20,6 +20,7 @@ from sklearn_predtron.datasets.formats.text import TextLines, counted
 FIRST, LAST = "first", "last"
 NUMBER, CATEGORY = "number", "category"
 MAX_CATEGORIES = 1000  # of a column, in the first pass
+PLAIN = "; accepted are numbers as 1234.5"
 
 
 class ColumnPlaces(NamedTuple):
@@ -230,13 +231,15 @@ class CsvFormat(RecordFormat):
             if name not in names:
                 raise lines.broken(f"there is no column {shortened(name)}, which training had", line)
         if self.id is not None and self.id not in names:
-            raise lines.broken(f"there is no column {shortened(self.id)}, which the parameter `id` names", line)
+            said = f"there is no column {shortened(self.id)}, which the parameter `id` names; accepted are {listed(names)}"
+            raise lines.broken(said, line)
         of_costs = [] if self.costs is None else list(self.costs.values())
         others = [name for name in names if name not in wanted and name not in self.drop]
         label = others[0] if self.label is None and len(others) == 1 else self.label
         for name in others:
             if name != label:
-                raise lines.broken(f"the column {shortened(name)} is neither a column of training nor the label", line)
+                said = f"the column {shortened(name)} is neither a column of training nor the label"
+                raise lines.broken(f"{said}; the parameter `drop` leaves columns out", line)
         ids = names.index(self.id) if self.id else None
         place = names.index(label) if label in others else None
         absent = [name for name in of_costs if name not in names]
@@ -268,7 +271,7 @@ class CsvFormat(RecordFormat):
                 unlabelled += 1
                 if self.skip_unlabelled:
                     continue
-                raise lines.broken("the label is missing", line)
+                raise lines.broken("the label is missing; the parameter `skip_unlabelled` leaves such rows out", line)
             content = content if self.kinds is None else self._values(content, words, lines, line)
             names = cells[places.id].strip() if places.id is not None else None
             yield Record(line, labels, content, id=names, costs=self._costs_in(cells, places, lines, line))
@@ -320,7 +323,8 @@ class CsvFormat(RecordFormat):
             value = value_of(cell)
             if not self.missing and not isinstance(value, float):
                 where = f"{lines.path}, line {record.line} has {shortened(cell)} in the column {self._said(j)}"
-                raise ValueError(f"numbers_only=True accepts no text and no missing cells, and {where}")
+                more = "" if form_of(cell) is None else PLAIN
+                raise ValueError(f"numbers_only=True accepts no text and no missing cells, and {where}{more}")
             if value is None or (j in self._counted and not isinstance(value, str)):
                 continue
             if not isinstance(value, str) or len(found.words) < MAX_CATEGORIES:
