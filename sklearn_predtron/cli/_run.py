@@ -147,7 +147,7 @@ def open_files(job: Job, loaded: Any, stack: ExitStack, opened: DataFile | None,
         how["classes"] = sorted(set(how["classes"]))
     if not hasattr(loaded, "file_format_"):
         how["format"] = form
-    rows = open_rows(paths, **how, **kinds)
+    rows = open_rows(paths, **{**how, **kinds})
     stack.callback(rows.close)
     rows.progress = bar
     rows.format.ignores_labels = job.command == "predict"
