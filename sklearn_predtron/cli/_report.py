@@ -30,6 +30,7 @@ HEADER = [
     "rejected",
     "accuracy of the rest",
 ]
+OF_TRAINING = "rounds", "rounds/s", "progressive loss", "last iterate"
 
 
 def table(results: Sequence[ResultRow]) -> str:
@@ -37,8 +38,14 @@ def table(results: Sequence[ResultRow]) -> str:
     hidden = {"held-out loss"} if all(result.held_out_loss is None for result in results) else set()
     hidden |= {"F1 of chunks"} if all(result.chunks is None for result in results) else set()
     hidden |= {"rejected", "accuracy of the rest"} if all(result.rejected is None for result in results) else set()
+    hidden |= set(OF_TRAINING) if only_scored(results) else set()
     lines = [HEADER] + [result.cells() for result in results]
     return aligned([[cell for name, cell in zip(HEADER, line, strict=True) if name not in hidden] for line in lines])
+
+
+def only_scored(results: Sequence[ResultRow]) -> bool:
+    """Return whether the model was scored and not trained."""
+    return results[0].tested > 0 and results[0].rounds == 0
 
 
 def top_table(results: Sequence[ResultRow]) -> str:
@@ -94,7 +101,12 @@ def report_outcome(outcome: Outcome, job: Job, task: Task) -> int:
     elif output.quiet or outcome.only_predicted:
         code = report(text, to_stderr=True)
     else:
-        legend = f"rounds/s: training only; progressive loss: the mean, each before its update; held-out score: {task.score}.\n"
+        trained = (
+            ""
+            if only_scored(outcome.results)
+            else "rounds/s: training only; progressive loss: the mean, each before its update; "
+        )
+        legend = f"{trained}held-out score: {task.score}.\n"
         text = f"{table(outcome.results)}\n{top_table(outcome.results)}{cost_table(outcome.results)}{text}{legend}"
         code = report(text, to_stderr=to_stderr)
     if output.plot:

@@ -51,7 +51,7 @@ def run(capsys, *argv):
     header, dashes, *lines = out.splitlines()
     cuts = list(itertools.pairwise([0, *(match.end() for match in re.finditer("-+", dashes))]))
     names = re.split(" {2,}", header)
-    lines = itertools.takewhile(lambda line: not line.startswith("rounds/s"), lines)
+    lines = itertools.takewhile(lambda line: not line.startswith(("rounds/s", "held-out score:")), lines)
     rows = [dict(zip(names, [line[a:b].strip() for a, b in cuts], strict=True)) for line in lines]
     assert "held-out score: accuracy of tokens.\n" in out
     assert [row["learner"] for row in rows] == LEARNERS[: len(rows)] and "NDCG" not in out
