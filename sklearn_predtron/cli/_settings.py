@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.datasets.formats.base import CHUNK_ROWS
-from sklearn_predtron.datasets.formats.labels import are_words, shortened_labels
+from sklearn_predtron.datasets.formats.labels import are_words, shortened_labels, typed
 
 
 @dataclass(frozen=True)
@@ -107,10 +107,8 @@ def like(text: str, classes: Any) -> str | float:
 
 def typed_label(text: str, like: Any) -> str | float:
     """Convert a label of the command line to the known labels' type."""
-    if like is not None and like.dtype.kind in "UO":
-        return text
     try:
-        return float(text)
+        return typed(text, like)
     except ValueError:
         return text
 

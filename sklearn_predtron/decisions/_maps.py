@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron.decisions._curves import (
+from sklearn_predtron.decisions._map_probabilities import (
     BEYOND_LIMITS,
     fit_curve,
     likelihood,

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron.decisions._curves import BEYOND_LIMITS
+from sklearn_predtron.decisions._map_probabilities import BEYOND_LIMITS
 from sklearn_predtron.decisions._maps import LARGEST, limits_of_rows
 
 MOST_TOKENS = 20_000  # that a temperature and biases are fitted to: more make them no better

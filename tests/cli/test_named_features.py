@@ -214,7 +214,7 @@ def test_what_is_no_line_of_rows(capsys, tmp_path, line, reason):
 
 def test_usage_errors(capsys, tmp_path):
     path = write(tmp_path / "a.vw", ["1 | a", "-1 | b"])
-    assert "--label='a' is for csv and json and conll files, and the files are vw" in usage_error(capsys, path, "--label", "a")
+    assert "--label='a' is for csv and conll and json files, and the files are vw" in usage_error(capsys, path, "--label", "a")
     assert "--features=auto is not for vw files; accepted is a number of features" in usage_error(
         capsys, path, "--features", "auto"
     )

@@ -7,7 +7,7 @@ from scipy.stats import binom
 from sklearn.metrics import precision_score, recall_score
 
 from sklearn_predtron.decisions import AtLeast, AtMost
-from sklearn_predtron.decisions._curves import least_expected_costs
+from sklearn_predtron.decisions._expected_values import least_expected_costs
 from sklearn_predtron.decisions._promises import EvaluatedRows, chains_of, coded, first_limit, losses_of, p_values, passed
 from sklearn_predtron.decisions._reject_at_risk import Certified, result_of
 

@@ -352,7 +352,7 @@ MUTANTS = [
     ),
     Mutant(
         "fast-path-learns-classes-of-weight-zero",
-        f"{FAMILIES}/input/stream.pyx",
+        f"{FAMILIES}/input/label_readers.pyx",
         """\
                 if self.class_weight is not None and self.class_weight[code[i]] == 0:
                     return None
@@ -369,14 +369,14 @@ MUTANTS = [
     ),
     Mutant(
         "fast-path-takes-negative-relevances",
-        f"{FAMILIES}/input/stream.pyx",
+        f"{FAMILIES}/input/label_readers.pyx",
         "good &= 0 <= flat[i] < INFINITY",
         "good &= flat[i] < INFINITY",
         ("tests/families/test_label_ranking.py", *QUERIES),
     ),
     Mutant(
         "fast-path-takes-forbidden-transitions",
-        f"{FAMILIES}/input/stream.pyx",
+        f"{FAMILIES}/input/label_readers.pyx",
         "if labels is None or not self.allows(labels.array):",
         "if labels is None:",
         ("tests/families/test_tagger.py",),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.datasets._conll import AUTO, LineForm, sequences_of_lines
+from sklearn_predtron.datasets.formats.base import ReadingOptions
 from sklearn_predtron.datasets.formats.files import named
 from sklearn_predtron.datasets.formats.records import Record, RecordFormat
 from sklearn_predtron.datasets.formats.text import TextLines, counted
@@ -41,7 +42,19 @@ class ConllFormat(RecordFormat):
     """
 
     name, sequences, with_empty_lines = "conll", True, True
+    options = ("label", "template", "comment", "sep", "encoding", "sequence_id")
     place_of_label = "the parameter `label` is the column of the labels, which is the last one by default"
+
+    @classmethod
+    def of(cls, how: ReadingOptions, classes: Any, like: Any, state: Mapping[str, Any] | None) -> ConllFormat:
+        if state is not None:
+            form = {name: state.get(name) for name in ("label", "comment", "sep")}
+            return cls(like.n_features_in_, state["template"], int(state["columns"]), **form, **how.of_text)
+        if like is not None:
+            kind = type(like).__name__
+            raise ValueError(f"like holds a {kind} that was not trained on conll files; accepted are models that were")
+        items = read_template(how.template)
+        return cls(how.n_features or WIDTH, items, label=how.label, comment=how.comment, sep=how.sep, **how.of_text)
 
     def __init__(
         self,

@@ -50,6 +50,11 @@ def are_words(labels: NDArray | None) -> bool:
     return labels is not None and labels.dtype.kind in "UO" and all(isinstance(label, str) for label in labels.tolist())
 
 
+def typed(text: str, classes: NDArray | None) -> str | float:
+    """Return a label as the classes have it; raise ValueError if it is no number where they are numbers."""
+    return text if classes is not None and classes.dtype.kind in "UO" else float(text)
+
+
 def add_labels(lines: bytes) -> bytes:
     """Put a label before each row.
 

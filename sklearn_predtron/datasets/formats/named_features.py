@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.datasets.formats.records import Record, RecordFormat, parse_number
+from sklearn_predtron.datasets.formats.base import ReadingOptions
+from sklearn_predtron.datasets.formats.records import Record, RecordFormat, parse_number, saved_costs
 from sklearn_predtron.datasets.formats.text import TextLines
 
 HASHED = 2**18  # features, unless another number is asked for
@@ -96,7 +97,13 @@ class JsonFormat(NamedFeaturesFormat):
     """
 
     name = "json"
+    options = ("label", "encoding", "costs", "skip_unlabelled")
     place_of_label = "the parameter `label` says the name of the label"
+
+    @classmethod
+    def of(cls, how: ReadingOptions, classes: Any, like: Any, state: Mapping[str, Any] | None) -> JsonFormat:
+        known = (how.label or LABEL, how.costs) if state is None else (state["label"], saved_costs(state, like.classes_))
+        return cls(width_of(how, like), *known, **how.of_text)
 
     def __init__(self, width: int, label: str, costs: dict[tuple[Any, Any], str] | None, **text: Any):
         super().__init__(width, **text)
@@ -145,6 +152,11 @@ class JsonFormat(NamedFeaturesFormat):
         return {**super().state(), "label": self.label}
 
 
+def width_of(how: ReadingOptions, like: Any) -> int:
+    """Return the number of features that names are hashed to."""
+    return (how.n_features or HASHED) if like is None else like.n_features_in_
+
+
 class JsonMembers(list[tuple[str, Any]]):
     """The members of an object, in their order."""
 
@@ -182,6 +194,11 @@ class VwFormat(NamedFeaturesFormat):
     """
 
     name = "vw"
+    options = ("encoding", "skip_unlabelled")
+
+    @classmethod
+    def of(cls, how: ReadingOptions, classes: Any, like: Any, state: Mapping[str, Any] | None) -> VwFormat:
+        return cls(width_of(how, like), **how.of_text)
 
     def _record(self, line: str, lines: TextLines) -> Record:
         head, *spaces = line.split("|")

@@ -12,36 +12,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.datasets._conll import AUTO
 from sklearn_predtron.datasets._counts import check_counts
-from sklearn_predtron.datasets.formats.base import CHUNK_BYTES, CHUNK_ROWS, Head, RowChunk, RowFormat, RowSchema
-from sklearn_predtron.datasets.formats.conll import WIDTH, ConllFormat, Template, read_template
-from sklearn_predtron.datasets.formats.endings import format_of_name
+from sklearn_predtron.datasets.formats.base import CHUNK_BYTES, CHUNK_ROWS, Head, ReadingOptions, RowChunk, RowFormat, RowSchema
+from sklearn_predtron.datasets.formats.conll import ConllFormat
 from sklearn_predtron.datasets.formats.files import DataFile, Progress
-from sklearn_predtron.datasets.formats.named_features import HASHED, LABEL, JsonFormat, VwFormat
+from sklearn_predtron.datasets.formats.named_features import JsonFormat, VwFormat
 from sklearn_predtron.datasets.formats.svmlight import SvmlightFormat
-from sklearn_predtron.datasets.formats.tables import NUMBER, CsvFormat
+from sklearn_predtron.datasets.formats.tables import CsvFormat
 
 MAX_KEPT = 2**28  # bytes of parsed rows that later epochs do not parse again
 OBJECT = 8  # times the size of its address, about
 FORMATS: dict[str, type[RowFormat]] = {kind.name: kind for kind in (SvmlightFormat, CsvFormat, ConllFormat, JsonFormat, VwFormat)}
-OPTIONS = {
-    "label": ("csv", "json", "conll"),
-    "header": ("csv",),
-    "template": ("conll",),
-    "comment": ("conll",),
-    "sep": ("csv", "conll"),
-    "encoding": ("csv", "conll", "json", "vw"),
-    "drop": ("csv",),
-    "id": ("csv",),
-    "costs": ("csv", "json"),
-    "skip_unlabelled": ("csv", "json", "vw"),
-    "zero_based": ("svmlight",),
-    "multilabel": ("svmlight",),
-    "query_id": ("svmlight",),
-    "sequence_id": ("svmlight", "conll"),
-    "grow": ("svmlight",),
-}
+ENDINGS = {".csv": "csv", ".tsv": "csv", ".conll": "conll", ".jsonl": "json", ".ndjson": "json", ".vw": "vw"}
 OF_MODELS = ("label", "template", "comment", "sep", "n_features", "classes", "costs")  # fixed by a model
 
 
@@ -308,27 +290,30 @@ def open_rows(
     except TypeError:
         raise ValueError(f"path={shortened(path)} must be the path of a file, or several") from None
     check_arguments(format, drop, costs, encoding)
-    given: dict[str, Any] = {
-        "label": label,
-        "header": header,
-        "template": template,
-        "comment": None if comment == AUTO else comment,
-        "sep": sep,
-        "encoding": None if encoding == "utf-8" else encoding,
-        "drop": list(drop) or None,
-        "id": id,
-        "costs": dict(costs) if costs else None,
-        "skip_unlabelled": skip_unlabelled or None,
-        "zero_based": zero_based,
-        "multilabel": multilabel or None,
-        "query_id": query_id or None,
-        "sequence_id": sequence_id or None,
-        "grow": grow or None,
-    }
-    asked = {name: value for name, value in given.items() if value is not None}
-    fixed = {**asked, "n_features": n_features, "classes": classes, "format": format}
+    how = ReadingOptions(
+        chunk_rows=chunk_rows,
+        chunk_bytes=chunk_bytes,
+        n_features=n_features,
+        numbers_only=numbers_only,
+        label=label,
+        drop=list(drop) or (),
+        id=id,
+        costs=dict(costs) if costs else None,
+        skip_unlabelled=skip_unlabelled,
+        header=header,
+        sep=sep,
+        encoding=encoding,
+        comment=comment,
+        template=template,
+        multilabel=multilabel,
+        query_id=query_id,
+        sequence_id=sequence_id,
+        zero_based=zero_based,
+        grow=grow,
+    )
     if isinstance(like, RowStream):
-        for option, value in fixed.items():
+        fixed = {name: value for name, value in how.given.items() if name != "numbers_only"}
+        for option, value in {**fixed, "classes": classes, "format": format}.items():
             if value is not None:
                 raise ValueError(f"{option}={value!r} is fixed by the rows that `like` is; leave it out")
         form = copy(like.format)
@@ -339,44 +324,36 @@ def open_rows(
             f"like={shortened(like)} must be rows of open_rows or a fitted estimator; sklearn_predtron.load reads one from a file"
         )
     state = getattr(like, "file_format_", None)
-    name = format or format_of_names(paths) or SvmlightFormat.name
     if state is not None:
-        name = format_in(state, format)
-        said = format_of_names(paths) or name
-        if format is None and said != name:
-            raise ValueError(
-                f"path={shortened(paths[0])} is named as {said}, and the model was trained on {name} files; "
-                f"format={name!r} reads it as one"
-            )
-        for option in OF_MODELS:
-            if fixed.get(option) is not None:
-                raise ValueError(f"{option}={fixed[option]!r} is fixed by the model that `like` is; leave it out")
-    for option in asked:
-        if name not in OPTIONS[option]:
-            raise ValueError(f"{option}={asked[option]!r} is for {' and '.join(OPTIONS[option])} files, and the files are {name}")
-    found: RowFormat
-    sizes: dict[str, Any] = {"chunk_rows": chunk_rows, "chunk_bytes": chunk_bytes}
-    text: dict[str, Any] = {"encoding": encoding, "skip_unlabelled": skip_unlabelled, **sizes}
-    how = {"drop": drop, "id": id, "header": header, "numbers_only": numbers_only}
-    known = None if classes is None else in_order(np.asarray(classes))
-    if name == SvmlightFormat.name:
-        kinds = {"multilabel": multilabel, "query_id": query_id, "sequence_id": sequence_id, "grow": grow}
-        found, known = svmlight_format(like, n_features, zero_based, known, kinds, sizes)
-    elif state is not None:
-        found, known = format_of_model(like, state, how, text), like.classes_
-    elif name == ConllFormat.name:
-        if like is not None:
-            kind = type(like).__name__
-            raise ValueError(f"like holds a {kind} that was not trained on conll files; accepted are models that were")
-        items = read_template(template)
-        found = ConllFormat(n_features or WIDTH, items, label=label, comment=comment, sep=sep, **text)
-    elif name == CsvFormat.name:
-        found, known = csv_format(like, known, {"label": label, "sep": sep, "costs": given["costs"], **how}, text)
-    else:
-        width = (n_features or HASHED) if like is None else like.n_features_in_
-        known = known if like is None else like.classes_
-        found = VwFormat(width, **text) if name == VwFormat.name else JsonFormat(width, label or LABEL, given["costs"], **text)
+        check_fixed(state, how, classes, format, paths)
+    kind = FORMATS[format or (format_of_names(paths) if state is None else state["format"]) or SvmlightFormat.name]
+    for option, value in how.given.items():
+        having = [other.name for other in FORMATS.values() if option in other.options]
+        if having and kind.name not in having:
+            raise ValueError(f"{option}={value!r} is for {' and '.join(having)} files, and the files are {kind.name}")
+    known = labels_of(like) if like is not None else None if classes is None else in_order(np.asarray(classes))
+    try:
+        found = kind.of(how, known, like, state)
+    except (KeyError, TypeError, ValueError):
+        if state is None:
+            raise
+        raise unknown(state) from None
     return RowStream([DataFile(one) for one in paths], found, known)
+
+
+def check_fixed(state: Any, how: ReadingOptions, classes: Any, format: str | None, paths: Sequence[str]) -> None:
+    """Raise ValueError for arguments that a model fixes by the files that it was trained on."""
+    name = format_in(state, format)
+    said = format_of_names(paths) or name
+    if format is None and said != name:
+        raise ValueError(
+            f"path={shortened(paths[0])} is named as {said}, and the model was trained on {name} files; "
+            f"format={name!r} reads it as one"
+        )
+    for option in OF_MODELS:
+        value = classes if option == "classes" else how.given.get(option)
+        if value is not None:
+            raise ValueError(f"{option}={value!r} is fixed by the model that `like` is; leave it out")
 
 
 def check_arguments(format: Any, drop: Any, costs: Any, encoding: Any) -> None:
@@ -402,6 +379,20 @@ def in_order(classes: Any) -> Any:
     return classes if classes.dtype.kind in "UO" else np.unique(classes)
 
 
+def labels_of(model: Any) -> Any:
+    """Return the labels of a model.
+
+    The classes of several labels are the columns' numbers; without names they are the labels.
+    """
+    return getattr(model, "svmlight_labels_", getattr(model, "classes_", None))
+
+
+def format_of_name(path: str) -> str | None:
+    """Return the format by the ending of a file's name; None if it is another."""
+    stem = path.lower().removesuffix(".gz").removesuffix(".bz2")
+    return next((name for ending, name in ENDINGS.items() if stem.endswith(ending)), None)
+
+
 def format_of_names(paths: Sequence[str]) -> str | None:
     """Return the format by the file names' endings, if any."""
     found: dict[str, str] = {}
@@ -414,30 +405,6 @@ def format_of_names(paths: Sequence[str]) -> str | None:
     return next(iter(found), None)
 
 
-def svmlight_format(
-    like: Any, n_features: int | None, zero_based: bool | None, classes: Any, kinds: dict[str, bool], sizes: dict[str, Any]
-) -> tuple[SvmlightFormat, Any]:
-    """Return the format of svmlight files and the labels that are known."""
-    if like is not None:
-        n_features = like.n_features_in_
-        zero_based = getattr(like, "svmlight_zero_based_", None) if zero_based is None else zero_based
-        if not kinds["query_id"]:
-            # The classes of several labels are the columns' numbers; without names they are the labels.
-            classes = getattr(like, "svmlight_labels_", getattr(like, "classes_", None))
-    elif kinds["grow"] or (n_features is not None and (kinds["query_id"] or classes is not None)):
-        zero_based = bool(zero_based)
-    return SvmlightFormat(n_features=n_features, zero_based=zero_based, **kinds, **sizes), classes
-
-
-def csv_format(like: Any, classes: Any, how: dict[str, Any], text: dict[str, Any]) -> tuple[CsvFormat, Any]:
-    """Return the format of tables; a model that was trained in Python knows its columns."""
-    if like is None:
-        return CsvFormat(**how, **text), classes
-    names = getattr(like, "feature_names_in_", None)
-    known = {"names": None if names is None else names.tolist(), "kinds": [NUMBER] * like.n_features_in_}
-    return CsvFormat(**{**how, **known}, **text), like.classes_
-
-
 def format_in(state: Any, format: str | None) -> str:
     """Return the format that a saved model stores."""
     if not isinstance(state, dict) or state.get("format") not in FORMATS:
@@ -445,41 +412,6 @@ def format_in(state: Any, format: str | None) -> str:
     if format not in (None, state["format"]):
         raise ValueError(f"format={format!r} is not for like, which was trained on {state['format']} files")
     return state["format"]
-
-
-def format_of_model(model: Any, state: dict[str, Any], how: dict[str, Any], text: dict[str, Any]) -> RowFormat:
-    """Return the format of the files that a model was trained on."""
-    width = model.n_features_in_
-    try:
-        costs = {(typed(t, model.classes_), typed(p, model.classes_)): str(c) for t, p, c in state.get("costs", [])} or None
-        if state["format"] == ConllFormat.name:
-            items: Template | None = state["template"]
-            form = {name: state.get(name) for name in ("label", "comment", "sep")}
-            return ConllFormat(width, items, int(state["columns"]), **form, **text)
-        if state["format"] == JsonFormat.name:
-            return JsonFormat(width, state["label"], costs, **text)
-        if state["format"] == VwFormat.name:
-            return VwFormat(width, **text)
-        known = {name: state[name] for name in ("label", "names", "kinds", "place")}
-        for name in ("kinds", "names"):
-            if name == "kinds" or known[name] is not None:
-                check_saved_texts(name, known[name], width)
-        drop = state.get("drop", [])
-        check_saved_texts("drop", drop, len(drop))
-        return CsvFormat(**{**how, **known, "drop": [*drop, *how["drop"]], "sep": state.get("sep"), "costs": costs}, **text)
-    except (KeyError, TypeError, ValueError):
-        raise unknown(state) from None
-
-
-def check_saved_texts(name: str, found: Any, n: int) -> None:
-    """Raise ValueError unless saved columns have a text each."""
-    if not isinstance(found, list) or len(found) != n or not all(isinstance(text, str) for text in found):
-        raise ValueError(name)
-
-
-def typed(text: str, classes: Any) -> Any:
-    """Return a label as the classes have it."""
-    return text if classes.dtype.kind in "UO" else float(text)
 
 
 def unknown(state: Any) -> ValueError:

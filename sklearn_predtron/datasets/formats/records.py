@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import isfinite
 from typing import Any, ClassVar, NamedTuple
@@ -18,7 +18,7 @@ from sklearn_predtron.datasets._broken_lines import BrokenLineError
 from sklearn_predtron.datasets._compressed import decompressed
 from sklearn_predtron.datasets.formats.base import MAX_CLASSES, Head, RowChunk, RowFormat, RowSchema, names_of
 from sklearn_predtron.datasets.formats.files import DataFile, Progress
-from sklearn_predtron.datasets.formats.labels import are_words, is_line, shortened_labels
+from sklearn_predtron.datasets.formats.labels import are_words, is_line, shortened_labels, typed
 from sklearn_predtron.datasets.formats.text import TextLines
 
 MANY = 20  # distinct labels, which may be measurements
@@ -254,6 +254,11 @@ def check_classes(classes: NDArray, rows: int, name: str, hint: str) -> None:
         )
     if len(classes) > MANY and 2 * len(classes) > rows:
         warn(f"{name} has {len(classes)} distinct labels in {rows} rows, as measurements have, and each is a class{hint}")
+
+
+def saved_costs(state: Mapping[str, Any], classes: NDArray) -> dict[tuple[Any, Any], str] | None:
+    """Return the columns of the costs that a model stores, by pair."""
+    return {(typed(t, classes), typed(p, classes)): str(column) for t, p, column in state.get("costs", [])} or None
 
 
 def is_code(label: str | float) -> bool:

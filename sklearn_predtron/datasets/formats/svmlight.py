@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from itertools import islice
 from typing import IO, Any
@@ -20,6 +20,7 @@ from sklearn_predtron.datasets._summary import SvmlightSummary
 from sklearn_predtron.datasets.formats.base import (
     MAX_CLASSES,
     Head,
+    ReadingOptions,
     RowChunk,
     RowFormat,
     RowSchema,
@@ -113,6 +114,20 @@ class SvmlightFormat(RowFormat):
     """
 
     name, of_tables = "svmlight", True
+    options = ("zero_based", "multilabel", "query_id", "sequence_id", "grow")
+
+    @classmethod
+    def of(cls, how: ReadingOptions, classes: Any, like: Any, state: Mapping[str, Any] | None) -> SvmlightFormat:
+        n_features, zero_based = how.n_features, how.zero_based
+        if like is not None:
+            n_features = like.n_features_in_
+            zero_based = getattr(like, "svmlight_zero_based_", None) if zero_based is None else zero_based
+        elif how.grow or (n_features is not None and (how.query_id or classes is not None)):
+            zero_based = bool(zero_based)
+        kinds = {
+            name: getattr(how, name) for name in ("multilabel", "query_id", "sequence_id", "grow", "chunk_rows", "chunk_bytes")
+        }
+        return cls(n_features=n_features, zero_based=zero_based, **kinds)
 
     def __init__(
         self,

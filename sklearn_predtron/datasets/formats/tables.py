@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from math import isfinite
 from typing import Any, NamedTuple
@@ -14,7 +14,8 @@ import numpy as np
 from sklearn_predtron._support.cells import NEARLY_ALL, Census, Words, form_of, is_missing, message_of_words, number_in
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.warning import warn
-from sklearn_predtron.datasets.formats.records import Record, RecordFormat
+from sklearn_predtron.datasets.formats.base import ReadingOptions
+from sklearn_predtron.datasets.formats.records import Record, RecordFormat, saved_costs
 from sklearn_predtron.datasets.formats.text import TextLines, counted
 
 FIRST, LAST = "first", "last"
@@ -76,7 +77,26 @@ class CsvFormat(RecordFormat):
     """
 
     name, of_tables = "csv", True
+    options = ("label", "header", "sep", "encoding", "drop", "id", "costs", "skip_unlabelled")
     place_of_label = "the parameter `label` names the column of the labels, which is the last one by default"
+
+    @classmethod
+    def of(cls, how: ReadingOptions, classes: Any, like: Any, state: Mapping[str, Any] | None) -> CsvFormat:
+        given: dict[str, Any] = {name: getattr(how, name) for name in ("numbers_only", "header", "id")} | how.of_text
+        if state is None:
+            given |= {"label": how.label, "sep": how.sep, "costs": how.costs, "drop": how.drop}
+            if like is None:
+                return cls(**given)
+            names = getattr(like, "feature_names_in_", None)  # of a table in Python
+            return cls(names=None if names is None else names.tolist(), kinds=[NUMBER] * like.n_features_in_, **given)
+        known = {name: state[name] for name in ("label", "names", "kinds", "place")}
+        width, drop = like.n_features_in_, state.get("drop", [])
+        check_saved_texts("kinds", known["kinds"], width)
+        if known["names"] is not None:
+            check_saved_texts("names", known["names"], width)
+        check_saved_texts("drop", drop, len(drop))
+        more: dict[str, Any] = {"drop": [*drop, *how.drop], "sep": state.get("sep"), "costs": saved_costs(state, like.classes_)}
+        return cls(**known, **more, **given)
 
     def __init__(
         self,

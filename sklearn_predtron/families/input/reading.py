@@ -25,7 +25,8 @@ from sklearn_predtron._support.parts import resolve
 from sklearn_predtron._support.queries import Ids, Queries, queries_of_positive_weight, split_ids, unknown_ids, warn_of_one_query
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.decisions._recent_scores import label_values
-from sklearn_predtron.families.input.stream import LabelReader, plain_rows
+from sklearn_predtron.families.input.label_readers import LabelReader
+from sklearn_predtron.families.input.stream import plain_rows
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.features._columns import has_names, refuse_columns, refuse_lazy
 from sklearn_predtron.norms import Norm

@@ -1,30 +1,10 @@
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.lock import Lock
+from sklearn_predtron.families.input.label_readers import LabelReader
 
 def plain_rows(X: Any) -> Any: ...
-def indicator_rows(y: Any) -> Any: ...
-
-class LabelReader:
-    def labels(self, y: Any) -> Any: ...
-
-class CodeReader(LabelReader):
-    def __init__(self, codes: dict[Any, Any], class_weight: NDArray[np.float64] | None = ...) -> None: ...
-
-class IndicatorReader(LabelReader):
-    def __init__(self, m: int, codes: CodeReader | None = ...) -> None: ...
-
-class RelevanceReader(LabelReader):
-    def __init__(self, m: int) -> None: ...
-
-class QueryReader(LabelReader): ...
-
-class TokenReader(CodeReader):
-    def __init__(self, codes: dict[Any, Any], allowed: NDArray[np.bool_] | None = ...) -> None: ...
 
 class Stream:
     def __init__(

@@ -14,8 +14,8 @@ from sklearn_predtron._core.problem import Codes, presence
 from sklearn_predtron._support.encoding import are_texts, encode, refuse_missing
 from sklearn_predtron._support.queries import shortened, shortened_list
 from sklearn_predtron._support.warning import warn
+from sklearn_predtron.families.input.label_readers import CodeReader
 from sklearn_predtron.families.input.reading import check_lengths
-from sklearn_predtron.families.input.stream import CodeReader
 from sklearn_predtron.families.labels._codec import Codec
 
 if TYPE_CHECKING:

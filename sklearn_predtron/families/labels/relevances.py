@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sklearn_predtron._support.queries import read_document_relevances, read_relevances
-from sklearn_predtron.families.input.stream import QueryReader, RelevanceReader
+from sklearn_predtron.families.input.label_readers import QueryReader, RelevanceReader
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import column_names, refuse_collections
 from sklearn_predtron.problems._relevance import Relevances

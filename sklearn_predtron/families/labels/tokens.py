@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sklearn_predtron._support.chunks import are_chunks
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.families.input.stream import TokenReader
+from sklearn_predtron.families.input.label_readers import TokenReader
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import (
     TO_WIDEN,

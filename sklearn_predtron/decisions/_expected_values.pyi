@@ -1,0 +1,9 @@
+import numpy as np
+from numpy.typing import NDArray
+
+Reals = NDArray[np.float64]
+Numbers = NDArray[np.intp]
+
+def least_expected(probabilities: Reals, costs: Reals) -> Numbers: ...
+def least_expected_costs(probabilities: Reals, costs: Reals) -> tuple[Numbers, Reals]: ...
+def most_expected(probabilities: Reals, order: Numbers, hits: float, in_both: float, missed: float) -> Numbers: ...
