@@ -205,6 +205,16 @@ def test_dirty_tables(tmp_path, name):
         assert [[*row, y] for row, y in zip(found, chunk.y, strict=True)] == expected
 
 
+@pytest.mark.parametrize("chunk_rows", [1, 10_000])
+def test_a_line_that_ends_the_first_pass_is_the_error(tmp_path, chunk_rows):
+    """Also where it has more features than the rows before it."""
+    (tmp_path / "t").write_text("yes 1:1\nno 1:2\nno 2:1 4\n")
+    rows = open_rows(tmp_path / "t", chunk_rows=chunk_rows)
+    assert rows.schema.n_features == 1
+    with pytest.raises(BrokenLineError, match="line 3: at '4': expected INDEX:VALUE"):
+        list(rows)
+
+
 @pytest.mark.parametrize(
     ("name", "given", "message"),
     [

@@ -77,6 +77,7 @@ class DataFile:
         self.labelled = True
         self.head: Any = None  # the first row, once it has been read
         self.hint = ""  # an addition to messages about it
+        self.broken: Any = None  # the error of a first pass, which ended it
         self.parsed: list[Any] | None = None  # all chunks, if a pass has kept them
         with named(self.name):
             self.is_pipe = not stat.S_ISREG(status(path).st_mode)

@@ -91,6 +91,8 @@ class LabelledReader(SvmlightReader):
         try:
             yield from super()._chunks(*arguments, **options)
         except BrokenLineError as error:
+            if self._file.broken is not None and self._file.broken.line_number == error.line_number:
+                raise self._file.broken from None  # not the width, which the rows before it have
             reason = error.reason if self._words is None else self._words.explain(error.reason)
             reason = reason.replace("(zero_based=False)", "here")
             raise BrokenLineError(error.path, error.line_number, reason + self._file.hint) from None
@@ -191,6 +193,8 @@ class SvmlightFormat(RowFormat):
 
     def _found(self, found: list[SvmlightSummary], files: Sequence[DataFile], classes: Any) -> RowSchema:
         """Return the schema that the first pass has found."""
+        for file, summary in zip(files, found, strict=True):
+            file.broken = summary.error
         self.zero_based = any(summary.zero_based for summary in found)
         width = max(summary.n_features + (self.zero_based and not summary.zero_based) for summary in found)
         self.n_features = self.n_features or width
