@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.decisions._base import Decision
-from sklearn_predtron.decisions._expected import AnswerUpTo, ByCosts, LeastCost
+from sklearn_predtron.decisions._expected_cost import AnswerUpTo, ByCosts, LeastCost
 from sklearn_predtron.decisions._expected_values import least_expected_costs
 from sklearn_predtron.decisions._promises import (
     BEYOND,

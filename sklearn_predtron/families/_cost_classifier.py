@@ -23,10 +23,9 @@ from sklearn_predtron.decisions._asked_scores import AskedScores
 from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded, losses_by_table
 from sklearn_predtron.decisions._calibration import Calibration
 from sklearn_predtron.decisions._constraints import Constrained, check_no_bounds, reached_bounds
-from sklearn_predtron.decisions._cut import CutBy, measure_of_cut
-from sklearn_predtron.decisions._cut_at import CutAt
 from sklearn_predtron.decisions._decision_rules import Cut, DecisionRule, ExpectedCost
-from sklearn_predtron.decisions._expected import LeastCost
+from sklearn_predtron.decisions._expected_cost import LeastCost
+from sklearn_predtron.decisions._fixed_threshold import CutAt
 from sklearn_predtron.decisions._kinds_of_scores import OfClasses, OfTwoClasses
 from sklearn_predtron.decisions._promises import checked_groups, checked_promises, coded
 from sklearn_predtron.decisions._reject_at_rate import Rated
@@ -39,6 +38,7 @@ from sklearn_predtron.decisions._reject_at_risk import (
     warn_if_free,
     warn_of_certificate,
 )
+from sklearn_predtron.decisions._threshold import CutBy, measure_of_cut
 from sklearn_predtron.families._class_costs import ClassCosts
 from sklearn_predtron.families.estimator.attributes import learned, recorded
 from sklearn_predtron.families.estimator.base import BasePredtron

@@ -22,10 +22,10 @@ from sklearn_predtron._support.parts import checked_build, resolve
 from sklearn_predtron._support.queries import GROUPS, Queries, with_ids
 from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded
 from sklearn_predtron.decisions._calibration import Calibration
-from sklearn_predtron.decisions._cut import best_cut, best_cut_of_groups
-from sklearn_predtron.decisions._cut_at import CutAt
 from sklearn_predtron.decisions._decision_rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule, is_number
+from sklearn_predtron.decisions._fixed_threshold import CutAt
 from sklearn_predtron.decisions._kinds_of_scores import OfColumn, OfLabels
+from sklearn_predtron.decisions._threshold import best_cut, best_cut_of_groups
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families.estimator.attributes import learned
 from sklearn_predtron.families.estimator.base import BasePredtron

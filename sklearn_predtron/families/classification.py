@@ -12,8 +12,8 @@ from sklearn_predtron._core.problem import Codes
 from sklearn_predtron._support import types
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.warning import warn
-from sklearn_predtron.decisions._cut_at import CutAt
 from sklearn_predtron.decisions._decision_rules import Cut, DecisionRule
+from sklearn_predtron.decisions._fixed_threshold import CutAt
 from sklearn_predtron.families._cost_classifier import TableClassifier
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families.estimator.attributes import learned

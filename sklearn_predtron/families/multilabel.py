@@ -22,13 +22,13 @@ from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded
 from sklearn_predtron.decisions._calibration import Calibration
 from sklearn_predtron.decisions._constraints import Constrained, check_no_bounds, reached_bounds
-from sklearn_predtron.decisions._cut import CutBy, Measure, given_cuts, number_or_measure
-from sklearn_predtron.decisions._cut_at import CutAt
 from sklearn_predtron.decisions._decision_rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule
-from sklearn_predtron.decisions._expected import BestOfTwo, LeastCostOfLabels, MostExpected, MostProbable
+from sklearn_predtron.decisions._expected_cost import BestOfTwo, LeastCostOfLabels, MostExpected, MostProbable
+from sklearn_predtron.decisions._fixed_threshold import CutAt
 from sklearn_predtron.decisions._kinds_of_scores import OfLabels
 from sklearn_predtron.decisions._promises import AtLeast, Coded, Promise
 from sklearn_predtron.decisions._reject_at_risk import PromiseResult
+from sklearn_predtron.decisions._threshold import CutBy, Measure, given_cuts, number_or_measure
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families.estimator.attributes import learned, read_only, recorded
 from sklearn_predtron.families.estimator.base import BasePredtron

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_array, column_or_1d
 
 from sklearn_predtron._support.encoding import encode
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.decisions._expected import LeastCost
+from sklearn_predtron.decisions._expected_cost import LeastCost
 from sklearn_predtron.families._cost_classifier import TableClassifier
 from sklearn_predtron.inspection._display import Display, check_matplotlib, check_share, last_step
 from sklearn_predtron.inspection._drawn import mean

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron.decisions._calibration import Calibrated
-from sklearn_predtron.decisions._expected import AnswerUpTo, ByCosts
+from sklearn_predtron.decisions._expected_cost import AnswerUpTo, ByCosts
 from sklearn_predtron.onnx._graph import Graph
 from sklearn_predtron.onnx._probabilities import (
     cheapest,

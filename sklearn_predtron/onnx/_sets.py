@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_predtron.decisions._expected import BySets, MostExpected
+from sklearn_predtron.decisions._expected_cost import BySets, MostExpected
 from sklearn_predtron.onnx._graph import Graph
 from sklearn_predtron.onnx._probabilities import (
     draw_curves,

@@ -18,7 +18,7 @@ from sklearn_predtron._core.rows import Rows, csr_rows, dense_rows, sparse_rows
 from sklearn_predtron._support.array_file import read_file
 from sklearn_predtron._support.queries import SID, Queries, is_one, shortened, shortened_list
 from sklearn_predtron.decisions._base import PLAIN, Decision
-from sklearn_predtron.decisions._present import decision_of
+from sklearn_predtron.decisions._saved_decisions import decision_of
 from sklearn_predtron.decisions._tempered import Tempered
 from sklearn_predtron.features._columns import Array, as_floats
 from sklearn_predtron.features._made_rows import MadeRows

@@ -8,7 +8,7 @@ from scipy.optimize import approx_fprime, minimize
 from scipy.special import expit, log_softmax, softmax
 
 from sklearn_predtron.decisions import _maps
-from sklearn_predtron.decisions._expected import MostExpected, MostProbable, odds
+from sklearn_predtron.decisions._expected_cost import MostExpected, MostProbable, odds
 from sklearn_predtron.decisions._expected_values import least_expected, most_expected
 from sklearn_predtron.decisions._map_probabilities import (
     fit_curve,

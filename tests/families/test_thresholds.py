@@ -15,7 +15,7 @@ from sklearn.metrics import balanced_accuracy_score, f1_score, roc_auc_score
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronMultilabelClassifier
 from sklearn_predtron.decisions import Cut, ExpectedCost
-from sklearn_predtron.decisions._cut import CutBy, best_cut
+from sklearn_predtron.decisions._threshold import CutBy, best_cut
 from sklearn_predtron.losses import BalancedError, CountLoss, FBeta, Jaccard, PrecisionAtK, Reject
 from sklearn_predtron.norms import RKHS
 

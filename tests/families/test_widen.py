@@ -22,7 +22,7 @@ from sklearn_predtron import (
     PredtronSequenceTagger,
 )
 from sklearn_predtron.decisions import Cut
-from sklearn_predtron.decisions._cut import CutBy
+from sklearn_predtron.decisions._threshold import CutBy
 from sklearn_predtron.losses import CostMatrix, Reject
 from sklearn_predtron.norms import L2, RKHS, Group, PNorm, Scaled, Trace
 from sklearn_predtron.predictor import _scoring as scoring

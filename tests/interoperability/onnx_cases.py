@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sklearn_predtron.decisions._expected import ByCosts
+from sklearn_predtron.decisions._expected_cost import ByCosts
 from sklearn_predtron.onnx import register_converters
 
 pytest.importorskip("skl2onnx", reason="skl2onnx is not installed")

@@ -42,7 +42,7 @@ from sklearn_predtron import (
 )
 from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.decisions import Cut
-from sklearn_predtron.decisions._expected import BySets
+from sklearn_predtron.decisions._expected_cost import BySets
 from sklearn_predtron.losses import AtK, CountLoss, FBeta, PrecisionAtK, RecallAtK, Reject, SubsetLoss, subset_loss
 from sklearn_predtron.norms import RKHS, Norm
 from sklearn_predtron.onnx import register_converters

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-from sklearn_predtron.decisions._present import plain
+from sklearn_predtron.decisions._saved_decisions import plain
 from sklearn_predtron.families.input.tables import FirstRows
 from sklearn_predtron.families.labels.classes import Classes
 from sklearn_predtron.families.labels.relevances import DocumentRelevances, LabelRelevances

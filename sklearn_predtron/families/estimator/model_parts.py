@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.state import Captured, accept, reals
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.decisions._settled import checked_settled
+from sklearn_predtron.decisions._saved_values import checked_values
 from sklearn_predtron.families.input.reading import Columns
 from sklearn_predtron.families.input.tables import FirstRows
 from sklearn_predtron.families.labels.classes import Classes, TwoClasses
@@ -123,7 +123,7 @@ def unpack(saved: Any, kind: type[M], saved_as: dict[str, str]) -> M:
         raise ValueError(f"The saved model is damaged: {type(error).__name__}: {error}.") from None
     if type(learner) is not Learner:
         raise ValueError(f"The saved model is damaged: where a learner is expected there is {type(learner).__name__}.")
-    model.fitted_decision = checked_settled(model.fitted_decision, learner.problem)
+    model.fitted_decision = checked_values(model.fitted_decision, learner.problem)
     model.call_metadata = checked_metadata(model.call_metadata)
     return model
 

@@ -17,7 +17,7 @@ from sklearn_predtron._support.names import refuse_class
 from sklearn_predtron._support.numbers import real_number, real_numbers
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._base import Decision, HeldOut
-from sklearn_predtron.decisions._cut_at import CutAt
+from sklearn_predtron.decisions._fixed_threshold import CutAt
 from sklearn_predtron.losses.subset import AtK, BalancedError, FBeta, SubsetLoss
 
 Loss = Callable[..., NDArray]

@@ -15,7 +15,7 @@ LEAST = 5e-324  # above 0
 LARGEST = np.finfo(float).max
 
 
-def checked_settled(fitted_decision: Any, problem: Any) -> Any:
+def checked_values(fitted_decision: Any, problem: Any) -> Any:
     """Return the saved values of a decision.
 
     Raise ValueError if they are not valid for the problem.
