@@ -1,5 +1,9 @@
 """Losses of classes, label sets, rankings and sequences; rejection."""
 
+from sklearn_predtron.losses.multiclass import Absolute, CostMatrix, CostTableLoss, Squared, ZeroOne
+from sklearn_predtron.losses.multiclass import costs_of as costs_of
+from sklearn_predtron.losses.multiclass import names_label as names_label
+from sklearn_predtron.losses.multiclass import table_loss as table_loss
 from sklearn_predtron.losses.ranking import NDCG, AveragePrecision, KendallTau, RankingLoss, RankingZeroOne, SwappedPairs
 from sklearn_predtron.losses.ranking import list_of as list_of
 from sklearn_predtron.losses.ranking import ranking_loss as ranking_loss
@@ -22,10 +26,6 @@ from sklearn_predtron.losses.subset import (
     SubsetZeroOne,
 )
 from sklearn_predtron.losses.subset import subset_loss as subset_loss
-from sklearn_predtron.losses.table import Absolute, CostMatrix, CostTableLoss, Squared, ZeroOne
-from sklearn_predtron.losses.table import costs_of as costs_of
-from sklearn_predtron.losses.table import names_label as names_label
-from sklearn_predtron.losses.table import table_loss as table_loss
 
 __all__ = [
     "NDCG",

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._support.parts import Part, resolve
-from sklearn_predtron.losses.table import CostMatrix, CostTableLoss, costs_of
+from sklearn_predtron.losses.multiclass import CostMatrix, CostTableLoss, costs_of
 from sklearn_predtron.problems._chain import ChainProblem, HammingChain, ZeroOneChain
 
 
