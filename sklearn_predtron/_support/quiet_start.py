@@ -24,18 +24,20 @@ def is_program() -> bool:
     return bool(given) and PurePath(given[0]).stem == PROGRAM
 
 
-def interrupt_at_once() -> None:
-    """Make SIGINT end the program quietly, unless ignored."""
+def interrupt_at_once() -> bool:
+    """Make SIGINT end the program quietly, unless ignored; return whether it does."""
     main = threading.current_thread() is threading.main_thread()
-    if is_program() and main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    quiet = is_program() and main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if quiet:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+    return quiet
 
 
 def raise_interrupts() -> None:
     """Make SIGINT raise KeyboardInterrupt again."""
     main = threading.current_thread() is threading.main_thread()
-    if is_program() and main and signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+    if QUIET and main and signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-interrupt_at_once()
+QUIET = interrupt_at_once()  # known now: `python -m` changes sys.argv before the program runs

@@ -399,14 +399,21 @@ def test_bar():
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has other signals")
-@pytest.mark.parametrize("ignored", [False, True])
-def test_interrupts_while_modules_are_imported(tmp_path, ignored):
-    """Without a traceback, as a program that does not handle the signal; one that ignores it goes on."""
+@pytest.mark.parametrize(
+    ("module", "ignored", "code", "said"),
+    [
+        ("predictor", False, -signal.SIGINT, ""),
+        ("predictor", True, 0, ""),
+        ("cli._run", False, 130, "error: stopped from the keyboard\n"),
+    ],
+)
+def test_interrupts_while_modules_are_imported(tmp_path, module, ignored, code, said):
+    """Without a traceback: at first as a program that does not handle the signal, then as one that has begun its job."""
     (tmp_path / "sitecustomize.py").write_text(
         "import os, signal, sys\n"
         "class Finder:\n"
         "    def find_spec(self, name, *rest):\n"
-        "        if name == 'sklearn_predtron.families':\n"
+        "        if name == 'sklearn_predtron." + module + "':\n"
         "            os.kill(os.getpid(), signal.SIGINT)\n"
         + ("signal.signal(signal.SIGINT, signal.SIG_IGN)\n" if ignored else "")
         + "sys.meta_path.insert(0, Finder())\n"
@@ -419,4 +426,4 @@ def test_interrupts_while_modules_are_imported(tmp_path, ignored):
         capture_output=True,
         text=True,
     )
-    assert done.stderr == "" and done.returncode == (0 if ignored else -signal.SIGINT)
+    assert (done.stderr, done.returncode) == (said, code)
