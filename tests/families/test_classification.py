@@ -612,3 +612,14 @@ def test_the_most_probable_classes(how, n_classes):
     for k in (0, n_classes + 1, 1.0, True, "1"):
         with pytest.raises(ValueError, match=r"^k=.* must be a whole number from 1 to"):
             model.top_k(X, k)
+
+
+@pytest.mark.parametrize("method", ["decision_function", "predict_proba", "predict"])
+def test_scores_whose_difference_overflows_are_refused(method):
+    """They are finite each, of opposite signs."""
+    X, y = make_data(noise=0.3, n=300)
+    model = PredtronBinaryClassifier(norm="l2", random_state=0).fit(X, (y > 0).astype(int))
+    direction = np.sign(model.coef_[0] if model.coef_.ndim > 1 else model.coef_)[None, :]
+    with pytest.raises(ValueError, match="X holds values so large that the scores overflow"):
+        getattr(model, method)(direction * (1.2e308 / np.abs(model.coef_).sum()))
+    assert np.isfinite(getattr(model, method)(direction * (1e306 / np.abs(model.coef_).sum())).astype(float)).all()
