@@ -31,9 +31,9 @@ PARAMETERS = [
     "like",
     "n_features",
 ]
-PARAMETERS += ["path", "sep", "skip_unlabelled", "template"]
+PARAMETERS += ["path", "reject.label", "sep", "skip_unlabelled", "template"]
 OPTIONS = {"train": "TRAIN", "path": "TRAIN", "like": "--load", "n_features": "--features", "chunk_rows": "--chunk"}
-OPTIONS |= {"multilabel": "--task multilabel"}
+OPTIONS |= {"multilabel": "--task multilabel", "reject.label": "--reject-label"}
 
 
 class UsageError(ValueError):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.cli._console import emit
 from sklearn_predtron.datasets.formats.files import STANDARD, named
 
@@ -88,8 +89,11 @@ def format_scores(scores: NDArray) -> Iterator[str]:
         yield " ".join(f"{score:.17g}" for score in row) + "\n"
 
 
-def with_ids(ids: Iterable[str], lines: Iterable[str]) -> Iterator[str]:
-    """Return lines that begin with ids."""
+def with_ids(ids: Sequence[str], lines: Iterable[str]) -> Iterator[str]:
+    """Return lines that begin with ids; raise RejectedChunkError for ids that would be several cells or lines."""
+    for name in ids:
+        if any(end in name for end in "\t\r\n"):
+            raise RejectedChunkError(f"the id {shortened(name)} has a tab or a line break, which end an id in predictions")
     return (f"{name}\t{line}" for name, line in zip(ids, lines, strict=True))
 
 

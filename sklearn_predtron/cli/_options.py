@@ -241,7 +241,7 @@ def add_prediction(parser: Parser, command: str) -> None:
         if command == "predict":
             parser.add_argument("--predictions", "-o", metavar="FILE", help="default: standard output")
         parser.add_argument("--scores", action="store_true", default=None, help="write scores (decision_function)")
-        parser.add_argument("--proba", action="store_true", default=None, help="write probabilities (predict_proba)")
+        parser.add_argument("--proba", action="store_true", default=None, help="write probabilities, in the order of the labels")
         parser.add_argument("--id", metavar="COLUMN", help="column of csv to write before each prediction")
     if command != "predict":
         parser.add_argument("--plot", metavar="FILE", help="draw the confusion matrix (extra plot)")

@@ -1,4 +1,4 @@
-"""Predictions for rows without labels by a saved model, on NumPy alone."""
+"""Predictions for rows without labels by a saved model, which rows of svmlight and csv need no scikit-learn for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron import predictor
-from sklearn_predtron.cli._console import OutputClosedError, complain, report
+from sklearn_predtron.cli._console import OutputClosedError, UsageError, complain, report
 from sklearn_predtron.cli._lines import RejectedChunkError, error_at, format_predictions, format_scores, lines_to, with_ids
 from sklearn_predtron.cli._progress import ProgressBar
 from sklearn_predtron.cli._settings import Job
@@ -60,7 +60,10 @@ def predict(job: Job, given: frozenset[str], bar: ProgressBar) -> int | DataFile
         head = rows.sniff()
     except (BrokenLineError, FileError, ValueError):
         return file
-    if file.labelled or head.has_id:
+    if not head.is_there and job.source.test:
+        file.close()
+        raise UsageError(f"{job.test_name}={file.path!r} has no rows")
+    if file.labelled or head.has_id or not head.is_there:
         return file
     try:
         return predict_rows(model, rows, job, bar)
@@ -70,11 +73,13 @@ def predict(job: Job, given: frozenset[str], bar: ProgressBar) -> int | DataFile
 
 def can_predict(model: Any, job: Job, paths: list[str]) -> bool:
     """Return whether a predictor serves as the estimator would."""
-    classes = getattr(model, "classes_", None)
+    classes, table = getattr(model, "classes_", None), model._columns.table
     if classes is None or len(classes) < 2 or isinstance(model._answers, SequenceAnswers):
         return False
+    if table is not None and 8 * model.n_features_in_ * job.source.chunk_rows > LARGEST_TABLE:
+        return False
     state = getattr(model, "file_format_", None)
-    if not (can_take_svmlight(model, job, paths) if state is None else isinstance(state, dict) and not state.get("costs")):
+    if not (can_take_svmlight(model, paths) if state is None else isinstance(state, dict) and not state.get("costs")):
         return False
     labels = getattr(model, "svmlight_labels_", classes)
     words = are_words(labels)
@@ -83,12 +88,11 @@ def can_predict(model: Any, job: Job, paths: list[str]) -> bool:
     return job.output.written != "probabilities" or model._answers.calibrated is not None
 
 
-def can_take_svmlight(model: Any, job: Job, paths: list[str]) -> bool:
+def can_take_svmlight(model: Any, paths: list[str]) -> bool:
     """Return whether a predictor takes the rows of these svmlight files."""
-    table = model._columns.table
     if type(getattr(model, "svmlight_zero_based_", None)) is not bool or format_of_names(paths) is not None:
         return False
-    return table is None or (table.of_numbers and 8 * model.n_features_in_ * job.source.chunk_rows <= LARGEST_TABLE)
+    return model._columns.table is None or model._columns.table.of_numbers
 
 
 def predict_rows(model: Any, rows: RowStream, job: Job, bar: ProgressBar) -> int:

@@ -46,7 +46,7 @@ from sklearn_predtron.datasets.formats.tables import CATEGORY, PLAIN
 from sklearn_predtron.families.input.tables import map_of
 from sklearn_predtron.losses.reject import label_of_reject
 
-TEXT_HINT = "; --features piecewise or auto takes text, and cells that are missing"
+TEXT_HINT = "; --features piecewise or auto takes text and missing cells, and --drop leaves columns out"
 NOT_TO_PREDICT = {"test": "source", "save": "output", "grow": "model", "jobs": "model", "holdout": "source"}
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from sklearn_predtron._support.warning import warn
-from sklearn_predtron.cli._console import OutputClosedError, UsageError
+from sklearn_predtron.cli._console import OutputClosedError, UsageError, as_options
 from sklearn_predtron.cli._evaluation import ResultRow
 from sklearn_predtron.cli._lines import RejectedChunkError, error_at
 from sklearn_predtron.cli._model import as_trained, choose_norm, held_out, rejection_reason, update
@@ -110,7 +110,7 @@ class Training:
             update(model, self.task, chunk, self.classes)
         except (ValueError, MemoryError) as error:
             if result.rounds == 0:
-                raise UsageError(str(error)) from None
+                raise UsageError(as_options(str(error))) from None
             raise error_at(chunk.place, error) from None
         result.seconds += perf_counter() - start
         result.rounds += model.t_ - rounds

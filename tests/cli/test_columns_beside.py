@@ -48,6 +48,33 @@ def test_columns_that_are_no_features(capsys, tmp_path, plain, named):
     assert "--drop=['a'] is for csv files, and" in usage_error(capsys, tmp_path / "a.csv", "--format", "json", "--drop", "a")
 
 
+@pytest.mark.parametrize("labelled", [True, False])
+@pytest.mark.parametrize("at", range(4))
+def test_columns_without_names_that_training_did_not_have(capsys, tmp_path, at, labelled):
+    """They are numbered in the file to predict, and the columns of training are in their order around them."""
+    FRAME[["a", "y", "b"]].to_csv(tmp_path / "t.csv", index=False, header=False)
+    assert run(capsys, "fit", tmp_path / "t.csv", "--label", "2", "--save", tmp_path / "m", *HOW)[0] == 0
+    bare = FRAME[["a", "y", "b"] if labelled else ["a", "b"]]
+    bare.to_csv(tmp_path / "bare.csv", index=False, header=False)
+    at = min(at, bare.shape[1])
+    wide = pd.DataFrame(np.insert(bare.to_numpy(object), at, FRAME.who, axis=1))
+    wide.to_csv(tmp_path / "wide.csv", index=False, header=False)
+    code, expected, _ = run(capsys, "predict", tmp_path / "m", tmp_path / "bare.csv", "--proba")
+    assert code == 0
+    given = ["predict", tmp_path / "m", tmp_path / "wide.csv", "--proba"]
+    assert run(capsys, *given, "--drop", at + 1)[:2] == (0, expected)
+    lines = zip(FRAME.who, expected.splitlines(keepends=True), strict=True)
+    assert run(capsys, *given, "--id", at + 1)[:2] == (0, "".join(f"{who}\t{line}" for who, line in lines))
+
+
+def test_columns_that_training_left_out_by_name_need_names(capsys, tmp_path):
+    FRAME.to_csv(tmp_path / "t.csv", index=False)
+    assert run(capsys, "fit", tmp_path / "t.csv", "--drop", "who", "day", "--save", tmp_path / "m", *HOW)[0] == 0
+    FRAME.to_csv(tmp_path / "bare.csv", index=False, header=False)
+    code, out, err = run(capsys, "predict", tmp_path / "m", tmp_path / "bare.csv", "--no-header")
+    assert (code, out) == (1, "") and "training left out 'who', 'day' by name, and the first row has no names of columns" in err
+
+
 @pytest.mark.parametrize("form", ["csv", "jsonl"])
 @pytest.mark.filterwarnings("default:.* without a label were left out")  # which is a line of standard error
 def test_rows_without_a_label(capsys, tmp_path, plain, form):

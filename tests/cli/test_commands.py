@@ -329,6 +329,13 @@ def test_demo_is_what_runs_without_arguments(capsys, monkeypatch):
             ["fit", "n.csv"],
             "has '1,200' in the column 'a'; accepted are numbers as 1234.5",
         ),
+        ({"n.csv": "a,b\n"}, ["predict", "m", "n.csv"], "predict: error: FILE='n.csv' has no rows"),
+        (
+            {"n.csv": 'a,b,who\n1,2,"x\ty"\n'},
+            ["predict", "m", "n.csv", "--id", "who"],
+            "the id 'x\\ty' has a tab or a line",
+        ),
+        ({"n.csv": "a,b,y\n1,2,-1\n2,4,1\n"}, ["fit", "n.csv", "--reject-cost", ".2"], "--reject-label=None, which is -1"),
         (
             {},
             ["predict", "t.csv", "t.csv"],

@@ -283,7 +283,7 @@ def test_what_a_saved_model_fixes(capsys, tables, tmp_path):
 
 def test_words_and_missing_cells_need_features(capsys, tables):
     path = tables / "train-w.csv"
-    hint = "; --features piecewise or auto takes text, and cells that are missing"
+    hint = "; --features piecewise or auto takes text and missing cells, and --drop leaves columns out"
     assert f"{path}, line 2 has '' in the column 'age'{hint}" in usage_error(capsys, path)
     assert f"in the column 'job'{hint}" in usage_error(capsys, path, "--features", "fourier")
 

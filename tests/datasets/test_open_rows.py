@@ -205,6 +205,13 @@ def test_dirty_tables(tmp_path, name):
         assert [[*row, y] for row, y in zip(found, chunk.y, strict=True)] == expected
 
 
+def test_blank_lines_of_tables_are_no_rows(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b,y\n1,2,x\n3,4,z\n")
+    (tmp_path / "bare.csv").write_text("a,b\n1,2\n\n  \n5,6\n\n")
+    (chunk,) = open_rows(tmp_path / "bare.csv", like=open_rows(tmp_path / "t.csv"))
+    assert chunk.X.tolist() == [[1, 2], [5, 6]] and chunk.y is None
+
+
 @pytest.mark.parametrize("chunk_rows", [1, 10_000])
 def test_a_line_that_ends_the_first_pass_is_the_error(tmp_path, chunk_rows):
     """Also where it has more features than the rows before it."""

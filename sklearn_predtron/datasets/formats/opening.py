@@ -316,9 +316,9 @@ def open_rows(
         for option, value in {**fixed, "classes": classes, "format": format}.items():
             if value is not None:
                 raise ValueError(f"{option}={value!r} is fixed by the rows that `like` is; leave it out")
-        form = copy(like.format)
+        schema, form = like.schema, copy(like.format)  # which the first pass completes
         form.chunk_rows, form.chunk_bytes = chunk_rows, chunk_bytes
-        return RowStream([DataFile(one) for one in paths], form, None, like.schema, like.progress)
+        return RowStream([DataFile(one) for one in paths], form, None, schema, like.progress)
     if like is not None and not hasattr(like, "n_features_in_"):
         raise ValueError(
             f"like={shortened(like)} must be rows of open_rows or a fitted estimator; sklearn_predtron.load reads one from a file"

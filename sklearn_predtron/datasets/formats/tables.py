@@ -70,8 +70,10 @@ class CsvFormat(RecordFormat):
         The column of the labels in files without names, if it is known.
     drop : sequence of str
         Columns that are no features, by name or number.
+    beside : sequence of str
+        Columns that training did not have, by name or by their number in these files.
     id : str or None
-        One of them, which identifies rows.
+        A column that is no feature and identifies rows.
     costs : dict or None
         The columns of the costs, by pair.
     """
@@ -84,18 +86,20 @@ class CsvFormat(RecordFormat):
     def of(cls, how: ReadingOptions, classes: Any, like: Any, state: Mapping[str, Any] | None) -> CsvFormat:
         given: dict[str, Any] = {name: getattr(how, name) for name in ("numbers_only", "header", "id")} | how.of_text
         if state is None:
-            given |= {"label": how.label, "sep": how.sep, "costs": how.costs, "drop": how.drop}
+            given |= {"label": how.label, "sep": how.sep, "costs": how.costs}
             if like is None:
-                return cls(**given)
+                return cls(drop=how.drop, **given)
             names = getattr(like, "feature_names_in_", None)  # of a table in Python
-            return cls(names=None if names is None else names.tolist(), kinds=[NUMBER] * like.n_features_in_, **given)
+            kinds = [NUMBER] * like.n_features_in_
+            return cls(names=None if names is None else names.tolist(), kinds=kinds, beside=how.drop, **given)
         known = {name: state[name] for name in ("label", "names", "kinds", "place")}
         width, drop = like.n_features_in_, state.get("drop", [])
         check_saved_texts("kinds", known["kinds"], width)
         if known["names"] is not None:
             check_saved_texts("names", known["names"], width)
         check_saved_texts("drop", drop, len(drop))
-        more: dict[str, Any] = {"drop": [*drop, *how.drop], "sep": state.get("sep"), "costs": saved_costs(state, like.classes_)}
+        more: dict[str, Any] = {"sep": state.get("sep"), "costs": saved_costs(state, like.classes_)}
+        more |= {"drop": drop, "beside": how.drop}
         return cls(**known, **more, **given)
 
     def __init__(
@@ -109,6 +113,7 @@ class CsvFormat(RecordFormat):
         kinds: list[str] | None = None,
         place: int | None = None,
         drop: Sequence[str] = (),
+        beside: Sequence[str] = (),
         id: str | None = None,
         costs: dict[tuple[Any, Any], str] | None = None,
         **text: Any,
@@ -117,7 +122,9 @@ class CsvFormat(RecordFormat):
         if sep is not None and len(sep) != 1:
             raise ValueError(f"sep={sep!r} is accepted for tokens; between the columns of tables is one character")
         self.label, self.header, self.sep, self.id, self.costs = label, header, sep, id, costs
-        self.drop = list(dict.fromkeys([*drop, *([] if id is None else [id])]))
+        ids = [] if id is None or id in drop else [id]
+        self.drop = list(dict.fromkeys([*drop, *(ids if kinds is None else [])]))  # in the columns of training
+        self.beside = [] if kinds is None else [name for name in dict.fromkeys([*beside, *ids]) if name not in self.drop]
         self.missing = not numbers_only
         self.names, self.kinds, self.place = names, kinds, place
         self.width = None if kinds is None else len(kinds)
@@ -144,9 +151,9 @@ class CsvFormat(RecordFormat):
         begun = self._start(lines)
         if begun is None:
             return None
-        labelled = begun[0].label is not None
-        filled = (True for _, cells in begun[1] if not labelled or any(cell.strip() for cell in cells))
-        return labelled if next(filled, False) else None
+        places, rows = begun
+        filled = (True for _, cells in rows if places.n == 1 or any(cell.strip() for cell in cells))
+        return places.label is not None if next(filled, False) else None
 
     def _start(self, lines: TextLines) -> tuple[ColumnPlaces, Iterator[tuple[int, list[str]]]] | None:
         """Return the columns of a file and its numbered rows.
@@ -190,17 +197,24 @@ class CsvFormat(RecordFormat):
             return self._new_places(names, n, lines, line)
         if names is not None and self.names is not None:
             return self._places_by_name(names, lines, line)
+        beside = self._found(self.beside, names or [str(i) for i in range(1, n + 1)], lines)
+        others = [i for i in range(n) if i not in beside]  # the columns of training, with the label or without it
         least = self.width + len(self.drop)
-        if n not in (least, least + 1):
-            said = f"accepted are {least + 1} with the label, or {least} without it"
+        if len(others) not in (least, least + 1):
+            said = f"accepted are {least + 1 + len(beside)} with the label, or {least + len(beside)} without it"
             raise lines.broken(f"the first row has {counted(n, 'column')}; {said}", line)
         known = least if self.place is None else self.place
-        place = None if n == least else known
+        trained = others if len(others) > least else [*others[:known], -1, *others[known:]]  # -1 is no column
         numbers = [str(i) for i in range(1, least + 2)]
-        left = [i - (place is None and i > known) for i in self._left_out(numbers, lines)]
-        ids = left[self.drop.index(self.id)] if self.id else None
-        costs = [i - (place is None and i > known) for i in self._places_of_costs(numbers, lines)] or None
-        return ColumnPlaces(place, [i for i in range(n) if i != place and i not in left], n, ids, costs)
+        if named := [name for name in self.drop if name not in numbers]:
+            said = f"training left out {listed(named)} by name, and the first row has no names of columns"
+            raise lines.broken(f"{said}; accepted are files with them", line)
+        left = [trained[i] for i in self._found(self.drop, numbers, lines)]
+        place = trained[known] if len(others) > least else None
+        order = [i for i in trained if i not in (-1, trained[known], *left)]
+        id_places = dict(zip([*self.drop, *self.beside], [*left, *beside], strict=True))
+        costs = [trained[i] for i in self._places_of_costs(numbers, lines)] or None
+        return ColumnPlaces(place, order, n, None if self.id is None else id_places[self.id], costs)
 
     def _places_of_costs(self, names: list[str], lines: TextLines) -> list[int]:
         """Return the columns of the costs in a file with these columns."""
@@ -210,13 +224,13 @@ class CsvFormat(RecordFormat):
                 raise ValueError(f"costs={name!r} is no column of {lines.path}; accepted are {listed(names)}")
         return [names.index(name) for name in columns]
 
-    def _left_out(self, names: list[str], lines: TextLines) -> list[int]:
-        """Return the dropped columns, in the order of `drop`."""
-        for name in self.drop:
+    def _found(self, wanted: list[str], names: list[str], lines: TextLines) -> list[int]:
+        """Return the places of columns that are no features."""
+        for name in wanted:
             if name not in names:
                 which = "id" if name == self.id else "drop"
                 raise ValueError(f"{which}={name!r} is no column of {lines.path}; accepted are {listed(names)}")
-        return [names.index(name) for name in self.drop]
+        return [names.index(name) for name in wanted]
 
     def _new_places(self, names: list[str] | None, n: int, lines: TextLines, line: int) -> ColumnPlaces:
         """Return the places in the first file, and remember its columns."""
@@ -228,7 +242,7 @@ class CsvFormat(RecordFormat):
             accepted = ", ".join([*map(shortened, known[:10]), *(["..."] if n > 10 else []), FIRST, LAST])
             raise ValueError(f"label={label!r} is no column of {lines.path}; accepted are {accepted}")
         place = known.index(label) if label in known else 0 if label == FIRST else n - 1
-        left = self._left_out(known, lines)
+        left = self._found(self.drop, known, lines)
         if place in left:
             which = "id" if known[place] == self.id else "drop"
             raise ValueError(f"{which}={known[place]!r} is the column of the labels; the parameter `label` names another one")
@@ -254,7 +268,7 @@ class CsvFormat(RecordFormat):
             said = f"there is no column {shortened(self.id)}, which the parameter `id` names; accepted are {listed(names)}"
             raise lines.broken(said, line)
         of_costs = [] if self.costs is None else list(self.costs.values())
-        others = [name for name in names if name not in wanted and name not in self.drop]
+        others = [name for name in names if name not in wanted and name not in self.drop and name not in self.beside]
         label = others[0] if self.label is None and len(others) == 1 else self.label
         for name in others:
             if name != label:
@@ -279,7 +293,7 @@ class CsvFormat(RecordFormat):
         n = unlabelled = 0
         for line, given in rows:
             blank = not given or (len(given) == 1 and places.n > 1 and not given[0].strip())
-            if blank and places.label is not None:
+            if blank and places.n > 1:
                 continue
             cells = [""] * places.n if blank else given
             n += 1
