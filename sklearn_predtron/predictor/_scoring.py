@@ -21,7 +21,7 @@ BLOCK = 1 << 16  # scores of a block, which fit the processor's cache
 MANY_BLOCKS = 64  # from which on threads are used: their start takes as long as some blocks
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)  # made for each call, and four times as fast as a frozen one
 class Scorer:
     """Rows, and the learner that scores them.
 
@@ -94,7 +94,7 @@ class Scorer:
         To score blocks, all weights are written out first, which takes longer than to score few rows among many weights.
         """
         learner, rows = self.learner, self.rows
-        return rows.n > size_of_block(learner) and learner.weights.expansion is None and not are_few(rows, 0)
+        return rows.n > 1 and rows.n > size_of_block(learner) and learner.weights.expansion is None and not are_few(rows, 0)
 
     def _current_scores(self, decision: Decision) -> tuple[Decision, NDArray]:
         """Return the current decision and the shifted scores.
