@@ -111,5 +111,6 @@ def test_pytest_runs_the_choice(tmp_path):
     }
     assert {"test_list[3]", "test_list[8]"} <= set(kept)
     assert len({id_.partition("-")[0] for id_ in kept if id_.startswith("test_each")}) == 5
+    assert collected(tmp_path, "--rest") == [id_ for id_ in everything if id_ not in kept]
     left_out = next(id_ for id_ in everything if id_ not in kept and "[" in id_)
     assert collected(tmp_path, f"test_suite.py::{left_out}") == [left_out]

@@ -1,4 +1,4 @@
-"""The tier: the instances of parametrised tests that run unless pytest is called with `--all`.
+"""The tier: the instances of parametrised tests that run unless pytest is called with `--all`, or with `--rest` for the others.
 
 Of each function at most `MOST` instances run, so that the suite takes minutes. They cover all values of each parameter, and all
 pairs of values, as far as their number allows. Only the names and values of the instances decide, so every run chooses the
@@ -66,7 +66,11 @@ def written(value: object, objects: dict[int, int]) -> str:
 
 
 def pytest_addoption(parser):
-    parser.addoption("--all", action="store_true", dest="all_instances", help="run every test, not only the tier (tests/tier.py)")
+    for name, said in {
+        "all": "run every test, not only the tier (tests/tier.py)",
+        "rest": "run what the tier leaves out of files",
+    }.items():
+        parser.addoption(f"--{name}", action="store_const", const=name, dest="instances", help=said)
 
 
 def pytest_configure(config):
@@ -77,13 +81,14 @@ def pytest_configure(config):
 
 
 def pytest_report_header(config):
-    return "every test" if config.getoption("all_instances") else "the tier (tests/tier.py); --all runs every test"
+    said = {"all": "every test", "rest": "what the tier leaves out", None: "the tier (tests/tier.py); --all runs every test"}
+    return said[config.getoption("instances")]
 
 
 @pytest.fixture(scope="session")
 def n_draws(request):
-    """Return a function of two numbers of draws, which returns the first in the tier and the second with `--all`."""
-    every = request.config.getoption("all_instances")
+    """Return a function of two numbers of draws, which returns the first in the tier and else the second."""
+    every = request.config.getoption("instances") is not None
     return lambda few, many: many if every else few
 
 
@@ -92,7 +97,8 @@ def pytest_pycollect_makeitem(collector, name, obj):
     """Keep the instances of a function that are in the tier, before anything else sees the others."""
     items = yield
     config = collector.config
-    if not isinstance(items, list) or not items or config.getoption("all_instances") or any("[" in word for word in config.args):
+    which = config.getoption("instances")
+    if not isinstance(items, list) or not items or which == "all" or any("[" in word for word in config.args):
         return items
     kept = [item for item in items if not item.get_closest_marker("slow")]
     mark = kept[0].get_closest_marker("always") if kept else None
@@ -100,6 +106,8 @@ def pytest_pycollect_makeitem(collector, name, obj):
         instances = {item.callspec.id: item.callspec.params for item in kept}
         chosen = choose(name, instances, *(() if mark is None else (mark.args, mark.kwargs.get("each"))))
         kept = [item for item in kept if item.callspec.id in chosen]
+    if which == "rest":
+        kept = [item for item in items if item not in kept]
     if len(kept) < len(items):
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     return kept

@@ -8,7 +8,7 @@ FAST = {"test_benchmarks_check.py", "test_benchmarks_compare.py", "test_benchmar
 def pytest_ignore_collect(collection_path, config):
     """Leave the tests that run suites to `--all`, before their modules import the peers."""
     slow = collection_path.suffix == ".py" and collection_path.name not in FAST
-    return True if slow and not config.getoption("all_instances") else None
+    return True if slow and config.getoption("instances") != "all" else None
 
 
 @pytest.fixture(scope="module", autouse=True)
