@@ -205,6 +205,17 @@ def test_dirty_tables(tmp_path, name):
         assert [[*row, y] for row, y in zip(found, chunk.y, strict=True)] == expected
 
 
+@pytest.mark.parametrize("chunk_rows", [1, 10])
+@pytest.mark.parametrize(
+    ("rows", "said"), [("10", "has no costs, and those before"), ("01", "has costs, and those before it have none")]
+)
+def test_all_rows_or_none_have_costs(tmp_path, rows, said, chunk_rows):
+    (tmp_path / "a.jsonl").write_text("".join('{"x": 1, "fee": 2}\n' if row == "1" else '{"x": 1}\n' for row in rows))
+    how = {"costs": {("a", "b"): "fee"}, "classes": ["a", "b"], "chunk_rows": chunk_rows}
+    with pytest.raises(BrokenLineError, match=f"line 2: the row {said}"):
+        list(open_rows(tmp_path / "a.jsonl", **how))
+
+
 def test_blank_lines_of_tables_are_no_rows(tmp_path):
     (tmp_path / "t.csv").write_text("a,b,y\n1,2,x\n3,4,z\n")
     (tmp_path / "bare.csv").write_text("a,b\n1,2\n\n  \n5,6\n\n")
