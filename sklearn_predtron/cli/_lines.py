@@ -11,14 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.cli._console import emit
-from sklearn_predtron.datasets.formats.files import STANDARD, named
+from sklearn_predtron.cli._console import OutputClosedError, emit
+from sklearn_predtron.datasets._broken_lines import BrokenLineError
+from sklearn_predtron.datasets.formats.files import STANDARD, FileError, named
 
 Write = Callable[[Iterable[str]], bool]
 
 
 class RejectedChunkError(ValueError):
     """The model rejects a chunk, or there is none."""
+
+
+ENDINGS = (BrokenLineError, RejectedChunkError, FileError, OutputClosedError, KeyboardInterrupt)  # of a job, before its end
 
 
 def error_at(place: str, error: Exception) -> RejectedChunkError:

@@ -15,7 +15,7 @@ from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._evaluation import parts_of
-from sklearn_predtron.cli._settings import Job, ModelSettings
+from sklearn_predtron.cli._settings import LARGEST_TABLE, Job, ModelSettings
 from sklearn_predtron.cli._tasks import TASKS, Task, task_of
 from sklearn_predtron.datasets import RowChunk, RowSchema, RowStream
 from sklearn_predtron.datasets.formats.files import FileError, named
@@ -25,7 +25,6 @@ from sklearn_predtron.families.input.reading import are_stored_dense, as_rows, w
 from sklearn_predtron.families.input.tables import MADE_AFTER
 from sklearn_predtron.norms import Auto, Norm, Scaled
 
-LARGEST_TABLE = 2**30  # bytes of a chunk
 GOLDEN, MIX_1, MIX_2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 

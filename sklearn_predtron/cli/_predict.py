@@ -1,4 +1,4 @@
-"""Predictions for rows without labels by a saved model, which rows of svmlight and csv need no scikit-learn for."""
+"""Predictions for rows without labels by a saved model, without scikit-learn for svmlight and csv."""
 
 from __future__ import annotations
 
@@ -10,9 +10,17 @@ from numpy.typing import NDArray
 
 from sklearn_predtron import predictor
 from sklearn_predtron.cli._console import OutputClosedError, UsageError, complain, report
-from sklearn_predtron.cli._lines import RejectedChunkError, error_at, format_predictions, format_scores, lines_to, with_ids
+from sklearn_predtron.cli._lines import (
+    ENDINGS,
+    RejectedChunkError,
+    error_at,
+    format_predictions,
+    format_scores,
+    lines_to,
+    with_ids,
+)
 from sklearn_predtron.cli._progress import ProgressBar
-from sklearn_predtron.cli._settings import Job
+from sklearn_predtron.cli._settings import LARGEST_TABLE, Job
 from sklearn_predtron.cli._unseen import UnseenFeatures
 from sklearn_predtron.cli._used_files import can_be_read, check_uses
 from sklearn_predtron.datasets._broken_lines import BrokenLineError
@@ -24,8 +32,6 @@ from sklearn_predtron.datasets.formats.svmlight import SvmlightFormat
 from sklearn_predtron.predictor._predictor import SequenceAnswers
 
 OPTIONS = {"train", "test", "load", "scores", "proba", "quiet", "chunk", "format", "drop", "sep", "header", "encoding", "id"}
-LARGEST_TABLE = 2**30  # bytes of a chunk
-ENDINGS = (BrokenLineError, RejectedChunkError, FileError, OutputClosedError, KeyboardInterrupt)
 
 
 def predict(job: Job, given: frozenset[str], bar: ProgressBar) -> int | DataFile | None:

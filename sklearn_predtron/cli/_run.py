@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn_predtron.cli._console import OutputClosedError, UsageError, as_options, complain, report
 from sklearn_predtron.cli._evaluation import Evaluation, ResultRow, check_evaluation
 from sklearn_predtron.cli._lines import (
+    ENDINGS,
     RejectedChunkError,
     error_at,
     format_predictions,
@@ -35,14 +36,14 @@ from sklearn_predtron.cli._progress import ProgressBar
 from sklearn_predtron.cli._report import Outcome, report_outcome
 from sklearn_predtron.cli._settings import Job, as_pairs
 from sklearn_predtron.cli._tasks import OF_FORMATS, TASKS, Task, task_of
-from sklearn_predtron.cli._training import ENDINGS, Training, check_names, parts_of_split
+from sklearn_predtron.cli._training import Training, check_names, parts_of_split
 from sklearn_predtron.cli._unseen import UnseenFeatures
 from sklearn_predtron.datasets import BrokenLineError, RowChunk, RowSchema, RowStream, open_rows
 from sklearn_predtron.datasets.formats.base import Head
 from sklearn_predtron.datasets.formats.files import STANDARD, DataFile, FileError
 from sklearn_predtron.datasets.formats.labels import are_words, is_line
 from sklearn_predtron.datasets.formats.opening import format_in, format_of_names
-from sklearn_predtron.datasets.formats.tables import CATEGORY, PLAIN
+from sklearn_predtron.datasets.formats.tables import CATEGORY, PLAIN_NUMBERS
 from sklearn_predtron.families.input.tables import map_of
 from sklearn_predtron.losses.reject import label_of_reject
 
@@ -117,7 +118,7 @@ def usage_error(error: ValueError, job: Job) -> UsageError:
     """Return the error of a reader, in terms of the options."""
     text = str(error)
     if text.startswith("numbers_only=True"):
-        return UsageError(text.partition(", and ")[2] + ("" if text.endswith(PLAIN) else TEXT_HINT))
+        return UsageError(text.partition(", and ")[2] + ("" if text.endswith(PLAIN_NUMBERS) else TEXT_HINT))
     if job.model.load and text.startswith("classes has"):
         return UsageError(f"{job.model_name}{text.removeprefix('classes')}")
     text = as_options(text, "TRAIN" if job.source.train else job.test_name)

@@ -9,6 +9,8 @@ from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.datasets.formats.base import CHUNK_ROWS
 from sklearn_predtron.datasets.formats.labels import are_words, shortened_labels, typed
 
+LARGEST_TABLE = 2**30  # bytes of a chunk under a feature map
+
 
 @dataclass(frozen=True)
 class Source:

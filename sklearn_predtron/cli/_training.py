@@ -13,21 +13,20 @@ import numpy as np
 from scipy import sparse
 
 from sklearn_predtron._support.warning import warn
-from sklearn_predtron.cli._console import OutputClosedError, UsageError, as_options
+from sklearn_predtron.cli._console import UsageError, as_options
 from sklearn_predtron.cli._evaluation import ResultRow
-from sklearn_predtron.cli._lines import RejectedChunkError, error_at
+from sklearn_predtron.cli._lines import ENDINGS, error_at
 from sklearn_predtron.cli._model import as_trained, choose_norm, held_out, rejection_reason, update
 from sklearn_predtron.cli._progress import ProgressBar
 from sklearn_predtron.cli._settings import Job, ModelSettings
 from sklearn_predtron.cli._tasks import Task
-from sklearn_predtron.datasets import BrokenLineError, RowChunk, RowStream
+from sklearn_predtron.datasets import RowChunk, RowStream
 from sklearn_predtron.datasets.formats.base import MAX_CLASSES
 from sklearn_predtron.datasets.formats.files import STANDARD, FileError
 from sklearn_predtron.datasets.formats.text import counted
 from sklearn_predtron.mixing import ParameterMixing, ShardError
 
 # The errors that end a part of the job early.
-ENDINGS = (BrokenLineError, RejectedChunkError, FileError, OutputClosedError, KeyboardInterrupt)
 MOST_PENDING = 100_000  # rows that wait for a second label
 
 

@@ -207,7 +207,7 @@ def test_dirty_tables(tmp_path, name):
 
 @pytest.mark.parametrize("chunk_rows", [1, 10])
 @pytest.mark.parametrize(
-    ("rows", "said"), [("10", "has no costs, and those before"), ("01", "has costs, and those before it have none")]
+    ("rows", "said"), [("10", "has no costs, and those before it have some"), ("01", "has costs, and those before it have none")]
 )
 def test_all_rows_or_none_have_costs(tmp_path, rows, said, chunk_rows):
     (tmp_path / "a.jsonl").write_text("".join('{"x": 1, "fee": 2}\n' if row == "1" else '{"x": 1}\n' for row in rows))

@@ -201,7 +201,7 @@ class RowFormat(ABC):
 
     @classmethod
     @abstractmethod
-    def of(cls, how: ReadingOptions, classes: Any, like: Any, state: Mapping[str, Any] | None) -> RowFormat:
+    def from_options(cls, how: ReadingOptions, classes: Any, like: Any, state: Mapping[str, Any] | None) -> RowFormat:
         """Return the format of files that are read in this way.
 
         `classes` are the labels that may occur, if they are known.  `like` is a model that was trained on such files, and

@@ -46,7 +46,7 @@ class ConllFormat(RecordFormat):
     place_of_label = "the parameter `label` is the column of the labels, which is the last one by default"
 
     @classmethod
-    def of(cls, how: ReadingOptions, classes: Any, like: Any, state: Mapping[str, Any] | None) -> ConllFormat:
+    def from_options(cls, how: ReadingOptions, classes: Any, like: Any, state: Mapping[str, Any] | None) -> ConllFormat:
         if state is not None:
             form = {name: state.get(name) for name in ("label", "comment", "sep")}
             return cls(like.n_features_in_, state["template"], int(state["columns"]), **form, **how.of_text)

@@ -101,7 +101,7 @@ class JsonFormat(NamedFeaturesFormat):
     place_of_label = "the parameter `label` says the name of the label"
 
     @classmethod
-    def of(cls, how: ReadingOptions, classes: Any, like: Any, state: Mapping[str, Any] | None) -> JsonFormat:
+    def from_options(cls, how: ReadingOptions, classes: Any, like: Any, state: Mapping[str, Any] | None) -> JsonFormat:
         known = (how.label or LABEL, how.costs) if state is None else (state["label"], saved_costs(state, like.classes_))
         return cls(width_of(how, like), *known, **how.of_text)
 
@@ -197,7 +197,7 @@ class VwFormat(NamedFeaturesFormat):
     options = ("encoding", "skip_unlabelled")
 
     @classmethod
-    def of(cls, how: ReadingOptions, classes: Any, like: Any, state: Mapping[str, Any] | None) -> VwFormat:
+    def from_options(cls, how: ReadingOptions, classes: Any, like: Any, state: Mapping[str, Any] | None) -> VwFormat:
         return cls(width_of(how, like), **how.of_text)
 
     def _record(self, line: str, lines: TextLines) -> Record:

@@ -333,7 +333,7 @@ def open_rows(
             raise ValueError(f"{option}={value!r} is for {' and '.join(having)} files, and the files are {kind.name}")
     known = labels_of(like) if like is not None else None if classes is None else in_order(np.asarray(classes))
     try:
-        found = kind.of(how, known, like, state)
+        found = kind.from_options(how, known, like, state)
     except (KeyError, TypeError, ValueError):
         if state is None:
             raise

@@ -143,14 +143,14 @@ class RecordFormat(RowFormat):
     def chunks(self, file: DataFile, schema: RowSchema, *, learned: bool) -> Iterator[RowChunk]:
         found: list[tuple[Record, list[Any] | None]] = []
         n = begun = 0
-        priced: bool | None = None  # whether the rows have costs
+        with_costs: bool | None = None  # whether the rows have costs
         with self._opened(file) as (lines, fraction):
             try:
                 for record in self._records(lines, file):
-                    priced = record.costs is not None if priced is None else priced
-                    if priced != (record.costs is not None):
-                        said = "has no costs, and those before it have" if priced else "has costs, and those before it have none"
-                        raise lines.broken(f"the row {said}", record.line)
+                    with_costs = record.costs is not None if with_costs is None else with_costs
+                    if with_costs != (record.costs is not None):
+                        here, before = ("no costs", "some") if with_costs else ("costs", "none")
+                        raise lines.broken(f"the row has {here}, and those before it have {before}", record.line)
                     found.append((record, self._labels(record, lines, file, schema, learned)))
                     n += len(record.content) if self.sequences else 1
                     if n >= self.chunk_rows or lines.n_bytes - begun >= self.chunk_bytes:

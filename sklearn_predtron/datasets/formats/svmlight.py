@@ -119,7 +119,7 @@ class SvmlightFormat(RowFormat):
     options = ("zero_based", "multilabel", "query_id", "sequence_id", "grow")
 
     @classmethod
-    def of(cls, how: ReadingOptions, classes: Any, like: Any, state: Mapping[str, Any] | None) -> SvmlightFormat:
+    def from_options(cls, how: ReadingOptions, classes: Any, like: Any, state: Mapping[str, Any] | None) -> SvmlightFormat:
         n_features, zero_based = how.n_features, how.zero_based
         if like is not None:
             n_features = like.n_features_in_

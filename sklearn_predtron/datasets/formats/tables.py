@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import operator
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
@@ -21,7 +22,7 @@ from sklearn_predtron.datasets.formats.text import TextLines, counted
 FIRST, LAST = "first", "last"
 NUMBER, CATEGORY = "number", "category"
 MAX_CATEGORIES = 1000  # of a column, in the first pass
-PLAIN = "; accepted are numbers as 1234.5"
+PLAIN_NUMBERS = "; accepted are numbers as 1234.5"
 
 
 class ColumnPlaces(NamedTuple):
@@ -70,7 +71,7 @@ class CsvFormat(RecordFormat):
         The column of the labels in files without names, if it is known.
     drop : sequence of str
         Columns that are no features, by name or number.
-    beside : sequence of str
+    extra : sequence of str
         Columns that training did not have, by name or by their number in these files.
     id : str or None
         A column that is no feature and identifies rows.
@@ -83,7 +84,7 @@ class CsvFormat(RecordFormat):
     place_of_label = "the parameter `label` names the column of the labels, which is the last one by default"
 
     @classmethod
-    def of(cls, how: ReadingOptions, classes: Any, like: Any, state: Mapping[str, Any] | None) -> CsvFormat:
+    def from_options(cls, how: ReadingOptions, classes: Any, like: Any, state: Mapping[str, Any] | None) -> CsvFormat:
         given: dict[str, Any] = {name: getattr(how, name) for name in ("numbers_only", "header", "id")} | how.of_text
         if state is None:
             given |= {"label": how.label, "sep": how.sep, "costs": how.costs}
@@ -91,15 +92,17 @@ class CsvFormat(RecordFormat):
                 return cls(drop=how.drop, **given)
             names = getattr(like, "feature_names_in_", None)  # of a table in Python
             kinds = [NUMBER] * like.n_features_in_
-            return cls(names=None if names is None else names.tolist(), kinds=kinds, beside=how.drop, **given)
+            return cls(names=None if names is None else names.tolist(), kinds=kinds, extra=how.drop, **given)
         known = {name: state[name] for name in ("label", "names", "kinds", "place")}
         width, drop = like.n_features_in_, state.get("drop", [])
         check_saved_texts("kinds", known["kinds"], width)
         if known["names"] is not None:
             check_saved_texts("names", known["names"], width)
         check_saved_texts("drop", drop, len(drop))
+        if known["place"] is not None and not 0 <= operator.index(known["place"]) <= width + len(drop):
+            raise ValueError("place")
         more: dict[str, Any] = {"sep": state.get("sep"), "costs": saved_costs(state, like.classes_)}
-        more |= {"drop": drop, "beside": how.drop}
+        more |= {"drop": drop, "extra": how.drop}
         return cls(**known, **more, **given)
 
     def __init__(
@@ -113,7 +116,7 @@ class CsvFormat(RecordFormat):
         kinds: list[str] | None = None,
         place: int | None = None,
         drop: Sequence[str] = (),
-        beside: Sequence[str] = (),
+        extra: Sequence[str] = (),
         id: str | None = None,
         costs: dict[tuple[Any, Any], str] | None = None,
         **text: Any,
@@ -124,7 +127,7 @@ class CsvFormat(RecordFormat):
         self.label, self.header, self.sep, self.id, self.costs = label, header, sep, id, costs
         ids = [] if id is None or id in drop else [id]
         self.drop = list(dict.fromkeys([*drop, *(ids if kinds is None else [])]))  # in the columns of training
-        self.beside = [] if kinds is None else [name for name in dict.fromkeys([*beside, *ids]) if name not in self.drop]
+        self.extra = [] if kinds is None else [name for name in dict.fromkeys([*extra, *ids]) if name not in self.drop]
         self.missing = not numbers_only
         self.names, self.kinds, self.place = names, kinds, place
         self.width = None if kinds is None else len(kinds)
@@ -197,11 +200,16 @@ class CsvFormat(RecordFormat):
             return self._new_places(names, n, lines, line)
         if names is not None and self.names is not None:
             return self._places_by_name(names, lines, line)
-        beside = self._found(self.beside, names or [str(i) for i in range(1, n + 1)], lines)
-        others = [i for i in range(n) if i not in beside]  # the columns of training, with the label or without it
-        least = self.width + len(self.drop)
+        return self._places_by_number(names, n, lines, line)
+
+    def _places_by_number(self, names: list[str] | None, n: int, lines: TextLines, line: int) -> ColumnPlaces:
+        """Return the places in a file whose columns are in the order of training, with others between them."""
+        width = self.width or 0
+        extra = self._found(self.extra, names or [str(i) for i in range(1, n + 1)], lines)
+        others = [i for i in range(n) if i not in extra]  # the columns of training, with the label or without it
+        least = width + len(self.drop)
         if len(others) not in (least, least + 1):
-            said = f"accepted are {least + 1 + len(beside)} with the label, or {least + len(beside)} without it"
+            said = f"accepted are {least + 1 + len(extra)} with the label, or {least + len(extra)} without it"
             raise lines.broken(f"the first row has {counted(n, 'column')}; {said}", line)
         known = least if self.place is None else self.place
         trained = others if len(others) > least else [*others[:known], -1, *others[known:]]  # -1 is no column
@@ -212,7 +220,7 @@ class CsvFormat(RecordFormat):
         left = [trained[i] for i in self._found(self.drop, numbers, lines)]
         place = trained[known] if len(others) > least else None
         order = [i for i in trained if i not in (-1, trained[known], *left)]
-        id_places = dict(zip([*self.drop, *self.beside], [*left, *beside], strict=True))
+        id_places = dict(zip([*self.drop, *self.extra], [*left, *extra], strict=True))
         costs = [trained[i] for i in self._places_of_costs(numbers, lines)] or None
         return ColumnPlaces(place, order, n, None if self.id is None else id_places[self.id], costs)
 
@@ -268,7 +276,7 @@ class CsvFormat(RecordFormat):
             said = f"there is no column {shortened(self.id)}, which the parameter `id` names; accepted are {listed(names)}"
             raise lines.broken(said, line)
         of_costs = [] if self.costs is None else list(self.costs.values())
-        others = [name for name in names if name not in wanted and name not in self.drop and name not in self.beside]
+        others = [name for name in names if name not in wanted and name not in self.drop and name not in self.extra]
         label = others[0] if self.label is None and len(others) == 1 else self.label
         for name in others:
             if name != label:
@@ -357,7 +365,7 @@ class CsvFormat(RecordFormat):
             value = value_of(cell)
             if not self.missing and not isinstance(value, float):
                 where = f"{lines.path}, line {record.line} has {shortened(cell)} in the column {self._said(j)}"
-                more = "" if form_of(cell) is None else PLAIN
+                more = "" if form_of(cell) is None else PLAIN_NUMBERS
                 raise ValueError(f"numbers_only=True accepts no text and no missing cells, and {where}{more}")
             if value is None or (j in self._counted and not isinstance(value, str)):
                 continue
