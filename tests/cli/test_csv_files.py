@@ -272,7 +272,14 @@ def test_what_a_saved_model_fixes(capsys, tables, tmp_path):
     sklearn_predtron.load(tmp_path / "m")
     broken = sklearn_predtron.load(tmp_path / "m")
     known = broken.file_format_
-    for damaged in ({"kinds": ["number"]}, {"names": 5}, {"names": ["pay"]}, {"names": ["pay", 3]}, {"place": 99}, {"place": "1"}):
+    for damaged in (
+        {"kinds": ["number"]},
+        {"names": 5},
+        {"names": ["pay"]},
+        {"names": ["pay", 3]},
+        {"place": 99},
+        {"place": "1"},
+    ):
         broken.file_format_ = {**known, **damaged}
         broken.save(tmp_path / "odd")
         assert "has the file settings" in usage_error(capsys, "--load", tmp_path / "odd", tables / "test-n.csv")
