@@ -15,8 +15,8 @@ from .child import SLOW, ended, load
 from .watch import CASES, EXCUSED, IDLE, LEARNED, SEED, read_numbers, read_text
 
 SHARES = {"learning": 0.4, "mixing": 0.1, "files": 0.1, "interrupts": 0.1, "threads": 0.1, "states": 0.1, "pickles": 0.1}
-SHARES["formats"] = 0.05
 SHARES |= {
+    "instructions": 0.05,
     "formats": 0.05,
     "caches": 0.05,
     "arrow": 0.05,

@@ -5,13 +5,12 @@ The first rows are used as they are, and once more when they have made the featu
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-from sklearn_predtron.families.input.reading import BlockReader, RowReader, len_of
+from sklearn_predtron.families.input.reading import BlockReader, RowReader
 from sklearn_predtron.families.input.tables import FirstRows, part_of, rows_with_weight
 from sklearn_predtron.families.training import calls
-from sklearn_predtron.families.training.trainer import Trainer
+from sklearn_predtron.families.training.trainer import Trainer, with_model
 from sklearn_predtron.features import ROWS_OF_STREAMS
 
 
@@ -32,47 +31,48 @@ def partial_fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: An
         return
     if learn is not None:
         raise ValueError(f"features={estimator.features!r} does not go with learners side by side, whose maps would differ.")
-    # A single row is trained on or not: it needs no copy of the learner.
-    alone = known is not None and len_of(X) == 1 and first.n + 1 < ROWS_OF_STREAMS
-    with Trainer(estimator, known if known is None or alone else known.in_progress()) as trainer:
+    with Trainer(estimator, known) as trainer:
         learn_first(trainer.estimator, first, X, y, given)
 
 
 def learn_first(estimator: Any, first: FirstRows, X: Any, y: Any, given: dict[str, Any]) -> None:
-    """Train on a call with some first rows."""
+    """Train on a call with some first rows.
+
+    The estimator gets each model when its rows and its columns agree, so that an interrupt leaves no other one.
+    """
     reader: RowReader = estimator._reader()
     if isinstance(reader, BlockReader):
         X, given[reader.ids.name] = reader.apart(X, given.get(reader.ids.name))
     there = rows_with_weight(X, given)
     columns = first.columns_so_far(X)
+    learner = with_model(estimator, None)
     if estimator._model is not None:
-        estimator._model = replace(estimator._model, columns=estimator._model.columns._replace(features=first.learning()))
+        learner._model = estimator._model.in_progress()
+        learner._model.columns = learner._model.columns._replace(features=first.learning())
     if not there.all():
         # Lengths are compared before rows are left out: y may have as many entries as there are rows of positive weight.
-        calls.read(estimator, X, y, dict(given), estimator._model, partial=True, columns=columns)
+        calls.read(learner, X, y, dict(given), learner._model, partial=True, columns=columns)
     part = part_of(X, y, given, there)
     mine = reader.among_first(part[0], part[2], ROWS_OF_STREAMS - first.n)
     if mine is None or not len(mine):  # no good, or nothing to learn, which the reader says
-        calls.partial_fit(estimator, X, y, given, None, columns)
+        calls.partial_fit(learner, X, y, given, None, columns)
+        estimator._model = learner._model
         return
     if not mine.all():
-        calls.read(estimator, X, y, dict(given), estimator._model, partial=True, columns=columns)  # all rows, or an error
+        calls.read(learner, X, y, dict(given), learner._model, partial=True, columns=columns)  # all rows, or an error
     head = part_of(*part, mine)
-    if estimator._model is not None and first.n == 0 and hasattr(estimator, "classes_") and "classes" in head[2]:
-        head[2]["classes"] = estimator.classes_  # of a call before that had nothing to train on, and is not repeated
-    rounds, refused = 0 if estimator._model is None else estimator._model.learner.t, True
-    try:
-        calls.partial_fit(estimator, *head, None, columns)
-        refused = False
-    finally:
-        if estimator._model is not None and (not refused or estimator._model.learner.t > rounds):
-            first = first.with_call(*head)
-            estimator._model.columns = estimator._model.columns._replace(features=first)
+    if learner._model is not None and first.n == 0 and hasattr(learner, "classes_") and "classes" in head[2]:
+        head[2]["classes"] = learner.classes_  # of a call before that had nothing to train on, and is not repeated
+    calls.partial_fit(learner, *head, None, columns)
+    first = first.with_call(*head)
     if first.n < ROWS_OF_STREAMS:
+        learner._model.columns = learner._model.columns._replace(features=first)
+        estimator._model = learner._model
         return
     columns, parts = first.columns()
-    estimator._model = None
+    learner._model = None
     for part_of_first in parts:
-        calls.partial_fit(estimator, *part_of_first, None, columns)
+        calls.partial_fit(learner, *part_of_first, None, columns)
+    estimator._model = learner._model
     if not mine.all():
         calls.partial_fit(estimator, *part_of(*part, ~mine), None)

@@ -118,7 +118,10 @@ class Trainer:
         self.reader: Any = reader
         self.rounds_before = 0 if model is None else model.learner.t
         self.monitor: Monitor = Monitor(self, 0, silent=True)
-        self.latest: Result | None = None  # the best checkpoint so far, or the last that callbacks saw, if it is not installed
+        self.latest: Result | None = (
+            None  # the best checkpoint so far, or the last that callbacks saw, until the model is complete
+        )
+        self.has_scores = True  # whether the decision of the model in progress has the scores that it needs
 
     @property
     def model(self) -> Model:
@@ -139,6 +142,8 @@ class Trainer:
             return
         if kind is not None and self.latest is not None:
             self.install(self.latest)
+        elif kind is not None and not self.has_scores:
+            return
         try:
             self.publish() if kind is None else self.publish_rounds()
         except BaseException:  # an interrupt in its midst
@@ -169,14 +174,15 @@ class Trainer:
             if plan.finish == "refit":
                 self.refit(plan, best)
         self.model.fit_decision_on_rows(self.decision, batch)
+        self.latest, self.has_scores = None, True
 
     def choose_map(self, plan: TrainingPlan, batch: Batch) -> Batch:
         """Make the model in progress one of the best feature map, which is not trained yet; return its rows."""
-        best = self.compare(plan, plan.candidates, None).candidate
+        self.latest = self.compare(plan, plan.candidates, None)
+        best = self.latest.candidate
         if batch.costs is not None:
             best = best._replace(batch=best.batch.by_power(batch.costs.power))
         self.start(best)
-        self.latest = None
         return best.batch
 
     def choose(self, plan: TrainingPlan) -> Result:
@@ -195,6 +201,7 @@ class Trainer:
             refined = (self.started(one, once, None).run([]) for one in best.candidate.refinements())
             best = select([best, *refined])
             self.monitor = watching
+        self.latest = best
         if not silent:
             self.install(best)
             self.monitor.end()
@@ -246,13 +253,12 @@ class Trainer:
     def start(self, candidate: Candidate) -> Blueprint:
         """Make the model in progress one of a candidate, not yet trained; return the parts of its learners."""
         blueprint = candidate.blueprint(self.estimator)
-        self.configure(candidate, blueprint.another(candidate.batch.labels))
+        self.configure(self.model, candidate, blueprint.another(candidate.batch.labels))
         self.model.fit_record, self.model.fitted_decision = {}, None
         return blueprint
 
-    def configure(self, candidate: Candidate, learner: Learner) -> None:
-        """Make the model in progress one of a candidate, with a learner."""
-        model = self.model
+    def configure(self, model: Model, candidate: Candidate, learner: Learner) -> None:
+        """Make a model one of a candidate, with a learner."""
         if candidate.labels is not model.labels:
             model.labels, model.cached_decision = candidate.labels, (None, None, None)
         if candidate.norm is not model.norm:
@@ -266,27 +272,26 @@ class Trainer:
             self.install(result)
 
     def install(self, result: Result) -> None:
-        """Make a checkpoint the model in progress."""
-        model, candidate, checkpoint = self.model, result.candidate, result.checkpoint
+        """Make a checkpoint the model in progress, all of it at once, so that an interrupt finds the one before or this one."""
+        model, candidate, checkpoint = self.model.but(), result.candidate, result.checkpoint
         assert checkpoint.learner is not None
-        self.configure(candidate, checkpoint.learner)
+        self.configure(model, candidate, checkpoint.learner)
         model.fit_record = {
             "loss_curve_": result.loss_curve,
             "n_iter_": checkpoint.epochs,
             **result.record_of_choice(),
         }
-        model.fitted_decision, self.latest = None, None
-        model.fit_decision(self.decision, checkpoint.held_out, candidate.batch.rows.p)
+        model.fit_decision(model.decision_of(self.estimator._decision), checkpoint.held_out, candidate.batch.rows.p)
         if result.history is not None:
             result.history.note(model.learner.t, model.learner.cumulative_loss)
             model.learner.record(result.history)
         if checkpoint.calibrate is not None:
             model.fitted_decision = checkpoint.calibrate()
+        vars(self.model).update(vars(model))
 
     def refit(self, plan: TrainingPlan, best: Result) -> None:
         """Train the best candidate on all rows, for as many epochs."""
         self.start(best.candidate)
-        self.latest = None
         self.train(plan.without_validation(best.checkpoint.epochs), best.candidate.batch)
         self.model.fit_record.update(best.record_of_choice())
         if best.checkpoint.held_out is not None:
@@ -327,6 +332,7 @@ class Trainer:
             before, new = learner.n_updates, number == 0
             rows, drawn = rounds.draw(observed=observed and new and not apart and learner.observer is not None)
             drawn["observed"] = observed and new and drawn.get("observed", True)
+            self.has_scores = self.has_scores and (drawn["observed"] or not (observed and new))
             losses.append(learn_epoch(model, learner, rows, drawn, fresh=new))
             model.fit_record["n_iter_"] += 1
             if self.monitor.active:
