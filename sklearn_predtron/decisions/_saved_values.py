@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_predtron._core.state import accept, between, count, flag, length_of, real, reals, shown, whole
+from sklearn_predtron.decisions._promises import CONDITIONS
 
 LEAST = 5e-324  # above 0
 LARGEST = np.finfo(float).max
@@ -155,13 +156,27 @@ def checked_certificate(value: Any, problem: Any) -> Any:
     k, share = length_of(value, 8), between(LEAST, 1)
     if not is_list(value, 9) or not is_list(value[4]) or not is_list(value[7]):
         raise ValueError(f"where a certificate is expected there is {shown(value)}")
-    promise = flag, text, between(LEAST, LARGEST), optional_class(k), optional_class(k), plain
+    promise = promise_of(k)
     results = ((promise, flag, count, any_real, between(0, 1)),) * len(value[7])
     terms = count, share, reals(k * k, least=0), share, (promise,) * len(value[4])
     found = accept(value, (*terms, count, count, results, reals(k)))
     if found[6] > found[5]:
         raise ValueError("a certificate is of more rows than there were")
     return found
+
+
+def promise_of(k: int) -> Any:
+    """Accept the terms of a promise about k classes.
+
+    Bounds of measures are above 0; a function, of which the name is saved, may have any.
+    """
+
+    def field(value: Any) -> Any:
+        measured = is_list(value, 6) and value[1] in CONDITIONS
+        bound = between(LEAST, LARGEST) if measured else real
+        return accept(value, (flag, text, bound, optional_class(k), optional_class(k), plain))
+
+    return field
 
 
 def optional_class(k: int) -> Any:
@@ -207,7 +222,7 @@ def checked_constrained(value: Any, problem: Any) -> Any:
     n = len(terms[0])
     if n not in (tables * k * k, k * (k + 1)):
         raise ValueError(f"there are {n} costs of {k} classes")
-    constraint = whole(0, tables - 1), (flag, text, between(LEAST, LARGEST), optional_class(k), optional_class(k), plain)
+    constraint = whole(0, tables - 1), promise_of(k)
     confidence = None if terms[1] is None else between(LEAST, 1)(terms[1])
     moment, costs, constraints, found = accept(
         (value[0], terms[0], terms[2], value[2]), (count, (real,) * n, (constraint,) * len(terms[2]), (real,) * n)
