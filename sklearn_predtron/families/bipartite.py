@@ -225,6 +225,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
     __metadata_request__partial_fit = ROUTED
     __metadata_request__score = ROUTED
     __metadata_request__predict = {"groups": True}
+    _codec = TwoClasses
     _parameter_constraints: dict[str, list] = {
         **BasePredtron._parameter_constraints,
         "loss": [str, callable, SubsetLoss, SwappedPairs, AveragePrecision],

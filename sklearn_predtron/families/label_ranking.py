@@ -128,6 +128,7 @@ class PredtronLabelRanker(BasePredtron):
     """
 
     _epochs = 20
+    _codec = LabelRelevances
     _parameter_constraints: dict[str, list] = {**BasePredtron._parameter_constraints, **CONSTRAINTS, "cv": ACCEPTED}
     _linear_models = "linear regressors of scikit-learn of several targets, and MultiOutputRegressor of them"
 

@@ -148,6 +148,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     """
 
     _linear_models = "linear classifiers of sets (OneVsRestClassifier, MultiOutputClassifier, RidgeClassifier), or of one label"
+    _codec = Sets
     _parameter_constraints: dict[str, list] = {
         **BasePredtron._parameter_constraints,
         "loss": [str, callable, SubsetLoss],

@@ -151,6 +151,7 @@ class PredtronRanker(BasePredtron):
     array([2, 1, 5, 4, 3])
     """
 
+    _codec = DocumentRelevances
     _parameter_constraints: dict[str, list] = {**BasePredtron._parameter_constraints, **CONSTRAINTS, "cv": ACCEPTED}
     _linear_models = "linear regressors of scikit-learn of one target, and linear classifiers of two classes"
     __metadata_request__fit = ROUTED

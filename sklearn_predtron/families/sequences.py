@@ -175,6 +175,7 @@ class PredtronSequenceTagger(BasePredtron):
 
     _keeps_sparse = False
     _epochs = 20
+    _codec = Tokens
     _parameter_constraints: dict[str, list] = {
         **{name: kinds for name, kinds in BasePredtron._parameter_constraints.items() if name != "fit_intercept"},
         "loss": [str, SequenceLoss],

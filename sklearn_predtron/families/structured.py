@@ -202,6 +202,7 @@ class Predtron(BasePredtron):
     """
 
     _keeps_sparse = False
+    _codec = AnyLabels
     _parameter_constraints: dict[str, list] = {
         **BasePredtron._parameter_constraints,
         "problem": [HasMethods(METHODS), HasMethods(_joint.METHODS)],

@@ -360,7 +360,11 @@ class FeatureMap(TransformerMixin, Part):
     def _restored(self, state: dict[str, Any]) -> RowMap:
         """Return the compiled map of a saved state."""
         known, hashed, saved = (state.get(name) for name in ("_categories", "_hashed", "_state"))
-        if all(isinstance(part, (tuple, list)) for part in (known, hashed, saved)) and len(known or ()) == len(hashed or ()):
+        lists = all(isinstance(part, (tuple, list)) for part in (known, hashed, saved))
+        texts = lists and all(own is None or (isinstance(own, np.ndarray) and own.dtype.kind == "U") for own in known or ())
+        p, names = state.get("n_features_in_"), state.get("feature_names_in_")
+        of_columns = type(p) is int and len(known or ()) == p and (names is None or np.shape(names) == (p,))
+        if texts and of_columns and all(type(places) is int for places in hashed or ()) and len(known or ()) == len(hashed or ()):
             row_map = self._built(tuple(saved or ()))
             sizes = [(0 if own is None else len(own)) + places for own, places in zip(known or (), hashed or (), strict=True)]
             if sizes == self._n_categories(row_map).tolist():

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_predtron._core.state import accept, reals, shown
 from sklearn_predtron._support.numbers import LARGEST_LOSS, real_numbers
 from sklearn_predtron._support.queries import shortened
 
@@ -119,6 +120,17 @@ class KnownCosts(NamedTuple):
     def none(cls, shape: tuple[int, ...], class_weight: NDArray | None = None) -> KnownCosts:
         """Return the costs of no rows."""
         return cls(np.zeros(shape), np.zeros(shape), class_weight)
+
+    @classmethod
+    def restored(cls, saved: Any) -> KnownCosts | None:
+        """Return saved sums, or None if there were none; raise ValueError if they are not valid."""
+        if saved is None:
+            return None
+        shape = np.shape(saved[0]) if isinstance(saved, (tuple, list)) and len(saved) == 3 else ()
+        if len(shape) != 2:
+            raise ValueError(f"where sums of costs are expected there is {shown(saved)}")
+        sums, weights = reals(*shape, least=0), reals(shape[0], least=0)
+        return cls(*accept(saved, (sums, sums, lambda value: None if value is None else weights(value))))
 
     def plus(self, table: NDArray, frequency: NDArray | None) -> KnownCosts:
         """Add further rows one by one.

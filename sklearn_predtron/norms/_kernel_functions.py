@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from sklearn_predtron._support.numbers import real_numbers
+from sklearn_predtron._support.numbers import real_number, real_numbers
 from sklearn_predtron._support.padding import padded
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.norms._rkhs import gaussian
@@ -28,6 +28,12 @@ class Kernel:
 
     def __init__(self, kernel: str | Callable[[Any, Any], Any], gamma: float, degree: float, coef0: float):
         self.kernel, self.gamma, self.degree, self.coef0 = kernel, gamma, degree, coef0
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
+        known = callable(self.kernel) or self.kernel in KERNELS
+        if not known or None in map(real_number, (self.gamma, self.degree, self.coef0)):
+            raise ValueError(f"The saved state of a {type(self).__name__} is damaged: kernel={shortened(self.kernel)}.")
 
     def __call__(self, A: Any, B: Any) -> NDArray:
         """Return the kernel of each row of A and each of B.
@@ -256,6 +262,13 @@ class Support:
             grown[: self.n] = self.kept[: self.n]
             self.kept, self._read = grown, False
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        kept, whole = self.kept, isinstance(self.kernel, Kernel) and state.keys() == {"kernel", "n", "kept", "_read"}
+        rows = sparse.issparse(kept) or (isinstance(kept, np.ndarray) and kept.ndim == 2)
+        if not whole or not rows or kept.shape[0] != self.n or kept.dtype not in (np.float32, np.float64):
+            raise ValueError(f"The saved state of a {type(self).__name__} is damaged: its rows are {shortened(kept)}.")
+
     def __getstate__(self) -> dict[str, Any]:
         rows = self.rows.copy() if sparse.issparse(self.kept) else np.array(self.rows)  # in memory, not mapped
         return {**vars(self), "kept": rows, "_read": False}
@@ -272,6 +285,12 @@ class PrecomputedSupport:
 
     def __init__(self) -> None:
         self.columns = np.zeros(0, dtype=np.intp)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        columns = state.get("columns")
+        if not isinstance(columns, np.ndarray) or columns.ndim != 1 or columns.dtype != np.intp or (columns < 0).any():
+            raise ValueError(f"The saved state of a {type(self).__name__} is damaged: its columns are {shortened(columns)}.")
+        self.columns = columns
 
     @property
     def n(self) -> int:

@@ -296,7 +296,7 @@ def test_two_classes_that_are_not_two_are_damaged(classes):
         (codec,) = (part for part in parts if part["kind"] in ("TwoClasses", "Sets"))
         codec["state"] = [[field, classes if field == name else value] for field, value in codec["state"]]
         if classes is not None or name == "classes":  # without two classes sets are of several labels
-            with pytest.raises(ValueError, match=r"saved model is damaged: .*where two classes are expected there is"):
+            with pytest.raises(ValueError, match=r"saved model is damaged: .*where 2 classes are expected there is"):
                 type(model)().__setstate__({**state, "_model": {**packed, "parts": parts}})
 
 

@@ -45,6 +45,7 @@ from sklearn_predtron.families.estimator.bounds import LossBounds
 from sklearn_predtron.families.estimator.explanation import Additive, Explanation
 from sklearn_predtron.families.estimator.linear_models import Linear, LinearModelReader
 from sklearn_predtron.families.estimator.model import Model
+from sklearn_predtron.families.estimator.model_parts import check_family
 from sklearn_predtron.families.estimator.widening import (
     average_of_width,
     check_constants,
@@ -106,6 +107,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     warm_start: bool
 
     _model: Any = None  # a Model, once it is fitted
+    _codec: type[Codec] = Codec  # the class of the codecs of its labels
     _epochs = 10  # the default of max_iter
     _more_epochs = False  # whether the default is larger for a few thousand rows
     _keeps_sparse = True  # whether weights may be kept sparse
@@ -982,6 +984,8 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         if "_model" in state and not isinstance(state["_model"], Model):  # the state of a subclass may hold a Model
             state["_model"] = Model.unpacked(state["_model"])
         super().__setstate__(state)
+        if self._model is not None:
+            check_family(self._model, self)
 
     def save(self, path: str | os.PathLike[str], *, custom: Mapping[str, Any] | None = None) -> None:
         """Write the estimator to a file, which `load` reads.

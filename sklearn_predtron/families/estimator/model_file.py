@@ -11,7 +11,9 @@ import math
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from decimal import Decimal
 from functools import cache
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -23,7 +25,7 @@ from sklearn_predtron._support.one_line import one_line
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.version import __version__
 from sklearn_predtron.families.estimator.for_predictors import for_predictor
-from sklearn_predtron.families.estimator.model_parts import state_of
+from sklearn_predtron.families.estimator.model_parts import check_parameters, state_of
 from sklearn_predtron.predictor._compiled_parts import check_format, check_sizes, compiled
 from sklearn_predtron.predictor._file_values import LONGEST_REASON, MAGIC, PLAIN, Values, checked_path, reading
 
@@ -184,8 +186,10 @@ class Writer:
             return {"dict": [[self.encoded(key, name), self.encoded(item, name)] for name, (key, item) in pairs]}
         if kind is tuple:
             return {"tuple": [self.encoded(item, where) for item in value]}
-        if isinstance(value, np.generic):
+        if isinstance(value, np.generic) and not isinstance(value, np.longdouble):
             return {"scalar": self._array(np.asarray(value), where)}
+        if isinstance(value, (Real, Decimal)):  # a fraction, say, which every call takes as the nearest float
+            return self.encoded(float(value), where)
         if id(value) not in self.places:
             made = self._written(value, where)
             self.alive.append(value)
@@ -260,6 +264,7 @@ class Reader(Values):
         if issubclass(kind, tuple):
             return kind(*map(self.decoded, entry["items"]))
         state = {name: self.decoded(item) for name, item in entry["state"].items()}
+        check_parameters(kind, state)
         hidden = [name for name in state if name.startswith("__") or callable(getattr(kind, name, None))]
         if hidden:  # an attribute would hide the method
             raise ValueError(f"{entry['class']} has no attributes {hidden}")

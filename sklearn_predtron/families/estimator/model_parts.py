@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._core.learner import Learner
-from sklearn_predtron._core.state import Captured, accept, reals
+from sklearn_predtron._core.state import Captured
+from sklearn_predtron._support.parts import resolve
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._saved_values import checked_values
 from sklearn_predtron.families.input.reading import Columns
 from sklearn_predtron.families.input.tables import FirstRows
+from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import Classes, TwoClasses
 from sklearn_predtron.families.labels.objects import AnyLabels
 from sklearn_predtron.families.labels.ranks import Ranks
@@ -23,7 +25,7 @@ from sklearn_predtron.families.labels.relevances import DocumentRelevances, Labe
 from sklearn_predtron.families.labels.sets import Sets
 from sklearn_predtron.families.labels.tokens import Tokens
 from sklearn_predtron.features import Auto, FeatureMap, PiecewiseLinear, RandomFourier
-from sklearn_predtron.losses._by_row import KnownCosts
+from sklearn_predtron.norms import Norm
 from sklearn_predtron.norms._kernel_functions import Kernel, PrecomputedSupport, Support
 from sklearn_predtron.predictor._compiled_parts import (
     BITS,
@@ -124,7 +126,6 @@ def unpack(saved: Any, kind: type[M], saved_as: dict[str, str]) -> M:
     if type(learner) is not Learner:
         raise ValueError(f"The saved model is damaged: where a learner is expected there is {type(learner).__name__}.")
     model.fitted_decision = checked_values(model.fitted_decision, learner.problem)
-    model.call_metadata = checked_metadata(model.call_metadata)
     return model
 
 
@@ -134,39 +135,30 @@ def build(part: dict[str, Any], made: list[Any]) -> Any:
     if name in OBJECTS:
         kind, state = OBJECTS[name], {attribute: resolve_references(value, made) for attribute, value in part["state"]}
         if kind in CODECS:
-            return checked_codec(kind(**state))  # raises TypeError for unknown attributes
+            return kind(**state)  # raises TypeError for unknown attributes
+        check_parameters(kind, state)
         found: Any = object.__new__(kind)
-        if kind in MAPS:
-            found.__setstate__(state)  # builds its tables
-        else:
-            found.__dict__.update(state)
+        found.__setstate__(state)
         return found
     return build_compiled(compiled().get(name), part, made)
 
 
-def checked_codec(codec: Any) -> Any:
-    """Return the saved codec.
-
-    Raise TypeError for classes that are none: compiled code takes the numbers of two classes for zeros and ones.
-    """
-    if isinstance(codec, (Classes, Tokens)):
-        check_classes(codec.classes, two=isinstance(codec, TwoClasses))
-    elif isinstance(codec, Sets) and codec.two is not None:
-        check_classes(codec.two, two=True)
-    return codec
-
-
-def check_classes(classes: Any, *, two: bool) -> None:
-    """Raise TypeError for anything but an array of classes."""
-    if not isinstance(classes, np.ndarray) or classes.ndim != 1 or (two and len(classes) != 2):
-        raise TypeError(f"where {'two ' if two else ''}classes are expected there is {shortened(classes)}")
+def check_parameters(kind: type, state: dict[str, Any]) -> None:
+    """Raise ValueError if a saved estimator or part lacks a parameter."""
+    left_out = [name for name in getattr(kind, "_get_param_names", list)() if name not in state]
+    if left_out:
+        raise ValueError(f"the saved {kind.__name__} has no {', '.join(left_out)}")
 
 
 def checked_columns(n: Any, names: Any, features: Any, first: Any = None) -> Columns:
     """Return the saved columns.
 
-    Raise TypeError for an invalid feature map or first number of columns.
+    Raise TypeError for invalid numbers of columns, names or feature maps.
     """
+    if n is not None and not (type(n) is int and n > 0):
+        raise TypeError(f"where a number of columns is expected there is {shortened(n)}")
+    if names is not None:
+        Codec.check_array(names, n, "names")
     if features is not None and not isinstance(features, (FeatureMap, FirstRows)):
         raise TypeError(f"where a map of features is expected there is {type(features).__name__}")
     if first is not None and not (type(first) is int and 0 < first < n):
@@ -174,20 +166,32 @@ def checked_columns(n: Any, names: Any, features: Any, first: Any = None) -> Col
     return Columns(n, names, features, first)
 
 
-def checked_metadata(call_metadata: Any) -> Any:
-    """Return the saved metadata of a reader.
-
-    Costs by class become `KnownCosts` with validated numbers.
-    """
-    if not (isinstance(call_metadata, tuple) and len(call_metadata) == 3):
-        return call_metadata
+def check_family(model: Any, estimator: Any) -> None:
+    """Raise ValueError if a saved model is not one of its estimator's family."""
+    labels, fixed = model.labels, model.fixed
     try:
-        shape = np.shape(call_metadata[0])
-        weights = reals(shape[0], least=0)
-        pattern = reals(*shape, least=0), reals(*shape, least=0), lambda value: None if value is None else weights(value)
-        return KnownCosts(*accept(call_metadata, pattern))
-    except (ValueError, IndexError) as error:
-        raise ValueError(f"The saved model is damaged: of its costs {error}.") from None
+        if not isinstance(labels, estimator._codec):
+            raise TypeError(f"where labels of a {type(estimator).__name__} are expected there is {type(labels).__name__}")
+        labels.check_saved(model.problem)
+        if not isinstance(model.fit_record, dict):
+            raise TypeError(f"where the record of a fit is expected there is {shortened(model.fit_record)}")
+        if not isinstance(fixed, dict) or not fixed_names(estimator) <= fixed.keys():
+            raise TypeError(f"where fixed parameters are expected there is {shortened(fixed)}")
+        for value in fixed.values():
+            if isinstance(value, tuple) and not (len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], dict)):
+                raise TypeError(f"where a part is expected there is {shortened(value)}")
+        resolve(Norm, model.norm, "norm")
+        model.call_metadata = estimator._reader().saved_metadata(model.call_metadata)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"The saved model is damaged: {error}.") from None
+
+
+def fixed_names(estimator: Any) -> set[str]:
+    """Return the names of the parameters that cannot change while the weights live."""
+    try:
+        return {"norm", "features", *estimator._fixed_parameters()}
+    except ValueError:  # of a parameter that was set since the last call, and is invalid
+        return {"norm", "features"}
 
 
 def compress_zeros(array: NDArray) -> Any:

@@ -12,6 +12,7 @@ from scipy.stats import hypergeom
 
 from sklearn_predtron._core.problem import Labels
 from sklearn_predtron._core.rows import QueryRows
+from sklearn_predtron._core.state import accept, count, nothing
 from sklearn_predtron._support.queries import GROUPS, mean_weights
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.families.input.reading import (
@@ -50,6 +51,10 @@ class BatchReader(BlockReader):
     def __init__(self, name: str, size: int, in_blocks: Callable[[NDArray, NDArray], Labels], least: int = 1):
         super().__init__(name, GROUPS, in_blocks)
         self.size, self.least = size, least
+
+    def saved_metadata(self, value: Any) -> Any:
+        """Return the saved metadata: the numbers of positive rows and of all rows; raise ValueError for other values."""
+        return accept(value, (count, count)) if value else nothing(value or None)
 
     def read(
         self,

@@ -17,6 +17,7 @@ from sklearn.utils.validation import _num_features, _num_samples, validate_data
 
 from sklearn_predtron._core.problem import Codes, Labels
 from sklearn_predtron._core.rows import LARGEST_LENGTH, LEAST_LENGTH, QueryRows, Rows, csr_rows, dense_rows
+from sklearn_predtron._core.state import flag, nothing
 from sklearn_predtron._core.weights import euclidean_length
 from sklearn_predtron._support.compat import BaseEstimator, check_sample_weight
 from sklearn_predtron._support.dicts import refuse_dicts
@@ -165,6 +166,10 @@ class RowReader:
         """
         return None
 
+    def saved_metadata(self, value: Any) -> Any:
+        """Return the saved metadata of calls, checked; raise ValueError for values that this reader does not record."""
+        return nothing(value)
+
     def read(
         self, X: Any, y: Any, labels_of: LabelsOf, known: Any, *, partial: bool, classes: Any = None, sample_weight: Any = None
     ) -> TrainingInput:
@@ -289,6 +294,10 @@ class BlockReader(RowReader):
         if ids is None:
             warn_of_one_query(X, self.ids)
         return X, ids
+
+    def saved_metadata(self, value: Any) -> Any:
+        """Return the saved metadata: whether a call had several blocks; raise ValueError for other values."""
+        return flag(value)
 
     def check_ids_given(self, ids: Any, method: str, model: Any) -> None:
         """Raise ValueError for rows without ids after several blocks."""

@@ -51,6 +51,10 @@ class WeighedSets(RowReader):
         super().__init__(name)
         self.by_row = by_row
 
+    def saved_metadata(self, value: Any) -> KnownCosts | None:
+        """Return the saved sums of costs, checked; raise ValueError for other values."""
+        return KnownCosts.restored(value)
+
     def read(
         self,
         X: Any,
@@ -98,6 +102,10 @@ class WeighedClasses(RowReader):
     ):
         super().__init__(name)
         self.class_weight, self.by_costs, self.by_row = class_weight, by_costs, by_row
+
+    def saved_metadata(self, value: Any) -> KnownCosts | None:
+        """Return the saved sums of costs, checked; raise ValueError for other values."""
+        return KnownCosts.restored(value)
 
     def read(
         self,

@@ -125,6 +125,16 @@ class FirstRows:
         known = map_of(features)
         self.missing, self.categories = getattr(known, "missing", True), getattr(known, "categories", None)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        map_of(self.features)
+        table = self.state or {"n": 0, "columns": [], "dtypes": [], "names": []}
+        of_calls = all(len(call) == 3 and isinstance(call[2], dict) for call in self.calls)
+        of_columns = len(table["columns"]) == len(table["dtypes"]) and isinstance(table["names"], list)
+        sizes = {table["n"], *map(len, table["columns"])} if of_calls and of_columns else set()
+        if sizes != {sum(n for n, _, _ in self.calls)}:
+            raise ValueError("The saved state of the first rows is damaged: the rows of its calls are not those of its columns.")
+
     @property
     def n(self) -> int:
         """The number of rows."""

@@ -18,6 +18,9 @@ class Codec:
 
     plan_kind: Literal["rows", "sets", "sequences"] = "rows"  # the training plan for such labels
 
+    def check_saved(self, problem: Any) -> None:
+        """Raise TypeError if a saved codec is damaged, or of another number of labels than the problem."""
+
     def encode(self, y: Any) -> Any:
         """Return the labels of rounds, or rows' values.
 
@@ -70,6 +73,12 @@ class Codec:
         It is for the fast path of streams; None if there is none.
         """
         return None
+
+    @staticmethod
+    def check_array(values: Any, n: int, what: str) -> None:
+        """Raise TypeError unless saved values are an array of n."""
+        if not isinstance(values, np.ndarray) or values.shape != (n,):
+            raise TypeError(f"where {n} {what} are expected there is {shortened(values)}")
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the attributes without the private ones.

@@ -68,6 +68,10 @@ class Classes(Codec):
     def __init__(self, classes: NDArray):
         self.classes = classes
 
+    def check_saved(self, problem: Any) -> None:
+        """Raise TypeError if a saved codec is damaged, or of another number of labels than the problem."""
+        self.check_array(self.classes, getattr(problem, "k", 2), "classes")
+
     @classmethod
     def first(cls, y: Any, classes: Any, *, partial: bool, given: NDArray | None = None) -> tuple[Self, Codes]:
         """Return the codec, and the encoded first labels.

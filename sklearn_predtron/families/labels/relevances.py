@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sklearn_predtron._support.queries import read_document_relevances, read_relevances
+from sklearn_predtron._support.queries import read_document_relevances, read_relevances, shortened
 from sklearn_predtron.families.input.label_readers import QueryReader, RelevanceReader
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import column_names, refuse_collections
@@ -53,6 +53,13 @@ class LabelRelevances(Codec):
 
     def __init__(self, n_labels: int, names: NDArray | None, representations: tuple[str, ...] = ("log",)):
         self.n_labels, self.names, self.representations = n_labels, names, representations
+
+    def check_saved(self, problem: Any) -> None:
+        """Raise TypeError if a saved codec is damaged, or of another number of labels than the problem."""
+        if self.n_labels != problem.n_labels:
+            raise TypeError(f"the labels are {shortened(self.n_labels)}, and {problem.n_labels} are expected")
+        if self.names is not None:
+            self.check_array(self.names, self.n_labels, "names")
 
     def choices(self) -> tuple[Codec, ...]:
         """Return a codec for each representation."""

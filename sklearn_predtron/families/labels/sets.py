@@ -46,6 +46,18 @@ class Sets(Codec):
     def __init__(self, n_labels: int, names: NDArray | None, two: NDArray | None, kind: str, dtype: str):
         self.n_labels, self.names, self.two, self.kind, self.dtype = n_labels, names, two, kind, dtype
 
+    def check_saved(self, problem: Any) -> None:
+        """Raise TypeError if a saved codec is damaged, or of another number of labels than the problem."""
+        if self.n_labels != problem.n_labels:
+            raise TypeError(f"the labels are {shortened(self.n_labels)}, and {problem.n_labels} are expected")
+        if self.names is not None:
+            self.check_array(self.names, self.n_labels, "names")
+        if self.two is not None:
+            self.check_array(self.two, 2, "classes")
+        np.dtype(self.dtype)
+        if self.kind != "ndarray" and not issubclass(getattr(sparse, self.kind), (sparse.spmatrix, sparse.sparray)):
+            raise TypeError(f"where a type of matrices is expected there is {shortened(self.kind)}")
+
     @classmethod
     def first(cls, y: Any, names: NDArray | None, classes: Any, *, partial: bool) -> Sets:
         """Return the codec, and the encoded sets.

@@ -52,6 +52,10 @@ class Tokens(Codec):
         self.classes, self.allowed = classes, allowed
         self.chosen = {} if chosen is None else checked_choice(chosen)
 
+    def check_saved(self, problem: Any) -> None:
+        """Raise TypeError if a saved codec is damaged, or of another number of labels than the problem."""
+        self.check_array(self.classes, problem.d, "classes")
+
     @classmethod
     def first(cls, y: Any, classes: Any, *, partial: bool) -> tuple[Tokens, NDArray]:
         """Return the codec of the first labels, and their numbers."""
