@@ -1,7 +1,5 @@
 """Data and models on which a user's part is refused, and what must be as before then."""
 
-import pickle
-
 import numpy as np
 import pytest
 
@@ -12,6 +10,7 @@ from sklearn_predtron import (
     PredtronOrdinalClassifier,
     PredtronRanker,
 )
+from tests import own_checks
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((60, 4))
@@ -24,13 +23,7 @@ TABLES = (PredtronClassifier, PredtronBinaryClassifier, PredtronOrdinalClassifie
 
 def frozen(model):
     """All that a model has, parts aside, which need not pickle."""
-    kept = {key: value for key, value in model.__getstate__().items() if key not in model.get_params(deep=False)}
-    kept.pop("_learner", None)
-    learner = vars(model).get("_learner")
-    kept.pop("_stream", None), kept.pop("_learned_loss", None), kept.pop("_fixed", None)
-    if learner is not None:
-        kept["learned"] = (learner.t, learner.n_updates, learner.cumulative_loss, pickle.dumps(learner.weights.last()))
-    return pickle.dumps(kept)
+    return own_checks.frozen(model, but=model.get_params(deep=False))
 
 
 def refused(make, setting, message, X=X, y=y3, **more):
@@ -43,7 +36,7 @@ def refused(make, setting, message, X=X, y=y3, **more):
                 given = first(make, y) if learn == model.partial_fit else {}
                 with pytest.raises(ValueError, match=message):
                     learn(X, y, **more, **given)
-                assert frozen(model) == before
+                assert own_checks.is_same(frozen(model), before)
 
 
 def first(make, y):

@@ -2,6 +2,7 @@
 they are short, the reference is complete, and the tests that are named exist."""
 
 import importlib
+import inspect
 import os
 import pkgutil
 import re
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import sklearn_predtron
+from sklearn_predtron.families.estimator.base import BasePredtron
 
 ROOT = Path(__file__).parents[1]
 EXTEND = ROOT / "doc" / "extend"
@@ -207,3 +209,14 @@ def test_the_tests_that_the_theory_names_exist():
         name for path in (ROOT / "tests").rglob("test_*.py") for name in re.findall(r"^def (test_\w+)", path.read_text(), re.M)
     }
     assert set(re.findall(r"``(test_\w+)``", theory.read_text())) - defined == set()
+
+
+def test_hooks_of_a_family_have_the_signatures_of_the_page():
+    section = (EXTEND / "index.rst").read_text().partition("A family\n---")[2].partition("Checked builds")[0]
+    hooks = re.findall(r"``(_\w+)\(([\w, =]*)\)``", section)
+    assert {"_read_labels", "_decision", "_intercept"} <= {name for name, _ in hooks}
+    for name, arguments in hooks:
+        own, *parameters = inspect.signature(getattr(BasePredtron, name)).parameters
+        assert own == "self" and parameters == re.findall(r"\w+", arguments), name
+    for name in re.findall(r"``(_\w+)``", section.partition("six hooks")[2]):
+        assert vars(BasePredtron)[name] is None, name

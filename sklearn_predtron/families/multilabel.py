@@ -263,9 +263,9 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         representation, m = resolve(SubsetRepresentation, self.representation, "representation"), labels.n_labels
         loss = subset_loss(self.loss, lambda part: part.build(representation, m))
         own = checked_build(loss, loss.build(representation, m), LabelSets, d=m)
-        return own if self._costs(loss, m) is None else Hamming().build(representation, m)
+        return own if self._costs_of_labels(loss, m) is None else Hamming().build(representation, m)
 
-    def _costs(self, loss: SubsetLoss, m: int) -> tuple[float, float] | None:
+    def _costs_of_labels(self, loss: SubsetLoss, m: int) -> tuple[float, float] | None:
         """Return costs of false and missed labels, or None.
 
         None unless sets of least expected cost are predicted.
@@ -292,7 +292,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         if isinstance(rule, Learned):
             return Decoded(calibration, holds_out=False)
         loss = subset_loss(self.loss)
-        costs, plug_in = self._costs(loss, labels.n_labels), plug_in_of(loss, labels.n_labels)
+        costs, plug_in = self._costs_of_labels(loss, labels.n_labels), plug_in_of(loss, labels.n_labels)
         if costs is not None:
             means = (
                 None

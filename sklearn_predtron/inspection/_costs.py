@@ -150,7 +150,7 @@ class CostDisplay(Display):
         if classes is None or len(classes) != 2 or not hasattr(model, "predict_proba"):
             raise ValueError(f"estimator={shortened(model)} has no probabilities of two classes; accepted are those that have.")
         codes = encode(column_or_1d(y), classes)
-        if costs is None and hasattr(model, "_costs"):
+        if costs is None and getattr(model, "_costs", None) is not None:
             table = model._costs(classes)
             costs = table[0, 1], table[1, 0]
         name = type(model).__name__ if name is None else name

@@ -119,7 +119,7 @@ class MarginDisplay(Display):
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
         model, X = last_step(estimator, X)
-        if not hasattr(model, "_margins"):
+        if getattr(model, "_margins", None) is None:
             raise ValueError(f"estimator={shortened(model)} has no margins; accepted are Predtron's classifiers and rankers.")
         items, taken = next((blocks for kind, blocks in BLOCKS.items() if isinstance(model, kind)), ("rows", None))
         ids = {"qid": qid, "sid": sid}

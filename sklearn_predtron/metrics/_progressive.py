@@ -238,7 +238,7 @@ def concatenated(parts: list[Any]) -> Any:
 def loss_accumulator(model: Any, metric: Callable[..., Any] | None) -> LossAccumulator:
     """Return the accumulator of the chosen loss."""
     if metric is None:
-        if not hasattr(model, "_loss_of"):
+        if getattr(model, "_loss_of", None) is None:
             raise ValueError(
                 f"metric=None is the estimator's own loss, which {type(model).__name__} does not have; pass a metric."
             )

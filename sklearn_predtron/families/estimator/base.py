@@ -6,7 +6,7 @@ An estimator has parameters and one fitted model; this has the methods of both.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -165,6 +165,21 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         The places are the new ones of the present scores.
         """
         raise ValueError(f"classes={shortened(classes)}: {type(self).__name__} does not take more classes; fit it again.")
+
+    # Hooks for what a family may have; None where it has nothing of the kind.
+
+    _loss_of: Callable[..., NDArray] | None = None
+    """``(predicted, y)`` and ids -> the estimator's own loss of each row or block, for `metrics.progressive_val_score`."""
+    _margins: Callable[..., NDArray] | None = None
+    """``(X, y)`` and ids -> the margin of each row or block, for `inspection.MarginDisplay`."""
+    _costs: Callable[[NDArray], NDArray] | None = None
+    """``(classes)`` -> the costs of all predictions; rows are true classes, and a last column is that of abstention."""
+    _named: Callable[[NDArray], NDArray] | None = None
+    """``(classes)`` -> the labels of predictions by their numbers, abstention last, for predictors, ONNX and the command line."""
+    _validation_loss: Callable[..., NDArray] | None = None
+    """``(X, y)`` and ids -> the loss of held-out blocks by which `fit` compares epochs; None takes `sample_loss`."""
+    _calibration_by: Callable[..., Any] | None = None
+    """``(X, y)`` and ids -> a function that calibrates the scores of held-out blocks."""
 
     # --------------------------------------------------------------------------------------------------------- parameters
 

@@ -47,7 +47,7 @@ def answers_of(estimator: Any, model: Any) -> dict[str, Any] | None:
     if not isinstance(labels, Classes) or isinstance(model.problem, AtKProblem):
         return None  # labels of any kind, and predictions that depend on the other rows of a group
     classes = labels.classes
-    if not hasattr(estimator, "_named"):
+    if estimator._named is None:
         return {"family": "column", "classes": classes, **present_decisions(estimator, model)}
     return {"family": "classes", "classes": classes, "labels": estimator._named(classes), **present_decisions(estimator, model)}
 

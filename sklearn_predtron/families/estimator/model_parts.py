@@ -158,10 +158,10 @@ def checked_columns(n: Any, names: Any, features: Any, first: Any = None) -> Col
     if n is not None and not (type(n) is int and n > 0):
         raise TypeError(f"where a number of columns is expected there is {shortened(n)}")
     if names is not None:
-        Codec.check_array(names, n, "names")
+        Codec.check_array(names, n or 0, "names")
     if features is not None and not isinstance(features, (FeatureMap, FirstRows)):
         raise TypeError(f"where a map of features is expected there is {type(features).__name__}")
-    if first is not None and not (type(first) is int and 0 < first < n):
+    if first is not None and not (type(first) is int and 0 < first < (n or 0)):
         raise TypeError(f"where a number of columns below {n} is expected there is {shortened(first)}")
     return Columns(n, names, features, first)
 

@@ -261,8 +261,8 @@ class TrainingRun:
         trainer, losses, calibrate = self.trainer, [], None
         for model in self.models:
             (alone, y, ids), X = trainer.alone(model), model.held_out()
-            losses.append(getattr(alone, "_validation_loss", alone.sample_loss)(X, y, **ids))
-            if calibrate is None and hasattr(alone, "_calibration_by"):
+            losses.append((alone._validation_loss or alone.sample_loss)(X, y, **ids))
+            if calibrate is None and alone._calibration_by is not None:
                 calibrate = alone._calibration_by(X, y, **ids)
         weight = self.candidate.batch.weight
         weight = None if weight is None else np.concatenate([weight[model.units] for model in self.models])
