@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sklearn_predtron._support.warning import warn
 from sklearn_predtron.families.bipartite import PredtronBipartiteClassifier, is_at_k
 from sklearn_predtron.families.classification import PredtronBinaryClassifier, PredtronClassifier
 from sklearn_predtron.families.label_ranking import PredtronLabelRanker
@@ -32,7 +33,7 @@ def to_river(estimator: Any, classes: Any = None) -> Any:
     Parameters
     ----------
     estimator : estimator of this package
-        Any but `Predtron`.  Only its parameters are used, not its fitted state.
+        Any but `Predtron`, not trained.  Of a trained one only the parameters are used, with a warning.
     classes : list, default=None
         Labels known from the start, in any order; others are added when they occur.  None waits for the second label, because
         there is nothing to learn from a single class.  Until then rows are not trained on, and the label seen so far is
@@ -100,7 +101,7 @@ def to_river(estimator: Any, classes: Any = None) -> Any:
 
 
 def check(estimator: Any, classes: Any) -> None:
-    """Raise ValueError for estimators and labels unfit for dicts."""
+    """Raise ValueError for estimators and labels unfit for dicts; warn if the estimator is trained."""
     if not isinstance(estimator, WITH_CLASSES + WITHOUT):
         names = ", ".join(kind.__name__ for kind in WITH_CLASSES + WITHOUT)
         raise ValueError(f"estimator={estimator!r} has no river estimator; accepted are those of the classes {names}.")
@@ -113,4 +114,9 @@ def check(estimator: Any, classes: Any) -> None:
         raise ValueError(
             f"loss={estimator.loss!r} predicts some rows of a batch, and a row by itself has no such prediction; accepted are "
             "losses that are not at k."
+        )
+    if estimator.__sklearn_is_fitted__():
+        warn(
+            f"the {type(estimator).__name__} is trained, and of it only the parameters are used: river's estimator starts from "
+            "scratch.  Pass sklearn.base.clone(estimator), and train it by learn_one or learn_many."
         )

@@ -604,7 +604,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         The estimator predicts as before, and `coef_` becomes sparse, in CSR format and the type of scikit-learn's setting
         `sparse_interface`.  Memory and saved models hold only nonzero weights, without the sums behind their average.  Call
         `densify` before further training.  The method exists if the norm allows sparse weights; "scaled" and "rkhs" do not.
-        Under "auto" it exists once CSR rows have been learned; for dense rows set norm="l2" or another.
+        Under "auto" it exists if the first rows were CSR; for dense rows, which make it "scaled", set norm="l2" or another.
 
         Parameters
         ----------
