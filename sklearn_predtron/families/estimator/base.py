@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -1000,7 +1001,10 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
             state["_model"] = Model.unpacked(state["_model"])
         super().__setstate__(state)
         if self._model is not None:
-            check_family(self._model, self)
+            fixed = {"norm", "features"}
+            with suppress(ValueError):  # of a parameter that was set since the last call, and is invalid
+                fixed |= self._fixed_parameters().keys()
+            check_family(self._model, self._codec, fixed, self._reader().saved_metadata)
 
     def save(self, path: str | os.PathLike[str], *, custom: Mapping[str, Any] | None = None) -> None:
         """Write the estimator to a file, which `load` reads.

@@ -5,6 +5,7 @@ They stay readable if modules move.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -166,32 +167,27 @@ def checked_columns(n: Any, names: Any, features: Any, first: Any = None) -> Col
     return Columns(n, names, features, first)
 
 
-def check_family(model: Any, estimator: Any) -> None:
-    """Raise ValueError if a saved model is not one of its estimator's family."""
-    labels, fixed = model.labels, model.fixed
+def check_family(model: Any, codec: type[Codec], fixed: set[str], metadata_of: Callable[[Any], Any]) -> None:
+    """Raise ValueError if a saved model is not one of a family.
+
+    The family is given by the class of its codecs, the names of its fixed parameters, and the check of its reader's metadata.
+    """
+    labels, known = model.labels, model.fixed
     try:
-        if not isinstance(labels, estimator._codec):
-            raise TypeError(f"where labels of a {type(estimator).__name__} are expected there is {type(labels).__name__}")
+        if not isinstance(labels, codec):
+            raise TypeError(f"where a codec of {codec.__name__} is expected there is {type(labels).__name__}")
         labels.check_saved(model.problem)
         if not isinstance(model.fit_record, dict):
             raise TypeError(f"where the record of a fit is expected there is {shortened(model.fit_record)}")
-        if not isinstance(fixed, dict) or not fixed_names(estimator) <= fixed.keys():
-            raise TypeError(f"where fixed parameters are expected there is {shortened(fixed)}")
-        for value in fixed.values():
+        if not isinstance(known, dict) or not fixed <= known.keys():
+            raise TypeError(f"where fixed parameters are expected there is {shortened(known)}")
+        for value in known.values():
             if isinstance(value, tuple) and not (len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], dict)):
                 raise TypeError(f"where a part is expected there is {shortened(value)}")
         resolve(Norm, model.norm, "norm")
-        model.call_metadata = estimator._reader().saved_metadata(model.call_metadata)
+        model.call_metadata = metadata_of(model.call_metadata)
     except (TypeError, ValueError) as error:
         raise ValueError(f"The saved model is damaged: {error}.") from None
-
-
-def fixed_names(estimator: Any) -> set[str]:
-    """Return the names of the parameters that cannot change while the weights live."""
-    try:
-        return {"norm", "features", *estimator._fixed_parameters()}
-    except ValueError:  # of a parameter that was set since the last call, and is invalid
-        return {"norm", "features"}
 
 
 def compress_zeros(array: NDArray) -> Any:

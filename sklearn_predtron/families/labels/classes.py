@@ -70,7 +70,7 @@ class Classes(Codec):
 
     def check_saved(self, problem: Any) -> None:
         """Raise TypeError if a saved codec is damaged, or of another number of labels than the problem."""
-        self.check_array(self.classes, getattr(problem, "k", 2), "classes")
+        self.check_array(self.classes, problem.k, "classes")
 
     @classmethod
     def first(cls, y: Any, classes: Any, *, partial: bool, given: NDArray | None = None) -> tuple[Self, Codes]:
@@ -181,6 +181,10 @@ class TwoClasses(Classes):
 
     The first class is negative.
     """
+
+    def check_saved(self, problem: Any) -> None:
+        """Raise TypeError if a saved codec is damaged."""
+        self.check_array(self.classes, 2, "classes")
 
     def check(self, *, ordered: bool) -> None:
         """Raise ValueError for more than two classes, as scikit-learn does."""
