@@ -101,6 +101,8 @@ class Frame:
         if hasattr(self.X, "iloc"):
             kind = np.float32 if self.dtype(j) == "float32" else np.float64
             return column.to_numpy(dtype=kind, na_value=np.nan)
+        if hasattr(column, "to_physical") and self.dtype(j) != "float32":
+            return column.cast(float).to_numpy()  # numpy has no integers of 128 bits
         return as_floats(np.asarray(column.to_numpy()))
 
 
