@@ -121,6 +121,7 @@ def warnings_in_a_line(clear: Callable[[], None]) -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.showwarning = show
         warnings.filterwarnings("ignore", "X does not have valid feature names")  # rows of files are matrices, whoever was fitted
+        warnings.filterwarnings("ignore", "X has .* is read as categories")  # the file's reader warns, and names the column
         yield
 
 

@@ -402,3 +402,14 @@ def test_blank_lines(capsys, tmp_path, name, learned, asked):
     (tmp_path / f"asked-{name}").write_text(asked)
     code, out, _ = run(capsys, "--load", tmp_path / "m", tmp_path / f"asked-{name}")
     assert code == 0 and out.count("\n") == asked.count("\n") - (name == "a.csv")
+
+
+def test_ids_and_dates_as_texts_are_said_once(capsys, tmp_path):
+    with open(tmp_path / "ids.csv", "w") as file:
+        print("id,day,x,y", *(f"u{i},{2000 + i % 50}-01-02,{i % 7},{i % 2}" for i in range(600)), sep="\n", file=file)
+    code, _, err = run(capsys, "fit", tmp_path / "ids.csv", "--label", "y", "--features", "piecewise")
+    assert code == 0 and err.count("warning") == 2
+    assert "has 600 distinct values in 600 cells, as 'u0', 'u1', 'u10', in column 'id'" in err and "--drop leaves columns out" in err
+    assert "has 50 dates, as '2000-01-02', '2001-01-02', '2002-01-02', in column 'day'" in err
+    code, _, err = run(capsys, "fit", tmp_path / "ids.csv", "--drop", "id", "--drop", "day", "--features", "piecewise")
+    assert (code, err) == (0, "")

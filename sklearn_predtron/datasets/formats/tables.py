@@ -379,7 +379,7 @@ class CsvFormat(RecordFormat):
         for j, (kind, found) in enumerate(zip(self.kinds, self._census, strict=True)):
             advice = found.advice(name, self._said(j)) if kind == CATEGORY else None
             if advice is not None:
-                warn(advice)
+                warn(f"{advice.removesuffix('.')}; the parameter `drop` leaves columns out.")
 
     def rows(self, records: Sequence[Record]) -> Any:
         if CATEGORY not in (self.kinds or []):
