@@ -404,12 +404,65 @@ def test_blank_lines(capsys, tmp_path, name, learned, asked):
     assert code == 0 and out.count("\n") == asked.count("\n") - (name == "a.csv")
 
 
+@pytest.mark.filterwarnings("default:.* has .* is read as categories")  # which is a line of standard error
 def test_ids_and_dates_as_texts_are_said_once(capsys, tmp_path):
     with open(tmp_path / "ids.csv", "w") as file:
         print("id,day,x,y", *(f"u{i},{2000 + i % 50}-01-02,{i % 7},{i % 2}" for i in range(600)), sep="\n", file=file)
     code, _, err = run(capsys, "fit", tmp_path / "ids.csv", "--label", "y", "--features", "piecewise")
     assert code == 0 and err.count("warning") == 2
-    assert "has 600 distinct values in 600 cells, as 'u0', 'u1', 'u10', in column 'id'" in err and "--drop leaves columns out" in err
+    assert "has 600 distinct values in 600 cells, as 'u0', 'u1', 'u10', in column 'id'" in err and "; --drop leaves" in err
     assert "has 50 dates, as '2000-01-02', '2001-01-02', '2002-01-02', in column 'day'" in err
     code, _, err = run(capsys, "fit", tmp_path / "ids.csv", "--drop", "id", "--drop", "day", "--features", "piecewise")
     assert (code, err) == (0, "")
+
+
+@pytest.mark.filterwarnings("default:.* a quoted cell goes on")  # as above
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("begin", ["x,note,y\n", "", '"x","note","y"\n'])
+def test_a_quote_that_swallows_rows_is_said(capsys, tmp_path, begin, end):
+    notes = {30: '"open', 45: 'close"', 60: '"again', 61: 'off"'}
+    rows = begin + "".join(f"{i % 7},{notes.get(i, 'no')},{i % 2}\n" for i in range(100))
+    (tmp_path / "a.csv").write_bytes(rows.replace("\n", end).encode())
+    code, out, err = run(capsys, "fit", tmp_path / "a.csv", "--features", "piecewise", "--epochs", 9, "--json")
+    first = 31 + bool(begin)
+    assert code == 0 and json.loads(out)["results"][0]["rounds"] == 9 * 84
+    assert err == (
+        f"warning: {tmp_path / 'a.csv'}, line {first}: a quoted cell goes on to line {first + 15}, over lines that could be rows "
+        "of their own, and they are read as one row; is a quote missing?\n"
+    )
+    with pytest.warns(UserWarning, match=f"a.csv, line {first}: a quoted cell goes on to line {first + 15}"):
+        assert sum(map(len, open_rows(tmp_path / "a.csv").chunks())) == 84
+
+
+def test_cells_of_several_lines_need_no_warning(capsys, tmp_path):
+    cells = ["first\nsecond", "a, b\nc, d", "one, two\n\nthree, four", "4,5\nsix,7", 'she said ""no, no""\nand, then, left']
+    with open(tmp_path / "a.csv", "w") as file:
+        print("x,note,y", *(f'{i % 7},"{cells[i % 5]}",{i % 2}' for i in range(600)), sep="\n", file=file)
+    code, _, err = run(capsys, "fit", tmp_path / "a.csv", "--features", "piecewise")
+    assert (code, err) == (0, "")
+
+
+@pytest.mark.filterwarnings("default:.* the names of the columns come again")  # as above
+@pytest.mark.parametrize("command", ["fit", "predict"])
+def test_names_of_columns_that_come_again_are_left_out(capsys, tmp_path, command):
+    """As of files that are joined; in another order they are an error."""
+    rows = "".join(f"{i % 7},{i % 2}\n" for i in range(300))
+    (tmp_path / "once.csv").write_text("x,y\n" + rows + rows)
+    assert run(capsys, "fit", tmp_path / "once.csv", "--save", tmp_path / "m", "--no-shuffle")[0] == 0
+    (tmp_path / "twice.csv").write_text("x,y\n" + rows + "x, y\n" + rows)
+    (tmp_path / "turned.csv").write_text("x,y\n" + rows + "y,x\n" + rows)
+    if command == "fit":
+        code, _, err = run(capsys, "fit", tmp_path / "twice.csv", "--save", tmp_path / "n", "--no-shuffle", "--label", "y")
+        models = [sklearn_predtron.load(tmp_path / name) for name in "mn"]
+        assert_array_equal(models[0].coef_, models[1].coef_)
+        assert_array_equal(models[0].classes_, models[1].classes_)
+        options = ["--label", "y"]
+    else:
+        expected = run(capsys, "predict", tmp_path / "m", tmp_path / "once.csv")[1]
+        code, out, err = run(capsys, "predict", tmp_path / "m", tmp_path / "twice.csv")
+        assert out == expected
+        options = [tmp_path / "m"]
+    said = f"{tmp_path / 'twice.csv'}, line 302: the names of the columns come again; the line is left out"
+    assert (code, err) == (0, f"warning: {said}\n")
+    code, _, err = run(capsys, command, *options, tmp_path / "turned.csv")
+    assert code == 1 and "turned.csv, line 302: the names of the columns come again, in another order" in err

@@ -134,6 +134,7 @@ class CsvFormat(RecordFormat):
         self._census: list[Census] = []  # of each column, as of a data frame's
         self._counted: set[int] = set()  # columns of which the first pass knows that they hold numbers, unless words come
         self._warned: set[str] = set()  # files that have been read
+        self._said_of: set[tuple[str, str]] = set()  # warnings that were given, and their files
 
     def state(self) -> dict[str, Any]:
         known = {"label": self.label, "names": self.names, "kinds": self.kinds, "place": self.place}
@@ -163,7 +164,7 @@ class CsvFormat(RecordFormat):
 
         None if the file is empty.
         """
-        rows = rows_of(lines, self.sep)
+        rows = self._checked(lines)
         first = next(rows, None)
         if first is None:
             return None
@@ -178,7 +179,38 @@ class CsvFormat(RecordFormat):
         places = self._places(
             [cell or f"column {i}" for i, cell in enumerate(cells, 1)] if named else None, len(cells), lines, line
         )
-        return places, rows if named else chain([first], rows)
+        return places, self._without_names(rows, cells, lines) if named else chain([first], rows)
+
+    def _checked(self, lines: TextLines) -> Iterator[tuple[int, list[str]]]:
+        """Yield the rows of a file; warn of a quote that may be missing."""
+        for line, cells, swallows in rows_of(lines, self.sep):
+            if swallows:
+                self._say_once(
+                    "quote",
+                    f"{lines.path}, line {line}: a quoted cell goes on to line {lines.number}, over lines that could be rows of "
+                    "their own, and they are read as one row; is a quote missing?",
+                )
+            yield line, cells
+
+    def _without_names(
+        self, rows: Iterator[tuple[int, list[str]]], names: list[str], lines: TextLines
+    ) -> Iterator[tuple[int, list[str]]]:
+        """Yield the rows without repeated names of the columns, as of files that were joined."""
+        wanted = sorted(names)
+        for line, cells in rows:
+            if cells[0:1] and cells[0].strip() in names and sorted(cell.strip() for cell in cells) == wanted:
+                if [cell.strip() for cell in cells] != names:
+                    raise lines.broken("the names of the columns come again, in another order", line)
+                self._say_once("names", f"{lines.path}, line {line}: the names of the columns come again; the line is left out")
+                continue
+            yield line, cells
+
+    def _say_once(self, what: str, message: str) -> None:
+        """Warn once per file, in whatever pass."""
+        path = message.partition(", line ")[0]
+        if (what, path) not in self._said_of:
+            self._said_of.add((what, path))
+            warn(message)
 
     def _is_known_header(self, cells: list[str]) -> bool | None:
         """Return whether the first row has the names of the columns.
@@ -410,16 +442,23 @@ def is_header(cells: list[str], second: list[str]) -> bool:
     return above or not any(isinstance(value, float) for value in values)
 
 
-def rows_of(lines: TextLines, sep: str | None) -> Iterator[tuple[int, list[str]]]:
-    """Yield the first line and the cells of each row.
+def rows_of(lines: TextLines, sep: str | None) -> Iterator[tuple[int, list[str], bool]]:
+    """Yield the first line and the cells of each row, and whether its lines could be rows of their own.
 
     A blank line has no cell or one.
     """
     head = next((line for line in lines if not line.isspace()), None)
     if head is None:
         return
-    first = lines.number
-    rows = csv.reader(chain([head], lines), delimiter=sep or delimiter_of(head), skipinitialspace=True, strict=True)
+    first, read, delimiter = lines.number, [head], sep or delimiter_of(head)
+
+    def recorded() -> Iterator[str]:
+        yield head
+        for line in lines:
+            read.append(line)
+            yield line
+
+    rows = csv.reader(recorded(), delimiter=delimiter, skipinitialspace=True, strict=True)
     while True:
         try:
             cells = next(rows, None)
@@ -427,8 +466,18 @@ def rows_of(lines: TextLines, sep: str | None) -> Iterator[tuple[int, list[str]]
             raise lines.broken(f"the row cannot be read: {error}", first) from None
         if cells is None:
             return
-        yield first, cells
+        yield first, cells, len(read) > 1 and are_rows(read, delimiter, len(cells))
         first = lines.number + 1
+        read.clear()
+
+
+def are_rows(lines: list[str], delimiter: str, n: int) -> bool:
+    """Return whether each of these lines, without its quotes, has n cells, and numbers in the columns where others have."""
+    table = [line.rstrip("\r\n").split(delimiter) for line in lines]
+    if any(len(cells) != n for cells in table):
+        return False
+    columns = [[value_of(cell.strip().strip('"')) for cell in column] for column in zip(*table, strict=True)]
+    return all(len({type(value) for value in column if value is not None}) < 2 for column in columns)
 
 
 def delimiter_of(line: str) -> str:
