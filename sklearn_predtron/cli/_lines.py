@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -49,7 +48,7 @@ def write_out(lines: Iterable[str]) -> bool:
     """Write lines to standard output."""
     with named("standard output"):
         try:
-            emit("".join(lines), sys.stdout)
+            emit("".join(lines))
         except BrokenPipeError:
             return False
     return True
