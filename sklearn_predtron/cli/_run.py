@@ -389,5 +389,4 @@ class Scoring:
             raise UsageError(f"--proba: {error.__cause__ or error}") from None
         if chunk.ids is not None:
             lines = with_ids(chunk.ids, lines)
-        empty = self.rows.format.with_empty_lines
-        return with_empty_lines(lines, chunk.starts) if empty else lines
+        return lines if chunk.gaps is None else with_empty_lines(lines, chunk.starts, chunk.gaps)

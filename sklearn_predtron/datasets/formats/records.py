@@ -34,6 +34,7 @@ class Record(NamedTuple):
     weight: float = 1.0
     id: str | None = None
     costs: list[float] | None = None
+    gaps: tuple[int, int] = (0, 0)  # lines without tokens before the first sequence of a file, and behind each one
 
 
 def parse_number(label: str | float) -> float | None:
@@ -188,6 +189,7 @@ class RecordFormat(RowFormat):
             costs=costs,
             ids=None if records[0].id is None else [str(record.id) for record in records],
             fraction=fraction,
+            gaps=np.array([records[0].gaps[0], *(record.gaps[1] for record in records)]) if self.sequences else None,
         )
 
     def _records(self, lines: TextLines, file: DataFile) -> Iterator[Record]:
