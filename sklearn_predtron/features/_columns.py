@@ -486,13 +486,14 @@ def is_auto(categories: Any) -> bool:
 def named_columns(table: ColumnSource, categories: Any) -> Iterator[int]:
     """Yield the numbers of columns given by name or number."""
     names = table.names
+    at = dict(zip(reversed(names), reversed(range(len(names))), strict=True))
     for column in categories:
-        if isinstance(column, Integral) and not isinstance(column, bool) and column not in names:
+        if isinstance(column, Integral) and not isinstance(column, bool) and column not in at:
             if not -table.p <= int(column) < table.p:
                 raise ValueError(f"categories={categories!r} names column {column}, and X has {table.p} columns.")
             yield int(column) % table.p
-        elif column in names:
-            yield names.index(column)
+        elif column in at:
+            yield at[column]
         else:
             raise ValueError(
                 f"categories={categories!r} names a column {column!r} that X does not have; accepted are 'auto', None, and a "

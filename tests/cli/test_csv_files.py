@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import time
 
 import numpy as np
 import pandas as pd
@@ -466,3 +467,23 @@ def test_names_of_columns_that_come_again_are_left_out(capsys, tmp_path, command
     assert (code, err) == (0, f"warning: {said}\n")
     code, _, err = run(capsys, command, *options, tmp_path / "turned.csv")
     assert code == 1 and "turned.csv, line 302: the names of the columns come again, in another order" in err
+
+
+def test_time_grows_with_the_columns_and_not_faster(capsys, tmp_path):
+    """In a first pass, by the names of a model, by numbers and without some columns."""
+    times = []
+    (tmp_path / "first.csv").write_text("1,0\n2,1\n")
+    assert run(capsys, "fit", tmp_path / "first.csv", "--quiet")[0] == 0  # imports
+    for p in (2_000, 16_000):
+        for name, begin in (("names", ",".join([*(f"x{i}" for i in range(p)), "y"]) + "\n"), ("numbers", "")):
+            cells = ",".join(map(str, range(p)))
+            (tmp_path / f"{name}.csv").write_text(begin + "".join(f"{cells},{i % 2}\n" for i in range(4)))
+        begun = time.process_time()
+        for name, left in (("names", [f"x{i}" for i in range(0, p, 2)]), ("numbers", [str(1 + i) for i in range(0, p, 2)])):
+            path = tmp_path / f"{name}.csv"
+            assert run(capsys, "fit", path, "--quiet", "--save", tmp_path / "m")[0] == 0
+            assert run(capsys, "predict", tmp_path / "m", path)[0] == run(capsys, "score", tmp_path / "m", path)[0] == 0
+            assert run(capsys, "fit", path, "--quiet", "--drop", *left, "--save", tmp_path / "m")[0] == 0
+            assert run(capsys, "predict", tmp_path / "m", path)[0] == 0
+        times.append(time.process_time() - begun)
+    assert times[1] < 24 * times[0]  # 8 times the columns

@@ -61,6 +61,7 @@ class RecordFormat(RowFormat):
         self.encoding, self.chunk_rows, self.chunk_bytes = encoding, chunk_rows, chunk_bytes
         self.skip_unlabelled = skip_unlabelled
         self._known: dict[str | float, Any] = {}  # labels that files have had, as the classes are
+        self._classes: tuple[Any, frozenset[Any]] = None, frozenset()  # that are an array, and a set
         self._warned_of: set[str] = set()
 
     # ------------------------------------------------------------------------------------------------- what formats define
@@ -220,7 +221,9 @@ class RecordFormat(RowFormat):
         if label not in self._known:
             words = are_words(classes)
             found = label if words and isinstance(label, str) else None if words else parse_number(label)
-            if found not in classes.tolist():
+            if self._classes[0] is not classes:
+                self._classes = classes, frozenset(classes.tolist())
+            if found not in self._classes[1]:
                 return None
             self._known[label] = found
         return self._known[label]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import operator
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from math import isfinite
 from typing import Any, NamedTuple
@@ -127,7 +127,9 @@ class CsvFormat(RecordFormat):
         self.label, self.header, self.sep, self.id, self.costs = label, header, sep, id, costs
         ids = [] if id is None or id in drop else [id]
         self.drop = list(dict.fromkeys([*drop, *(ids if kinds is None else [])]))  # in the columns of training
-        self.extra = [] if kinds is None else [name for name in dict.fromkeys([*extra, *ids]) if name not in self.drop]
+        others = dict.fromkeys([] if kinds is None else [*extra, *ids])
+        left = set(self.drop)
+        self.extra = [name for name in others if name not in left]
         self.missing = not numbers_only
         self.names, self.kinds, self.place = names, kinds, place
         self.width = None if kinds is None else len(kinds)
@@ -196,9 +198,9 @@ class CsvFormat(RecordFormat):
         self, rows: Iterator[tuple[int, list[str]]], names: list[str], lines: TextLines
     ) -> Iterator[tuple[int, list[str]]]:
         """Yield the rows without repeated names of the columns, as of files that were joined."""
-        wanted = sorted(names)
+        known, wanted = set(names), sorted(names)
         for line, cells in rows:
-            if cells[0:1] and cells[0].strip() in names and sorted(cell.strip() for cell in cells) == wanted:
+            if cells and cells[0].strip() in known and sorted(cell.strip() for cell in cells) == wanted:
                 if [cell.strip() for cell in cells] != names:
                     raise lines.broken("the names of the columns come again, in another order", line)
                 self._say_once("names", f"{lines.path}, line {line}: the names of the columns come again; the line is left out")
@@ -226,7 +228,7 @@ class CsvFormat(RecordFormat):
     def _places(self, names: list[str] | None, n: int, lines: TextLines, line: int) -> ColumnPlaces:
         """Return the places of columns with these names."""
         if names is not None and len(set(names)) < n:
-            twice = next(name for name in names if names.count(name) > 1)
+            twice = next(name for name, count in Counter(names).items() if count > 1)
             raise lines.broken(f"the column {shortened(twice)} is there twice", line)
         if self.width is None:
             return self._new_places(names, n, lines, line)
@@ -238,7 +240,8 @@ class CsvFormat(RecordFormat):
         """Return the places in a file whose columns are in the order of training, with others between them."""
         width = self.width or 0
         extra = self._found(self.extra, names or [str(i) for i in range(1, n + 1)], lines)
-        others = [i for i in range(n) if i not in extra]  # the columns of training, with the label or without it
+        left_out = set(extra)
+        others = [i for i in range(n) if i not in left_out]  # the columns of training, with the label or without it
         least = width + len(self.drop)
         if len(others) not in (least, least + 1):
             said = f"accepted are {least + 1 + len(extra)} with the label, or {least + len(extra)} without it"
@@ -246,12 +249,14 @@ class CsvFormat(RecordFormat):
         known = least if self.place is None else self.place
         trained = others if len(others) > least else [*others[:known], -1, *others[known:]]  # -1 is no column
         numbers = [str(i) for i in range(1, least + 2)]
-        if named := [name for name in self.drop if name not in numbers]:
+        as_numbers = set(numbers)
+        if named := [name for name in self.drop if name not in as_numbers]:
             said = f"training left out {listed(named)} by name, and the first row has no names of columns"
             raise lines.broken(f"{said}; accepted are files with them", line)
         left = [trained[i] for i in self._found(self.drop, numbers, lines)]
         place = trained[known] if len(others) > least else None
-        order = [i for i in trained if i not in (-1, trained[known], *left)]
+        others = {-1, trained[known], *left}
+        order = [i for i in trained if i not in others]
         id_places = dict(zip([*self.drop, *self.extra], [*left, *extra], strict=True))
         costs = [trained[i] for i in self._places_of_costs(numbers, lines)] or None
         return ColumnPlaces(place, order, n, None if self.id is None else id_places[self.id], costs)
@@ -259,18 +264,11 @@ class CsvFormat(RecordFormat):
     def _places_of_costs(self, names: list[str], lines: TextLines) -> list[int]:
         """Return the columns of the costs in a file with these columns."""
         columns = [] if self.costs is None else list(self.costs.values())
-        for name in columns:
-            if name not in names:
-                raise ValueError(f"costs={name!r} is no column of {lines.path}; accepted are {listed(names)}")
-        return [names.index(name) for name in columns]
+        return places_in(names, columns, lambda name: "costs", lines)
 
     def _found(self, wanted: list[str], names: list[str], lines: TextLines) -> list[int]:
         """Return the places of columns that are no features."""
-        for name in wanted:
-            if name not in names:
-                which = "id" if name == self.id else "drop"
-                raise ValueError(f"{which}={name!r} is no column of {lines.path}; accepted are {listed(names)}")
-        return [names.index(name) for name in wanted]
+        return places_in(names, wanted, lambda name: "id" if name == self.id else "drop", lines)
 
     def _new_places(self, names: list[str] | None, n: int, lines: TextLines, line: int) -> ColumnPlaces:
         """Return the places in the first file, and remember its columns."""
@@ -286,7 +284,8 @@ class CsvFormat(RecordFormat):
         if place in left:
             which = "id" if known[place] == self.id else "drop"
             raise ValueError(f"{which}={known[place]!r} is the column of the labels; the parameter `label` names another one")
-        order = [i for i in range(n) if i != place and i not in left]
+        others = {place, *left}
+        order = [i for i in range(n) if i not in others]
         if not order:
             raise ValueError(f"drop={self.drop} leaves no feature of {lines.path}; a label and a feature are needed")
         self.width, self.place = len(order), place
@@ -300,27 +299,28 @@ class CsvFormat(RecordFormat):
 
     def _places_by_name(self, names: list[str], lines: TextLines, line: int) -> ColumnPlaces:
         """Return the places in a file by its column names."""
-        wanted = self.names or []
+        wanted, at = self.names or [], {name: i for i, name in enumerate(names)}
         for name in wanted:
-            if name not in names:
+            if name not in at:
                 raise lines.broken(f"there is no column {shortened(name)}, which training had", line)
-        if self.id is not None and self.id not in names:
+        if self.id is not None and self.id not in at:
             said = f"there is no column {shortened(self.id)}, which the parameter `id` names; accepted are {listed(names)}"
             raise lines.broken(said, line)
         of_costs = [] if self.costs is None else list(self.costs.values())
-        others = [name for name in names if name not in wanted and name not in self.drop and name not in self.extra]
+        known = {*wanted, *self.drop, *self.extra}
+        others = [name for name in names if name not in known]
         label = others[0] if self.label is None and len(others) == 1 else self.label
         for name in others:
             if name != label:
                 said = f"the column {shortened(name)} is neither a column of training nor the label"
                 raise lines.broken(f"{said}; the parameter `drop` leaves columns out", line)
-        ids = names.index(self.id) if self.id else None
-        place = names.index(label) if label in others else None
-        absent = [name for name in of_costs if name not in names]
+        ids = at[self.id] if self.id else None
+        place = at[label] if label in others else None
+        absent = [name for name in of_costs if name not in at]
         if absent and place is not None:
             raise lines.broken(f"there is no column {shortened(absent[0])}, which has the costs of the rows", line)
-        costs = None if absent or not of_costs else [names.index(name) for name in of_costs]
-        return ColumnPlaces(place, [names.index(name) for name in wanted], len(names), ids, costs)
+        costs = None if absent or not of_costs else [at[name] for name in of_costs]
+        return ColumnPlaces(place, [at[name] for name in wanted], len(names), ids, costs)
 
     # --------------------------------------------------------------------------------------------------------------- the rows
 
@@ -390,7 +390,10 @@ class CsvFormat(RecordFormat):
         return shortened(self.names[j]) if self.names is not None else str(j + 1 + (self.place is not None and j >= self.place))
 
     def add_record(self, record: Record, lines: TextLines) -> None:
-        if len(self._counted) == len(self._census) and numbers_of(record.content) is not None:
+        numbers = numbers_of(record.content)
+        if numbers is not None:
+            if len(self._counted) < len(self._census):
+                self._add_numbers(numbers)
             return
         for j, (given, found) in enumerate(zip(record.content, self._census, strict=True)):
             cell = given.strip()
@@ -403,8 +406,16 @@ class CsvFormat(RecordFormat):
                 continue
             if not isinstance(value, str) or len(found.words) < MAX_CATEGORIES:
                 found.add(cell)
-            enough = len(found.numbers) >= max(MAX_CATEGORIES, len(found.words) / (1 - NEARLY_ALL))
-            (self._counted.add if enough else self._counted.discard)(j)
+            (self._counted.add if has_enough(found) else self._counted.discard)(j)
+
+    def _add_numbers(self, numbers: list[float]) -> None:
+        """Record a row of numbers alone, in a fraction of the time."""
+        for j, (number, found) in enumerate(zip(numbers, self._census, strict=True)):
+            if j not in self._counted:
+                found.numbers.add(number)
+                found.filled += 1
+                if has_enough(found):
+                    self._counted.add(j)
 
     def finish_pass(self, name: str) -> None:
         self.kinds = [CATEGORY if found.words and not found.of_numbers else NUMBER for found in self._census]
@@ -421,10 +432,24 @@ class CsvFormat(RecordFormat):
         return found
 
 
+def has_enough(found: Census) -> bool:
+    """Return whether a column holds numbers for certain, unless many words come."""
+    return len(found.numbers) >= max(MAX_CATEGORIES, len(found.words) / (1 - NEARLY_ALL))
+
+
 def check_saved_texts(name: str, found: Any, n: int) -> None:
     """Raise ValueError unless saved columns have a text each."""
     if not isinstance(found, list) or len(found) != n or not all(isinstance(text, str) for text in found):
         raise ValueError(name)
+
+
+def places_in(names: list[str], wanted: list[str], option: Callable[[str], str], lines: TextLines) -> list[int]:
+    """Return the places of columns; raise ValueError for the option that names another one."""
+    at = {name: i for i, name in enumerate(names)}
+    for name in wanted:
+        if name not in at:
+            raise ValueError(f"{option(name)}={name!r} is no column of {lines.path}; accepted are {listed(names)}")
+    return [at[name] for name in wanted]
 
 
 def listed(names: list[str]) -> str:
