@@ -27,7 +27,7 @@ from sklearn_predtron._support.cells import (
     other_cell,
 )
 from sklearn_predtron._support.cells import text_of as text_of  # ONNX graphs use it
-from sklearn_predtron._support.dicts import refuse_dicts
+from sklearn_predtron._support.dicts import refuse_dicts, refuse_lazy
 
 MOST_CATEGORIES = 256  # with a place of their own
 HASHED = 256  # places for the others of a column
@@ -242,12 +242,6 @@ def opened(X: Any) -> Frame | FewRows | Array:
 def is_frame(X: Any) -> bool:
     """Return whether X is a data frame or Arrow table."""
     return (hasattr(X, "columns") or hasattr(X, "column_names")) and hasattr(X, "shape")
-
-
-def refuse_lazy(X: Any) -> None:
-    """Raise an error for a lazy polars frame."""
-    if hasattr(X, "collect") and hasattr(X, "collect_schema") and not hasattr(X, "to_series"):
-        raise ValueError("X is a LazyFrame; features= takes dense rows and data frames: pass X.collect().")
 
 
 def as_floats(values: NDArray) -> NDArray:

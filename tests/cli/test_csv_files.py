@@ -180,8 +180,8 @@ def test_the_column_of_the_labels(capsys, tmp_path):
         ("a,1\nx,5\ny,6\n", ["--features", "auto", "--label", "first"], 3),  # a label, and 1 may be a number
         ("a,1\nx,5\ny,6\n", ["--features", "auto", "--label", "first", "--header"], 2),
         ("7,1\n3,5\n4,6\n", ["--header"], 2),
-        ("x,a\ny,b\nz,a\n", ["--features", "auto", "--no-header"], 3),
-        ("x,a\ny,b\nz,a\n", ["--features", "auto"], 2),
+        ("x,k\ny,b\nz,a\n", ["--features", "auto", "--no-header"], 3),
+        ("x,k\ny,b\nz,a\n", ["--features", "auto"], 2),
         ("?,a\n1,b\n2,a\n", ["--features", "auto", "--no-header"], 3),
         (",y,1\n1,y,1\n2,z,0\n", ["--features", "auto"], 3),
     ],
@@ -467,6 +467,40 @@ def test_names_of_columns_that_come_again_are_left_out(capsys, tmp_path, command
     assert (code, err) == (0, f"warning: {said}\n")
     code, _, err = run(capsys, command, *options, tmp_path / "turned.csv")
     assert code == 1 and "turned.csv, line 302: the names of the columns come again, in another order" in err
+
+
+@pytest.mark.parametrize("sep", [",", ";", "\t", "|"])
+def test_spreadsheets_say_the_separator(capsys, tmp_path, sep):
+    rows = f"x{sep}z{sep}y\n" + "".join(f"{i % 7}{sep}{i % 3}{sep}{i % 2}\n" for i in range(50))
+    for name, begin in (("bare", ""), ("said", f"sep={sep}\r\n"), ("quoted", f'\ufeff"sep={sep}"\n')):
+        (tmp_path / f"{name}.csv").write_text(begin + rows, encoding="utf-8", newline="")
+        options = ["--sep", sep] if name == "bare" else []
+        assert run(capsys, "fit", tmp_path / f"{name}.csv", "--label", "y", *options, "--save", tmp_path / name)[0] == 0
+        assert_array_equal(sklearn_predtron.load(tmp_path / name).coef_, sklearn_predtron.load(tmp_path / "bare").coef_)
+    (tmp_path / "broken.csv").write_text(f"sep={sep}\n{rows}1\n", newline="")
+    assert "broken.csv, line 53: the row has 1 column" in run(capsys, "fit", tmp_path / "broken.csv", "--label", "y")[2]
+
+
+@pytest.mark.filterwarnings("default:.* is the name of its column", "default:.* the names of the columns come again")  # as above
+def test_text_without_names_of_columns(capsys, tmp_path):
+    path = tmp_path / "a.csv"
+    options = ["--features", "piecewise", "--epochs", 20]
+    path.write_text("".join(f"{'ab'[i % 2]},{'uvw'[i % 3]},{['yes', 'no'][i % 2]}\n" for i in range(60)))
+    code, _, err = run(capsys, "fit", path, *options)
+    assert code == 1 and "line 7: the row has the cells of the first line; header=True (--header) leaves such lines out" in err
+    assert "unless header=False (--no-header)" in usage_error(capsys, "fit", path, *options, "--label", "y")
+    assert run(capsys, "fit", path, *options, "--no-header", "--save", tmp_path / "m")[::2] == (0, "")
+    assert run(capsys, "predict", tmp_path / "m", path)[1].count("\n") == 60
+    code, _, err = run(capsys, "fit", path, *options, "--header")
+    assert code == 0 and err.count("\n") == 1 and "the names of the columns come again" in err
+    path.write_text("".join(f"{'ab'[i % 2]},w{i},{['yes', 'no'][i % 2]}\n" for i in range(40)))
+    code, _, err = run(capsys, "fit", path, *options)
+    assert (
+        code == 0 and err.count("\n") == 1 and "line 3: the label 'yes' is the name of its column, too; the first line is" in err
+    )
+    for names in ("note,more,spam", "note,more,kind"):
+        path.write_text(names + "\n" + "".join(f"{'ab'[i % 2]},w{i},{['ham', 'eggs'][i % 2]}\n" for i in range(40)))
+        assert run(capsys, "fit", path, *options)[::2] == (0, "")
 
 
 def test_time_grows_with_the_columns_and_not_faster(capsys, tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import operator
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, islice
@@ -20,8 +21,10 @@ from sklearn_predtron.datasets.formats.records import Record, RecordFormat, save
 from sklearn_predtron.datasets.formats.text import TextLines, counted
 
 FIRST, LAST = "first", "last"
+SEPARATOR = re.compile('"?sep=(.)"?', re.IGNORECASE)  # a first line
 NUMBER, CATEGORY = "number", "category"
 MAX_CATEGORIES = 1000  # of a column, in the first pass
+NO_NAMES = "; the first line is read as names of the columns, unless header=False (--no-header) says that it is a row"
 PLAIN_NUMBERS = "; accepted are numbers as 1234.5"
 
 
@@ -133,6 +136,7 @@ class CsvFormat(RecordFormat):
         self.missing = not numbers_only
         self.names, self.kinds, self.place = names, kinds, place
         self.width = None if kinds is None else len(kinds)
+        self._guessed = False  # whether a first line of words above others is taken as names
         self._census: list[Census] = []  # of each column, as of a data frame's
         self._counted: set[int] = set()  # columns of which the first pass knows that they hold numbers, unless words come
         self._warned: set[str] = set()  # files that have been read
@@ -177,6 +181,7 @@ class CsvFormat(RecordFormat):
             while next_ones and not any(cell.strip() for cell in next_ones[-1][1]) and (more := next(rows, None)) is not None:
                 next_ones.append(more)
             named = is_header(cells, next_ones[-1][1] if next_ones else [])
+            self._guessed = named and not stand_above_numbers(cells, next_ones[-1][1] if next_ones else [])
             rows = chain(next_ones, rows)
         places = self._places(
             [cell or f"column {i}" for i, cell in enumerate(cells, 1)] if named else None, len(cells), lines, line
@@ -201,6 +206,9 @@ class CsvFormat(RecordFormat):
         known, wanted = set(names), sorted(names)
         for line, cells in rows:
             if cells and cells[0].strip() in known and sorted(cell.strip() for cell in cells) == wanted:
+                if self._guessed:
+                    said = "leaves such lines out, and header=False (--no-header) reads the first one as a row"
+                    raise lines.broken(f"the row has the cells of the first line; header=True (--header) {said}", line)
                 if [cell.strip() for cell in cells] != names:
                     raise lines.broken("the names of the columns come again, in another order", line)
                 self._say_once("names", f"{lines.path}, line {line}: the names of the columns come again; the line is left out")
@@ -278,7 +286,8 @@ class CsvFormat(RecordFormat):
         label = LAST if self.label is None else self.label
         if label not in known and label not in (FIRST, LAST):
             accepted = ", ".join([*map(shortened, known[:10]), *(["..."] if n > 10 else []), FIRST, LAST])
-            raise ValueError(f"label={label!r} is no column of {lines.path}; accepted are {accepted}")
+            guessed = NO_NAMES if self._guessed else ""
+            raise ValueError(f"label={label!r} is no column of {lines.path}; accepted are {accepted}{guessed}")
         place = known.index(label) if label in known else 0 if label == FIRST else n - 1
         left = self._found(self.drop, known, lines)
         if place in left:
@@ -302,7 +311,8 @@ class CsvFormat(RecordFormat):
         wanted, at = self.names or [], {name: i for i, name in enumerate(names)}
         for name in wanted:
             if name not in at:
-                raise lines.broken(f"there is no column {shortened(name)}, which training had", line)
+                guessed = NO_NAMES if self._guessed else ""
+                raise lines.broken(f"there is no column {shortened(name)}, which training had{guessed}", line)
         if self.id is not None and self.id not in at:
             said = f"there is no column {shortened(self.id)}, which the parameter `id` names; accepted are {listed(names)}"
             raise lines.broken(said, line)
@@ -340,6 +350,9 @@ class CsvFormat(RecordFormat):
             if len(cells) != places.n:
                 raise lines.broken(f"the row has {counted(len(cells), 'column')}, and the first one has {places.n}", line)
             labels: list[str | float] | None = None if places.label is None else [cells[places.label].strip()]
+            if self._guessed and labels and labels[0] == self.label:
+                said = f"{lines.path}, line {line}: the label {shortened(labels[0])} is the name of its column, too{NO_NAMES}"
+                self._say_once("label", said)
             content: list[Any] = [cells[i] for i in places.order]
             if labels and not self.ignores_labels and is_missing(str(labels[0])):
                 unlabelled += 1
@@ -462,9 +475,13 @@ def is_header(cells: list[str], second: list[str]) -> bool:
 
     It has words above numbers, or no number at all.
     """
-    values, below = [value_of(cell) for cell in cells], [value_of(cell.strip()) for cell in second]
-    above = any(isinstance(name, str) and isinstance(value, float) for name, value in zip(values, below, strict=False))
-    return above or not any(isinstance(value, float) for value in values)
+    return stand_above_numbers(cells, second) or not any(isinstance(value_of(cell), float) for cell in cells)
+
+
+def stand_above_numbers(cells: list[str], second: list[str]) -> bool:
+    """Return whether the first of two rows has a word above a number, as names of columns have."""
+    pairs = ((value_of(cell), value_of(below.strip())) for cell, below in zip(cells, second, strict=False))
+    return any(isinstance(value, str) and isinstance(below, float) for value, below in pairs)
 
 
 def rows_of(lines: TextLines, sep: str | None) -> Iterator[tuple[int, list[str], bool]]:
@@ -472,10 +489,14 @@ def rows_of(lines: TextLines, sep: str | None) -> Iterator[tuple[int, list[str],
 
     A blank line has no cell or one.
     """
-    head = next((line for line in lines if not line.isspace()), None)
+    texts = (line for line in lines if not line.isspace())
+    head = next(texts, None)
+    named = None if head is None else SEPARATOR.fullmatch(head.strip("\r\n "))  # by which spreadsheets say it
+    if named is not None:
+        head = next(texts, None)
     if head is None:
         return
-    first, read, delimiter = lines.number, [head], sep or delimiter_of(head)
+    first, read, delimiter = lines.number, [head], sep or (named[1] if named else delimiter_of(head))
 
     def recorded() -> Iterator[str]:
         yield head

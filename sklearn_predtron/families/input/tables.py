@@ -17,6 +17,7 @@ from sklearn.utils import _safe_indexing
 
 from sklearn_predtron._core.rows import Rows, dense_rows
 from sklearn_predtron._support.cells import number_in
+from sklearn_predtron._support.dicts import refuse_lazy
 from sklearn_predtron._support.parts import kinds, resolve
 from sklearn_predtron.families.input.reading import Columns, ReadTable, len_of
 from sklearn_predtron.features import ROWS_OF_STREAMS, FeatureMap
@@ -44,6 +45,7 @@ def columns_of(features: Any, X: Any, y: Any, given: dict[str, Any], *, labels: 
     Rows with zero weight, in the `given` arguments of the call, do not change the map.  `labels` is whether y has labels, not
     numbers.
     """
+    refuse_lazy(X)
     fitted = clone(map_of(features))
     n = X.n if isinstance(X, Gathered) else len_of(X)
     there = np.ones(n, dtype=bool) if isinstance(X, Gathered) else rows_with_weight(X, given)
