@@ -421,7 +421,7 @@ def check_type(table: ColumnSource, j: int) -> None:
 
 
 def advice_on_type(kind: str) -> str:
-    """Return how to make numbers of a column of dates or times; empty for other types."""
+    """Return advice on columns of dates or times."""
     if OF_DATES.match(kind):
         return OF_DAYS
     if OF_SPANS.match(kind):
@@ -430,7 +430,7 @@ def advice_on_type(kind: str) -> str:
 
 
 def check_cells(table: ColumnSource, j: int, values: Iterable[Any], *, as_number: bool = False) -> None:
-    """Raise ValueError for a cell of unsupported type in a column of objects.
+    """Raise ValueError for objects that are no cells.
 
     Where only numbers are accepted, the error is the TypeError of scikit-learn.
     """

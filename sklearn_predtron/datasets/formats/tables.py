@@ -263,8 +263,8 @@ class CsvFormat(RecordFormat):
             raise lines.broken(f"{said}; accepted are files with them", line)
         left = [trained[i] for i in self._found(self.drop, numbers, lines)]
         place = trained[known] if len(others) > least else None
-        others = {-1, trained[known], *left}
-        order = [i for i in trained if i not in others]
+        no_features = {-1, trained[known], *left}
+        order = [i for i in trained if i not in no_features]
         id_places = dict(zip([*self.drop, *self.extra], [*left, *extra], strict=True))
         costs = [trained[i] for i in self._places_of_costs(numbers, lines)] or None
         return ColumnPlaces(place, order, n, None if self.id is None else id_places[self.id], costs)
