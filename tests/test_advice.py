@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import MultiLabelBinarizer
@@ -67,7 +68,7 @@ def test_a_column_of_dates_is_named_and_what_to_make_of_it(kind):
     for features in (None, "piecewise"):
         message = refusal(lambda features=features: PredtronClassifier(features=features).fit(frame, TWO))
         assert message.startswith("X has a column 'place' of type ")
-        assert message.endswith("make numbers of it, as the days since the first.")
+        assert "accepted are numbers" in message and message.endswith((".dt.days.", ".dt.total_seconds()."))
     days = frame.assign(place=(DATES[kind] - DATES[kind].min()).dt.days)
     assert PredtronClassifier(cv=0, max_iter=1).fit(days, TWO).t_ == 30
 
@@ -260,3 +261,42 @@ def test_texts_and_sentences_are_no_rows():
             PredtronSequenceTagger().fit(X, [0, 1], sid=[0, 1])
     with pytest.raises(ValueError, match=r"accepted is text; datasets\.stack_sequences makes one list of a list of sentences\.$"):
         token_features([["Ada", "sees"], ["Bob"]])
+
+
+# -------------------------------------------------------------------------------------------------- types that libraries have
+
+
+@pytest.mark.parametrize("features", [None, "piecewise"])
+@pytest.mark.parametrize("method", ["fit", "predict", "partial_fit", "score", "sample_loss"])
+def test_a_lazy_frame_is_named_before_anything_is_computed(method, features):
+    frame = pl.DataFrame({"a": np.arange(30.0), "b": np.arange(30.0) % 7})
+    for kind in (PredtronClassifier, PredtronOrdinalClassifier):
+        model = kind(features=features, cv=0, max_iter=1).fit(frame, TWO)
+        arguments = [frame.lazy()] if method == "predict" else [frame.lazy(), TWO]
+        assert "X is a LazyFrame" in refusal(lambda model=model, given=arguments: getattr(model, method)(*given))
+    ids = {"qid": np.arange(30) // 5} if features is None else {}
+    assert "pass X.collect()" in refusal(lambda: PredtronRanker(features=features).fit(frame.lazy(), TWO, **ids))
+
+
+@pytest.mark.skipif(not hasattr(np.dtypes, "StringDType"), reason="NumPy 1 has no such type")
+@pytest.mark.parametrize("missing", [{}, {"na_object": None}])
+def test_labels_and_columns_of_string_dtype(missing):
+    kind = np.dtypes.StringDType(**missing)
+    names = np.where(TWO > 0, "yes", "no")
+    typed = names.astype(kind)
+    model, expected = (PredtronClassifier(cv=0, random_state=0).fit(X, y) for y in (typed, names))
+    assert model.classes_.tolist() == ["no", "yes"] and model.classes_.dtype == expected.classes_.dtype
+    assert model.score(X, typed) == expected.score(X, names)
+    assert (model.sample_loss(X, typed) == expected.sample_loss(X, names)).all()
+    streamed = [PredtronClassifier().partial_fit(X, y, classes=known) for y, known in ((typed, typed[:2]), (names, names[:2]))]
+    assert (streamed[0].coef_ == streamed[1].coef_).all()
+    tagger = PredtronSequenceTagger(cv=0).fit(X, typed, sid=np.arange(30) // 5)
+    assert tagger.score(X, typed, sid=np.arange(30) // 5) == tagger.score(X, names, sid=np.arange(30) // 5)
+    rows = np.array([["a", "1.5"], ["b", "2"], ["a", "7"]] * 10)
+    mapped = [
+        PredtronClassifier(features="piecewise", cv=0, random_state=0).fit(given, names) for given in (rows.astype(kind), rows)
+    ]
+    assert (mapped[0].decision_function(rows.astype(kind)) == mapped[1].decision_function(rows)).all()
+    if missing:
+        typed[3] = None
+        assert "y contains NaN: None at place 3 is a missing label" in refusal(lambda: PredtronClassifier().fit(X, typed))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 import re
 from collections import Counter
 from collections.abc import Iterable
 from decimal import Decimal
+from itertools import repeat
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -40,11 +42,16 @@ MISSING = frozenset(
 MARKS = frozenset(["-", "--", "---", ".", "..", "*", "#", "\\N"])  # missing in a column of numbers, whatever its length
 NEARLY_ALL = 0.95  # of the distinct values of a column of numbers
 ENOUGH = 20  # distinct numbers among words that deserve a warning
+MANY = 50  # distinct values that deserve a warning if few cells share one
 SHOWN = 3  # examples, and
 NAMED = 5  # columns, in a warning
 SIGNS = re.compile("[$\u20ac\u00a3\u00a5\u20b9]")
 THOUSANDS = re.compile("[+-]?\\d{1,3}([,.' \u00a0\u202f]\\d{3})+([.,]\\d+)?$")
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+$")
+DATE = re.compile(r"(\d{4}([-/.])\d\d?\2\d\d?|\d\d?([-/.])\d\d?\3\d{4}|\d\d?/\d\d?/\d\d)([T ]\d.*)?$", re.ASCII)
+MADE_NUMBERS = ": make numbers of it, as by "
+OF_DAYS = f"{MADE_NUMBERS}(pandas.to_datetime(column, utc=True) - pandas.Timestamp('2000-01-01', tz='UTC')).dt.days"
+OF_LENGTHS = f"{MADE_NUMBERS}pandas.to_timedelta(column).dt.total_seconds()"
 
 
 def is_missing(text: str) -> bool:
@@ -96,6 +103,31 @@ def number_in(value: Any) -> float | None:
     return math.nan if text_of(value) is None else None
 
 
+def is_cell(kind: type) -> bool:
+    """Return whether values of a type are numbers, strings, booleans or missing."""
+    if issubclass(kind, (str, bytes, np.bool_, Real, Decimal)):
+        return not issubclass(kind, np.timedelta64)  # which NumPy counts among the integers
+    return kind.__name__ in ("NoneType", "NAType", "NaTType")
+
+
+def other_cell(values: Iterable[Any]) -> tuple[int, type] | None:
+    """Return the place and the type of the first value that is no cell of a table, if any."""
+    found = list(values)
+    others = {kind for kind in set(map(type, found)) if not is_cell(kind)}
+    return next(((i, type(value)) for i, value in enumerate(found) if type(value) in others), None) if others else None
+
+
+def advice_on_objects(kind: type) -> str:
+    """Return how to make numbers or strings of values of a type."""
+    if issubclass(kind, (datetime.date, np.datetime64)):
+        return OF_DAYS
+    if issubclass(kind, (datetime.timedelta, np.timedelta64)):
+        return OF_LENGTHS
+    if issubclass(kind, datetime.time):
+        return OF_LENGTHS.replace("column", "column.astype(str)")
+    return ": leave the column out, or make strings of it, as by column.map(str), if they are categories"
+
+
 class Census:
     """The distinct numbers and words of a column.
 
@@ -103,21 +135,25 @@ class Census:
     ----------
     values : iterable
         Its cells, or its distinct values.
+    counts : iterable of int
+        How many cells have each of them.
     """
 
-    def __init__(self, values: Iterable[Any] = ()):
+    def __init__(self, values: Iterable[Any] = (), counts: Iterable[int] = repeat(1)):
         self.numbers: set[float] = set()
         self.words: set[str] = set()
-        for value in values:
-            self.add(value)
+        self.filled = 0  # cells that are not missing
+        for value, n in zip(values, counts, strict=False):
+            self.add(value, n)
 
-    def add(self, value: Any) -> None:
-        """Count a cell; booleans are words."""
+    def add(self, value: Any, n: int = 1) -> None:
+        """Count n equal cells; booleans are words."""
         number = None if isinstance(value, (bool, np.bool_)) else number_in(value)
         if number is None:
             self.words.add(str(text_of(value)))
         elif number == number:
             self.numbers.add(number)
+        self.filled += n * (number is None or number == number)
 
     @property
     def of_numbers(self) -> bool:
@@ -140,6 +176,21 @@ class Census:
                 f"{table} has {n} distinct numbers and {others} distinct words, as {examples(sorted(self.words - MARKS))}, in "
                 f"column {column}, which is read as categories; if it is of numbers, make the words missing, as by "
                 "pandas.to_numeric(errors='coerce')."
+            )
+        return self._advice_on_many(table, column)
+
+    def _advice_on_many(self, table: str, column: str) -> str | None:
+        """Return a warning of dates, or of nearly as many distinct values as cells."""
+        n, dates = len(self.numbers) + len(self.words), sorted(filter(DATE.match, self.words))
+        if len(dates) >= max(ENOUGH, NEARLY_ALL * n):
+            return (
+                f"{table} has {len(dates):,} dates, as {examples(dates)}, in column {column}, which is read as "
+                f"categories{OF_DAYS}."
+            )
+        if n >= max(MANY, NEARLY_ALL * self.filled):
+            return (
+                f"{table} has {n:,} distinct values in {self.filled:,} cells, as {examples(sorted(self.words))}, in column "
+                f"{column}, which is read as categories; few rows share one: leave it out, or make numbers of it."
             )
         return None
 

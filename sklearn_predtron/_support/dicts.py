@@ -1,4 +1,4 @@
-"""Dicts in the place of rows of numbers."""
+"""Dicts and lazy frames in the place of rows of numbers."""
 
 from __future__ import annotations
 
@@ -27,3 +27,9 @@ def refuse_dicts(X: Any) -> None:
         if len(X) == 0:
             return
         X = X[0]
+
+
+def refuse_lazy(X: Any) -> None:
+    """Raise ValueError for a lazy polars frame, which has no rows yet."""
+    if hasattr(X, "collect") and hasattr(X, "collect_schema") and not hasattr(X, "to_series"):
+        raise ValueError("X is a LazyFrame; accepted are arrays, sparse matrices and data frames: pass X.collect().")

@@ -33,6 +33,14 @@ def encode(y: NDArray, classes: NDArray, parameter: str = "y") -> NDArray:
     return codes
 
 
+def plain_texts(y: Any) -> Any:
+    """Return an array of NumPy's StringDType as one that scikit-learn takes, and others unchanged."""
+    if getattr(getattr(y, "dtype", None), "kind", "") != "T":
+        return y
+    found = y.astype(object)
+    return found.astype(str) if are_texts(found.ravel()) else found
+
+
 def refuse_missing(y: Any, parameter: str = "y", classes: NDArray | None = None) -> None:
     """Raise ValueError for a missing label.
 

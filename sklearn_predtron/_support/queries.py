@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_predtron._support.dicts import refuse_lazy
 from sklearn_predtron._support.warning import warn
 
 
@@ -170,6 +171,7 @@ def split_ids(X: Any, qid: Any, ids: Ids = QID) -> tuple[Any, Any]:
 
 def has_ids(X: Any, ids: Ids = QID) -> bool:
     """Return whether X has a column of ids."""
+    refuse_lazy(X)
     names = list(getattr(X, "column_names", getattr(X, "columns", ())))
     if any(isinstance(name, tuple) and ids.name in name for name in names):
         raise ValueError(

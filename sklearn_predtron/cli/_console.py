@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import signal
@@ -10,7 +11,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, NoReturn, TextIO
+from typing import Any, NoReturn
 
 from sklearn_predtron._support.one_line import one_line
 
@@ -85,7 +86,7 @@ def report(text: str, *, to_stderr: bool = False) -> int:
     If predictions use standard output, the report goes to standard error.
     """
     try:
-        emit(text, sys.stderr if to_stderr else sys.stdout)
+        emit(text, to_stderr=to_stderr)
     except BrokenPipeError:
         return NOBODY_READS
     except OSError as error:
@@ -106,7 +107,7 @@ def complain(error: BaseException | str, rest: str = "") -> int:
 
 def say(kind: str, message: str) -> None:
     """Write a message to standard error, in one line."""
-    emit(f"{kind}: {one_line(message)}\n", sys.stderr)
+    emit(f"{kind}: {one_line(message)}\n", to_stderr=True)
 
 
 @contextmanager
@@ -121,19 +122,24 @@ def warnings_in_a_line(clear: Callable[[], None]) -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.showwarning = show
         warnings.filterwarnings("ignore", "X does not have valid feature names")  # rows of files are matrices, whoever was fitted
+        warnings.filterwarnings("ignore", "X has .* is read as categories")  # the file's reader warns, and names the column
         yield
 
 
-def emit(text: str, stream: TextIO | None) -> None:
-    """Write to a stream, if it is open.
+def emit(text: str, *, to_stderr: bool = False) -> None:
+    """Write to standard output, or to standard error if that is open.
 
     After an error the stream is replaced, so that the program ends quietly.
     """
+    stream = sys.stderr if to_stderr else sys.stdout
     if stream is None:
+        if text and not to_stderr:
+            raise OSError(errno.EBADF, "it is closed")
         return
     encoding = stream.encoding or "utf-8"
     try:
-        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        if text:
+            stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
         stream.flush()
     except OSError:
         nowhere = os.open(os.devnull, os.O_WRONLY)

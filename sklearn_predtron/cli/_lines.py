@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -49,7 +49,7 @@ def write_out(lines: Iterable[str]) -> bool:
     """Write lines to standard output."""
     with named("standard output"):
         try:
-            emit("".join(lines), sys.stdout)
+            emit("".join(lines))
         except BrokenPipeError:
             return False
     return True
@@ -101,13 +101,13 @@ def with_ids(ids: Sequence[str], lines: Iterable[str]) -> Iterator[str]:
     return (f"{name}\t{line}" for name, line in zip(ids, lines, strict=True))
 
 
-def with_empty_lines(lines: Iterable[str], start: NDArray) -> Iterator[str]:
-    """Yield lines of tokens, with empty lines after sequences."""
-    ends = set(start[1:].tolist())
-    for i, line in enumerate(lines, 1):
-        yield line
-        if i in ends:
-            yield "\n"
+def with_empty_lines(lines: Iterable[str], start: NDArray, gaps: NDArray) -> Iterator[str]:
+    """Yield lines of tokens, with an empty line for each line of the file that has no token."""
+    tokens = iter(lines)
+    yield "\n" * int(gaps[0])
+    for n, gap in zip(np.diff(start).tolist(), gaps[1:].tolist(), strict=True):
+        yield from islice(tokens, n)
+        yield "\n" * gap
 
 
 def format_label(label: str | float) -> str:

@@ -28,10 +28,10 @@ from sklearn_predtron.norms import Auto, Norm, Scaled
 GOLDEN, MIX_1, MIX_2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
-def check_options(job: Job, task: Task, *, seen: bool) -> None:
+def check_options(job: Job, task: Task, loaded: Any, *, seen: bool) -> None:
     """Raise UsageError for options of other tasks.
 
-    `seen` is whether the first row has shown the task.
+    `loaded` is the model of --load, if any, and `seen` whether the first row has shown the task.
     """
     model, name = job.model, task.estimator.__name__
     if seen:
@@ -41,8 +41,8 @@ def check_options(job: Job, task: Task, *, seen: bool) -> None:
     unknown += ["classes"] * (task.rank and "classes" in job.source.reading)
     if unknown:
         raise UsageError(f"--{'reject-cost' if unknown[0] == 'reject' else unknown[0]} is not for {name}")
-    if job.output.written == "probabilities" and not hasattr(estimator, "predict_proba"):
-        raise UsageError(f"--proba is not for {name}, which has no probabilities")
+    if job.output.written == "probabilities":
+        check_probabilities(estimator if loaded is None else loaded, name)
     if model.grow and "classes" not in job.source.reading and not model.load and (task.multilabel or model.has_costs):
         raise UsageError(f"--grow needs --classes {'for --task multilabel' if task.multilabel else 'beside costs'}")
     if job.output.plot and (task.rank or task.multilabel):
@@ -50,6 +50,16 @@ def check_options(job: Job, task: Task, *, seen: bool) -> None:
     if job.source.costs and not task.costs:
         accepted = ", ".join(kind for kind, other in TASKS.items() if other.costs)
         raise UsageError(f"--costs is not for {name}; accepted with --task {accepted}")
+
+
+def check_probabilities(model: Any, name: str) -> None:
+    """Raise UsageError for a model without probabilities, with the reason."""
+    try:
+        model.predict_proba  # noqa: B018
+    except AttributeError as error:
+        if error.__cause__ is None:
+            raise UsageError(f"--proba is not for {name}, which has no probabilities") from None
+        raise UsageError(f"--proba is not for a {name} without calibration, which is made in Python: {error.__cause__}") from None
 
 
 def build_model(settings: ModelSettings, loaded: Any, task: Task, classes: Any) -> Any:
@@ -161,7 +171,7 @@ def output_of(model: Any, task: Task, chunk: RowChunk, written: str = "predictio
     """Return the predictions, scores or probabilities of a chunk."""
     ids = {"sid": chunk.groups} if task.sequence else {}
     if written == "probabilities":
-        return model.predict_proba(chunk.X)
+        return model.predict_proba(chunk.X, **ids)
     if written == "scores" and not task.rank:
         return model.decision_function(chunk.X, **ids)
     if chunk.costs is None or written == "scores":

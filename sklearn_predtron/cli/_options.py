@@ -264,7 +264,8 @@ def add_training(parser: Parser) -> None:
     group.add_argument("--decision", choices=DECISIONS, metavar="NAME", help="f1, balanced, expected_cost, learned, ...")
     group.add_argument("--features", type=width_or_map, metavar="MAP", help="piecewise, auto or fourier; or the width")
     group.add_argument("--norm", choices=NORMS, metavar="NAME", help=", ".join(NORMS))
-    group.add_argument("--classes", type=label, nargs="+", metavar="LABEL", help="all labels; ordinal text in its order")
+    ordered = "all labels; ordinal text in its order"
+    group.add_argument("--classes", type=label, nargs="+", action="extend", metavar="LABEL", help=ordered)
     group = parser.add_argument_group("training")
     group.add_argument("--epochs", type=integer(1), metavar="N", help="passes over TRAIN (default 1)")
     group.add_argument("--seed", type=integer(0, 2**32 - 1), metavar="N", help="of shuffles and --holdout (default 0)")
@@ -277,7 +278,7 @@ def add_reading(parser: Parser, command: str) -> None:
     """Add the options of files."""
     group = parser.add_argument_group("files")
     group.add_argument("--format", choices=FORMATS, metavar="NAME", help=f"{', '.join(FORMATS)} (default: ending)")
-    group.add_argument("--drop", nargs="+", metavar="COLUMN", help="columns of csv that are no features")
+    group.add_argument("--drop", nargs="+", action="extend", metavar="COLUMN", help="columns of csv that are no features")
     if command in ("fit", SHORT):
         group.add_argument("--label", metavar="COLUMN", help="column of the labels: name, number, first, last")
         group.add_argument("--template", metavar="FILE", help="conll: features of tokens, as for CRF++")

@@ -87,7 +87,7 @@ def run(job: Job, bar: ProgressBar, opened: DataFile | None = None) -> int:
                 return report("" if job.output.quiet else "no rows to train on or to predict\n", to_stderr=True)
             check_predictions(job, files, loaded)
             if files.task is not None:
-                check_options(job, files.task, seen=files.task.rank and not (job.model.task or job.model.load))
+                check_options(job, files.task, loaded, seen=files.task.rank and not (job.model.task or job.model.load))
             if job.model.jobs and files.train:
                 check_names(files.train)
             schema = (files.train or files.test).schema  # type: ignore[union-attr]
@@ -102,7 +102,7 @@ def run(job: Job, bar: ProgressBar, opened: DataFile | None = None) -> int:
         task = files.task
         if task is None:
             task = TASKS["multiclass" if job.model.grow or len(classes) != 2 else "binary"]
-            check_options(job, task, seen=False)
+            check_options(job, task, loaded, seen=False)
         check_order(job, task, schema)
         name_costs(job, files, classes)
         model = build_model(job.model, loaded, task, classes)
@@ -389,5 +389,4 @@ class Scoring:
             raise UsageError(f"--proba: {error.__cause__ or error}") from None
         if chunk.ids is not None:
             lines = with_ids(chunk.ids, lines)
-        empty = self.rows.format.with_empty_lines
-        return with_empty_lines(lines, chunk.starts) if empty else lines
+        return lines if chunk.gaps is None else with_empty_lines(lines, chunk.starts, chunk.gaps)

@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 
 from sklearn_predtron._core.problem import Codes
 from sklearn_predtron._support.compat import ClassifierMixin, StrOptions, with_callbacks
-from sklearn_predtron._support.encoding import refuse_missing
+from sklearn_predtron._support.encoding import plain_texts, refuse_missing
 from sklearn_predtron._support.parts import checked_build
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.types import keeping_type
@@ -599,6 +599,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         float
             At most 1, which is perfect.
         """
+        y = plain_texts(y)
         refuse_missing(y)
         return super().score(X, y, sample_weight)
 

@@ -15,18 +15,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._core.sparse_type import issparse
-from sklearn_predtron._support.cells import Census, Words, examples, is_missing, number_in
+from sklearn_predtron._support.cells import (
+    OF_DAYS,
+    OF_LENGTHS,
+    Census,
+    Words,
+    advice_on_objects,
+    examples,
+    is_missing,
+    number_in,
+    other_cell,
+)
 from sklearn_predtron._support.cells import text_of as text_of  # ONNX graphs use it
-from sklearn_predtron._support.dicts import refuse_dicts
+from sklearn_predtron._support.dicts import refuse_dicts, refuse_lazy
 
 MOST_CATEGORIES = 256  # with a place of their own
 HASHED = 256  # places for the others of a column
-MADE_NUMBERS = ": make numbers of it, as the days since the first"
 
 OF_NUMBERS = re.compile(r"(u?int\d*|float\d*|double|halffloat|decimal.*|null|sparse\[(u?int|float).*)(\[pyarrow\])?$")
 OF_ENCODED = re.compile(r"(string|large_string|utf8|dictionary<values=(string|large_string|bool|u?int\d+))")  # of pyarrow
 OF_RANKED = re.compile(r"(string|str|utf8|categorical|enum)")  # of polars
-OF_DATES = re.compile(r"(date|time|duration|period)")
+OF_DATES, OF_SPANS, OF_TIMES = re.compile("date|timestamp"), re.compile("timedelta|duration"), re.compile("time|period")
 OF_BOOLEANS = re.compile(r"(bool|sparse\[bool)")
 OF_MIXED = re.compile(r"(object|str$|string|large_string|utf8)")  # whose cells are numbers, words or both
 SAME_AS_CELLS = re.compile(r"(float64|u?int\d+|bool(ean)?|object|str|string|category)$")  # of pandas, as columns and as cells
@@ -101,6 +110,8 @@ class Frame:
         if hasattr(self.X, "iloc"):
             kind = np.float32 if self.dtype(j) == "float32" else np.float64
             return column.to_numpy(dtype=kind, na_value=np.nan)
+        if hasattr(column, "to_physical") and self.dtype(j) != "float32":
+            return column.cast(float).to_numpy()  # numpy has no integers of 128 bits
         return as_floats(np.asarray(column.to_numpy()))
 
 
@@ -233,12 +244,6 @@ def is_frame(X: Any) -> bool:
     return (hasattr(X, "columns") or hasattr(X, "column_names")) and hasattr(X, "shape")
 
 
-def refuse_lazy(X: Any) -> None:
-    """Raise an error for a lazy polars frame."""
-    if hasattr(X, "collect") and hasattr(X, "collect_schema") and not hasattr(X, "to_series"):
-        raise ValueError("X is a LazyFrame; features= takes dense rows and data frames: pass X.collect().")
-
-
 def as_floats(values: NDArray) -> NDArray:
     """Return numbers in single or double precision, None as NaN."""
     return np.asarray(values, dtype=np.float32 if values.dtype == np.float32 else np.float64)
@@ -254,6 +259,8 @@ def numbers_of(table: ColumnSource, j: int, *, known: bool) -> tuple[NDArray, Wo
     if OF_NUMBERS.match(kind) or OF_BOOLEANS.match(kind):
         return table.floats(j), None
     values, codes = cells_of(table, j)
+    if codes is None:
+        check_cells(table, j, values, as_number=not known)
     numbers = [number_in(value) for value in values]
     found = np.array([math.nan if number is None else number for number in numbers], dtype=np.float64)
     strange = np.array([number is None for number in numbers], dtype=bool)
@@ -261,12 +268,6 @@ def numbers_of(table: ColumnSource, j: int, *, known: bool) -> tuple[NDArray, Wo
         found, strange = found[codes], strange[codes]
     if not strange.any():
         return found, None
-    other = next((value for value, number in zip(values, numbers, strict=True) if number is None and not is_text(value)), None)
-    if other is not None:
-        raise TypeError(
-            f"X has values in column {table.name(j)}, of type {kind}, that are not numbers (argument must be a string or a real "
-            f"number, not {type(other).__name__}); name it in categories=, and pass it in a data frame or an array of objects."
-        )
     if not known and not Census(values).of_numbers:
         word = text_of(values[int(np.argmax(strange)) if codes is None else codes[int(np.argmax(strange))]])
         raise ValueError(
@@ -276,11 +277,6 @@ def numbers_of(table: ColumnSource, j: int, *, known: bool) -> tuple[NDArray, Wo
     at = np.flatnonzero(strange)
     counts = Counter(str(text_of(values[i if codes is None else codes[i]])) for i in at.tolist())
     return found, Words(table.name(j), counts, table.n, int(at[0]))
-
-
-def is_text(value: Any) -> bool:
-    """Return whether a value is text or a huge integer."""
-    return isinstance(value, (str, bytes, Integral))
 
 
 def cells_of(table: ColumnSource, j: int) -> tuple[list[Any], NDArray | None]:
@@ -298,7 +294,11 @@ def cells_of(table: ColumnSource, j: int) -> tuple[list[Any], NDArray | None]:
 def census_of(table: ColumnSource, j: int) -> Census:
     """Return the distinct numbers and words of a column."""
     values, codes = cells_of(table, j)
-    return Census(values if codes is None else [values[code] for code in np.unique(codes)])
+    if codes is None:
+        check_cells(table, j, values)
+        return Census(values)
+    there, counts = np.unique(codes, return_counts=True)
+    return Census([values[code] for code in there], counts.tolist())
 
 
 def refuse_columns(X: Any) -> None:
@@ -313,20 +313,23 @@ def refuse_columns(X: Any) -> None:
     table = Array(X) if of_objects else Frame(X)
     for j in range(table.p):
         name, kind = table.name(j), table.dtype(j)
-        if OF_DATES.match(kind):
-            raise ValueError(f"X has a column {name} of type {kind}; accepted are numbers{MADE_NUMBERS}.")
+        if advice := advice_on_type(kind):
+            raise ValueError(f"X has a column {name} of type {kind}; accepted are numbers{advice}.")
         try:
             table.floats(j)
         except (TypeError, ValueError) as error:
+            other = other_cell(table.objects(j)) if kind == "object" else None
             hint = (
                 "features='piecewise' and 'auto' take strings and categories as they are, or encode them before, as by "
                 "sklearn.preprocessing.OneHotEncoder"
             )
-            if OF_MIXED.match(kind) and (found := census_of(table, j)).of_numbers:
+            if other is None and OF_MIXED.match(kind) and (found := census_of(table, j)).of_numbers:
                 hint = (
                     f"nearly all of them are numbers: make the others missing, as by pandas.to_numeric(errors='coerce'), or "
                     f"numbers ({examples(sorted(found.words))})"
                 )
+            elif other is not None:
+                hint = advice_on_objects(other[1]).removeprefix(": ")
             raise (TypeError if isinstance(error, TypeError) else ValueError)(
                 f"X has values in column {name}, of type {kind}, that are not numbers ({error}); {hint}."
             ) from None
@@ -361,10 +364,12 @@ def distinct(table: ColumnSource, j: int) -> tuple[list[str | None], NDArray]:
         own, codes = known
         texts = [*map(text_of, own), None]
         return texts, np.where(codes < 0, len(texts) - 1, codes).astype(np.intp)
+    cells = list(table.objects(j))
+    check_cells(table, j, cells)
     found: dict[Any, int] = {}
     texts = []
     inverse = np.empty(table.n, dtype=np.intp)
-    for i, value in enumerate(table.objects(j)):
+    for i, value in enumerate(cells):
         text = value if type(value) is str else text_of(value)
         number = found.setdefault(text, len(texts))
         if number == len(texts):
@@ -411,8 +416,38 @@ def check_type(table: ColumnSource, j: int) -> None:
     if not (OF_NUMBERS.match(kind) or OF_TEXTS.match(kind)):
         raise ValueError(
             f"X has a column {table.name(j)} of type {kind}; accepted are numbers, categories, strings and booleans"
-            f"{MADE_NUMBERS if OF_DATES.match(kind) else ''}."
+            f"{advice_on_type(kind)}."
         )
+
+
+def advice_on_type(kind: str) -> str:
+    """Return advice on columns of dates or times."""
+    if OF_DATES.match(kind):
+        return OF_DAYS
+    if OF_SPANS.match(kind):
+        return OF_LENGTHS
+    return ": make numbers of it, such as seconds or days" if OF_TIMES.match(kind) else ""
+
+
+def check_cells(table: ColumnSource, j: int, values: Iterable[Any], *, as_number: bool = False) -> None:
+    """Raise ValueError for objects that are no cells.
+
+    Where only numbers are accepted, the error is the TypeError of scikit-learn.
+    """
+    other = other_cell(values) if table.dtype(j) == "object" else None
+    if other is None:
+        return
+    row, kind = other
+    name, advice = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins."), advice_on_objects(kind)
+    if as_number:
+        raise TypeError(
+            f"X has values in column {table.name(j)}, of type object, that are not numbers (argument must be a string or a real "
+            f"number, not {name}){advice}."
+        )
+    raise ValueError(
+        f"X has a column {table.name(j)} of type object, with a {name} in row {row}; accepted are numbers, categories, strings "
+        f"and booleans{advice}."
+    )
 
 
 def is_declared(table: ColumnSource, j: int) -> bool:
@@ -445,13 +480,14 @@ def is_auto(categories: Any) -> bool:
 def named_columns(table: ColumnSource, categories: Any) -> Iterator[int]:
     """Yield the numbers of columns given by name or number."""
     names = table.names
+    at = dict(zip(reversed(names), reversed(range(len(names))), strict=True))
     for column in categories:
-        if isinstance(column, Integral) and not isinstance(column, bool) and column not in names:
+        if isinstance(column, Integral) and not isinstance(column, bool) and column not in at:
             if not -table.p <= int(column) < table.p:
                 raise ValueError(f"categories={categories!r} names column {column}, and X has {table.p} columns.")
             yield int(column) % table.p
-        elif column in names:
-            yield names.index(column)
+        elif column in at:
+            yield at[column]
         else:
             raise ValueError(
                 f"categories={categories!r} names a column {column!r} that X does not have; accepted are 'auto', None, and a "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from decimal import Decimal
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from sklearn_predtron.features._columns import (
     Array,
     ColumnSource,
     census_of,
+    check_cells,
     chosen_categories,
     codes_of,
     is_declared,
@@ -117,7 +119,9 @@ class Gathered:
         columns = [list(old) for old in self.state["columns"]]
         for j, column in enumerate(columns):
             if j in chosen or not OF_FLOATS.match(table.dtype(j)):
-                column += [simple(value) for _, value in zip(range(more), table.objects(j), strict=False)]
+                cells = list(islice(table.objects(j), more))
+                check_cells(table, j, cells)
+                column += map(simple, cells)
             else:
                 column += table.floats(j)[:more].astype(np.float64).tolist()
         dtypes = [common(kind, table.dtype(j)) for j, kind in enumerate(self.state["dtypes"])]

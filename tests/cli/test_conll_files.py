@@ -59,8 +59,8 @@ def fitted(path, template=None, width=WIDTH):
 
 
 def with_empty_lines(predicted, sid):
-    """A line a token, and an empty one after each sequence."""
-    return "".join("".join(f"{label}\n" for label in predicted[sid == i]) + "\n" for i in range(sid[-1] + 1))
+    """A line a token, and an empty one for -DOCSTART-, the line behind it, and after each sequence."""
+    return "\n\n" + "".join("".join(f"{label}\n" for label in predicted[sid == i]) + "\n" for i in range(sid[-1] + 1))
 
 
 # --------------------------------------------------------------------------------------------------------------- learning
@@ -143,10 +143,33 @@ def test_a_saved_model_predicts_and_goes_on(capsys, texts, tmp_path, standard_in
     standard_input((texts / "bare.conll").read_bytes())
     assert run(capsys, "--load", tmp_path / "m", "-") == (0, lines, "")
     code, out, _ = run(capsys, "--load", tmp_path / "m", texts / "bare.conll", "--scores")
-    assert code == 0 and [len(line.split()) for line in out.split("\n\n")[0].splitlines()] == [4] * int(np.sum(sid == 0))
+    assert code == 0 and [len(line.split()) for line in out.split("\n\n")[1].splitlines()] == [4] * int(np.sum(sid == 0))
     assert run(capsys, "--load", tmp_path / "m", texts / "test.conll", "--no-shuffle", "--save", tmp_path / "on")[0] == 0
     X, y, sid = read(texts / "test.conll", TEMPLATE)
     assert_array_equal(sklearn_predtron.load(tmp_path / "on").coef_, model.partial_fit(X, y, sid=sid).coef_)
+
+
+@pytest.mark.filterwarnings("default:.* begins with")  # which is a line of standard error
+@pytest.mark.parametrize("chunk", [1, 3, 1000])
+@pytest.mark.parametrize("seed", range(4))
+def test_predictions_have_the_lines_of_the_file(capsys, texts, tmp_path, seed, chunk):
+    """With empty lines anywhere, documents and comments, and an end without a line break."""
+    train = (texts / "train.conll").read_text()
+    (tmp_path / "train.conll").write_text(train.replace("-DOCSTART- -X- O\n\n", "# s\n", 1))
+    code, _, err = run(capsys, tmp_path / "train.conll", "--features", WIDTH, "--save", tmp_path / "m")
+    assert code == 0 and err.startswith("warning: line 1 begins with '# '")
+    random, written = np.random.default_rng(seed), []
+    for one in sentences(20, seed):
+        written += random.choice(["", " ", "-DOCSTART- -X-", "\t"], random.integers(0, 4)).tolist()
+        written += ["", *["# a comment"] * random.integers(3), *(" ".join(token[:2]) for token in one)]
+    written = written[random.integers(2) * written.index("") :]
+    text = "\n".join(written) + "\n" * int(random.integers(4))
+    (tmp_path / "new.conll").write_text(text)
+    code, out, err = run(capsys, "predict", tmp_path / "m", tmp_path / "new.conll", "--chunk", chunk)
+    lines = text.removesuffix("\n").split("\n")
+    assert (code, err) == (0, "") and out.count("\n") == len(lines)
+    are_tokens = [line.strip() != "" and not line.startswith(("#", "-DOCSTART-")) for line in lines]
+    assert [line != "" for line in out.removesuffix("\n").split("\n")] == are_tokens
 
 
 def test_byte_order_marks(capsys, texts, tmp_path):

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import time
 
 import numpy as np
 import pandas as pd
@@ -179,8 +180,8 @@ def test_the_column_of_the_labels(capsys, tmp_path):
         ("a,1\nx,5\ny,6\n", ["--features", "auto", "--label", "first"], 3),  # a label, and 1 may be a number
         ("a,1\nx,5\ny,6\n", ["--features", "auto", "--label", "first", "--header"], 2),
         ("7,1\n3,5\n4,6\n", ["--header"], 2),
-        ("x,a\ny,b\nz,a\n", ["--features", "auto", "--no-header"], 3),
-        ("x,a\ny,b\nz,a\n", ["--features", "auto"], 2),
+        ("x,k\ny,b\nz,a\n", ["--features", "auto", "--no-header"], 3),
+        ("x,k\ny,b\nz,a\n", ["--features", "auto"], 2),
         ("?,a\n1,b\n2,a\n", ["--features", "auto", "--no-header"], 3),
         (",y,1\n1,y,1\n2,z,0\n", ["--features", "auto"], 3),
     ],
@@ -402,3 +403,121 @@ def test_blank_lines(capsys, tmp_path, name, learned, asked):
     (tmp_path / f"asked-{name}").write_text(asked)
     code, out, _ = run(capsys, "--load", tmp_path / "m", tmp_path / f"asked-{name}")
     assert code == 0 and out.count("\n") == asked.count("\n") - (name == "a.csv")
+
+
+@pytest.mark.filterwarnings("default:.* has .* is read as categories")  # which is a line of standard error
+def test_ids_and_dates_as_texts_are_said_once(capsys, tmp_path):
+    with open(tmp_path / "ids.csv", "w") as file:
+        print("id,day,x,y", *(f"u{i},{2000 + i % 50}-01-02,{i % 7},{i % 2}" for i in range(600)), sep="\n", file=file)
+    code, _, err = run(capsys, "fit", tmp_path / "ids.csv", "--label", "y", "--features", "piecewise")
+    assert code == 0 and err.count("warning") == 2
+    assert "has 600 distinct values in 600 cells, as 'u0', 'u1', 'u10', in column 'id'" in err and "; --drop leaves" in err
+    assert "has 50 dates, as '2000-01-02', '2001-01-02', '2002-01-02', in column 'day'" in err
+    code, _, err = run(capsys, "fit", tmp_path / "ids.csv", "--drop", "id", "--drop", "day", "--features", "piecewise")
+    assert (code, err) == (0, "")
+
+
+@pytest.mark.filterwarnings("default:.* a quoted cell goes on")  # as above
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("begin", ["x,note,y\n", "", '"x","note","y"\n'])
+def test_a_quote_that_swallows_rows_is_said(capsys, tmp_path, begin, end):
+    notes = {30: '"open', 45: 'close"', 60: '"again', 61: 'off"'}
+    rows = begin + "".join(f"{i % 7},{notes.get(i, 'no')},{i % 2}\n" for i in range(100))
+    (tmp_path / "a.csv").write_bytes(rows.replace("\n", end).encode())
+    code, out, err = run(capsys, "fit", tmp_path / "a.csv", "--features", "piecewise", "--epochs", 9, "--json")
+    first = 31 + bool(begin)
+    assert code == 0 and json.loads(out)["results"][0]["rounds"] == 9 * 84
+    assert err == (
+        f"warning: {tmp_path / 'a.csv'}, line {first}: a quoted cell goes on to line {first + 15}, over lines that could be rows "
+        "of their own, and they are read as one row; is a quote missing?\n"
+    )
+    with pytest.warns(UserWarning, match=f"a.csv, line {first}: a quoted cell goes on to line {first + 15}"):
+        assert sum(map(len, open_rows(tmp_path / "a.csv").chunks())) == 84
+
+
+def test_cells_of_several_lines_need_no_warning(capsys, tmp_path):
+    cells = ["first\nsecond", "a, b\nc, d", "one, two\n\nthree, four", "4,5\nsix,7", 'she said ""no, no""\nand, then, left']
+    with open(tmp_path / "a.csv", "w") as file:
+        print("x,note,y", *(f'{i % 7},"{cells[i % 5]}",{i % 2}' for i in range(600)), sep="\n", file=file)
+    code, _, err = run(capsys, "fit", tmp_path / "a.csv", "--features", "piecewise")
+    assert (code, err) == (0, "")
+
+
+@pytest.mark.filterwarnings("default:.* the names of the columns come again")  # as above
+@pytest.mark.parametrize("command", ["fit", "predict"])
+def test_names_of_columns_that_come_again_are_left_out(capsys, tmp_path, command):
+    """As of files that are joined; in another order they are an error."""
+    rows = "".join(f"{i % 7},{i % 2}\n" for i in range(300))
+    (tmp_path / "once.csv").write_text("x,y\n" + rows + rows)
+    assert run(capsys, "fit", tmp_path / "once.csv", "--save", tmp_path / "m", "--no-shuffle")[0] == 0
+    (tmp_path / "twice.csv").write_text("x,y\n" + rows + "x, y\n" + rows)
+    (tmp_path / "turned.csv").write_text("x,y\n" + rows + "y,x\n" + rows)
+    if command == "fit":
+        code, _, err = run(capsys, "fit", tmp_path / "twice.csv", "--save", tmp_path / "n", "--no-shuffle", "--label", "y")
+        models = [sklearn_predtron.load(tmp_path / name) for name in "mn"]
+        assert_array_equal(models[0].coef_, models[1].coef_)
+        assert_array_equal(models[0].classes_, models[1].classes_)
+        options = ["--label", "y"]
+    else:
+        expected = run(capsys, "predict", tmp_path / "m", tmp_path / "once.csv")[1]
+        code, out, err = run(capsys, "predict", tmp_path / "m", tmp_path / "twice.csv")
+        assert out == expected
+        options = [tmp_path / "m"]
+    said = f"{tmp_path / 'twice.csv'}, line 302: the names of the columns come again; the line is left out"
+    assert (code, err) == (0, f"warning: {said}\n")
+    code, _, err = run(capsys, command, *options, tmp_path / "turned.csv")
+    assert code == 1 and "turned.csv, line 302: the names of the columns come again, in another order" in err
+
+
+@pytest.mark.parametrize("sep", [",", ";", "\t", "|"])
+def test_spreadsheets_say_the_separator(capsys, tmp_path, sep):
+    rows = f"x{sep}z{sep}y\n" + "".join(f"{i % 7}{sep}{i % 3}{sep}{i % 2}\n" for i in range(50))
+    for name, begin in (("bare", ""), ("said", f"sep={sep}\r\n"), ("quoted", f'\ufeff"sep={sep}"\n')):
+        (tmp_path / f"{name}.csv").write_text(begin + rows, encoding="utf-8", newline="")
+        options = ["--sep", sep] if name == "bare" else []
+        assert run(capsys, "fit", tmp_path / f"{name}.csv", "--label", "y", *options, "--save", tmp_path / name)[0] == 0
+        assert_array_equal(sklearn_predtron.load(tmp_path / name).coef_, sklearn_predtron.load(tmp_path / "bare").coef_)
+    (tmp_path / "broken.csv").write_text(f"sep={sep}\n{rows}1\n", newline="")
+    assert "broken.csv, line 53: the row has 1 column" in run(capsys, "fit", tmp_path / "broken.csv", "--label", "y")[2]
+
+
+@pytest.mark.filterwarnings("default:.* is the name of its column", "default:.* the names of the columns come again")  # as above
+def test_text_without_names_of_columns(capsys, tmp_path):
+    path = tmp_path / "a.csv"
+    options = ["--features", "piecewise", "--epochs", 20]
+    path.write_text("".join(f"{'ab'[i % 2]},{'uvw'[i % 3]},{['yes', 'no'][i % 2]}\n" for i in range(60)))
+    code, _, err = run(capsys, "fit", path, *options)
+    assert code == 1 and "line 7: the row has the cells of the first line; header=True (--header) leaves such lines out" in err
+    assert "unless header=False (--no-header)" in usage_error(capsys, "fit", path, *options, "--label", "y")
+    assert run(capsys, "fit", path, *options, "--no-header", "--save", tmp_path / "m")[::2] == (0, "")
+    assert run(capsys, "predict", tmp_path / "m", path)[1].count("\n") == 60
+    code, _, err = run(capsys, "fit", path, *options, "--header")
+    assert code == 0 and err.count("\n") == 1 and "the names of the columns come again" in err
+    path.write_text("".join(f"{'ab'[i % 2]},w{i},{['yes', 'no'][i % 2]}\n" for i in range(40)))
+    code, _, err = run(capsys, "fit", path, *options)
+    assert (
+        code == 0 and err.count("\n") == 1 and "line 3: the label 'yes' is the name of its column, too; the first line is" in err
+    )
+    for names in ("note,more,spam", "note,more,kind"):
+        path.write_text(names + "\n" + "".join(f"{'ab'[i % 2]},w{i},{['ham', 'eggs'][i % 2]}\n" for i in range(40)))
+        assert run(capsys, "fit", path, *options)[::2] == (0, "")
+
+
+def test_time_grows_with_the_columns_and_not_faster(capsys, tmp_path):
+    """In a first pass, by the names of a model, by numbers and without some columns."""
+    times = []
+    (tmp_path / "first.csv").write_text("1,0\n2,1\n")
+    assert run(capsys, "fit", tmp_path / "first.csv", "--quiet")[0] == 0  # imports
+    for p in (2_000, 16_000):
+        for name, begin in (("names", ",".join([*(f"x{i}" for i in range(p)), "y"]) + "\n"), ("numbers", "")):
+            cells = ",".join(map(str, range(p)))
+            (tmp_path / f"{name}.csv").write_text(begin + "".join(f"{cells},{i % 2}\n" for i in range(4)))
+        begun = time.process_time()
+        for name, left in (("names", [f"x{i}" for i in range(0, p, 2)]), ("numbers", [str(1 + i) for i in range(0, p, 2)])):
+            path = tmp_path / f"{name}.csv"
+            assert run(capsys, "fit", path, "--quiet", "--save", tmp_path / "m")[0] == 0
+            assert run(capsys, "predict", tmp_path / "m", path)[0] == run(capsys, "score", tmp_path / "m", path)[0] == 0
+            assert run(capsys, "fit", path, "--quiet", "--drop", *left, "--save", tmp_path / "m")[0] == 0
+            assert run(capsys, "predict", tmp_path / "m", path)[0] == 0
+        times.append(time.process_time() - begun)
+    assert times[1] < 24 * times[0]  # 8 times the columns

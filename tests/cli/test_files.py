@@ -442,8 +442,10 @@ def test_a_name_that_cannot_be_written(files, tmp_path):
 
 
 def test_no_standard_output_at_all(files, tmp_path):
-    done = program(files["a"], "--save", tmp_path / "model", preexec_fn=partial(os.close, 1))
-    assert (done.returncode, done.stderr) == (0, "") and sklearn_predtron.load(tmp_path / "model").t_ == 200
+    """The table is lost, which is an error, and the model is saved."""
+    for options, expected in (([], (1, "error: standard output: it is closed\n")), (["--quiet"], (0, ""))):
+        done = program(files["a"], *options, "--save", tmp_path / "model", preexec_fn=partial(os.close, 1))
+        assert (done.returncode, done.stderr) == expected and sklearn_predtron.load(tmp_path / "model").t_ == 200
 
 
 # ------------------------------------------------------------------------------------------------------------ byte order mark

@@ -343,7 +343,7 @@ def test_usage_errors(capsys, files, tmp_path):
     assert "--proba needs --test or --load" in usage_error(capsys, a, "--proba")
     assert "accepted is one of them" in usage_error(capsys, a, "--test", test, "--proba", "--scores")
     to = ["--test", test, "--predictions", text, "--proba"]
-    assert "--proba is not for PredtronSequenceTagger" in usage_error(capsys, a, "--task", "sequence", *to)
+    assert "--proba is not for a PredtronSequenceTagger without calibration" in usage_error(capsys, a, "--task", "sequence", *to)
     assert "--classes is fixed by the model" in usage_error(capsys, a, "--load", model, "--classes", 1, 2)
     assert "'nowhere.svm' is not a file that can be read" in usage_error(capsys, "nowhere.svm")
     assert "is not a file that can be written" in usage_error(capsys, a, "--save", tmp_path / "no" / "model")

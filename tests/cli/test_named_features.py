@@ -229,3 +229,38 @@ def test_usage_errors(capsys, tmp_path):
         (tmp_path / f"binary.{ending}").write_bytes(np.random.default_rng(0).bytes(3000))
         code, _, err = run(capsys, tmp_path / f"binary.{ending}")
         assert code == 1 and "line 1" in err and err.count("\n") == 1
+
+
+def fields(kind, n=200):
+    """Rows of numbers, by the ways to write these."""
+    return [{"a": kind(round(i / 7, 3)), "b": kind(i * i % 97), "label": i % 2} for i in range(n)]
+
+
+NUMBERS_AS_TEXT = "has numbers as strings in"
+
+
+@pytest.mark.filterwarnings(f"default:.* {NUMBERS_AS_TEXT}", "default:.* has numbers without names")  # which are lines of output
+def test_numbers_as_text_are_said_once_a_file(capsys, tmp_path):
+    write(tmp_path / "text.jsonl", map(json.dumps, fields(str)))
+    write(tmp_path / "bare.vw", [f"{i % 2} |f {i / 7:.3f} {i % 5}" for i in range(200)])
+    code, _, err = run(capsys, "fit", tmp_path / "text.jsonl", "--epochs", 2, "--save", tmp_path / "m")
+    assert (code, err) == (
+        0,
+        f"warning: {tmp_path / 'text.jsonl'} {NUMBERS_AS_TEXT} 'a', 'b', as '0', '0.143', '0.286', and each is a feature of its "
+        "own; write them without quotes\n",
+    )
+    code, _, err = run(capsys, "predict", tmp_path / "m", tmp_path / "text.jsonl")
+    assert code == 0 and err.count(NUMBERS_AS_TEXT) == err.count("\n") == 1
+    code, _, err = run(capsys, "fit", tmp_path / "bare.vw")
+    assert code == 0 and err.count("has numbers without names, as '0', '0.143', '0.286'") == err.count("\n") == 1
+
+
+def test_codes_and_numbers_need_no_warning(capsys, tmp_path):
+    rows = fields(float)
+    codes = [{**row, "zip": str(10_000 + i), "word": f"w{i}"} for i, row in enumerate(rows)]
+    few = [{"a": str(i % 9), "label": row["label"]} for i, row in enumerate(rows)]
+    for name, written in (("numbers", rows), ("codes", codes), ("few", few)):
+        write(tmp_path / f"{name}.jsonl", map(json.dumps, written))
+        assert run(capsys, "fit", tmp_path / f"{name}.jsonl")[::2] == (0, "")
+    write(tmp_path / "names.vw", [f"{i % 2} |f {i} {i + 1}:0.5 w{i}" for i in range(200)])
+    assert run(capsys, "fit", tmp_path / "names.vw")[::2] == (0, "")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from numpy.testing import assert_allclose
 import sklearn_predtron
 from sklearn_predtron.cli import main
 from sklearn_predtron.datasets import read_svmlight
-from tests.cli_cases import run, usage_error
+from tests.cli_cases import run, unlabelled, usage_error
 from tests.forked import run_program
 
 
@@ -30,6 +31,34 @@ def test_nobody_reads_the_predictions(files):
     done = run_program(files["a"], "--test", files["test"], "--predictions", "-", stdout=writing)
     os.close(writing)
     assert done.returncode == 141 and "PredtronClassifier     200" in done.stderr and "error" not in done.stderr
+
+
+@pytest.mark.parametrize("both", [False, True])
+@pytest.mark.parametrize("options", [["--json"], ["--test", "test", "--predictions", "-", "--quiet"], [], ["demo"], ["predict"]])
+def test_closed_streams(monkeypatch, capsys, files, tmp_path, options, both):
+    """What nobody can read is an error, and a closed standard error is none."""
+    assert run(capsys, files["a"], "--save", tmp_path / "m", "--quiet")[0] == 0
+    bare = tmp_path / "bare.svm"
+    bare.write_text(unlabelled(files["test"]))
+    arguments = ["predict", tmp_path / "m", bare] if options == ["predict"] else [files["a"], *options]
+    arguments = options if options == ["demo"] else [str(files.get(word, word)) for word in arguments]
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "stdout", None)
+        if both:
+            patched.setattr(sys, "stderr", None)
+        assert main(arguments) == 1
+        assert main(["fit", str(files["a"]), "--quiet", "--save", str(tmp_path / "n")]) == 0
+    assert ("error: standard output: it is closed" in capsys.readouterr().err) != both
+    monkeypatch.setattr(sys, "stderr", None)
+    assert main(["predict", str(tmp_path / "n"), str(bare)]) == 0
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no such device")
+def test_a_full_standard_error_loses_no_predictions(files):
+    with open("/dev/full", "w") as full:
+        done = run_program(files["a"], "--test", files["test"], "--predictions", "-", "--quiet", stderr=full)
+        assert done.returncode == 0 and done.stdout
+        assert run_program(files["a"], "--json", stdout=full).returncode == 1
 
 
 def test_probabilities(capsys, files, tmp_path):

@@ -5,8 +5,9 @@ import re
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.datasets import dump_svmlight_file
 
 import sklearn_predtron
 from sklearn_predtron import PredtronSequenceTagger
@@ -15,6 +16,7 @@ from sklearn_predtron.cli import _app as job
 from sklearn_predtron.datasets import BrokenLineError, SvmlightReader, make_sequences, open_rows, unstack
 from sklearn_predtron.losses import SequenceLoss
 from sklearn_predtron.norms import Norm
+from tests.cli_cases import run as run_command
 from tests.cli_cases import usage_error
 
 WIDTH, LABELS, N, N_TEST = 6, np.array([-1.0, 2.0, 7.0]), 60, 25
@@ -212,3 +214,22 @@ def test_usage_errors(capsys, files, tmp_path):
     X = np.zeros((4, 1))
     PredtronSequenceTagger().fit(X, [True, False] * 2, sid=[0, 0, 1, 1]).save(tmp_path / "truths")
     assert "with numbers or text as labels" in usage_error(capsys, a[0], "--load", tmp_path / "truths")
+
+
+def test_probabilities_of_tokens(capsys, tmp_path):
+    """A tagger has some once it is calibrated, which is done in Python."""
+    random = np.random.default_rng(0)
+    X, sid = random.standard_normal((400, 3)), np.repeat(np.arange(80), 5)
+    y = (X[:, 0] > 0.3 * random.standard_normal(400)).astype(int)
+    dump_svmlight_file(X, y, str(tmp_path / "a.svm"), query_id=sid, zero_based=False)
+    model = PredtronSequenceTagger(random_state=0).fit(X, y, sid=sid)
+    model.save(tmp_path / "m")
+    PredtronSequenceTagger().partial_fit(X, y, sid=sid, classes=[0, 1]).save(tmp_path / "bare")
+    code, out, err = run_command(capsys, "predict", tmp_path / "m", tmp_path / "a.svm", "--proba")
+    assert (code, err) == (0, "")
+    assert_allclose(np.loadtxt(out.splitlines()), model.predict_proba(X, sid=sid), atol=1e-9)
+    err = usage_error(capsys, "predict", tmp_path / "bare", tmp_path / "a.svm", "--proba")
+    assert "--proba is not for a PredtronSequenceTagger without calibration" in err and "calibrate(X, y, sid=...)" in err
+    to = ["--test", tmp_path / "a.svm", "--predictions", "-", "--proba"]
+    assert "without calibration" in usage_error(capsys, tmp_path / "a.svm", "--task", "sequence", *to)
+    assert "PredtronRanker, which has no probabilities" in usage_error(capsys, tmp_path / "a.svm", "--task", "rank", *to)

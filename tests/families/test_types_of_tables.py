@@ -162,6 +162,37 @@ def test_booleans_are_the_numbers_that_they_are():
     assert_array_equal(whole.decision_function(table), whole.decision_function(table.astype({"owner": int})))
 
 
+BOOLEANS = {
+    kind: lambda values, kind=kind: pd.DataFrame({"a": values}).astype({"a": kind})
+    for kind in ("bool", "boolean", "bool[pyarrow]", "Sparse[bool]", "object", "float16", "Int64", "UInt8", "Float32")
+}
+BOOLEANS["polars"] = lambda values: pl.DataFrame({"a": values})
+BOOLEANS["polars, 128 bits"] = lambda values: pl.DataFrame({"a": values}).cast(pl.Int128)
+BOOLEANS["arrow"] = lambda values: pa.table({"a": values})
+
+
+@pytest.mark.parametrize("kind", BOOLEANS)
+def test_booleans_are_numbers_before_there_is_a_map(kind):
+    """Of any type, in training and in prediction."""
+    rows, numbers = BOOLEANS[kind](NUMBERS[:300] > 4), (NUMBERS[:300, None] > 4).astype(float)
+    expected = PredtronBinaryClassifier().partial_fit(numbers, Y[:300], classes=[0, 1])
+    model = PredtronBinaryClassifier(features="piecewise").partial_fit(rows, Y[:300], classes=[0, 1])
+    assert_array_equal(model.coef_, expected.coef_)
+    assert model.coef_.any()
+    assert_array_equal(model.decision_function(rows), expected.decision_function(numbers))
+
+
+@pytest.mark.parametrize("kind", ["boolean", "bool[pyarrow]", "polars", "arrow"])
+def test_missing_booleans_are_means_before_there_is_a_map(kind):
+    given = [None if i % 7 == 3 else bool(v > 4) for i, v in enumerate(NUMBERS[:300])]
+    numbers = pd.DataFrame({"a": pd.Series(given, dtype=object).astype(float)})
+    coefs = [
+        PredtronBinaryClassifier(features="piecewise").partial_fit(rows, Y[:300], classes=[0, 1]).coef_
+        for rows in (BOOLEANS[kind](given), numbers)
+    ]
+    assert_array_equal(*coefs)
+
+
 @pytest.mark.parametrize("make", [np.asarray, lambda X: pd.DataFrame(X, columns=["a", "b"])])
 def test_categories_in_either_precision(make):
     X = np.column_stack([RANDOM.normal(size=200), RANDOM.integers(0, 5, 200) + 0.1])

@@ -2,7 +2,11 @@
 
 import copy
 import pickle
+import re
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from enum import Enum
+from uuid import UUID
 
 import numpy as np
 import pandas as pd
@@ -123,7 +127,8 @@ def test_unknown_categories_are_absent_or_hashed():
     unknown = encoder.transform(pd.DataFrame({"a": ["z"], "b": [0.19]}))
     assert {int(encoder.term_of_[j]) for j in unknown.indices} == {1}
     many = pd.DataFrame({"a": [f"item {i}" for i in range(400)] + ["often"] * 3, "b": np.arange(403.0)})
-    encoder = PiecewiseLinear().fit(many)
+    with pytest.warns(UserWarning, match="401 distinct values in 403 cells"):
+        encoder = PiecewiseLinear().fit(many)
     assert len(encoder.categories_[0]) == 256 and encoder.categories_[0][0] == "often"
     codes = encoder.read(many.assign(a="never seen"))[:, 0]
     assert (codes == hashed_code("never seen", 256, 256)).all() and 256 <= codes[0] < 512
@@ -209,6 +214,86 @@ def test_other_types_are_refused():
         PiecewiseLinear(missing=False).fit(dates[["x"]].assign(x=[1.0, None, 3]))
     with pytest.raises(ValueError, match="minimum of 1"):
         PiecewiseLinear().fit(dates[["x"]][:0])
+
+
+class Colour(Enum):
+    RED = 1
+
+
+DAYS, LENGTHS, TEXTS = "pandas.to_datetime(column, utc=True)", "pandas.to_timedelta(column", "column.map(str)"
+OBJECTS = {
+    "datetime.date": (date(2024, 1, 2), DAYS),
+    "datetime.datetime": (datetime(2024, 1, 2), DAYS),
+    "pandas.*Timestamp": (pd.Timestamp(0), DAYS),
+    "numpy.datetime64": (np.datetime64("2024-01-02"), DAYS),
+    "datetime.time": (time(3), LENGTHS),
+    "datetime.timedelta": (timedelta(3), LENGTHS),
+    "numpy.timedelta64": (np.timedelta64(3, "D"), LENGTHS),
+    "uuid.UUID": (UUID(int=3), TEXTS),
+    "list": ([3], TEXTS),
+    "tuple": ((3,), TEXTS),
+    "dict": ({"a": 3}, TEXTS),
+    "set": ({3}, TEXTS),
+    "numpy.ndarray": (np.ones(2), TEXTS),
+    "complex": (1j, TEXTS),
+    "object": (object(), TEXTS),
+    ".*Colour": (Colour.RED, TEXTS),
+    "pandas.*Interval": (pd.Interval(0, 1), TEXTS),
+}
+
+
+@pytest.mark.parametrize("first", ["a", 1.5, None])
+@pytest.mark.parametrize("kind", OBJECTS)
+def test_objects_are_no_categories(kind, first):
+    """In frames and arrays, in `fit`, in streams and in later rows of one column or the other."""
+    value, advice = OBJECTS[kind]
+    cells = np.empty(12, dtype=object)
+    cells[:] = [first] * 11 + [value]
+    frame = pd.DataFrame({"c": pd.Series(cells, dtype=object), "x": np.arange(12.0)})
+    message = rf"column ('c'|0) of type object, with a {kind} in row (11|1); accepted are .*{re.escape(advice)}"
+    texts, numbers = (PiecewiseLinear().fit(frame.assign(c=other)) for other in (list("ab") * 6, np.arange(12.0)))
+    for rows in (frame, frame.to_numpy(), frame[10:]):
+        for call in (PiecewiseLinear().fit, PiecewiseLinear().partial_fit, PiecewiseLinear(categories=[0]).fit):
+            with pytest.raises(ValueError, match=message):
+                call(rows)
+    for rows in (frame, frame[10:]):
+        for fitted in (texts, numbers):
+            with pytest.raises(ValueError, match=message):
+                fitted.read(rows)
+    with pytest.raises(TypeError, match=f"argument must be a string or a real number, not {kind}"):
+        PiecewiseLinear(categories=None).fit(frame)
+    known = pd.DataFrame({"c": pd.Categorical(["a", "b"] * 6), "x": np.arange(12.0)})
+    with pytest.raises(ValueError, match=message):
+        PiecewiseLinear().fit(known).read(frame)
+
+
+def test_a_categorical_type_may_hold_any_objects():
+    days = pd.Categorical([date(2024, 1, 1 + i % 3) for i in range(12)])
+    frame = pd.DataFrame({"c": days, "i": pd.cut(np.arange(12.0), 3), "x": np.arange(12.0)})
+    encoder = PiecewiseLinear().fit(frame)
+    assert encoder.categories_[0].tolist() == ["2024-01-01", "2024-01-02", "2024-01-03"]
+    assert_array_equal(encoder.read(frame[:5]), encoder.read(frame)[:5])
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table, lambda data: pd.DataFrame(data).to_numpy(dtype=object)])
+def test_nearly_as_many_categories_as_rows_are_said(make):
+    n, random = 400, np.random.default_rng(0)
+    days = [str(date(2024, 1, 1) + timedelta(int(i))) for i in random.integers(0, 90, n)]
+    ids = [None if i % 9 == 0 else f"u{i}" for i in range(n)]
+    names = [f"n{i}" for i in random.integers(0, n, n)]  # some 250 of them
+    for column, said in (
+        (days, f"X has {len(set(days))} dates, as '2024-01-01'"),
+        (ids, "X has 355 distinct values in 355 cells"),
+    ):
+        table = make({"c": column, "x": random.normal(size=n), "few": names})
+        for fit in (PiecewiseLinear().fit, PiecewiseLinear().partial_fit):
+            with pytest.warns(UserWarning, match=said) as given:
+                fit(table).transform(table) if fit.__name__ == "partial_fit" else fit(table)
+            assert len(given) == 1 and str(given[0].message).count("which is read as categories") == 1
+        PiecewiseLinear(categories=[0, 2]).fit(table)  # which needs no warning
+    few = {"c": [f"u{i}" for i in range(49)], "months": [f"2024-{1 + i % 12:02}-01" for i in range(49)], "x": list(range(49))}
+    PiecewiseLinear().fit(make(few))
+    PiecewiseLinear().fit(pd.DataFrame({"c": ids, "x": range(n)}).astype({"c": "category"}))
 
 
 def test_columns_must_be_those_of_fit():

@@ -114,6 +114,8 @@ class RowChunk:
         The cells of the column `id`.
     fraction : float or None, default=None
         The share of the file that has been read, if its size is known.
+    gaps : ndarray of int or None, default=None
+        Of files of tokens: the number of lines without a token before the first sequence, and after each one.
 
     See Also
     --------
@@ -136,6 +138,7 @@ class RowChunk:
     costs: dict[tuple[Any, Any], NDArray] | None = None
     ids: list[str] | None = None
     fraction: float | None = None
+    gaps: NDArray[np.intp] | None = None
 
     def __len__(self) -> int:
         return int(self.X.shape[0]) if self.groups is None else len(self.starts) - 1
@@ -175,6 +178,7 @@ class RowChunk:
             sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
             costs=None if self.costs is None else {pair: cost[rows] for pair, cost in self.costs.items()},
             ids=None if self.ids is None else [self.ids[i] for i in rows],
+            gaps=None if self.gaps is None else (np.arange(len(rounds) + 1) > 0).astype(np.intp),
         )
 
     @property
@@ -197,7 +201,6 @@ class RowFormat(ABC):
     chunk_bytes: int
     of_tables: ClassVar[bool] = False  # whether feature maps are made of its columns
     ignores_labels = False  # whether rows with labels are read as rows without; not in svmlight
-    with_empty_lines: ClassVar[bool] = False  # whether empty lines separate the predictions of sequences
 
     @classmethod
     @abstractmethod

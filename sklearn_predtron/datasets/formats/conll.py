@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_predtron._support.queries import shortened
+from sklearn_predtron.datasets._broken_lines import BrokenLineError
 from sklearn_predtron.datasets._conll import AUTO, LineForm, sequences_of_lines
 from sklearn_predtron.datasets.formats.base import ReadingOptions
 from sklearn_predtron.datasets.formats.files import named
@@ -41,7 +42,7 @@ class ConllFormat(RecordFormat):
         As `read_conll` takes them.
     """
 
-    name, sequences, with_empty_lines = "conll", True, True
+    name, sequences = "conll", True
     options = ("label", "template", "comment", "sep", "encoding", "sequence_id")
     place_of_label = "the parameter `label` is the column of the labels, which is the last one by default"
 
@@ -107,6 +108,26 @@ class ConllFormat(RecordFormat):
         return n > wanted
 
     def records(self, lines: TextLines) -> Iterator[Record]:
+        before: Record | None = None
+        error = None
+        found = self._sequences(lines)
+        while True:
+            try:
+                record = next(found, None)
+            except BrokenLineError as broken:
+                record, error = None, broken
+            if before is not None:
+                end = before.line + len(before.content)
+                following = record.line if record is not None else lines.number + 1 if error is None else end + 1
+                yield before._replace(gaps=(before.gaps[0], following - end))
+            if error is not None:
+                raise error
+            if record is None:
+                return
+            before = record._replace(gaps=(record.line - 1 if before is None else 0, 0))
+
+    def _sequences(self, lines: TextLines) -> Iterator[Record]:
+        """Yield the sequences of a file, without their gaps."""
         labelled = None
         for first, tokens in sequences_of_lines(bounded(lines), self.form):
             if labelled is None:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
+from sklearn_predtron._support.cells import ENOUGH, SHOWN, Census, examples
 from sklearn_predtron._support.queries import shortened
+from sklearn_predtron._support.warning import warn
 from sklearn_predtron.datasets.formats.base import ReadingOptions
 from sklearn_predtron.datasets.formats.records import Record, RecordFormat, parse_number, saved_costs
 from sklearn_predtron.datasets.formats.text import TextLines
 
 HASHED = 2**18  # features, unless another number is asked for
+MOST_NAMES, MOST_TEXTS = 1000, 1000  # names whose strings are counted, and strings of each
 LABEL = "label"
 BEFORE_BAR = "accepted before | are a number, which is the label, and another one, its importance"
 
@@ -28,9 +31,15 @@ class NamedFeaturesFormat(RecordFormat):
         Features that names are hashed to.
     """
 
+    numbers_as_text: ClassVar[str]  # the warning of them
+    may_be_whole: ClassVar[bool]  # whether whole numbers as text may be meant as numbers
+
     def __init__(self, width: int, **text: Any):
         super().__init__(**text)
         self.width: int = width
+        self._texts: dict[tuple[str, str], Census] = {}  # the first strings of a file that have a name
+        self._warned_of_numbers: set[str] = set()
+        self._with_numbers: set[str] = set()  # files in which names have numbers
 
     def has_labels(self, lines: TextLines) -> bool | None:
         first = None
@@ -52,6 +61,7 @@ class NamedFeaturesFormat(RecordFormat):
             else:
                 yield record
         self.warn_of_unlabelled(n, lines)
+        self._warn_of_numbers(lines)
 
     def records(self, lines: TextLines) -> Iterator[Record]:
         labelled, blank = None, list[int]()  # blank lines before the first row, which shows whether they are rows
@@ -68,6 +78,30 @@ class NamedFeaturesFormat(RecordFormat):
             if record.labels is not None and not labelled and not self.ignores_labels:
                 raise lines.broken("the row has a label, and those before it have none")
             yield record
+        self._warn_of_numbers(lines)
+
+    def _count_text(self, name: str, text: str, lines: TextLines) -> None:
+        """Record one of the first strings that a name has in a file."""
+        place = lines.path, name
+        if place in self._texts or len(self._texts) < MOST_NAMES:
+            found = self._texts.setdefault(place, Census())
+            if found.filled < MOST_TEXTS:
+                found.add(text)
+
+    def _warn_of_numbers(self, lines: TextLines) -> None:
+        """Warn once per file about numbers as text, each of which is a feature."""
+        texts = {name: found for (path, name), found in self._texts.items() if path == lines.path and found.of_numbers}
+        names = [name for name, found in texts.items() if len(found.numbers) >= ENOUGH and self._are_numbers(found, lines)]
+        if names and lines.path not in self._warned_of_numbers:
+            self._warned_of_numbers.add(lines.path)
+            said = examples([f"{number:g}" for number in sorted(texts[names[0]].numbers)])
+            warn(
+                self.numbers_as_text.format(path=lines.path, names=examples(names) + ", ..." * (len(names) > SHOWN), numbers=said)
+            )
+
+    def _are_numbers(self, found: Census, lines: TextLines) -> bool:
+        """Return whether strings of numbers are hardly codes: they have fractions, or the file has no other numbers."""
+        return any(number % 1 for number in found.numbers) or (self.may_be_whole and lines.path not in self._with_numbers)
 
     @abstractmethod
     def _record(self, line: str, lines: TextLines) -> Record:
@@ -99,6 +133,10 @@ class JsonFormat(NamedFeaturesFormat):
     name = "json"
     options = ("label", "encoding", "costs", "skip_unlabelled")
     place_of_label = "the parameter `label` says the name of the label"
+    numbers_as_text = (
+        "{path} has numbers as strings in {names}, as {numbers}, and each is a feature of its own; write them without quotes"
+    )
+    may_be_whole = True
 
     @classmethod
     def from_options(cls, how: ReadingOptions, classes: Any, like: Any, state: Mapping[str, Any] | None) -> JsonFormat:
@@ -128,6 +166,11 @@ class JsonFormat(NamedFeaturesFormat):
         if len(members) < len(found):
             raise lines.broken("a name is there twice")
         pairs = [(name, feature_of(name, value, lines)) for name, value in found if name != self.label and value is not None]
+        for name, value in pairs:
+            if isinstance(value, str):
+                self._count_text(name, value, lines)
+            else:
+                self._with_numbers.add(lines.path)
         labels = self._labels_in(members.get(self.label), lines)
         return Record(lines.number, labels, pairs, costs=self._costs_in(members, lines, learned=labels is not None))
 
@@ -195,6 +238,8 @@ class VwFormat(NamedFeaturesFormat):
 
     name = "vw"
     options = ("encoding", "skip_unlabelled")
+    numbers_as_text = "{path} has numbers without names, as {numbers}, and each is a feature of its own; accepted are NAME:VALUE"
+    may_be_whole = False  # they are names
 
     @classmethod
     def from_options(cls, how: ReadingOptions, classes: Any, like: Any, state: Mapping[str, Any] | None) -> VwFormat:
@@ -206,6 +251,10 @@ class VwFormat(NamedFeaturesFormat):
             raise lines.broken("there is no |, behind which features are")
         label, weight = read_head(head, lines)
         pairs = [pair for text in spaces for pair in features_of(text, lines)]
+        for text in spaces:
+            for word in text.split():
+                if ":" not in word:
+                    self._count_text("", word, lines)
         return Record(lines.number, None if label is None else [label], pairs, weight)
 
 

@@ -34,6 +34,7 @@ class Record(NamedTuple):
     weight: float = 1.0
     id: str | None = None
     costs: list[float] | None = None
+    gaps: tuple[int, int] = (0, 0)  # lines without tokens before the first sequence of a file, and behind each one
 
 
 def parse_number(label: str | float) -> float | None:
@@ -60,6 +61,7 @@ class RecordFormat(RowFormat):
         self.encoding, self.chunk_rows, self.chunk_bytes = encoding, chunk_rows, chunk_bytes
         self.skip_unlabelled = skip_unlabelled
         self._known: dict[str | float, Any] = {}  # labels that files have had, as the classes are
+        self._classes: tuple[Any, frozenset[Any]] = None, frozenset()  # that are an array, and a set
         self._warned_of: set[str] = set()
 
     # ------------------------------------------------------------------------------------------------- what formats define
@@ -188,6 +190,7 @@ class RecordFormat(RowFormat):
             costs=costs,
             ids=None if records[0].id is None else [str(record.id) for record in records],
             fraction=fraction,
+            gaps=np.array([records[0].gaps[0], *(record.gaps[1] for record in records)]) if self.sequences else None,
         )
 
     def _records(self, lines: TextLines, file: DataFile) -> Iterator[Record]:
@@ -218,7 +221,9 @@ class RecordFormat(RowFormat):
         if label not in self._known:
             words = are_words(classes)
             found = label if words and isinstance(label, str) else None if words else parse_number(label)
-            if found not in classes.tolist():
+            if self._classes[0] is not classes:
+                self._classes = classes, frozenset(classes.tolist())
+            if found not in self._classes[1]:
                 return None
             self._known[label] = found
         return self._known[label]

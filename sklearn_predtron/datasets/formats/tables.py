@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import operator
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from math import isfinite
 from typing import Any, NamedTuple
@@ -20,8 +21,10 @@ from sklearn_predtron.datasets.formats.records import Record, RecordFormat, save
 from sklearn_predtron.datasets.formats.text import TextLines, counted
 
 FIRST, LAST = "first", "last"
+SEPARATOR = re.compile('"?sep=(.)"?', re.IGNORECASE)  # a first line
 NUMBER, CATEGORY = "number", "category"
 MAX_CATEGORIES = 1000  # of a column, in the first pass
+NO_NAMES = "; the first line is read as names of the columns, unless header=False (--no-header) says that it is a row"
 PLAIN_NUMBERS = "; accepted are numbers as 1234.5"
 
 
@@ -127,13 +130,17 @@ class CsvFormat(RecordFormat):
         self.label, self.header, self.sep, self.id, self.costs = label, header, sep, id, costs
         ids = [] if id is None or id in drop else [id]
         self.drop = list(dict.fromkeys([*drop, *(ids if kinds is None else [])]))  # in the columns of training
-        self.extra = [] if kinds is None else [name for name in dict.fromkeys([*extra, *ids]) if name not in self.drop]
+        others = dict.fromkeys([] if kinds is None else [*extra, *ids])
+        left = set(self.drop)
+        self.extra = [name for name in others if name not in left]
         self.missing = not numbers_only
         self.names, self.kinds, self.place = names, kinds, place
         self.width = None if kinds is None else len(kinds)
+        self._guessed = False  # whether a first line of words above others is taken as names
         self._census: list[Census] = []  # of each column, as of a data frame's
         self._counted: set[int] = set()  # columns of which the first pass knows that they hold numbers, unless words come
         self._warned: set[str] = set()  # files that have been read
+        self._said_of: set[tuple[str, str]] = set()  # warnings that were given, and their files
 
     def state(self) -> dict[str, Any]:
         known = {"label": self.label, "names": self.names, "kinds": self.kinds, "place": self.place}
@@ -163,7 +170,7 @@ class CsvFormat(RecordFormat):
 
         None if the file is empty.
         """
-        rows = rows_of(lines, self.sep)
+        rows = self._checked(lines)
         first = next(rows, None)
         if first is None:
             return None
@@ -174,11 +181,46 @@ class CsvFormat(RecordFormat):
             while next_ones and not any(cell.strip() for cell in next_ones[-1][1]) and (more := next(rows, None)) is not None:
                 next_ones.append(more)
             named = is_header(cells, next_ones[-1][1] if next_ones else [])
+            self._guessed = named and not stand_above_numbers(cells, next_ones[-1][1] if next_ones else [])
             rows = chain(next_ones, rows)
         places = self._places(
             [cell or f"column {i}" for i, cell in enumerate(cells, 1)] if named else None, len(cells), lines, line
         )
-        return places, rows if named else chain([first], rows)
+        return places, self._without_names(rows, cells, lines) if named else chain([first], rows)
+
+    def _checked(self, lines: TextLines) -> Iterator[tuple[int, list[str]]]:
+        """Yield the rows of a file; warn of a quote that may be missing."""
+        for line, cells, swallows in rows_of(lines, self.sep):
+            if swallows:
+                self._say_once(
+                    "quote",
+                    f"{lines.path}, line {line}: a quoted cell goes on to line {lines.number}, over lines that could be rows of "
+                    "their own, and they are read as one row; is a quote missing?",
+                )
+            yield line, cells
+
+    def _without_names(
+        self, rows: Iterator[tuple[int, list[str]]], names: list[str], lines: TextLines
+    ) -> Iterator[tuple[int, list[str]]]:
+        """Yield the rows without repeated names of the columns, as of files that were joined."""
+        known, wanted = set(names), sorted(names)
+        for line, cells in rows:
+            if cells and cells[0].strip() in known and sorted(cell.strip() for cell in cells) == wanted:
+                if self._guessed:
+                    said = "leaves such lines out, and header=False (--no-header) reads the first one as a row"
+                    raise lines.broken(f"the row has the cells of the first line; header=True (--header) {said}", line)
+                if [cell.strip() for cell in cells] != names:
+                    raise lines.broken("the names of the columns come again, in another order", line)
+                self._say_once("names", f"{lines.path}, line {line}: the names of the columns come again; the line is left out")
+                continue
+            yield line, cells
+
+    def _say_once(self, what: str, message: str) -> None:
+        """Warn once per file, in whatever pass."""
+        path = message.partition(", line ")[0]
+        if (what, path) not in self._said_of:
+            self._said_of.add((what, path))
+            warn(message)
 
     def _is_known_header(self, cells: list[str]) -> bool | None:
         """Return whether the first row has the names of the columns.
@@ -194,7 +236,7 @@ class CsvFormat(RecordFormat):
     def _places(self, names: list[str] | None, n: int, lines: TextLines, line: int) -> ColumnPlaces:
         """Return the places of columns with these names."""
         if names is not None and len(set(names)) < n:
-            twice = next(name for name in names if names.count(name) > 1)
+            twice = next(name for name, count in Counter(names).items() if count > 1)
             raise lines.broken(f"the column {shortened(twice)} is there twice", line)
         if self.width is None:
             return self._new_places(names, n, lines, line)
@@ -206,7 +248,8 @@ class CsvFormat(RecordFormat):
         """Return the places in a file whose columns are in the order of training, with others between them."""
         width = self.width or 0
         extra = self._found(self.extra, names or [str(i) for i in range(1, n + 1)], lines)
-        others = [i for i in range(n) if i not in extra]  # the columns of training, with the label or without it
+        left_out = set(extra)
+        others = [i for i in range(n) if i not in left_out]  # the columns of training, with the label or without it
         least = width + len(self.drop)
         if len(others) not in (least, least + 1):
             said = f"accepted are {least + 1 + len(extra)} with the label, or {least + len(extra)} without it"
@@ -214,12 +257,14 @@ class CsvFormat(RecordFormat):
         known = least if self.place is None else self.place
         trained = others if len(others) > least else [*others[:known], -1, *others[known:]]  # -1 is no column
         numbers = [str(i) for i in range(1, least + 2)]
-        if named := [name for name in self.drop if name not in numbers]:
+        as_numbers = set(numbers)
+        if named := [name for name in self.drop if name not in as_numbers]:
             said = f"training left out {listed(named)} by name, and the first row has no names of columns"
             raise lines.broken(f"{said}; accepted are files with them", line)
         left = [trained[i] for i in self._found(self.drop, numbers, lines)]
         place = trained[known] if len(others) > least else None
-        order = [i for i in trained if i not in (-1, trained[known], *left)]
+        no_features = {-1, trained[known], *left}
+        order = [i for i in trained if i not in no_features]
         id_places = dict(zip([*self.drop, *self.extra], [*left, *extra], strict=True))
         costs = [trained[i] for i in self._places_of_costs(numbers, lines)] or None
         return ColumnPlaces(place, order, n, None if self.id is None else id_places[self.id], costs)
@@ -227,18 +272,11 @@ class CsvFormat(RecordFormat):
     def _places_of_costs(self, names: list[str], lines: TextLines) -> list[int]:
         """Return the columns of the costs in a file with these columns."""
         columns = [] if self.costs is None else list(self.costs.values())
-        for name in columns:
-            if name not in names:
-                raise ValueError(f"costs={name!r} is no column of {lines.path}; accepted are {listed(names)}")
-        return [names.index(name) for name in columns]
+        return places_in(names, columns, lambda name: "costs", lines)
 
     def _found(self, wanted: list[str], names: list[str], lines: TextLines) -> list[int]:
         """Return the places of columns that are no features."""
-        for name in wanted:
-            if name not in names:
-                which = "id" if name == self.id else "drop"
-                raise ValueError(f"{which}={name!r} is no column of {lines.path}; accepted are {listed(names)}")
-        return [names.index(name) for name in wanted]
+        return places_in(names, wanted, lambda name: "id" if name == self.id else "drop", lines)
 
     def _new_places(self, names: list[str] | None, n: int, lines: TextLines, line: int) -> ColumnPlaces:
         """Return the places in the first file, and remember its columns."""
@@ -248,13 +286,15 @@ class CsvFormat(RecordFormat):
         label = LAST if self.label is None else self.label
         if label not in known and label not in (FIRST, LAST):
             accepted = ", ".join([*map(shortened, known[:10]), *(["..."] if n > 10 else []), FIRST, LAST])
-            raise ValueError(f"label={label!r} is no column of {lines.path}; accepted are {accepted}")
+            guessed = NO_NAMES if self._guessed else ""
+            raise ValueError(f"label={label!r} is no column of {lines.path}; accepted are {accepted}{guessed}")
         place = known.index(label) if label in known else 0 if label == FIRST else n - 1
         left = self._found(self.drop, known, lines)
         if place in left:
             which = "id" if known[place] == self.id else "drop"
             raise ValueError(f"{which}={known[place]!r} is the column of the labels; the parameter `label` names another one")
-        order = [i for i in range(n) if i != place and i not in left]
+        others = {place, *left}
+        order = [i for i in range(n) if i not in others]
         if not order:
             raise ValueError(f"drop={self.drop} leaves no feature of {lines.path}; a label and a feature are needed")
         self.width, self.place = len(order), place
@@ -268,27 +308,29 @@ class CsvFormat(RecordFormat):
 
     def _places_by_name(self, names: list[str], lines: TextLines, line: int) -> ColumnPlaces:
         """Return the places in a file by its column names."""
-        wanted = self.names or []
+        wanted, at = self.names or [], {name: i for i, name in enumerate(names)}
         for name in wanted:
-            if name not in names:
-                raise lines.broken(f"there is no column {shortened(name)}, which training had", line)
-        if self.id is not None and self.id not in names:
+            if name not in at:
+                guessed = NO_NAMES if self._guessed else ""
+                raise lines.broken(f"there is no column {shortened(name)}, which training had{guessed}", line)
+        if self.id is not None and self.id not in at:
             said = f"there is no column {shortened(self.id)}, which the parameter `id` names; accepted are {listed(names)}"
             raise lines.broken(said, line)
         of_costs = [] if self.costs is None else list(self.costs.values())
-        others = [name for name in names if name not in wanted and name not in self.drop and name not in self.extra]
+        known = {*wanted, *self.drop, *self.extra}
+        others = [name for name in names if name not in known]
         label = others[0] if self.label is None and len(others) == 1 else self.label
         for name in others:
             if name != label:
                 said = f"the column {shortened(name)} is neither a column of training nor the label"
                 raise lines.broken(f"{said}; the parameter `drop` leaves columns out", line)
-        ids = names.index(self.id) if self.id else None
-        place = names.index(label) if label in others else None
-        absent = [name for name in of_costs if name not in names]
+        ids = at[self.id] if self.id else None
+        place = at[label] if label in others else None
+        absent = [name for name in of_costs if name not in at]
         if absent and place is not None:
             raise lines.broken(f"there is no column {shortened(absent[0])}, which has the costs of the rows", line)
-        costs = None if absent or not of_costs else [names.index(name) for name in of_costs]
-        return ColumnPlaces(place, [names.index(name) for name in wanted], len(names), ids, costs)
+        costs = None if absent or not of_costs else [at[name] for name in of_costs]
+        return ColumnPlaces(place, [at[name] for name in wanted], len(names), ids, costs)
 
     # --------------------------------------------------------------------------------------------------------------- the rows
 
@@ -308,6 +350,9 @@ class CsvFormat(RecordFormat):
             if len(cells) != places.n:
                 raise lines.broken(f"the row has {counted(len(cells), 'column')}, and the first one has {places.n}", line)
             labels: list[str | float] | None = None if places.label is None else [cells[places.label].strip()]
+            if self._guessed and labels and labels[0] == self.label:
+                said = f"{lines.path}, line {line}: the label {shortened(labels[0])} is the name of its column, too{NO_NAMES}"
+                self._say_once("label", said)
             content: list[Any] = [cells[i] for i in places.order]
             if labels and not self.ignores_labels and is_missing(str(labels[0])):
                 unlabelled += 1
@@ -358,7 +403,10 @@ class CsvFormat(RecordFormat):
         return shortened(self.names[j]) if self.names is not None else str(j + 1 + (self.place is not None and j >= self.place))
 
     def add_record(self, record: Record, lines: TextLines) -> None:
-        if len(self._counted) == len(self._census) and numbers_of(record.content) is not None:
+        numbers = numbers_of(record.content)
+        if numbers is not None:
+            if len(self._counted) < len(self._census):
+                self._add_numbers(numbers)
             return
         for j, (given, found) in enumerate(zip(record.content, self._census, strict=True)):
             cell = given.strip()
@@ -371,15 +419,23 @@ class CsvFormat(RecordFormat):
                 continue
             if not isinstance(value, str) or len(found.words) < MAX_CATEGORIES:
                 found.add(cell)
-            enough = len(found.numbers) >= max(MAX_CATEGORIES, len(found.words) / (1 - NEARLY_ALL))
-            (self._counted.add if enough else self._counted.discard)(j)
+            (self._counted.add if has_enough(found) else self._counted.discard)(j)
+
+    def _add_numbers(self, numbers: list[float]) -> None:
+        """Record a row of numbers alone, in a fraction of the time."""
+        for j, (number, found) in enumerate(zip(numbers, self._census, strict=True)):
+            if j not in self._counted:
+                found.numbers.add(number)
+                found.filled += 1
+                if has_enough(found):
+                    self._counted.add(j)
 
     def finish_pass(self, name: str) -> None:
         self.kinds = [CATEGORY if found.words and not found.of_numbers else NUMBER for found in self._census]
         for j, (kind, found) in enumerate(zip(self.kinds, self._census, strict=True)):
             advice = found.advice(name, self._said(j)) if kind == CATEGORY else None
             if advice is not None:
-                warn(advice)
+                warn(f"{advice.removesuffix('.')}; the parameter `drop` leaves columns out.")
 
     def rows(self, records: Sequence[Record]) -> Any:
         if CATEGORY not in (self.kinds or []):
@@ -389,10 +445,24 @@ class CsvFormat(RecordFormat):
         return found
 
 
+def has_enough(found: Census) -> bool:
+    """Return whether a column holds numbers for certain, unless many words come."""
+    return len(found.numbers) >= max(MAX_CATEGORIES, len(found.words) / (1 - NEARLY_ALL))
+
+
 def check_saved_texts(name: str, found: Any, n: int) -> None:
     """Raise ValueError unless saved columns have a text each."""
     if not isinstance(found, list) or len(found) != n or not all(isinstance(text, str) for text in found):
         raise ValueError(name)
+
+
+def places_in(names: list[str], wanted: list[str], option: Callable[[str], str], lines: TextLines) -> list[int]:
+    """Return the places of columns; raise ValueError for the option that names another one."""
+    at = {name: i for i, name in enumerate(names)}
+    for name in wanted:
+        if name not in at:
+            raise ValueError(f"{option(name)}={name!r} is no column of {lines.path}; accepted are {listed(names)}")
+    return [at[name] for name in wanted]
 
 
 def listed(names: list[str]) -> str:
@@ -405,21 +475,36 @@ def is_header(cells: list[str], second: list[str]) -> bool:
 
     It has words above numbers, or no number at all.
     """
-    values, below = [value_of(cell) for cell in cells], [value_of(cell.strip()) for cell in second]
-    above = any(isinstance(name, str) and isinstance(value, float) for name, value in zip(values, below, strict=False))
-    return above or not any(isinstance(value, float) for value in values)
+    return stand_above_numbers(cells, second) or not any(isinstance(value_of(cell), float) for cell in cells)
 
 
-def rows_of(lines: TextLines, sep: str | None) -> Iterator[tuple[int, list[str]]]:
-    """Yield the first line and the cells of each row.
+def stand_above_numbers(cells: list[str], second: list[str]) -> bool:
+    """Return whether the first of two rows has a word above a number, as names of columns have."""
+    pairs = ((value_of(cell), value_of(below.strip())) for cell, below in zip(cells, second, strict=False))
+    return any(isinstance(value, str) and isinstance(below, float) for value, below in pairs)
+
+
+def rows_of(lines: TextLines, sep: str | None) -> Iterator[tuple[int, list[str], bool]]:
+    """Yield the first line and the cells of each row, and whether its lines could be rows of their own.
 
     A blank line has no cell or one.
     """
-    head = next((line for line in lines if not line.isspace()), None)
+    texts = (line for line in lines if not line.isspace())
+    head = next(texts, None)
+    named = None if head is None else SEPARATOR.fullmatch(head.strip("\r\n "))  # by which spreadsheets say it
+    if named is not None:
+        head = next(texts, None)
     if head is None:
         return
-    first = lines.number
-    rows = csv.reader(chain([head], lines), delimiter=sep or delimiter_of(head), skipinitialspace=True, strict=True)
+    first, read, delimiter = lines.number, [head], sep or (named[1] if named else delimiter_of(head))
+
+    def recorded() -> Iterator[str]:
+        yield head
+        for line in lines:
+            read.append(line)
+            yield line
+
+    rows = csv.reader(recorded(), delimiter=delimiter, skipinitialspace=True, strict=True)
     while True:
         try:
             cells = next(rows, None)
@@ -427,8 +512,18 @@ def rows_of(lines: TextLines, sep: str | None) -> Iterator[tuple[int, list[str]]
             raise lines.broken(f"the row cannot be read: {error}", first) from None
         if cells is None:
             return
-        yield first, cells
+        yield first, cells, len(read) > 1 and are_rows(read, delimiter, len(cells))
         first = lines.number + 1
+        read.clear()
+
+
+def are_rows(lines: list[str], delimiter: str, n: int) -> bool:
+    """Return whether each of these lines, without its quotes, has n cells, and numbers in the columns where others have."""
+    table = [line.rstrip("\r\n").split(delimiter) for line in lines]
+    if any(len(cells) != n for cells in table):
+        return False
+    columns = [[value_of(cell.strip().strip('"')) for cell in column] for column in zip(*table, strict=True)]
+    return all(len({type(value) for value in column if value is not None}) < 2 for column in columns)
 
 
 def delimiter_of(line: str) -> str:

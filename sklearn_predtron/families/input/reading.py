@@ -20,7 +20,7 @@ from sklearn_predtron._core.rows import LARGEST_LENGTH, LEAST_LENGTH, QueryRows,
 from sklearn_predtron._core.state import flag, nothing
 from sklearn_predtron._core.weights import euclidean_length
 from sklearn_predtron._support.compat import BaseEstimator, check_sample_weight
-from sklearn_predtron._support.dicts import refuse_dicts
+from sklearn_predtron._support.dicts import refuse_dicts, refuse_lazy
 from sklearn_predtron._support.padding import padded
 from sklearn_predtron._support.parts import resolve
 from sklearn_predtron._support.queries import Ids, Queries, queries_of_positive_weight, split_ids, unknown_ids, warn_of_one_query
@@ -29,7 +29,7 @@ from sklearn_predtron.decisions._recent_scores import label_values
 from sklearn_predtron.families.input.label_readers import LabelReader
 from sklearn_predtron.families.input.stream import plain_rows
 from sklearn_predtron.families.labels._codec import Codec
-from sklearn_predtron.features._columns import has_names, refuse_columns, refuse_lazy
+from sklearn_predtron.features._columns import has_names, refuse_columns
 from sklearn_predtron.norms import Norm
 
 FORMATS = {False: "dense", True: "CSR"}
@@ -436,6 +436,7 @@ def read_rows(X: Any, columns: Columns | None, name: str) -> tuple[Any, Rows, Co
 
     The first rows define the columns.
     """
+    refuse_lazy(X)
     if columns is not None and columns.features is not None:
         return *read_table(X, columns, name), columns
     rows = plain_rows(X)
@@ -507,7 +508,6 @@ def read_table(X: Any, columns: Columns, name: str) -> tuple[Any, Rows]:
         refuse_dicts(X)
         if getattr(X, "ndim", 2) != 2:
             check_array(X)  # which says so
-        refuse_lazy(X)
         if not has_names(X, columns.names):
             validate_data(witness_of(columns, name), X, reset=False, skip_check_array=True)
         X = columns.features.read(X).view(ReadTable)

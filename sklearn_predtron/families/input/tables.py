@@ -17,10 +17,11 @@ from sklearn.utils import _safe_indexing
 
 from sklearn_predtron._core.rows import Rows, dense_rows
 from sklearn_predtron._support.cells import number_in
+from sklearn_predtron._support.dicts import refuse_lazy
 from sklearn_predtron._support.parts import kinds, resolve
 from sklearn_predtron.families.input.reading import Columns, ReadTable, len_of
 from sklearn_predtron.features import ROWS_OF_STREAMS, FeatureMap
-from sklearn_predtron.features._columns import chosen_categories, is_auto, is_declared, numbers_of, opened
+from sklearn_predtron.features._columns import OF_BOOLEANS, chosen_categories, is_auto, is_declared, is_frame, numbers_of, opened
 from sklearn_predtron.features._table import Gathered, check_values, matrix_of
 
 MADE_AFTER = ROWS_OF_STREAMS  # the number of a stream's rows to which its map is fitted
@@ -44,6 +45,7 @@ def columns_of(features: Any, X: Any, y: Any, given: dict[str, Any], *, labels: 
     Rows with zero weight, in the `given` arguments of the call, do not change the map.  `labels` is whether y has labels, not
     numbers.
     """
+    refuse_lazy(X)
     fitted = clone(map_of(features))
     n = X.n if isinstance(X, Gathered) else len_of(X)
     there = np.ones(n, dtype=bool) if isinstance(X, Gathered) else rows_with_weight(X, given)
@@ -148,14 +150,14 @@ class FirstRows:
     def read(self, X: Any) -> NDArray:
         """Return a table as numbers.
 
-        Missing values are the means of their columns so far, and categories are zeros.
+        Missing values are the means of their columns so far, categories are zeros, and booleans are 0 and 1.
         """
         table = opened(X)
         auto = is_auto(self.categories)  # cell by cell, so that the result does not depend on how the rows are split
         named = set() if auto else chosen_categories(table, self.categories)
         found = np.zeros((table.n, table.p))
         for j in range(table.p):
-            if not (is_declared(table, j) if auto else j in named):
+            if not (is_declared(table, j) and not OF_BOOLEANS.match(table.dtype(j)) if auto else j in named):
                 found[:, j] = numbers_of(table, j, known=auto)[0]
         check_values(table, found, missing=self.missing)
         for j in np.flatnonzero(np.isnan(found).any(axis=0)).tolist():
@@ -256,8 +258,8 @@ def part_of(X: Any, y: Any, given: dict[str, Any], chosen: NDArray) -> tuple[Any
     def cut(value: Any) -> Any:
         if isinstance(value, Mapping):
             return {name: cut(entry) for name, entry in value.items()}
-        has_rows = value is not None and not isinstance(value, str) and np.ndim(value) > 0 and len_of(value) == n
-        if not has_rows:
+        is_array = is_frame(value) or not (value is None or isinstance(value, str) or np.ndim(value) == 0)
+        if not is_array or len_of(value) != n:
             return value
         rows = np.flatnonzero(chosen)
         # Older versions of scikit-learn do not index the rows of Arrow tables.

@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from sklearn_predtron._core.problem import Codes, presence
-from sklearn_predtron._support.encoding import are_texts, encode, refuse_missing
+from sklearn_predtron._support.encoding import are_texts, encode, plain_texts, refuse_missing
 from sklearn_predtron._support.queries import shortened, shortened_list
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.families.input.label_readers import CodeReader
@@ -240,6 +240,7 @@ def check_same_set(classes: Any, known: NDArray, where: str, remedy: str = "") -
 
 def one_dimensional(y: Any, accepted: str = ONE_LABEL) -> NDArray:
     """Return the labels as an array of shape (n,)."""
+    y = plain_texts(y)
     if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind != "O":
         return y
     refuse_missing(y)
@@ -252,6 +253,7 @@ def one_dimensional(y: Any, accepted: str = ONE_LABEL) -> NDArray:
 
 def numbers_of(y: Any, classes: NDArray, accepted: str = ONE_LABEL) -> NDArray:
     """Return the number of each label among known classes."""
+    y = plain_texts(y)
     refuse_missing(y, classes=classes)
     found = one_dimensional(y, accepted)
     try:
@@ -276,6 +278,7 @@ def refuse_collections(y: Any, accepted: str) -> None:
 
 def class_list(classes: Any) -> NDArray:
     """Return the parameter `classes` as an array of shape (n_classes,)."""
+    classes = plain_texts(classes)
     refuse_missing(classes, "classes")
     try:
         found = np.asarray(classes)
