@@ -339,8 +339,8 @@ class Constrained(OfProbabilities):
         """Return the costs, the confidence and the bounds."""
         return self.terms
 
-    def fit(self, problem: Any, held: HeldOut) -> tuple[float, ...]:
-        """Return the costs by which to decide.
+    def fit(self, problem: Any, held: HeldOut) -> tuple[Any, ...]:
+        """Return the costs by which to decide, and the result of each bound on the rows.
 
         If no decision on the rows is within the bounds, raise ValueError; in a stream warn, and take the nearest one.
         """
@@ -349,33 +349,32 @@ class Constrained(OfProbabilities):
             if not held.streamed:
                 raise ValueError(self.why_refused(outcomes))
             warn(self.why_refused(outcomes))
-        return tuple(value for table in tables for value in table.ravel().tolist())
+        results = [result for number in self.bounds for result in self.results(problem, held, number, tables[number])]
+        return tuple(value for table in tables for value in table.ravel().tolist()), tuple(results)
+
+    def results(self, problem: Any, held: HeldOut, number: int, table: NDArray) -> list[tuple[bool, int, float, float]]:
+        """Return the result of each bound of a table of costs.
+
+        It has whether the bound is kept, the number of rows, the value, and the p-value.
+        """
+        rows, bounds, found = self.measured(problem, held, number), self.bounds[number], []
+        predicted = (rows.probabilities @ table).argmin(axis=1)
+        for bound, p in zip(bounds, rows.p_values(bounds, predicted), strict=True):
+            outcome = rows.outcome((bound,), predicted, self.confidence)
+            found.append((outcome.kept, round(outcome.rows[0]), outcome.values[0], p))
+        return found
 
     def tables(self, learner: Learner, fitted_decision: Any) -> list[NDArray]:
         """Return the present tables of costs by which to decide."""
         tables = self.base.tables()
-        costs = np.split(np.array(self.value(learner, fitted_decision)), len(tables))
+        costs = np.split(np.array(self.value(learner, fitted_decision)[0]), len(tables))
         return [part.reshape(tables[0].shape) for part in costs]
 
     def reached(self, learner: Learner, fitted_decision: Any) -> tuple[PromiseResult, ...]:
-        """Return each bound with its value.
-
-        The predictions are those for the recorded rows by the present costs.
-        """
-        observer: Any = learner.observer
-        with learner.lock.reading():
-            tables = self.tables(learner, fitted_decision)
-            of_fit = (fitted_decision or {}).get(self.value_name, (None,))[0] == observer.marked_at
-            held = self.unseen(learner, observer.held_out(all_rows=of_fit), fitted_decision)
-        results = []
-        for number, bounds in self.bounds.items():
-            rows = self.measured(learner.problem, held, number)
-            predicted = (rows.probabilities @ tables[number]).argmin(axis=1)
-            outcome, p = rows.outcome(bounds, predicted, self.confidence), rows.p_values(bounds, predicted)
-            for i, promise in enumerate(self.given[number]):
-                kept = rows.outcome(bounds[i : i + 1], predicted, self.confidence).kept
-                results.append(PromiseResult(promise, kept, round(outcome.rows[i]), outcome.values[i], p[i]))
-        return tuple(results)
+        """Return each bound with its result on the rows that chose the costs."""
+        results = self.value(learner, fitted_decision)[1]
+        promises = [promise for given in self.given.values() for promise in given]
+        return tuple(PromiseResult(promise, *result) for promise, result in zip(promises, results, strict=True))
 
     def why_refused(self, outcomes: dict[int, RuleOutcome]) -> str:
         """Return the message about bounds that no decision keeps."""

@@ -344,6 +344,17 @@ def test_estimators_have_the_values_that_their_bounds_reached():
     assert not hasattr(PredtronBinaryClassifier().fit(X, Y), "bounds_")
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_results_of_bounds_are_of_all_held_out_rows_that_chose_the_decision(seed):
+    """More rows are held out than a model keeps: a `fit` that raises nothing keeps each bound."""
+    Z, y = make_data(2, n=4000, noise=0.5, seed=seed)
+    bounds = [AtMost("predicted_rate", 0.25, label=1)]
+    model = PredtronBinaryClassifier(decision=ExpectedCost(subject_to=bounds), random_state=0).fit(Z, y)
+    (found,) = model.bounds_
+    assert found.kept and found.n_rows == 4000 and found.value <= 0.25
+    assert pickle.loads(pickle.dumps(model)).bounds_ == (found,)
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
