@@ -49,7 +49,7 @@ from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import Classes
 from sklearn_predtron.families.training.plan import ACCEPTED
 from sklearn_predtron.losses import CostTableLoss, Reject, ZeroOne, table_loss
-from sklearn_predtron.losses._by_row import costs_by_row, expected_costs
+from sklearn_predtron.losses._by_row import check_not_revealing, costs_by_row, expected_costs
 from sklearn_predtron.losses.reject import checked_reject, label_of_reject
 from sklearn_predtron.predictor._answers import scores_of_classes
 from sklearn_predtron.problems._finite import FiniteProblem
@@ -540,7 +540,9 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         predicted, table = self._numbers_of(model, X, costs)
         if table is None:
             return self._loss_among(model.labels, predicted, y)
-        return table[np.arange(len(predicted)), model.labels.true_codes(y, len(predicted)), predicted]
+        codes = model.labels.true_codes(y, len(predicted))
+        check_not_revealing(table, codes)
+        return table[np.arange(len(predicted)), codes, predicted]
 
     def _raw_predict(self, X: Any) -> NDArray:
         """Return the predictions; one past the last class rejects."""
