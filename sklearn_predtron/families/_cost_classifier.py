@@ -19,6 +19,7 @@ from sklearn_predtron._support.encoding import refuse_missing
 from sklearn_predtron._support.parts import checked_build
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.types import keeping_type
+from sklearn_predtron._support.warning import caller_among, warn
 from sklearn_predtron.decisions._asked_scores import AskedScores
 from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded, losses_by_table
 from sklearn_predtron.decisions._calibration import Calibration
@@ -57,6 +58,22 @@ from sklearn_predtron.representations import CodeRepresentation, table_represent
 
 if TYPE_CHECKING:
     from sklearn_predtron._support.types import Self
+
+
+# Classifiers of scikit-learn that predict by the scores or probabilities of others.
+PREDICTING_BY_SCORES = frozenset(
+    (
+        "BaggingClassifier",
+        "CalibratedClassifierCV",
+        "FixedThresholdClassifier",
+        "OneVsOneClassifier",
+        "OneVsRestClassifier",
+        "OutputCodeClassifier",
+        "StackingClassifier",
+        "TunedThresholdClassifierCV",
+        "VotingClassifier",
+    )
+)
 
 
 class TableClassifier(ClassifierMixin, BasePredtron):
@@ -435,6 +452,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
             For two classes the score of the second: t or -t if d = 1, otherwise the difference of the two.
         """
+        self._warn_if_abstention_is_lost("decision_function")
         model, decision = self._model_and_decision()
         return scores_of_classes(model.problem, model.scores(X, decision), len(model.labels.classes))
 
@@ -492,7 +510,18 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         AttributeError
             If there are no scores of unseen rows, as after `fit` under ``decision="learned"``.
         """
+        self._warn_if_abstention_is_lost("predict_proba")
         return self._probabilities(self._fitted_model(), X)
+
+    def _warn_if_abstention_is_lost(self, method: str) -> None:
+        """Warn if a classifier of scikit-learn predicts by scores, which have no abstention."""
+        caller = None if self.reject is None else caller_among(PREDICTING_BY_SCORES)
+        if caller is not None:
+            warn(
+                f"reject={shortened(self.reject)} does not make {caller} abstain: it predicts by `{method}`, which has no "
+                f"abstention.  The `predict` of {type(self).__name__} abstains, also in a pipeline, a search or a "
+                "MultiOutputClassifier."
+            )
 
     @keeping_type(available_if(BasePredtron._check_has_probabilities))
     def predict_log_proba(self, X: Any) -> NDArray:
