@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from sklearn_predtron._support.numbers import as_numbers
-from sklearn_predtron._support.queries import shortened, shortened_list
+from sklearn_predtron._support.numbers import as_numbers, real_number
+from sklearn_predtron._support.queries import is_missing, shortened, shortened_list
 
 BETS = np.array([0.02, 0.05, 0.1, 0.2, 0.4, 0.8])  # shares of the capital, as fractions of the largest that cannot be lost
 N_MEANS = 200  # of a grid on which the bounds of the mean are computed
@@ -87,12 +86,8 @@ class CostMonitor:
         self.largest = in_range("largest", largest, 0, np.inf)
         self.limit = in_range("limit", limit, 0, self.largest)
         self.confidence = in_range("confidence", confidence, 0, 1)
-        if isinstance(groups, (str, bytes)):
-            raise ValueError(f"groups={groups!r} is a single string; accepted is a list of groups.")
-        self.groups = None if groups is None else list(groups)
+        self.groups = None if groups is None else checked_names(groups)
         names: list[Any] = [None] if self.groups is None else self.groups
-        if not names or len(set(names)) < len(names):
-            raise ValueError(f"groups={shortened_list(names)} must be at least one group, each named once.")
         error = (1 - self.confidence) / len(names)
         self._watches = {name: Watch(self.limit / self.largest, error) for name in names}
 
@@ -135,7 +130,7 @@ class CostMonitor:
         if len(names) != n:
             raise ValueError(f"group has {len(names)} values for {n} costs; both must be the same number.")
         for name in names:
-            if not isinstance(name, Hashable) or name not in self._watches:
+            if not is_hashable(name) or name not in self._watches:
                 raise ValueError(f"group={shortened(name)} is not one of the groups {shortened_list(list(self._watches))}.")
         return names
 
@@ -230,6 +225,31 @@ def grown(capital: NDArray, n: int, cost: Any, limit: float) -> NDArray:
 
 def in_range(name: str, value: Any, low: float, high: float) -> float:
     """Return a number between two others, which are excluded."""
-    if not isinstance(value, Real) or isinstance(value, bool) or not low < float(value) < high:
+    number = None if isinstance(value, (bool, np.bool_)) else real_number(value)
+    if number is None or not low < number < high:
         raise ValueError(f"{name}={shortened(value)} must be a number above {low:g} and below {high:g}.")
-    return float(value)
+    return number
+
+
+def checked_names(groups: Any) -> list[Any]:
+    """Return the names of groups; raise ValueError unless each can be recognised."""
+    if isinstance(groups, (str, bytes)):
+        raise ValueError(f"groups={groups!r} is a single string; accepted is a list of groups.")
+    names = list(groups) if isinstance(groups, Iterable) else []
+    for name in names:
+        if not is_hashable(name) or is_missing(name):
+            raise ValueError(
+                f"groups has {shortened(name)}; accepted are strings, numbers and other hashable values, none missing."
+            )
+    if not names or len(set(names)) < len(names):
+        raise ValueError(f"groups={shortened(groups)} must be a list of at least one group, each named once.")
+    return names
+
+
+def is_hashable(value: Any) -> bool:
+    """Return whether a value has a hash; a tuple of lists has none."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True

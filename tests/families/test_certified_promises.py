@@ -4,6 +4,7 @@ import json
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 from scipy.stats import binom
@@ -203,3 +204,13 @@ def test_wrong_promises_leave_the_certificate(fitted, rows):
         with pytest.raises(ValueError, match=message):
             model.certify(X, y, promises=promises, groups=groups)
     assert model.certificate_ == before
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA], ids=str)
+def test_rows_without_a_group_are_refused(missing):
+    X, y = make_classification(200, random_state=0)
+    model = PredtronBinaryClassifier(reject=Reject(risk=0.2), max_iter=3, random_state=0).fit(X, y)
+    groups = pd.Series(["a", "b"] * 100, dtype=object)
+    groups[3] = missing
+    with pytest.raises(ValueError, match=r"^groups\[3\]=.* is missing; accepted is the group of each row"):
+        model.certify(X, y, [AtMost("risk", 0.2, group="a")], groups=groups)
