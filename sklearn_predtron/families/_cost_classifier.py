@@ -16,6 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn_predtron._core.problem import Codes
 from sklearn_predtron._support.compat import ClassifierMixin, StrOptions, with_callbacks
 from sklearn_predtron._support.encoding import refuse_missing
+from sklearn_predtron._support.names import refusing
 from sklearn_predtron._support.parts import checked_build
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.types import keeping_type
@@ -28,7 +29,7 @@ from sklearn_predtron.decisions._decision_rules import Cut, DecisionRule, Expect
 from sklearn_predtron.decisions._expected_cost import LeastCost
 from sklearn_predtron.decisions._fixed_threshold import CutAt
 from sklearn_predtron.decisions._kinds_of_scores import OfClasses, OfTwoClasses
-from sklearn_predtron.decisions._promises import checked_groups, checked_promises, coded
+from sklearn_predtron.decisions._promises import Promise, checked_groups, checked_promises, coded
 from sklearn_predtron.decisions._reject_at_rate import Rated
 from sklearn_predtron.decisions._reject_at_risk import (
     Certificate,
@@ -332,6 +333,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return True
 
     @keeping_type(available_if(_check_promises_risk))
+    @refusing("sample_weight", "the tests need rows that are drawn one by one; draw rows by their weights, and pass these")
     def certify(self, X: Any, y: Any, promises: Any = None, *, groups: Any = None) -> Self:
         """Choose which rows are answered, so that promises are kept with confidence.
 
@@ -369,7 +371,8 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         Warns
         -----
         UserWarning
-            If a promise was not shown to be kept; `predict` then abstains instead of the answers that it depends on.
+            If a promise was not shown to be kept; `predict` then abstains instead of the answers that it depends on.  The
+            message has a bound that the rows do show, if there is one.
 
         Examples
         --------
@@ -399,7 +402,14 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             saved = decision.certified(model.learner, model.fitted_decision, probabilities, codes, asked, of_rows)
             model.fitted_decision = {**(model.fitted_decision or {}), "certificate": saved}
             given = None if promises is not None else decision.name
-            warn_of_certificate(certificate_of(saved, classes), given, fewest_rows(saved, decision.costs))
+
+            def supported(number: int) -> Promise | None:
+                promise = (decision.promises if asked is None else asked)[number]
+                rows = model.learner, model.fitted_decision, probabilities, codes
+                found = decision.supported(*rows, promise, of_rows)
+                return None if found is None else found.named(classes)
+
+            warn_of_certificate(certificate_of(saved, classes), given, fewest_rows(saved, decision.costs), supported)
             if promises is None and (decision.costs.max(axis=0) == 0).any():
                 warn_if_free(decision, classes, model.decoded(X, decision))
         return self
