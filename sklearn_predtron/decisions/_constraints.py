@@ -309,13 +309,12 @@ class Bounds(NamedTuple):
         changes = at[ends]
         scales = np.concatenate([[0.0], (changes[:-1] + changes[1:]) / 2, 2 * changes[-1:]])
         # Where changes are close to each other, rounding can move one of them across its stop.
-        best = None
+        tried = list[Rule]()
         for stop in found[:MOST_CHECKED]:
-            rule = self.rule(costs + scales[stop] * table, float(scales[stop]))
-            best = rule if best is None or rule.rank < best.rank else best
-            if rule.outcome.kept or beyond[stop] > 0:
+            tried.append(self.rule(costs + scales[stop] * table, float(scales[stop])))
+            if tried[-1].outcome.kept or beyond[stop] > 0:
                 break
-        return best
+        return min(tried, key=lambda rule: rule.rank)
 
     def improved(self, tables: NDArray, multiples: NDArray) -> tuple[Rule, NDArray, NDArray]:
         """Return a rule whose multiples of tables are chosen one after another, the tables and these multiples.
