@@ -139,7 +139,10 @@ class Path(NamedTuple):
         return np.array([value_of(constraint, matrix) for matrix in matrices]) * total, total
 
     def ranked(self, constraints: tuple[Coded, ...], confidence: float | None) -> tuple[NDArray, NDArray]:
-        """Return the stops, the best one first, and at each stop what the measures are beyond their bounds."""
+        """Return the stops, the best one first.
+
+        With them comes, for each stop, what the measures are beyond their bounds.
+        """
         beyond = np.zeros(len(self.stops))
         for one in constraints:
             beyond += beyond_bound(one, *self.parts(one), self.rows.losses, confidence)
@@ -201,10 +204,10 @@ def table_of(constraint: Coded, costs: NDArray, margin: float = 0.0) -> NDArray:
 
 
 def beyond_bound(constraint: Coded, hits: NDArray, total: NDArray, losses: NDArray, confidence: float | None) -> NDArray:
-    """Return how far a measure is beyond its bound; 0 is within it.
+    """Return how far a measure is beyond its bound.
 
-    The unit is the largest value, or of a function the largest one here.  With a confidence, a binomial test must show that the
-    measure is within the bound.  A measure of no rows is as far beyond the bound as can be.
+    It is 0 within the bound.  The unit is the largest value, or of a function the largest one here.  With a confidence, a
+    binomial test must show that the measure is within the bound.  A measure of no rows is as far beyond the bound as can be.
     """
     sign = 1 if constraint.at_least else -1
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -246,7 +249,7 @@ def best_of_two(rows: Measured, constraints: tuple[Coded, ...], confidence: floa
     return np.array([[0.0, ratio], [1.0, 0.0]]), rows.outcome(constraints, (second >= cut).astype(np.intp), confidence)
 
 
-class Rule(NamedTuple):
+class BoundedCosts(NamedTuple):
     """Costs with multiples of tables, and their outcome.
 
     Parameters
@@ -265,7 +268,7 @@ class Rule(NamedTuple):
 
     @property
     def rank(self) -> tuple[float, float]:
-        """What the measures are beyond their bounds, and the cost: the lower, the better."""
+        """What the measures are beyond their bounds, and the cost."""
         return self.outcome.beyond, self.outcome.cost
 
 
@@ -286,15 +289,16 @@ class Bounds(NamedTuple):
     constraints: tuple[Coded, ...]
     confidence: float | None
 
-    def rule(self, costs: NDArray, scale: float = 0.0) -> Rule:
+    def rule(self, costs: NDArray, scale: float = 0.0) -> BoundedCosts:
         """Return costs with their outcome."""
         predicted = least_expected(self.rows.probabilities, costs)
-        return Rule(self.rows.outcome(self.constraints, predicted, self.confidence), costs, scale)
+        return BoundedCosts(self.rows.outcome(self.constraints, predicted, self.confidence), costs, scale)
 
-    def best_multiple(self, costs: NDArray, table: NDArray) -> Rule:
-        """Return costs plus the best multiple of a table, of all that are at least 0.
+    def best_multiple(self, costs: NDArray, table: NDArray) -> BoundedCosts:
+        """Return costs plus the best multiple of a table.
 
-        As the multiple grows, the predictions change one after another.  The outcomes between these changes are sums.
+        It is the best one of all that are at least 0.  As the multiple grows, the predictions change one after another.  The
+        outcomes between these changes are sums.
         """
         first, at, row, after = switches(self.rows.probabilities, costs, table)
         new_row = np.append(True, row[1:] > row[:-1])[: len(row)]
@@ -309,17 +313,17 @@ class Bounds(NamedTuple):
         changes = at[ends]
         scales = np.concatenate([[0.0], (changes[:-1] + changes[1:]) / 2, 2 * changes[-1:]])
         # Where changes are close to each other, rounding can move one of them across its stop.
-        tried = list[Rule]()
+        tried = list[BoundedCosts]()
         for stop in found[:MOST_CHECKED]:
             tried.append(self.rule(costs + scales[stop] * table, float(scales[stop])))
             if tried[-1].outcome.kept or beyond[stop] > 0:
                 break
         return min(tried, key=lambda rule: rule.rank)
 
-    def improved(self, tables: NDArray, multiples: NDArray) -> tuple[Rule, NDArray, NDArray]:
-        """Return a rule whose multiples of tables are chosen one after another, the tables and these multiples.
+    def improved(self, tables: NDArray, multiples: NDArray) -> tuple[BoundedCosts, NDArray, NDArray]:
+        """Return better costs, the tables in them, and their multiples.
 
-        Each is the best one beside the present others.
+        The multiples are chosen one after another.  Each is the best one beside the present others.
         """
         rule = self.rule(self.rows.costs + np.tensordot(multiples, tables, axes=1))
         for _ in range(MOST_CYCLES):
@@ -342,7 +346,7 @@ def best_of_many(rows: Measured, constraints: tuple[Coded, ...], confidence: flo
     The first multiples are those of the rows' probabilities, scaled, under bounds that are tightened by several margins.  The
     best ones are then improved one after another.  Of many rows, evenly spaced ones choose where all rows begin.
     """
-    some, found = Bounds(rows.some(), constraints, confidence), list[tuple[Rule, NDArray, NDArray]]()
+    some, found = Bounds(rows.some(), constraints, confidence), list[tuple[BoundedCosts, NDArray, NDArray]]()
     scopes = [parts_of(one, rows.losses)[1] for one in constraints]
     free = [scope for scope in scopes if (scope != scope[:, :1]).any()]  # the predictions decide which rows count
     for margin in MARGINS if free else (0.0,):
@@ -352,7 +356,7 @@ def best_of_many(rows: Measured, constraints: tuple[Coded, ...], confidence: flo
         multiples = np.append(rule.scale * direction, np.zeros(2 * len(free)))
         found.append((rule, np.array([*tables, *free, *(-scope for scope in free)]), multiples))
     found.sort(key=lambda one: one[0].rank)
-    improved = list[tuple[Rule, NDArray, NDArray]]()
+    improved = list[tuple[BoundedCosts, NDArray, NDArray]]()
     for _, all_tables, multiples in found:
         improved.append(some.improved(all_tables, multiples))
         best = min(improved, key=lambda one: one[0].rank)
@@ -465,7 +469,7 @@ class Constrained(OfProbabilities):
         return self.terms
 
     def fit(self, problem: Any, held: HeldOut) -> tuple[Any, ...]:
-        """Return the costs by which to decide, and the result of each bound on the rows.
+        """Return the costs by which to decide, and the bounds' results.
 
         If no decision on the rows is within the bounds, raise ValueError; in a stream warn, and take the nearest one.
         """
@@ -496,7 +500,10 @@ class Constrained(OfProbabilities):
         return [part.reshape(tables[0].shape) for part in costs]
 
     def reached(self, learner: Learner, fitted_decision: Any) -> tuple[PromiseResult, ...]:
-        """Return each bound with its result on the rows that chose the costs."""
+        """Return each bound with its result.
+
+        The rows are those that chose the costs.
+        """
         results = self.value(learner, fitted_decision)[1]
         promises = [promise for given in self.given.values() for promise in given]
         return tuple(PromiseResult(promise, *result) for promise, result in zip(promises, results, strict=True))

@@ -31,10 +31,11 @@ def least_expected_costs(const double[:, ::1] probabilities not None, const doub
 
 def switches(const double[:, ::1] probabilities not None, const double[:, ::1] costs not None,
              const double[:, ::1] table not None):
-    """Return where predictions of the lowest expected cost change as multiples of a table are added to the costs.
+    """Return where predictions of the lowest expected cost change.
 
-    Returns the predictions without it and, for each change, its multiplier, its row and the prediction from there on.  The
-    changes are row by row, in the order of their multipliers.
+    They change as multiples of a table are added to the costs.  The results are the predictions without it and, for each
+    change, its multiplier, its row and the prediction from there on.  The changes are row by row, in the order of their
+    multipliers.
     """
     cdef Py_ssize_t n = probabilities.shape[0], k = costs.shape[0], m = costs.shape[1], i, sigma, now, after, found = 0
     cdef Py_ssize_t[::1] first = np.empty(n, dtype=np.intp), row = np.empty(n * max(m - 1, 0), dtype=np.intp)
@@ -63,7 +64,10 @@ def switches(const double[:, ::1] probabilities not None, const double[:, ::1] c
 
 
 cdef Py_ssize_t lowest_of(const double* probabilities, const double[:, ::1] costs, double[::1] expected) noexcept nogil:
-    """Return the prediction with the lowest expected cost, the first of several; `expected` becomes all expected costs."""
+    """Return the prediction with the lowest expected cost.
+
+    Of several it is the first; `expected` becomes all expected costs.
+    """
     cdef Py_ssize_t sigma, y, best = 0
     for sigma in range(costs.shape[1]):
         expected[sigma] = 0

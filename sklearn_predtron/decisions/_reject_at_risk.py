@@ -306,7 +306,10 @@ class Certified(RejectAbove):
         promise: Coded,
         groups: list[Any] | None = None,
     ) -> Coded | None:
-        """Return the promise with about the strictest bound that held-out rows show alone, or None."""
+        """Return the promise with a bound that the rows show, or None.
+
+        It is about the strictest bound that they show without the other promises.
+        """
         rows, recorded = self.evaluated(learner, fitted_decision, probabilities, codes, groups)
         broken, largest, _ = bound_of(promise, self.costs)
         shown, found = NEARLY_ALL * largest, None
@@ -378,9 +381,9 @@ def fewest_rows(saved: tuple[Any, ...], costs: NDArray) -> int:
 def warn_of_certificate(
     certificate: Certificate, given: str | None, fewest: int, supported: Callable[[int], Promise | None]
 ) -> None:
-    """Warn if a promise was not shown to be kept; the given one has its name.
+    """Warn if a promise was not shown to be kept.
 
-    A function returns the promise of a number with a bound that the rows do show, or None.
+    The given one has its name.  A function returns the promise of a number with a bound that the rows do show, or None.
     """
     broken = [result.promise for result in certificate.results if not result.kept]
     if not broken:

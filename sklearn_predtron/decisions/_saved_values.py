@@ -198,7 +198,10 @@ def checked_tempered(value: Any, problem: Any) -> Any:
 
 
 def checked_constrained(value: Any, problem: Any) -> Any:
-    """Return the moment, the costs, the confidence, the constraints, the costs by which to decide, and the results."""
+    """Return the moment, the terms and the constrained costs.
+
+    The terms are the costs, the confidence and the constraints; with the constrained costs come the results of the bounds.
+    """
     k = getattr(problem, "k", 2)
     tables = 1 if hasattr(problem, "k") else problem.d
     terms: Any = value[1] if is_list(value, 3) else ()

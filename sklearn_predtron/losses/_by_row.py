@@ -240,7 +240,8 @@ def check_not_revealing(table: NDArray, codes: NDArray) -> None:
     In each row they are 0 for all other true labels, as costs are that are known only after the decision.
     """
     k = table.shape[1]
-    check_costs_elsewhere(table[:, :, :k].any(axis=2), np.equal(np.arange(k), codes[:, None]))
+    true: NDArray = np.equal(np.arange(k), codes[:, None])
+    check_costs_elsewhere(np.asarray(table[:, :, :k].any(axis=2)), true)
 
 
 def check_sets_not_revealing(table: NDArray, on: NDArray) -> None:

@@ -221,9 +221,9 @@ class Watch:
                 self.log_capital, self.factors = self.log_capital + np.log(self.factors), np.ones_like(self.factors)
 
     def watch(self, cost: float) -> None:
-        """Let the bets grow that the mean is above the limit, of which those that begin now have the weight 1 / (n (n + 1)).
+        """Update the bets that the mean is above the limit.
 
-        Plain numbers are faster here than arrays.
+        Those that begin with row n have the weight 1 / (n (n + 1)).  Plain numbers are faster here than arrays.
         """
         begun, excess, total = 1 / (self.n * (self.n + 1)), cost / self.limit - 1, 0.0
         for i, bet in enumerate(SHARES):
@@ -233,11 +233,12 @@ class Watch:
             self.alarm = self.n
 
     def interval(self) -> tuple[float, float]:
-        """Return bounds of the mean: the last means of the grid that a bet has refuted on either side.
+        """Return bounds of the mean.
 
-        Each side has half of the error.  A mean between two points of the grid is within them as long as neither the next larger
-        one is refuted as too small, nor the next smaller one as too large.  Bounds in the wrong order show that the mean has
-        changed; the interval is then what lies between them.
+        They are the last means of the grid that a bet has refuted on either side.  Each side has half of the error.  A mean
+        between two points of the grid is within them as long as neither the next larger one is refuted as too small, nor the
+        next smaller one as too large.  Bounds in the wrong order show that the mean has changed; the interval is then what lies
+        between them.
         """
         capital = np.exp(np.minimum(self.log_capital + np.log(self.factors), np.log(LARGEST_CAPITAL))).mean(axis=0)
         too_small, too_large = capital >= 2 / self.error
@@ -255,7 +256,7 @@ def in_range(name: str, value: Any, low: float, high: float) -> float:
 
 
 def checked_names(groups: Any) -> list[Any]:
-    """Return the names of groups; raise ValueError unless each can be recognised."""
+    """Return the names of groups, checked."""
     if isinstance(groups, (str, bytes)):
         raise ValueError(f"groups={groups!r} is a single string; accepted is a list of groups.")
     names = list(groups) if isinstance(groups, Iterable) else []
