@@ -15,6 +15,8 @@ from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOp
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _check_sample_weight
 
+from sklearn_predtron._support.queries import shortened
+
 if TYPE_CHECKING:  # scikit-learn has no types: its classes would hide every unknown attribute
     from typing import Self
 
@@ -92,7 +94,17 @@ def container_of(transformer: Any) -> str:
 
 # Weights may all be zero; scikit-learn before 1.9 does not ask.
 ALL_ZERO = {name: True for name in inspect.signature(_check_sample_weight).parameters if name == "allow_all_zero_weights"}
-check_sample_weight = functools.partial(_check_sample_weight, dtype=np.float64, ensure_non_negative=True, **ALL_ZERO)
+
+
+def check_sample_weight(sample_weight: Any, X: Any) -> Any:
+    """Return the weights of rows; raise ValueError unless they are numbers of at least 0."""
+    try:
+        found = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True, **ALL_ZERO)
+    except (TypeError, OverflowError):  # objects, pandas.NA, integers beyond the floats
+        found = None
+    if found is None or not np.isfinite(found).all():  # scikit-learn lets a single nan pass
+        raise ValueError(f"sample_weight={shortened(sample_weight)} must hold finite numbers of at least 0.")
+    return found
 
 
 def linear_classifier() -> type:

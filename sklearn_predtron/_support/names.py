@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -92,3 +93,18 @@ def needs_arguments(kind: type) -> bool:
     except (TypeError, ValueError):
         return True
     return any(p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters)
+
+
+def refusing(name: str, why: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator of methods that raise TypeError for an argument, with the reason."""
+
+    def decorate(method: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(method)
+        def call(self: Any, *args: Any, **given: Any) -> Any:
+            if name in given:
+                raise TypeError(f"{type(self).__name__}.{method.__name__}() takes no {name}: {why}.")
+            return method(self, *args, **given)
+
+        return call
+
+    return decorate

@@ -4,9 +4,21 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Container
+from types import FrameType
 
 # The packages whose code stands between the user's call and the warning.
 WITHIN = ("sklearn_predtron", "sklearn", "joblib")
+
+
+def frames_to_user() -> list[FrameType]:
+    """Return the frames from the caller's to the user's, both included."""
+    frame = sys._getframe(1)
+    found = [frame]
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in WITHIN:
+        frame = frame.f_back
+        found.append(frame)
+    return found
 
 
 def warn(message: str) -> None:
@@ -14,7 +26,13 @@ def warn(message: str) -> None:
 
     The call may have come through scikit-learn: a pipeline, a search, a decorator.
     """
-    level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in WITHIN:
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, UserWarning, stacklevel=level)
+    warnings.warn(message, UserWarning, stacklevel=len(frames_to_user()))
+
+
+def caller_among(names: Container[str]) -> str | None:
+    """Return the class of the nearest object of scikit-learn that called, if its name is among some."""
+    for frame in frames_to_user():
+        name = type(frame.f_locals.get("self")).__name__
+        if name in names and frame.f_globals.get("__name__", "").startswith("sklearn."):
+            return name
+    return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,17 +16,21 @@ from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.decisions._base import Decision, HeldOut
 from sklearn_predtron.decisions._expected_cost import OfProbabilities
+from sklearn_predtron.decisions._expected_values import least_expected, switches
 from sklearn_predtron.decisions._maps import LARGEST_ODDS
 from sklearn_predtron.decisions._promises import Coded, Promise
 from sklearn_predtron.decisions._reject_at_risk import PromiseResult
 
-ROUNDING = 1e-9  # by which a measure may be beyond its bound
+ROUNDING = 1e-9  # by which a measure may be beyond its bound, relative to the bound
 MOST_STEPS = 60  # of the search for multipliers
-LARGEST = 1e3  # multiplier, relative to the largest cost
-PRECISION = 1e-6  # of the expected cost, relative to the largest cost
-# Shares of the way to the strictest bound by which bounds are tightened, one after another.
-MARGINS = (-0.05, 0.0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9)
-SCALES = (0.0, *np.geomspace(0.02, 50, 300).tolist())  # of the multipliers
+LARGEST = 1e3  # multiplier of a table with entries up to 1, relative to the largest cost
+PRECISION = 1e-4  # of the expected cost, relative to the largest cost
+MOST_ROWS = 5000  # on which the search for multipliers begins
+MARGINS = (0.0, 0.1, 0.35, 0.7)  # shares of the way to the strictest bound by which bounds are tightened
+LEAST_IMPROVED = 2  # rules, each under another margin
+MOST_CYCLES = 10  # over the multipliers, one after another
+LEAST_GAIN = 1e-3  # of a cycle, relative to the cost
+MOST_CHECKED = 10  # places of a line whose predictions are made again
 INEXACT = np.e  # by which the test of losses that are not 0 or 1 is weaker (Bentkus 2004)
 
 
@@ -36,7 +40,12 @@ class RuleOutcome(NamedTuple):
     cost: float
     values: tuple[float, ...]
     rows: tuple[float, ...]
-    kept: bool
+    beyond: float  # sum of what the measures are beyond their bounds
+
+    @property
+    def kept(self) -> bool:
+        """Whether all measures are within their bounds."""
+        return self.beyond == 0
 
 
 class Measured(NamedTuple):
@@ -62,31 +71,82 @@ class Measured(NamedTuple):
     costs: NDArray
     losses: NDArray
 
+    def some(self) -> Measured:
+        """Return evenly spaced rows, if there are many."""
+        n = len(self.codes)
+        if n <= MOST_ROWS:
+            return self
+        rows = np.arange(MOST_ROWS) * n // MOST_ROWS
+        return self._replace(probabilities=self.probabilities[rows], codes=self.codes[rows], weight=self.weight[rows])
+
     def outcome(self, constraints: tuple[Coded, ...], predicted: NDArray, confidence: float | None) -> RuleOutcome:
         """Return the outcome of predictions on these rows."""
-        cost = float(np.average(self.costs[self.codes, predicted], weights=self.weight))
-        parts = [self.sums(one, predicted) for one in constraints]
-        values = tuple(float(hits / total) if total > 0 else float("nan") for hits, total in parts)
-        kept = all(is_kept(one, *part, self.losses, confidence) for one, part in zip(constraints, parts, strict=True))
-        return RuleOutcome(cost, values, tuple(total for _, total in parts), kept)
+        path = Path(self, predicted)
+        parts = [path.parts(one) for one in constraints]
+        beyond = sum(beyond_bound(one, *part, self.losses, confidence) for one, part in zip(constraints, parts, strict=True))
+        values = tuple(float(hits[0] / total[0]) if total[0] > 0 else float("nan") for hits, total in parts)
+        cost = float(path.sums(self.costs)[0] / self.weight.sum())
+        return RuleOutcome(cost, values, tuple(float(total[0]) for _, total in parts), float(np.sum(beyond)))
 
     def p_values(self, constraints: tuple[Coded, ...], predicted: NDArray) -> list[float]:
         """Return the p-value of each bound being broken; nan for functions."""
-        found = []
+        path, found = Path(self, predicted), []
         for one in constraints:
-            hits, total = self.sums(one, predicted)
-            found.append(float("nan") if one.function is not None else p_broken(one, hits, total, self.losses))
+            p = np.array([np.nan]) if one.function is not None else p_broken(one, *path.parts(one), self.losses)
+            found.append(float(p[0]))
         return found
 
-    def sums(self, constraint: Coded, predicted: NDArray) -> tuple[float, float]:
-        """Return the sums whose ratio is a measure."""
-        at = self.codes, predicted
-        if constraint.function is not None:
-            matrix = np.zeros((2, 2))
-            np.add.at(matrix, at, self.weight)
-            return value_of(constraint, matrix) * matrix.sum(), float(matrix.sum())
-        hits, scope = parts_of(constraint, self.losses)
-        return float(self.weight @ hits[at]), float(self.weight @ scope[at])
+
+NO_CHANGES = np.zeros(0, dtype=np.intp)
+
+
+class Path(NamedTuple):
+    """Predictions that change row by row, with stops on the way.
+
+    Parameters
+    ----------
+    rows : Measured
+        The rows.
+    first : ndarray of shape (n,)
+        The predictions at the beginning.
+    row, before, after : ndarray of shape (n_changes,)
+        The row of each change, and its prediction before and after.
+    stops : ndarray of shape (n_stops,)
+        The number of changes before each stop.
+    """
+
+    rows: Measured
+    first: NDArray
+    row: NDArray = NO_CHANGES
+    before: NDArray = NO_CHANGES
+    after: NDArray = NO_CHANGES
+    stops: NDArray = np.zeros(1, dtype=np.intp)
+
+    def sums(self, table: NDArray) -> NDArray:
+        """Return the sum of a table's values over all rows, at each stop."""
+        codes, weight, changed = self.rows.codes, self.rows.weight, self.rows.codes[self.row]
+        change = weight[self.row] * (table[changed, self.after] - table[changed, self.before])
+        return (weight @ table[codes, self.first]) + np.append(0, np.cumsum(change))[self.stops]
+
+    def parts(self, constraint: Coded) -> tuple[NDArray, NDArray]:
+        """Return the sums whose ratio is a measure, at each stop."""
+        if constraint.function is None:
+            hits, total = (self.sums(part) for part in parts_of(constraint, self.rows.losses))
+            return hits, total
+        cells = [self.sums(np.eye(4)[i].reshape(2, 2)) for i in range(4)]
+        matrices = np.stack(cells, axis=1).reshape(-1, 2, 2).clip(0)
+        total = matrices.sum(axis=(1, 2))
+        return np.array([value_of(constraint, matrix) for matrix in matrices]) * total, total
+
+    def ranked(self, constraints: tuple[Coded, ...], confidence: float | None) -> tuple[NDArray, NDArray]:
+        """Return the stops, the best one first.
+
+        With them comes, for each stop, what the measures are beyond their bounds.
+        """
+        beyond = np.zeros(len(self.stops))
+        for one in constraints:
+            beyond += beyond_bound(one, *self.parts(one), self.rows.losses, confidence)
+        return np.lexsort((self.sums(self.rows.costs), beyond)), beyond
 
 
 def value_of(constraint: Coded, matrix: NDArray) -> float:
@@ -143,29 +203,34 @@ def table_of(constraint: Coded, costs: NDArray, margin: float = 0.0) -> NDArray:
     return hits - constraint.bound * (1 - margin) * scope
 
 
-def is_kept(constraint: Coded, hits: float, total: float, costs: NDArray, confidence: float | None) -> bool:
-    """Return whether a measure is within its bound.
+def beyond_bound(constraint: Coded, hits: NDArray, total: NDArray, losses: NDArray, confidence: float | None) -> NDArray:
+    """Return how far a measure is beyond its bound.
 
-    With a confidence, a binomial test must show it.  A measure of no rows is not within its bound.
+    It is 0 within the bound.  The unit is the largest value, or of a function the largest one here.  With a confidence, a
+    binomial test must show that the measure is within the bound.  A measure of no rows is as far beyond the bound as can be.
     """
-    if total == 0:
-        return False
+    sign = 1 if constraint.at_least else -1
+    with np.errstate(invalid="ignore", divide="ignore"):
+        distance = sign * (constraint.bound - hits / total)
+    known = np.isfinite(distance)
+    unit = float(constraint.possible(losses[:, : len(losses)]).max())
+    if constraint.function is not None:
+        unit = float(np.abs(distance[known]).max(initial=0)) or 1.0
+    far = np.where(known, np.clip(distance / unit, 0, 1), 1.0)
     if confidence is None or constraint.function is not None:
-        beyond = constraint.bound * total - hits if constraint.at_least else hits - constraint.bound * total
-        return bool(beyond <= ROUNDING * total)
-    return p_broken(constraint, hits, total, costs) <= 1 - confidence
+        return np.where(known & (distance <= ROUNDING * abs(constraint.bound)), 0.0, far)
+    p = p_broken(constraint, hits, total, losses)
+    return np.where(p <= 1 - confidence, 0.0, p + far)
 
 
-def p_broken(constraint: Coded, hits: float, total: float, costs: NDArray) -> float:
+def p_broken(constraint: Coded, hits: NDArray, total: NDArray, costs: NDArray) -> NDArray:
     """Return the p-value of a binomial test that a bound is broken."""
-    if total == 0:
-        return 1.0
     possible = constraint.possible(costs[:, : len(costs)])
     largest = float(possible.max())
     lost, bound = (largest * total - hits, largest - constraint.bound) if constraint.at_least else (hits, constraint.bound)
-    exact = bool(np.isin(possible, (0, largest)).all())
-    p = float(bdtr(np.ceil(lost / largest - ROUNDING), int(total), bound / largest))
-    return p if exact else min(1.0, INEXACT * p)
+    weaker = 1.0 if np.isin(possible, (0, largest)).all() else INEXACT
+    p = bdtr(np.ceil(lost / largest - ROUNDING), np.floor(total).astype(int), bound / largest)
+    return np.where(total > 0, np.minimum(1.0, weaker * p), 1.0)
 
 
 def best_of_two(rows: Measured, constraints: tuple[Coded, ...], confidence: float | None) -> tuple[NDArray, RuleOutcome]:
@@ -175,38 +240,102 @@ def best_of_two(rows: Measured, constraints: tuple[Coded, ...], confidence: floa
     """
     second = rows.probabilities[:, 1]
     order = np.argsort(-second, kind="stable")
-    p, weight = second[order], rows.weight[order]
-    places = np.flatnonzero(np.append(True, np.append(p[1:] < p[:-1], True)))  # how many rows are predicted as the second class
-    cuts = np.concatenate([[1.0], (p[places[1:-1] - 1] + p[places[1:-1]]) / 2, [0.0]])
-
-    def sums_of(table: NDArray) -> NDArray:
-        """Return sums of a table's values over all rows, at each threshold."""
-        change = weight * (table[rows.codes, 1] - table[rows.codes, 0])[order]
-        return (weight @ table[rows.codes[order], 0]) + np.append(0, np.cumsum(change))[places]
-
-    cost = sums_of(rows.costs)
-    kept, worst = np.ones(len(places), bool), np.zeros(len(places))
-    for one in constraints:
-        hits, total = sums_at_thresholds(one, rows.losses, sums_of)
-        kept &= [is_kept(one, *pair, rows.losses, confidence) for pair in zip(hits, total, strict=True)]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            beyond = (one.bound - hits / total) * (1 if one.at_least else -1)
-        worst = np.maximum(worst, np.where(total > 0, beyond, 1))
-    best = np.lexsort((cost, np.where(kept, 0, 1 + worst)))[0]
+    p, none = second[order], np.zeros(len(second), dtype=np.intp)
+    stops = np.flatnonzero(np.append(True, np.append(p[1:] < p[:-1], True)))  # how many rows are predicted as the second class
+    cuts = np.concatenate([[1.0], (p[stops[1:-1] - 1] + p[stops[1:-1]]) / 2, [0.0]])
+    best = Path(rows, none, order, none, none + 1, stops).ranked(constraints, confidence)[0][0]
     cut = cuts[best]
     ratio = float(np.clip(cut / (1 - cut) if cut < 1 else LARGEST_ODDS, 1 / LARGEST_ODDS, LARGEST_ODDS))
-    return np.array([[0.0, ratio], [1.0, 0.0]]), rows.outcome(constraints, (second >= cut).astype(int), confidence)
+    return np.array([[0.0, ratio], [1.0, 0.0]]), rows.outcome(constraints, (second >= cut).astype(np.intp), confidence)
 
 
-def sums_at_thresholds(constraint: Coded, losses: NDArray, sums_of: Callable[[NDArray], NDArray]) -> tuple[NDArray, NDArray]:
-    """Return the sums whose ratio is a measure, at each threshold."""
-    if constraint.function is None:
-        hits, total = (sums_of(part) for part in parts_of(constraint, losses))
-        return hits, total
-    cells = [sums_of(np.eye(4)[i].reshape(2, 2)) for i in range(4)]
-    matrices = np.stack(cells, axis=1).reshape(-1, 2, 2).clip(0)
-    total = matrices.sum(axis=(1, 2))
-    return np.array([value_of(constraint, matrix) for matrix in matrices]) * total, total
+class BoundedCosts(NamedTuple):
+    """Costs with multiples of tables, and their outcome.
+
+    Parameters
+    ----------
+    outcome : RuleOutcome
+        The outcome of the predictions of lowest expected cost.
+    costs : ndarray of shape (k, n_predictions)
+        The costs.
+    scale : float
+        The multiple of the last table that was added.
+    """
+
+    outcome: RuleOutcome
+    costs: NDArray
+    scale: float
+
+    @property
+    def rank(self) -> tuple[float, float]:
+        """What the measures are beyond their bounds, and the cost."""
+        return self.outcome.beyond, self.outcome.cost
+
+
+class Bounds(NamedTuple):
+    """Bounds of measures on some rows.
+
+    Parameters
+    ----------
+    rows : Measured
+        The rows.
+    constraints : tuple of Coded
+        The bounds.
+    confidence : float or None
+        As for `Constrained`.
+    """
+
+    rows: Measured
+    constraints: tuple[Coded, ...]
+    confidence: float | None
+
+    def rule(self, costs: NDArray, scale: float = 0.0) -> BoundedCosts:
+        """Return costs with their outcome."""
+        predicted = least_expected(self.rows.probabilities, costs)
+        return BoundedCosts(self.rows.outcome(self.constraints, predicted, self.confidence), costs, scale)
+
+    def best_multiple(self, costs: NDArray, table: NDArray) -> BoundedCosts:
+        """Return costs plus the best multiple of a table.
+
+        It is the best one of all that are at least 0.  As the multiple grows, the predictions change one after another.  The
+        outcomes between these changes are sums.
+        """
+        first, at, row, after = switches(self.rows.probabilities, costs, table)
+        new_row = np.append(True, row[1:] > row[:-1])[: len(row)]
+        before = np.where(new_row, first[row], np.roll(after, 1))
+        order = np.argsort(at, kind="stable")
+        at = at[order]
+        ends = np.append(at[1:] > at[:-1], True)[: len(at)]
+        stops = np.append(0, np.flatnonzero(ends) + 1)
+        found, beyond = Path(self.rows, first, row[order], before[order], after[order], stops).ranked(
+            self.constraints, self.confidence
+        )
+        changes = at[ends]
+        scales = np.concatenate([[0.0], (changes[:-1] + changes[1:]) / 2, 2 * changes[-1:]])
+        # Where changes are close to each other, rounding can move one of them across its stop.
+        tried = list[BoundedCosts]()
+        for stop in found[:MOST_CHECKED]:
+            tried.append(self.rule(costs + scales[stop] * table, float(scales[stop])))
+            if tried[-1].outcome.kept or beyond[stop] > 0:
+                break
+        return min(tried, key=lambda rule: rule.rank)
+
+    def improved(self, tables: NDArray, multiples: NDArray) -> tuple[BoundedCosts, NDArray, NDArray]:
+        """Return better costs, the tables in them, and their multiples.
+
+        The multiples are chosen one after another.  Each is the best one beside the present others.
+        """
+        rule = self.rule(self.rows.costs + np.tensordot(multiples, tables, axes=1))
+        for _ in range(MOST_CYCLES):
+            before = rule.rank
+            for number, one in enumerate(np.eye(len(tables))):
+                others = multiples * (1 - one)
+                other = self.best_multiple(self.rows.costs + np.tensordot(others, tables, axes=1), tables[number])
+                if other.rank < rule.rank:
+                    rule, multiples = other, others + other.scale * one
+            if rule.rank[0] >= before[0] * (1 - LEAST_GAIN) and rule.rank[1] >= before[1] * (1 - LEAST_GAIN):
+                break
+        return rule, tables, multiples
 
 
 def best_of_many(rows: Measured, constraints: tuple[Coded, ...], confidence: float | None) -> tuple[NDArray, RuleOutcome]:
@@ -214,29 +343,27 @@ def best_of_many(rows: Measured, constraints: tuple[Coded, ...], confidence: flo
 
     Their decisions cost least of those within the bounds.
 
-    The multipliers are those of the rows' probabilities, and multiples of them.  Where all of these are beyond a bound, by the
-    rows' own labels, the bounds are tightened by a margin.
+    The first multiples are those of the rows' probabilities, scaled, under bounds that are tightened by several margins.  The
+    best ones are then improved one after another.  Of many rows, evenly spaced ones choose where all rows begin.
     """
-    tables = [table_of(one, rows.losses) for one in constraints]
-    found: list[tuple[float, float, int, NDArray, RuleOutcome]] = []
-    for margin in MARGINS:
-        direction = multipliers(rows, [table_of(one, rows.losses, margin) for one in constraints])
-        for scale in SCALES if direction.any() else (0.0,):
-            costs = rows.costs + np.tensordot(scale * direction, tables, axes=1)
-            outcome = rows.outcome(constraints, (rows.probabilities @ costs).argmin(axis=1), confidence)
-            found.append((beyond_bounds(constraints, outcome), outcome.cost, len(found), costs, outcome))
-        best = min(found)
-        if margin >= 0 and best[-1].kept:
+    some, found = Bounds(rows.some(), constraints, confidence), list[tuple[BoundedCosts, NDArray, NDArray]]()
+    scopes = [parts_of(one, rows.losses)[1] for one in constraints]
+    free = [scope for scope in scopes if (scope != scope[:, :1]).any()]  # the predictions decide which rows count
+    for margin in MARGINS if free else (0.0,):
+        tables = [table_of(one, rows.losses, margin) for one in constraints]
+        direction = multipliers(some.rows, tables) if len(tables) > 1 else np.ones(1)
+        rule = some.best_multiple(rows.costs, np.tensordot(direction, tables, axes=1))
+        multiples = np.append(rule.scale * direction, np.zeros(2 * len(free)))
+        found.append((rule, np.array([*tables, *free, *(-scope for scope in free)]), multiples))
+    found.sort(key=lambda one: one[0].rank)
+    improved = list[tuple[BoundedCosts, NDArray, NDArray]]()
+    for _, all_tables, multiples in found:
+        improved.append(some.improved(all_tables, multiples))
+        best = min(improved, key=lambda one: one[0].rank)
+        if len(improved) >= LEAST_IMPROVED and best[0].outcome.kept:
             break
-    return best[-2:]
-
-
-def beyond_bounds(constraints: tuple[Coded, ...], outcome: RuleOutcome) -> float:
-    """Return the largest excess over a bound, or 0."""
-    if outcome.kept:
-        return 0.0
-    pairs = zip(constraints, outcome.values, strict=True)
-    return 1.0 + max(1.0 if np.isnan(value) else one.bound - value if one.at_least else value - one.bound for one, value in pairs)
+    rule = best[0] if some.rows is rows else some._replace(rows=rows).improved(*best[1:])[0]
+    return rule.costs, rule.outcome
 
 
 def multipliers(rows: Measured, tables: list[NDArray]) -> NDArray:
@@ -246,11 +373,14 @@ def multipliers(rows: Measured, tables: list[NDArray]) -> NDArray:
 
     The dual function is concave and piecewise linear; each step maximises the lowest of its tangents so far (Kelley 1960).
     """
-    share = rows.weight / rows.weight.sum()
-    costs, limits = (rows.probabilities @ table for table in (rows.costs, np.concatenate(tables, axis=1)))
-    limits = np.stack(np.split(limits, len(tables), axis=1))
-    largest = float(rows.costs.max())
+    probabilities, share = rows.probabilities, rows.weight / rows.weight.sum()
+    largest, units = float(rows.costs.max()), np.array([np.abs(table).max() for table in tables])
+    costs, limits = (
+        probabilities @ (rows.costs / largest),
+        np.stack([probabilities @ (t / u) for t, u in zip(tables, units, strict=True)]),
+    )
     tangents, heights, multiplier, best = [], [], np.zeros(len(tables)), (-np.inf, np.zeros(len(tables)))
+    objective, bounds = np.append(np.zeros(len(tables)), -1.0), [(0, LARGEST)] * len(tables) + [(None, None)]
     for _ in range(MOST_STEPS):
         expected = costs + np.tensordot(multiplier, limits, axes=1)
         predicted = expected.argmin(axis=1)[:, None]
@@ -259,13 +389,11 @@ def multipliers(rows: Measured, tables: list[NDArray]) -> NDArray:
         best = max(best, (value, multiplier), key=lambda one: one[0])
         tangents.append(np.append(-slope, 1.0))
         heights.append(value - slope @ multiplier)
-        objective = np.append(np.zeros(len(tables)), -1.0)
-        bounds = [(0, LARGEST * largest)] * len(tables) + [(None, None)]
         step = linprog(objective, np.array(tangents), heights, bounds=bounds)
-        if not step.success or -step.fun - best[0] <= PRECISION * largest:
+        if not step.success or -step.fun - best[0] <= PRECISION:
             break
         multiplier = step.x[:-1]
-    return best[1]
+    return best[1] * largest / units
 
 
 class Constrained(OfProbabilities):
@@ -314,7 +442,8 @@ class Constrained(OfProbabilities):
         weight = weight * (weight.sum() / (weight**2).sum())  # as many rows as have the same information (Kish 1965)
         p, codes = self.base.column(number, probabilities, held.values)
         table = self.base.tables()[number]
-        return Measured(p, codes.astype(np.intp), weight, table, table if self.losses is None else self.losses)
+        losses = table if self.losses is None else self.losses
+        return Measured(np.ascontiguousarray(p), codes.astype(np.intp), weight, table, losses)
 
     def solved(self, problem: Any, held: HeldOut) -> tuple[list[NDArray], dict[int, RuleOutcome]]:
         """Return the tables of costs by which to decide.
@@ -324,7 +453,7 @@ class Constrained(OfProbabilities):
         tables, outcomes = self.base.tables(), {}
         for number, bounds in self.bounds.items():
             rows = self.measured(problem, held, number)
-            outcomes[number] = rows.outcome(bounds, (rows.probabilities @ tables[number]).argmin(axis=1), self.confidence)
+            outcomes[number] = rows.outcome(bounds, least_expected(rows.probabilities, tables[number]), self.confidence)
             if not outcomes[number].kept:
                 search = best_of_two if tables[number].shape == (2, 2) else best_of_many
                 tables[number], outcomes[number] = search(rows, bounds, self.confidence)
@@ -339,8 +468,8 @@ class Constrained(OfProbabilities):
         """Return the costs, the confidence and the bounds."""
         return self.terms
 
-    def fit(self, problem: Any, held: HeldOut) -> tuple[float, ...]:
-        """Return the costs by which to decide.
+    def fit(self, problem: Any, held: HeldOut) -> tuple[Any, ...]:
+        """Return the costs by which to decide, and the bounds' results.
 
         If no decision on the rows is within the bounds, raise ValueError; in a stream warn, and take the nearest one.
         """
@@ -349,33 +478,35 @@ class Constrained(OfProbabilities):
             if not held.streamed:
                 raise ValueError(self.why_refused(outcomes))
             warn(self.why_refused(outcomes))
-        return tuple(value for table in tables for value in table.ravel().tolist())
+        results = [result for number in self.bounds for result in self.results(problem, held, number, tables[number])]
+        return tuple(value for table in tables for value in table.ravel().tolist()), tuple(results)
+
+    def results(self, problem: Any, held: HeldOut, number: int, table: NDArray) -> list[tuple[bool, int, float, float]]:
+        """Return the result of each bound of a table of costs.
+
+        It has whether the bound is kept, the number of rows, the value, and the p-value.
+        """
+        rows, bounds, found = self.measured(problem, held, number), self.bounds[number], []
+        predicted = least_expected(rows.probabilities, table)
+        for bound, p in zip(bounds, rows.p_values(bounds, predicted), strict=True):
+            outcome = rows.outcome((bound,), predicted, self.confidence)
+            found.append((outcome.kept, round(outcome.rows[0]), outcome.values[0], p))
+        return found
 
     def tables(self, learner: Learner, fitted_decision: Any) -> list[NDArray]:
         """Return the present tables of costs by which to decide."""
         tables = self.base.tables()
-        costs = np.split(np.array(self.value(learner, fitted_decision)), len(tables))
+        costs = np.split(np.array(self.value(learner, fitted_decision)[0]), len(tables))
         return [part.reshape(tables[0].shape) for part in costs]
 
     def reached(self, learner: Learner, fitted_decision: Any) -> tuple[PromiseResult, ...]:
-        """Return each bound with its value.
+        """Return each bound with its result.
 
-        The predictions are those for the recorded rows by the present costs.
+        The rows are those that chose the costs.
         """
-        observer: Any = learner.observer
-        with learner.lock.reading():
-            tables = self.tables(learner, fitted_decision)
-            of_fit = (fitted_decision or {}).get(self.value_name, (None,))[0] == observer.marked_at
-            held = self.unseen(learner, observer.held_out(all_rows=of_fit), fitted_decision)
-        results = []
-        for number, bounds in self.bounds.items():
-            rows = self.measured(learner.problem, held, number)
-            predicted = (rows.probabilities @ tables[number]).argmin(axis=1)
-            outcome, p = rows.outcome(bounds, predicted, self.confidence), rows.p_values(bounds, predicted)
-            for i, promise in enumerate(self.given[number]):
-                kept = rows.outcome(bounds[i : i + 1], predicted, self.confidence).kept
-                results.append(PromiseResult(promise, kept, round(outcome.rows[i]), outcome.values[i], p[i]))
-        return tuple(results)
+        results = self.value(learner, fitted_decision)[1]
+        promises = [promise for given in self.given.values() for promise in given]
+        return tuple(PromiseResult(promise, *result) for promise, result in zip(promises, results, strict=True))
 
     def why_refused(self, outcomes: dict[int, RuleOutcome]) -> str:
         """Return the message about bounds that no decision keeps."""

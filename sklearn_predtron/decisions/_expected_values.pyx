@@ -17,24 +17,65 @@ def least_expected(const double[:, ::1] probabilities not None, const double[:, 
 
 def least_expected_costs(const double[:, ::1] probabilities not None, const double[:, ::1] costs not None):
     """Return the predictions of `least_expected`, and their expected costs."""
-    cdef Py_ssize_t n = probabilities.shape[0], k = costs.shape[0], m = costs.shape[1], i, y, sigma, best
+    cdef Py_ssize_t n = probabilities.shape[0], k = costs.shape[0], i
     cdef Py_ssize_t[::1] found = np.empty(n, dtype=np.intp)
-    cdef double[::1] lowest = np.empty(n)
-    cdef double cost, least
+    cdef double[::1] lowest = np.empty(n), expected = np.empty(costs.shape[1])
     if probabilities.shape[1] != k:
         raise ValueError(f"probabilities must have {k} columns, got {probabilities.shape[1]}.")
     with nogil:
         for i in range(n):
-            best, least = 0, INFINITY
-            for sigma in range(m):
-                cost = 0
-                for y in range(k):
-                    cost += probabilities[i, y] * costs[y, sigma]
-                if cost < least:
-                    best, least = sigma, cost
-            found[i] = best
-            lowest[i] = least
+            found[i] = lowest_of(&probabilities[i, 0], costs, expected)
+            lowest[i] = expected[found[i]]
     return np.asarray(found), np.asarray(lowest)
+
+
+def switches(const double[:, ::1] probabilities not None, const double[:, ::1] costs not None,
+             const double[:, ::1] table not None):
+    """Return where predictions of the lowest expected cost change.
+
+    They change as multiples of a table are added to the costs.  The results are the predictions without it and, for each
+    change, its multiplier, its row and the prediction from there on.  The changes are row by row, in the order of their
+    multipliers.
+    """
+    cdef Py_ssize_t n = probabilities.shape[0], k = costs.shape[0], m = costs.shape[1], i, sigma, now, after, found = 0
+    cdef Py_ssize_t[::1] first = np.empty(n, dtype=np.intp), row = np.empty(n * max(m - 1, 0), dtype=np.intp)
+    cdef Py_ssize_t[::1] to = np.empty(row.shape[0], dtype=np.intp)
+    cdef double[::1] at = np.empty(row.shape[0]), height = np.empty(m), slope = np.empty(m)
+    cdef double here, crossing, nearest
+    if probabilities.shape[1] != k or table.shape[0] != k or table.shape[1] != m:
+        raise ValueError(f"costs and table must have one shape, and as many rows as probabilities have columns, {(k, m)}.")
+    with nogil:
+        for i in range(n):
+            now = lowest_of(&probabilities[i, 0], costs, height)
+            lowest_of(&probabilities[i, 0], table, slope)
+            first[i], here = now, 0
+            while True:
+                after, nearest = now, INFINITY
+                for sigma in range(m):
+                    if slope[sigma] < slope[now]:
+                        crossing = max(here, (height[sigma] - height[now]) / (slope[now] - slope[sigma]))
+                        if crossing < nearest or (crossing == nearest and slope[sigma] < slope[after]):
+                            after, nearest = sigma, crossing
+                if not nearest < INFINITY:
+                    break
+                at[found], row[found], to[found] = nearest, i, after
+                now, here, found = after, nearest, found + 1
+    return np.asarray(first), np.asarray(at)[:found], np.asarray(row)[:found], np.asarray(to)[:found]
+
+
+cdef Py_ssize_t lowest_of(const double* probabilities, const double[:, ::1] costs, double[::1] expected) noexcept nogil:
+    """Return the prediction with the lowest expected cost.
+
+    Of several it is the first; `expected` becomes all expected costs.
+    """
+    cdef Py_ssize_t sigma, y, best = 0
+    for sigma in range(costs.shape[1]):
+        expected[sigma] = 0
+        for y in range(costs.shape[0]):
+            expected[sigma] += probabilities[y] * costs[y, sigma]
+        if expected[sigma] < expected[best]:
+            best = sigma
+    return best
 
 
 cdef void add_label(double* of_count, Py_ssize_t n, double p) noexcept nogil:

@@ -13,7 +13,7 @@ from sklearn.utils import column_or_1d
 
 from sklearn_predtron._support.names import refuse_class
 from sklearn_predtron._support.numbers import LARGEST_LOSS, real_number
-from sklearn_predtron._support.queries import shortened, shortened_list
+from sklearn_predtron._support.queries import is_missing, shortened, shortened_list
 
 LEVELS = 1000  # limits of the expected cost that are tested, if the tests are exact
 LEVELS_OF_BETS = 100  # if not, as each takes longer
@@ -65,6 +65,9 @@ class Promise:
         most, what = (LARGEST_LOSS, "above 0") if measure == "risk" else (1.0, "above 0 and below 1")
         if bound is None or not 0 < bound < most:
             raise ValueError(f"bound={shortened(self.bound)} of {measure!r} must be a number {what}.")
+        for name in ("label", "predicted", "group"):
+            if getattr(self, name) is not None and is_missing(getattr(self, name)):
+                raise ValueError(f"{name}={shortened(getattr(self, name))} is missing; accepted are None and a value.")
         for name in ("label", "predicted"):
             if getattr(self, name) is not None and name not in CONDITIONS[measure]:
                 raise ValueError(f"{name}={shortened(getattr(self, name))} does not go with {measure!r}; accepted is None.")
@@ -273,6 +276,9 @@ def checked_groups(groups: Any, named: list[Any], n: int) -> list[Any] | None:
         raise ValueError(f"groups={shortened(groups)} must hold one group for each row, of shape ({n},).") from None
     if len(found) != n:
         raise ValueError(f"groups has {len(found)} values for {n} rows; both must be the same number.")
+    for row, group in enumerate(found):
+        if is_missing(group):
+            raise ValueError(f"groups[{row}]={group!r} is missing; accepted is the group of each row.")
     for group in named:
         if group not in found:
             known = shortened_list(sorted(set(found), key=str))

@@ -164,13 +164,13 @@ cdef class RecentScores(Observer):
         order = (self.head_marked - self.n_marked + np.arange(self.n_marked)) % self.size
         return tuple(part[order] for part in self.marked_rows())
 
-    def held_out(self, bint all_rows=False):
+    def held_out(self):
         """Return the rows up to the last mark, which were unseen when they were scored.
 
-        A first quarter of all rounds is left out, in which little was known, unless all rows come from a fit.
+        A first quarter of all rounds is left out, in which little was known.
         """
         scores, labels, weight, number = self.marked()
-        first = 0 if all_rows else max(0, self.marked_at // UNLEARNED - (self.marked_at - len(scores)))
+        first = max(0, self.marked_at // UNLEARNED - (self.marked_at - len(scores)))
         return HeldOut(scores[first:].astype(np.float64), labels[first:], weight[first:], number[first:], streamed=True)
 
     def once(self, purpose, make):

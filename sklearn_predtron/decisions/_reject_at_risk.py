@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +31,8 @@ from sklearn_predtron.decisions._promises import (
 )
 
 LEAST_SHOWN = 1e-4  # p-value
+STEPS_TO_BOUND = 5  # in search of the strictest bound that rows show
+NEARLY_ALL = 0.9  # of the largest loss: wider bounds are worth nothing
 
 
 class PromiseResult(NamedTuple):
@@ -278,15 +281,49 @@ class Certified(RejectAbove):
         Their probabilities, classes and groups are given.
         """
         promises = self.promises if promises is None else promises
-        recorded = self.recorded(learner, self.calibration.now(learner, fitted_decision).map)
-        drawn = np.random.default_rng(0).permutation(len(codes))  # bets are in the order of rows, which may be sorted
-        best, cost = least_expected_costs(probabilities[drawn], self.costs)
-        rows = EvaluatedRows(best, cost, codes[drawn], None if groups is None else [groups[i] for i in drawn])
+        rows, recorded = self.evaluated(learner, fitted_decision, probabilities, codes, groups)
         limits, results = self.tested(promises, rows, recorded)
-        n_answered = int((cost <= limits[best]).sum())
+        n_answered = int((rows.cost <= limits[rows.best]).sum())
         promised = tuple(one.terms for one in self.promises)
         terms = learner.t, self.calibration.smoothing, self.costs.ravel(), self.confidence, promised
         return *terms, len(codes), n_answered, results, limits
+
+    def evaluated(
+        self, learner: Learner, fitted_decision: Any, probabilities: NDArray, codes: NDArray, groups: list[Any] | None
+    ) -> tuple[EvaluatedRows, EvaluatedRows]:
+        """Return held-out rows in random order, and the recorded rows."""
+        recorded = self.recorded(learner, self.calibration.now(learner, fitted_decision).map)
+        drawn = np.random.default_rng(0).permutation(len(codes))  # bets are in the order of rows, which may be sorted
+        best, cost = least_expected_costs(probabilities[drawn], self.costs)
+        return EvaluatedRows(best, cost, codes[drawn], None if groups is None else [groups[i] for i in drawn]), recorded
+
+    def supported(
+        self,
+        learner: Learner,
+        fitted_decision: Any,
+        probabilities: NDArray,
+        codes: NDArray,
+        promise: Coded,
+        groups: list[Any] | None = None,
+    ) -> Coded | None:
+        """Return the promise with a bound that the rows show, or None.
+
+        It is about the strictest bound that they show without the other promises.
+        """
+        rows, recorded = self.evaluated(learner, fitted_decision, probabilities, codes, groups)
+        broken, largest, _ = bound_of(promise, self.costs)
+        shown, found = NEARLY_ALL * largest, None
+        for bound in (shown, *[None] * STEPS_TO_BOUND):
+            middle = math.sqrt(broken * shown) if bound is None else bound
+            other = promise._replace(bound=float(f"{largest - middle if promise.at_least else middle:.3g}"))
+            _, ((_, kept, *_),) = self.tested((other,), rows, recorded)
+            if kept:
+                shown, found = middle, other
+            elif found is None:
+                return None
+            else:
+                broken = middle
+        return found
 
     def tested(self, promises: tuple[Coded, ...], rows: EvaluatedRows, recorded: EvaluatedRows) -> tuple[NDArray, Any]:
         """Return the limits of answers that pass the tests, and the result of each promise.
@@ -341,8 +378,13 @@ def fewest_rows(saved: tuple[Any, ...], costs: NDArray) -> int:
     return max(found)
 
 
-def warn_of_certificate(certificate: Certificate, given: str | None, fewest: int) -> None:
-    """Warn if a promise was not shown to be kept; the given one has its name."""
+def warn_of_certificate(
+    certificate: Certificate, given: str | None, fewest: int, supported: Callable[[int], Promise | None]
+) -> None:
+    """Warn if a promise was not shown to be kept.
+
+    The given one has its name.  A function returns the promise of a number with a bound that the rows do show, or None.
+    """
     broken = [result.promise for result in certificate.results if not result.kept]
     if not broken:
         return
@@ -350,9 +392,12 @@ def warn_of_certificate(certificate: Certificate, given: str | None, fewest: int
     what = given if given is not None else " and ".join(map(repr, broken))
     so = "all are rejected" if len(never) == len(certificate.limits) else f"{' and '.join(map(repr, never))} is never predicted"
     least = f" (at least {fewest} in its measure, even without a mistake)" if fewest else ""
+    others = [supported(number) for number, result in enumerate(certificate.results) if not result.kept]
+    shown = " and ".join(repr(other) for other in others if other is not None)
+    bound = f": these rows show {shown}, and new rows could certify it" if shown else " of the promise"
     warn(
         f"no share of the {certificate.n_rows} rows was found to keep {what}, and {so}: it takes more rows{least}, or another "
-        "bound of the promise."
+        f"bound{bound}."
     )
 
 

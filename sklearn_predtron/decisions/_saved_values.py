@@ -213,7 +213,10 @@ def checked_tempered(value: Any, problem: Any) -> Any:
 
 
 def checked_constrained(value: Any, problem: Any) -> Any:
-    """Return the moment, the costs, the confidence, the constraints, and the costs by which to decide."""
+    """Return the moment, the terms and the constrained costs.
+
+    The terms are the costs, the confidence and the constraints; with the constrained costs come the results of the bounds.
+    """
     k = getattr(problem, "k", 2)
     tables = 1 if hasattr(problem, "k") else problem.d
     terms: Any = value[1] if is_list(value, 3) else ()
@@ -224,10 +227,16 @@ def checked_constrained(value: Any, problem: Any) -> Any:
         raise ValueError(f"there are {n} costs of {k} classes")
     constraint = whole(0, tables - 1), promise_of(k)
     confidence = None if terms[1] is None else between(LEAST, 1)(terms[1])
+    results = ((flag, count, any_real, p_value),) * len(terms[2])
     moment, costs, constraints, found = accept(
-        (value[0], terms[0], terms[2], value[2]), (count, (real,) * n, (constraint,) * len(terms[2]), (real,) * n)
+        (value[0], terms[0], terms[2], value[2]), (count, (real,) * n, (constraint,) * len(terms[2]), ((real,) * n, results))
     )
     return moment, (costs, confidence, constraints), found
+
+
+def p_value(value: Any) -> float:
+    """Return a p-value, or nan of a measure without a test."""
+    return float("nan") if value != value else between(0, 1)(value)
 
 
 CHECKS = {

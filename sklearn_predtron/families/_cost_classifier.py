@@ -16,9 +16,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn_predtron._core.problem import Codes
 from sklearn_predtron._support.compat import ClassifierMixin, StrOptions, with_callbacks
 from sklearn_predtron._support.encoding import plain_texts, refuse_missing
+from sklearn_predtron._support.names import refusing
 from sklearn_predtron._support.parts import checked_build
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.types import keeping_type
+from sklearn_predtron._support.warning import caller_among, warn
 from sklearn_predtron.decisions._asked_scores import AskedScores
 from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded, losses_by_table
 from sklearn_predtron.decisions._calibration import Calibration
@@ -27,7 +29,7 @@ from sklearn_predtron.decisions._decision_rules import Cut, DecisionRule, Expect
 from sklearn_predtron.decisions._expected_cost import LeastCost
 from sklearn_predtron.decisions._fixed_threshold import CutAt
 from sklearn_predtron.decisions._kinds_of_scores import OfClasses, OfTwoClasses
-from sklearn_predtron.decisions._promises import checked_groups, checked_promises, coded
+from sklearn_predtron.decisions._promises import Promise, checked_groups, checked_promises, coded
 from sklearn_predtron.decisions._reject_at_rate import Rated
 from sklearn_predtron.decisions._reject_at_risk import (
     Certificate,
@@ -49,7 +51,7 @@ from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import Classes
 from sklearn_predtron.families.training.plan import ACCEPTED
 from sklearn_predtron.losses import CostTableLoss, Reject, ZeroOne, table_loss
-from sklearn_predtron.losses._by_row import costs_by_row, expected_costs
+from sklearn_predtron.losses._by_row import check_not_revealing, costs_by_row, expected_costs
 from sklearn_predtron.losses.reject import checked_reject, label_of_reject
 from sklearn_predtron.predictor._answers import scores_of_classes
 from sklearn_predtron.problems._finite import FiniteProblem
@@ -57,6 +59,22 @@ from sklearn_predtron.representations import CodeRepresentation, table_represent
 
 if TYPE_CHECKING:
     from sklearn_predtron._support.types import Self
+
+
+# Classifiers of scikit-learn that predict by the scores or probabilities of others.
+PREDICTING_BY_SCORES = frozenset(
+    (
+        "BaggingClassifier",
+        "CalibratedClassifierCV",
+        "FixedThresholdClassifier",
+        "OneVsOneClassifier",
+        "OneVsRestClassifier",
+        "OutputCodeClassifier",
+        "StackingClassifier",
+        "TunedThresholdClassifierCV",
+        "VotingClassifier",
+    )
+)
 
 
 class TableClassifier(ClassifierMixin, BasePredtron):
@@ -315,6 +333,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return True
 
     @keeping_type(available_if(_check_promises_risk))
+    @refusing("sample_weight", "the tests need rows that are drawn one by one; draw rows by their weights, and pass these")
     def certify(self, X: Any, y: Any, promises: Any = None, *, groups: Any = None) -> Self:
         """Choose which rows are answered, so that promises are kept with confidence.
 
@@ -352,7 +371,8 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         Warns
         -----
         UserWarning
-            If a promise was not shown to be kept; `predict` then abstains instead of the answers that it depends on.
+            If a promise was not shown to be kept; `predict` then abstains instead of the answers that it depends on.  The
+            message has a bound that the rows do show, if there is one.
 
         Examples
         --------
@@ -382,7 +402,14 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             saved = decision.certified(model.learner, model.fitted_decision, probabilities, codes, asked, of_rows)
             model.fitted_decision = {**(model.fitted_decision or {}), "certificate": saved}
             given = None if promises is not None else decision.name
-            warn_of_certificate(certificate_of(saved, classes), given, fewest_rows(saved, decision.costs))
+
+            def supported(number: int) -> Promise | None:
+                promise = (decision.promises if asked is None else asked)[number]
+                rows = model.learner, model.fitted_decision, probabilities, codes
+                found = decision.supported(*rows, promise, of_rows)
+                return None if found is None else found.named(classes)
+
+            warn_of_certificate(certificate_of(saved, classes), given, fewest_rows(saved, decision.costs), supported)
             if promises is None and (decision.costs.max(axis=0) == 0).any():
                 warn_if_free(decision, classes, model.decoded(X, decision))
         return self
@@ -435,6 +462,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
             For two classes the score of the second: t or -t if d = 1, otherwise the difference of the two.
         """
+        self._warn_if_abstention_is_lost("decision_function")
         model, decision = self._model_and_decision()
         return scores_of_classes(model.problem, model.scores(X, decision), len(model.labels.classes))
 
@@ -492,7 +520,18 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         AttributeError
             If there are no scores of unseen rows, as after `fit` under ``decision="learned"``.
         """
+        self._warn_if_abstention_is_lost("predict_proba")
         return self._probabilities(self._fitted_model(), X)
+
+    def _warn_if_abstention_is_lost(self, method: str) -> None:
+        """Warn if a classifier of scikit-learn predicts by scores, which have no abstention."""
+        caller = None if self.reject is None else caller_among(PREDICTING_BY_SCORES)
+        if caller is not None:
+            warn(
+                f"reject={shortened(self.reject)} does not make {caller} abstain: it predicts by `{method}`, which has no "
+                f"abstention.  The `predict` of {type(self).__name__} abstains, also in a pipeline, a search or a "
+                "MultiOutputClassifier."
+            )
 
     @keeping_type(available_if(BasePredtron._check_has_probabilities))
     def predict_log_proba(self, X: Any) -> NDArray:
@@ -540,7 +579,9 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         predicted, table = self._numbers_of(model, X, costs)
         if table is None:
             return self._loss_among(model.labels, predicted, y)
-        return table[np.arange(len(predicted)), model.labels.true_codes(y, len(predicted)), predicted]
+        codes = model.labels.true_codes(y, len(predicted))
+        check_not_revealing(table, codes)
+        return table[np.arange(len(predicted)), codes, predicted]
 
     def _raw_predict(self, X: Any) -> NDArray:
         """Return the predictions; one past the last class rejects."""

@@ -42,7 +42,7 @@ from sklearn_predtron.families.training.patience import Patience
 from sklearn_predtron.families.training.plan import ACCEPTED
 from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.losses import AtK, CountLoss, FBeta, Hamming, Jaccard, SubsetLoss, subset_loss
-from sklearn_predtron.losses._by_row import costs_of_labels, costs_of_sets, sets_of_least_cost
+from sklearn_predtron.losses._by_row import check_sets_not_revealing, costs_of_labels, costs_of_sets, sets_of_least_cost
 from sklearn_predtron.losses.subset import separable_costs
 from sklearn_predtron.metrics._means import mean_loss
 from sklearn_predtron.norms import Norm
@@ -526,6 +526,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             predicted, table = self._sets_by_costs(model, X, costs)
             on = model.labels.encode(y).dense()
             check_lengths(len(predicted), len(on))
+            check_sets_not_revealing(table, on)
             return costs_of_sets(predicted, on, table)
         model, counts = self._counts_of(X, y)
         return subset_loss(model.loss).evaluate(*counts)

@@ -281,7 +281,7 @@ def epoch_of(model: Any) -> int | None:
     """Return the rounds per epoch of a single `fit`."""
     curve = getattr(model, "loss_curve_", [])[: getattr(model, "best_iter_", None)]
     epoch, rest = divmod(model.t_, max(len(curve), 1))
-    whole = len(curve) > 0 and rest == 0 and np.isclose(epoch * np.sum(curve), model.cumulative_loss_)
+    whole = len(curve) > 0 and rest == 0 and np.isclose(epoch * np.sum(curve), model.cumulative_loss_, atol=0)
     return epoch if whole else None
 
 

@@ -23,6 +23,7 @@ FORMS_OF_SETS = (
 )
 
 POWERS = (0.0, 0.5, 1.0)  # of a row's mean cost, by which the row is weighted in training; the others must beat the first
+LEAST_REVEALING = 10  # rows: fewer may have costs of the true label alone by chance
 STREAM_POWER = 0.5  # where there are no held-out rows to compare powers on
 MISSING = (
     "; where a class may be missing, as from a fold, let each have all (StratifiedKFold), or declare them: by `categories` of "
@@ -243,6 +244,36 @@ def costs_by_row(costs: Any, classes: NDArray, answers: list[Any], otherwise: ND
         for j, answer in enumerate(answers):
             check_column(found[:, i, j], (true, answer), right_is_free=i == j)
     return found
+
+
+def check_not_revealing(table: NDArray, codes: NDArray) -> None:
+    """Raise ValueError for costs of classes that reveal the true label.
+
+    In each row they are 0 for all other true labels, as costs are that are known only after the decision.
+    """
+    k = table.shape[1]
+    true: NDArray = np.equal(np.arange(k), codes[:, None])
+    check_costs_elsewhere(np.asarray(table[:, :, :k].any(axis=2)), true)
+
+
+def check_sets_not_revealing(table: NDArray, on: NDArray) -> None:
+    """Raise ValueError for costs of labels that reveal whether each label is on."""
+    on = on.astype(bool).ravel()
+    check_costs_elsewhere(table.reshape(-1, 2) > 0, np.column_stack([on, ~on]))
+
+
+def check_costs_elsewhere(costly: NDArray, true: NDArray) -> None:
+    """Raise ValueError if mistakes have costs under the true labels alone.
+
+    Both arguments are masks of shape (n, k): whether a mistake has a cost if the label is true, and which label is.
+    """
+    own = costly & true
+    if not (costly & ~true).any() and own.any(axis=0).sum() > 1 and own.any(axis=1).sum() >= LEAST_REVEALING:
+        raise ValueError(
+            "costs of every row are 0 for all true labels but that of y, so they reveal y: predictions by them seem to cost "
+            "nothing.  Accepted are costs that are known before y is, for each label that may turn out to be true; estimate "
+            "those that are not known, as by their mean."
+        )
 
 
 def pairs_of(costs: Any) -> list[tuple[Any, Any]] | None:

@@ -19,6 +19,9 @@ from sklearn_predtron._support.parts import Part, resolve
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.representations import SignVector, SubsetRepresentation
 
+# What NumPy says where an array is used as a number, by `if`, max, math.sqrt or float.
+OF_ARRAYS = ("truth value of an array", "arrays can be converted to Python scalars", "only integer scalar arrays")
+
 
 class SubsetLoss(Part):
     """Base of the losses of sets by counts.
@@ -84,7 +87,17 @@ class SubsetLoss(Part):
             `of_counts(a, b, c, d)`: numbers from 0 to 1e100, and 0 without a mistake.
         """
         counts = [np.array(count) for count in (a, b, c, d)]
-        return checked_values(self, self.of_counts(*(count.copy() for count in counts)), counts)
+        try:
+            found = self.of_counts(*(count.copy() for count in counts))
+        except (TypeError, ValueError) as error:
+            if not any(said in str(error) for said in OF_ARRAYS):
+                raise
+            raise ValueError(
+                f"{type(self).__name__}.of_counts() gets arrays a, b, c and d, of shape {counts[0].shape}, and takes them for "
+                f"numbers ({error}); use np.where for if, and np.maximum for max, or CountLoss(function), whose function gets "
+                "numbers."
+            ) from error
+        return checked_values(self, found, counts)
 
     def constants(self, n_labels: int) -> tuple[float, float]:
         """Return the loss constants c_L and C_L.

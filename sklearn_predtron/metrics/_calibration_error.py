@@ -6,11 +6,11 @@ from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_array, column_or_1d
+from sklearn.utils.validation import check_array
 
 from sklearn_predtron._support.encoding import encode
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.metrics._rows import read_weight
+from sklearn_predtron.metrics._rows import read_labels, read_reals, read_weight
 
 
 def classwise_calibration_error(
@@ -72,7 +72,7 @@ def classwise_calibration_error(
     """
     if not isinstance(n_bins, Integral) or isinstance(n_bins, bool) or n_bins < 1:
         raise ValueError(f"n_bins={shortened(n_bins)} must be an int of at least 1.")
-    p = check_array(y_prob, ensure_2d=False, dtype=np.float64, input_name="y_prob")
+    p = read_reals(y_prob, "y_prob")
     if (p < 0).any() or (p > 1).any():
         raise ValueError(f"y_prob={shortened(y_prob)} must hold probabilities, from 0 to 1.")
     if p.ndim == 1 and np.ndim(y_true) == 1:
@@ -96,8 +96,8 @@ def events(y_true: ArrayLike, shape: tuple[int, ...], labels: ArrayLike | None) 
                 f"shape {shape}."
             )
         return sets.astype(np.float64)
-    true = column_or_1d(y_true)
-    known = np.unique(true) if labels is None else column_or_1d(labels)
+    true = read_labels(y_true, "y_true")
+    known = np.unique(true) if labels is None else read_labels(labels, "labels")
     if len(true) != shape[0]:
         raise ValueError(f"y_prob has {shape[0]} rows, and y_true {len(true)}; both must have the same number.")
     if len(known) != shape[1]:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sklearn_predtron._support.chunks import OUTSIDE, Indices, find_chunks, read_labels, read_tags
 from sklearn_predtron._support.compat import check_sample_weight
-from sklearn_predtron._support.queries import Queries, sequences_of, weights_of_sequences
+from sklearn_predtron._support.queries import Queries, sequences_of, shortened, weights_of_sequences
 
 
 def chunk_f1_score(y_true: ArrayLike, y_pred: ArrayLike, sid: ArrayLike | None = None, *, sample_weight: Any = None) -> float:
@@ -122,12 +122,12 @@ def chunk_precision_recall_fscore_support(
     >>> precision, recall, support  # of NP and of VP
     (array([0.5, 1. ]), array([0.5, 1. ]), array([2., 1.]))
     """
-    if average not in (None, "micro"):
+    if average is not None and not (isinstance(average, str) and average == "micro"):
         raise ValueError(f"average={average!r} is not known; accepted are None and 'micro'.")
-    if isinstance(labels, str):
-        raise ValueError(f"labels={labels!r} is one type; accepted is a list of types.")
+    if isinstance(labels, str) or not (labels is None or np.iterable(labels)):
+        raise ValueError(f"labels={shortened(labels)} is one type; accepted is a list of types.")
     types, found, predictions, support = count_found(y_true, y_pred, sid, sample_weight)
-    chosen = [types.get(name, len(types)) for name in (sorted(types) if labels is None else labels)]
+    chosen = [types.get(str(name), len(types)) for name in (sorted(types) if labels is None else labels)]
     found, predictions, support = (np.append(counts, 0.0)[chosen] for counts in (found, predictions, support))
     if average is None:
         return share(found, predictions), share(found, support), share(2 * found, predictions + support), support

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from sklearn_predtron._support.numbers import as_numbers
-from sklearn_predtron._support.queries import shortened, shortened_list
+from sklearn_predtron._support.numbers import as_numbers, real_number
+from sklearn_predtron._support.queries import is_missing, shortened, shortened_list
 
 BETS = np.array([0.02, 0.05, 0.1, 0.2, 0.4, 0.8])  # shares of the capital, as fractions of the largest that cannot be lost
+SHARES = BETS.tolist()
 N_MEANS = 200  # of a grid on which the bounds of the mean are computed
+MEANS = (np.arange(N_MEANS) + 0.5) / N_MEANS
+# A bet b that a mean is too small grows by 1 + b (cost / mean - 1), and one that it is too large by the same of 1 - cost and
+# 1 - mean: both are linear in the cost.  The axes are bets, sides and means.
+SLOPES = BETS[:, None, None] * np.stack([1 / MEANS, -1 / (1 - MEANS)])
+AT_ZERO = 1 - BETS[:, None, None] + BETS[:, None, None] * np.stack([np.zeros(N_MEANS), 1 / (1 - MEANS)])
+BLOCK = 64  # rows, over which no product of gains overflows
 LARGEST_CAPITAL = 1e200
 
 
@@ -57,8 +63,8 @@ class CostMonitor:
     the weights 1 / (s (s + 1)), so that a rise is found as well if it comes late.  It is a nonnegative supermartingale under the
     promise, so Ville's inequality bounds the probability that it ever reaches 1 / (1 - confidence).
 
-    `interval` inverts the two-sided bets against each mean (Waudby-Smith and Ramdas, 2024).  It contains the mean at all times
-    with probability `confidence` if the mean is constant.
+    `interval` inverts the bets against each mean of a grid, on both sides (Waudby-Smith and Ramdas, 2024).  It contains the mean
+    at all times with probability `confidence` if the mean is constant; it is never narrower than `largest` / 200.
 
     References
     ----------
@@ -87,12 +93,8 @@ class CostMonitor:
         self.largest = in_range("largest", largest, 0, np.inf)
         self.limit = in_range("limit", limit, 0, self.largest)
         self.confidence = in_range("confidence", confidence, 0, 1)
-        if isinstance(groups, (str, bytes)):
-            raise ValueError(f"groups={groups!r} is a single string; accepted is a list of groups.")
-        self.groups = None if groups is None else list(groups)
+        self.groups = None if groups is None else checked_names(groups)
         names: list[Any] = [None] if self.groups is None else self.groups
-        if not names or len(set(names)) < len(names):
-            raise ValueError(f"groups={shortened_list(names)} must be at least one group, each named once.")
         error = (1 - self.confidence) / len(names)
         self._watches = {name: Watch(self.limit / self.largest, error) for name in names}
 
@@ -124,8 +126,10 @@ class CostMonitor:
         if len(strange):
             raise ValueError(f"cost={strange[0]:g} must be from 0 to largest={self.largest:g}.")
         names = self._group_of_rows(group, len(costs))
+        costs = costs / self.largest
         for name in dict.fromkeys(names):
-            self._watches[name].add(costs[[other == name for other in names]] / self.largest)
+            alone = len(self._watches) == 1
+            self._watches[name].add(costs if alone else costs[[other == name for other in names]])
         return self
 
     def _group_of_rows(self, group: Any, n: int) -> list[Any]:
@@ -135,7 +139,7 @@ class CostMonitor:
         if len(names) != n:
             raise ValueError(f"group has {len(names)} values for {n} costs; both must be the same number.")
         for name in names:
-            if not isinstance(name, Hashable) or name not in self._watches:
+            if not is_hashable(name) or name not in self._watches:
                 raise ValueError(f"group={shortened(name)} is not one of the groups {shortened_list(list(self._watches))}.")
         return names
 
@@ -194,42 +198,82 @@ class Watch:
         self.limit, self.error = limit, error
         self.n, self.total = 0, 0.0
         self.alarm: int | None = None
-        self.capital = np.zeros(len(BETS))  # of the bets that have begun
-        self.means = (np.arange(N_MEANS) + 0.5) / N_MEANS
-        self.log_capital = np.zeros(
-            (2, N_MEANS, len(BETS))
-        )  # of bets from the first row on, that a mean is too small, or too large
+        self.capital = [0.0] * len(BETS)  # of the bets that have begun
+        # Of bets from the first row on, that a mean is too small, or too large: the logarithms up to the last full block of
+        # rows, and the factors since then.
+        self.log_capital, self.factors = np.zeros(SLOPES.shape), np.ones(SLOPES.shape)
 
     def add(self, costs: NDArray) -> None:
         """Add rows, one after another."""
-        above, below = costs[:, None] / self.means - 1, (1 - costs[:, None]) / (1 - self.means) - 1
-        for cost, *gains in zip(costs.tolist(), above, below, strict=True):
-            self.n += 1
-            self.total += cost
-            self.log_capital += np.log1p(np.multiply.outer(np.array(gains), BETS))
-            if self.alarm is None:
-                self.capital = grown(self.capital, self.n, cost, self.limit)
-                if self.capital.mean() + 1 / (self.n + 1) >= 1 / self.error:
-                    self.alarm = self.n
+        while len(costs):
+            block = costs[: BLOCK - self.n % BLOCK]
+            costs = costs[len(block) :]
+            factors = block[:, None, None, None] * SLOPES
+            factors += AT_ZERO
+            factors[0] *= self.factors
+            self.factors = np.multiply.reduce(factors)
+            for cost in block.tolist():
+                self.n += 1
+                self.total += cost
+                if self.alarm is None:
+                    self.watch(cost)
+            if self.n % BLOCK == 0:
+                self.log_capital, self.factors = self.log_capital + np.log(self.factors), np.ones_like(self.factors)
+
+    def watch(self, cost: float) -> None:
+        """Update the bets that the mean is above the limit.
+
+        Those that begin with row n have the weight 1 / (n (n + 1)).  Plain numbers are faster here than arrays.
+        """
+        begun, excess, total = 1 / (self.n * (self.n + 1)), cost / self.limit - 1, 0.0
+        for i, bet in enumerate(SHARES):
+            self.capital[i] = grown = min((self.capital[i] + begun) * (1 + bet * excess), LARGEST_CAPITAL)
+            total += grown
+        if total / len(SHARES) + 1 / (self.n + 1) >= 1 / self.error:
+            self.alarm = self.n
 
     def interval(self) -> tuple[float, float]:
-        """Return bounds of the mean: those on whose other side a bet has won."""
-        capital = np.exp(np.minimum(self.log_capital, np.log(LARGEST_CAPITAL))).mean(axis=(0, 2))
-        width = 0.5 / N_MEANS
-        kept = self.means[capital < 1 / self.error]
-        if not len(kept):
-            mean = self.total / self.n
-            return mean, mean
-        return max(0.0, float(kept[0]) - width), min(1.0, float(kept[-1]) + width)
+        """Return bounds of the mean.
 
-
-def grown(capital: NDArray, n: int, cost: Any, limit: float) -> NDArray:
-    """Return the capital of the bets after row n, of which the bets that begin with it have the weight 1 / (n (n + 1))."""
-    return np.minimum((capital + 1 / (n * (n + 1))) * (1 + BETS * (np.asarray(cost)[..., None] - limit) / limit), LARGEST_CAPITAL)
+        They are the last means of the grid that a bet has refuted on either side.  Each side has half of the error.  A mean
+        between two points of the grid is within them as long as neither the next larger one is refuted as too small, nor the
+        next smaller one as too large.  Bounds in the wrong order show that the mean has changed; the interval is then what lies
+        between them.
+        """
+        capital = np.exp(np.minimum(self.log_capital + np.log(self.factors), np.log(LARGEST_CAPITAL))).mean(axis=0)
+        too_small, too_large = capital >= 2 / self.error
+        low = float(MEANS[too_small].max(initial=0.0))
+        high = float(MEANS[too_large].min(initial=1.0))
+        return min(low, high), max(low, high)
 
 
 def in_range(name: str, value: Any, low: float, high: float) -> float:
     """Return a number between two others, which are excluded."""
-    if not isinstance(value, Real) or isinstance(value, bool) or not low < float(value) < high:
+    number = None if isinstance(value, (bool, np.bool_)) else real_number(value)
+    if number is None or not low < number < high:
         raise ValueError(f"{name}={shortened(value)} must be a number above {low:g} and below {high:g}.")
-    return float(value)
+    return number
+
+
+def checked_names(groups: Any) -> list[Any]:
+    """Return the names of groups, checked."""
+    if isinstance(groups, (str, bytes)):
+        raise ValueError(f"groups={groups!r} is a single string; accepted is a list of groups.")
+    names = list(groups) if isinstance(groups, Iterable) else []
+    for name in names:
+        if not is_hashable(name) or is_missing(name):
+            raise ValueError(
+                f"groups has {shortened(name)}; accepted are strings, numbers and other hashable values, none missing."
+            )
+    if not names or len(set(names)) < len(names):
+        raise ValueError(f"groups={shortened(groups)} must be a list of at least one group, each named once.")
+    return names
+
+
+def is_hashable(value: Any) -> bool:
+    """Return whether a value has a hash; a tuple of lists has none."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True

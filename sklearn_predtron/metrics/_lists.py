@@ -71,7 +71,7 @@ def read_weights(sample_weight: ArrayLike, n_rows: int) -> Floats:
 def read_numbers(values: ArrayLike, parameter: str, accepted: str) -> Floats:
     try:
         return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{parameter}={shortened(values)} does not hold numbers; accepted are {accepted}.") from None
 
 
@@ -131,7 +131,7 @@ def dcg(lists: Lists, gains: Floats, by: Floats, k: int | None) -> Floats:
     ties = find_ties(lists, by)
     terms = expected_at_ranks(gains, ties) / np.log2(1 + ties.rank)
     if k is not None:
-        terms[ties.rank > k] = 0
+        terms[ties.rank > min(k, len(terms))] = 0
     return np.add.reduceat(terms, lists.starts)
 
 

@@ -80,6 +80,8 @@ def mean_over_queries(
     >>> mean_over_queries(reciprocal_rank, y, scores, qid, sample_weight=[0, 1, 1, 1])
     1.0
     """
+    if not callable(measure):
+        raise ValueError(f"measure={shortened(measure)} must be a function of y_true, scores and qid.")
     y, s, rows = read_arguments(y_true, scores, qid)
     if qid is None and y.ndim == 1 and len(y) > 1:
         warn(

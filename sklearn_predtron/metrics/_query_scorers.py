@@ -12,7 +12,7 @@ from sklearn.metrics import make_scorer
 
 from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import Scorer, asked_of_any
-from sklearn_predtron._support.queries import ONE, split_ids
+from sklearn_predtron._support.queries import ONE, shortened, split_ids
 from sklearn_predtron.metrics._means import mean_over_queries
 from sklearn_predtron.metrics._ranking_measures import average_precision, kendall_tau, ndcg, precision_at_k, reciprocal_rank
 from sklearn_predtron.metrics._scorers import requesting
@@ -88,6 +88,10 @@ def make_query_scorer(
     >>> bool(found["test_score"].mean() > 0.9)
     True
     """
+    if not callable(measure):
+        raise ValueError(f"measure={shortened(measure)} must be a function of y_true, scores and qid.")
+    if not isinstance(one_query, (bool, np.bool_)):
+        raise ValueError(f"one_query={shortened(one_query)} must be True or False.")
     # A search would turn the error of a wrong parameter into a score of nan.
     measure(np.zeros(1), np.zeros(1), np.zeros(1, dtype=np.intp), **params)
     plain = make_scorer(mean_of_lists, response_method=response_method, measure=measure, one_query=bool(one_query), **params)

@@ -304,7 +304,11 @@ def precision_at_k(y_true: ArrayLike, scores: ArrayLike, qid: ArrayLike | None =
     lists = read_lists(y_true, scores, qid)
     ties = find_ties(lists, lists.scores)
     relevant = expected_at_ranks((lists.relevance > 0).astype(np.float64), ties)
-    return np.minimum(np.add.reduceat(relevant * (ties.rank <= k), lists.starts) / np.minimum(lists.sizes, k), 1.0)
+    return np.minimum(
+        np.add.reduceat(relevant * (ties.rank <= min(k, len(ties.rank))), lists.starts)
+        / np.minimum(lists.sizes, min(k, len(ties.rank))),
+        1.0,
+    )
 
 
 def check_k(k: Any, accepted_none: bool = False) -> None:

@@ -6,9 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_array, column_or_1d
 
-from sklearn_predtron.metrics._rows import check_rows, losses_of, read_weight
+from sklearn_predtron.metrics._rows import check_rows, losses_of, read_labels, read_reals, read_weight
 
 
 def risk_coverage_auc(
@@ -71,9 +70,9 @@ def risk_coverage_auc(
     >>> round(risk_coverage_auc([0, 1, 1, 0], [0, 1, 1, 1], [0.6, 0.7, 0.8, 0.9]), 4)
     0.5208
     """
-    true, predicted = column_or_1d(y_true), column_or_1d(y_pred)
+    true, predicted = read_labels(y_true, "y_true"), read_labels(y_pred, "y_pred")
     check_rows("y_pred", predicted, len(true))
-    sure = check_array(confidence, ensure_2d=False, dtype=np.float64, input_name="confidence")
+    sure = read_reals(confidence, "confidence")
     check_rows("confidence", sure, len(true))
     losses = losses_of(loss, true, predicted)
     coverage, risk = risk_at_coverages(losses, sure, read_weight(sample_weight, losses))

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_array
+from sklearn.utils.validation import check_array, column_or_1d
 
 from sklearn_predtron._support.compat import check_sample_weight
-from sklearn_predtron._support.encoding import are_texts
+from sklearn_predtron._support.encoding import are_texts, is_missing
+from sklearn_predtron._support.queries import shortened
 
 
 def losses_of(loss: Callable | None, y_true: NDArray, y_pred: NDArray) -> NDArray:
@@ -19,9 +20,33 @@ def losses_of(loss: Callable | None, y_true: NDArray, y_pred: NDArray) -> NDArra
         if are_texts(y_true.ravel()) != are_texts(y_pred.ravel()):
             raise ValueError("y_pred holds labels of another type than y_true; both must hold text, or neither.")
         return (y_true != y_pred).reshape(len(y_true), -1).any(axis=1).astype(np.float64)
-    losses = check_array(loss(y_true, y_pred), ensure_2d=False, dtype=np.float64, input_name="loss")
+    losses = read_reals(loss(y_true, y_pred), "loss")
     check_rows("loss", losses, len(y_true))
     return losses
+
+
+def read_reals(values: Any, parameter: str) -> NDArray:
+    """Return finite numbers as float64."""
+    try:
+        found: NDArray = check_array(values, ensure_2d=False, dtype=np.float64, input_name=parameter)
+    except (TypeError, OverflowError):  # objects, pandas.NA, integers beyond the floats
+        raise ValueError(f"{parameter}={shortened(values)} does not hold finite numbers, which alone are accepted.") from None
+    return found
+
+
+def read_labels(values: Any, parameter: str) -> NDArray:
+    """Return labels in one dimension, none of which is missing."""
+    found: NDArray = column_or_1d(values)
+    if any(map(is_missing, found.tolist())):
+        raise ValueError(f"{parameter} holds None or NaN; accepted are labels.")
+    if found.dtype.kind == "O":
+        try:
+            np.unique(found)
+        except TypeError:
+            raise ValueError(
+                f"{parameter}={shortened(values)} holds labels without an order; accepted are numbers, or strings."
+            ) from None
+    return found
 
 
 def check_rows(parameter: str, values: NDArray, n: int) -> None:
@@ -32,7 +57,7 @@ def check_rows(parameter: str, values: NDArray, n: int) -> None:
 
 def read_weight(sample_weight: Any, losses: NDArray) -> NDArray:
     """Return the non-negative weight of each row."""
-    weight: NDArray = check_sample_weight(sample_weight, losses, dtype=np.float64, ensure_non_negative=True)
+    weight: NDArray = check_sample_weight(sample_weight, losses)
     if not weight.any():
         raise ValueError("sample_weight is zero for every row; at least one weight must be positive.")
     return weight

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import column_or_1d
 
-from sklearn_predtron._support.encoding import encode
+from sklearn_predtron._support.encoding import encode, is_missing
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.losses import costs_of, table_loss
 from sklearn_predtron.losses._by_row import costs_by_row, pairs_of
-from sklearn_predtron.metrics._rows import read_weight
+from sklearn_predtron.metrics._rows import read_labels, read_weight
 
 
 def savings_score(
@@ -70,22 +69,20 @@ def savings_score(
     >>> round(savings_score([0, 1, 1, 0], [1, 1, 0, 0], costs), 3)  # paid 3 + 3 + 5; always an alarm: 12
     0.083
     """
-    y, predicted = column_or_1d(y_true), column_or_1d(y_pred)
+    y, predicted = read_labels(y_true, "y_true"), read_labels(y_pred, "y_pred")
     if len(y) != len(predicted):
         raise ValueError(f"y_pred has {len(predicted)} entries, and y_true {len(y)}; both must have the same number.")
     if len(y) == 0:
         raise ValueError("y_true has no rows; at least one is needed.")
     weight = read_weight(sample_weight, y)
     weight = weight / weight.max()  # so that no sum overflows
-    for name, given in (("y_true", y), ("y_pred", predicted)):
-        if any(label is None or label != label for label in given.tolist()):
-            raise ValueError(f"{name} holds None or NaN; accepted are labels.")
-    if np.ndim(reject_label) > 0 or (reject_label is not None and reject_label in y.tolist()):
+    missing = reject_label is not None and is_missing(reject_label)
+    if np.ndim(reject_label) > 0 or missing or (reject_label is not None and reject_label in y.tolist()):
         raise ValueError(f"reject_label={shortened(reject_label)} must be one label that is none of y_true, or None.")
     if labels is None and reject_label is None:
         check_known_predictions(y, predicted, costs)
     rejected = np.zeros(len(y), dtype=bool) if reject_label is None else predicted == reject_label
-    known = np.unique(np.concatenate([y, predicted[~rejected]])) if labels is None else column_or_1d(labels)
+    known = np.unique(np.concatenate([y, predicted[~rejected]])) if labels is None else read_labels(labels, "labels")
     if len(np.unique(known)) < len(known):
         raise ValueError(f"labels={shortened(labels)} must hold each label once.")
     answers = known.tolist() + ([] if reject_label is None else [reject_label])

@@ -22,7 +22,7 @@ from sklearn_predtron._support.pipelines import final
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.losses import Absolute, AtK, CostTableLoss, Squared, SubsetLoss, ZeroOne, costs_of, subset_loss, table_loss
-from sklearn_predtron.losses._by_row import costs_by_row, expected_costs
+from sklearn_predtron.losses._by_row import check_not_revealing, costs_by_row, expected_costs
 from sklearn_predtron.metrics._means import mean_loss
 
 
@@ -65,8 +65,9 @@ class RowCostScorer(Scorer):
             )
         otherwise = 1.0 - np.eye(len(classes))
         table = costs_by_row(costs, classes, classes.tolist(), otherwise, len(probabilities))
-        answers = expected_costs(probabilities, table).argmin(axis=1)
         codes = encode(column_or_1d(y_true), classes)
+        check_not_revealing(table, codes)
+        answers = expected_costs(probabilities, table).argmin(axis=1)
         return -mean_loss(table[np.arange(len(codes)), codes, answers], weight)
 
 

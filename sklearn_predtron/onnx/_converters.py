@@ -56,8 +56,8 @@ def register_converters() -> None:
     Then ``skl2onnx.to_onnx`` and ``skl2onnx.convert_sklearn`` take them, alone and as the last step of a pipeline, and the
     feature maps of `sklearn_predtron.features` as any step.  The graph's outputs equal the results of the estimator's methods.
     For classifiers, ``label`` is `predict`, ``scores`` is `decision_function` and ``probabilities`` is `predict_proba`, left
-    out where that is an error (after `fit` under ``decision="learned"`` or several epochs with ``cv=0``, and with a `rule` of
-    `Reject`).  For `PredtronRanker`, ``scores`` is `predict` and ``positions`` is `rank` of the rows as one query.  For
+    out where that is an error (after `fit` under ``decision="learned"`` or several epochs with ``cv=0``).  For
+    `PredtronRanker`, ``scores`` is `predict` and ``positions`` is `rank` of the rows as one query.  For
     `PredtronLabelRanker`, ``positions`` is `predict` and ``scores`` is `decision_function`.  A graph for float32 inputs
     computes in float32 and differs in the seventh digit, one for float64 (``DoubleTensorType``) or integers in the fifteenth.
 

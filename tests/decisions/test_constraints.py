@@ -20,7 +20,7 @@ from sklearn_predtron import (
     PredtronOrdinalClassifier,
 )
 from sklearn_predtron.decisions import AtLeast, AtMost, ExpectedCost
-from sklearn_predtron.decisions._constraints import Measured, best_of_many, best_of_two, multipliers, parts_of, table_of
+from sklearn_predtron.decisions._constraints import Measured, Path, best_of_many, best_of_two, multipliers, parts_of, table_of
 from sklearn_predtron.decisions._promises import Coded
 from sklearn_predtron.losses import Reject
 from tests.own_checks import frozen
@@ -57,7 +57,7 @@ def test_measures_are_those_of_scikit_learn():
     for measure, value in expected.items():
         for at_least in (False, True):
             one = Coded(at_least, measure, 0.3, label=1)
-            hits, total = rows.sums(one, predicted)
+            (hits,), (total,) = Path(rows, predicted).parts(one)
             assert hits / total == pytest.approx(value)
             slack = weight @ table_of(one, rows.costs)[rows.codes, predicted]
             assert (slack <= 0) == (value >= 0.3 if at_least else value <= 0.3)
@@ -113,7 +113,7 @@ def test_multipliers_are_those_of_the_linear_program(reject):
         found = rows.costs + np.tensordot(multipliers(rows, tables), tables, axes=1)
         value = share @ (rows.probabilities @ found).min(axis=1)
         if primal.success:
-            assert value == pytest.approx(primal.fun, abs=1e-4)
+            assert value == pytest.approx(primal.fun, abs=1e-3)
 
 
 def test_of_more_classes_no_multiplier_costs_much_less():
@@ -126,7 +126,50 @@ def test_of_more_classes_no_multiplier_costs_much_less():
         table = table_of(constraints[0], rows.costs)
         others = [rows.costs + multiplier * table for multiplier in np.linspace(0, 30, 500)]
         tried = [rows.outcome(constraints, (rows.probabilities @ other).argmin(axis=1), None) for other in others]
-        assert outcome.cost <= 1.03 * min(other.cost for other in tried if other.kept)
+        assert outcome.cost <= min(other.cost for other in tried if other.kept) + 1e-12
+
+
+@pytest.mark.parametrize("seed", [0, 1, 3, 4])
+def test_of_several_bounds_no_random_multipliers_cost_much_less(seed):
+    rows = drawn(seed, n=1000, k=3, reject=seed % 2 == 1, digits=12)
+    constraints = (Coded(True, "recall", 0.8, label=2), Coded(True, "precision", 0.6, label=0), Coded(False, "risk", 1.3))
+    costs, outcome = best_of_many(rows, constraints, None)
+    assert outcome.kept and outcome == rows.outcome(constraints, (rows.probabilities @ costs).argmin(axis=1), None)
+    tables, random = [table_of(one, rows.costs) for one in constraints], np.random.default_rng(seed)
+    others = [rows.costs + np.tensordot(random.exponential(3, 3) ** 2, tables, axes=1) for _ in range(1000)]
+    tried = [rows.outcome(constraints, (rows.probabilities @ other).argmin(axis=1), None) for other in others]
+    assert outcome.cost <= 1.02 * min((other.cost for other in tried if other.kept), default=np.inf)
+
+
+@pytest.mark.parametrize("unit", [2.0**-320, 2.0**320])
+@pytest.mark.parametrize("k", [2, 3])
+def test_the_unit_of_costs_changes_nothing(unit, k):
+    for seed in range(4):
+        rows = drawn(seed, n=300, k=k)
+        found = []
+        for scale in (1.0, unit):
+            scaled = rows._replace(costs=scale * rows.costs, losses=scale * rows.losses)
+            constraints = (Coded(False, "risk", 0.5 * scale), Coded(True, "recall", 0.6, label=0))
+            _, outcome = (best_of_two if k == 2 else best_of_many)(scaled, constraints, None)
+            found.append([outcome.cost / scale, float(outcome.kept), *outcome.rows, outcome.values[1]])
+            assert outcome.kept == (outcome.values[0] <= 0.5 * scale * (1 + 1e-8) and outcome.values[1] >= 0.6)
+        assert found[0] == pytest.approx(found[1], rel=1e-9)
+
+
+def test_an_undefined_measure_hides_no_other_bound():
+    """Under cheap abstention no row is predicted at first, and the precision is undefined."""
+    random = np.random.default_rng(7)
+    y = (random.random(3000) < 0.35).astype(int)
+    Z = random.standard_normal((3000, 4)) + np.outer(y, [1.5, 0, 0, 0])
+    bounds = [AtLeast("precision", 0.5, label=1), AtLeast("recall", 0.3, label=0)]
+    model = PredtronBinaryClassifier(reject=0.02, decision=ExpectedCost(subject_to=bounds), random_state=0).fit(Z, y)
+    assert all(result.kept for result in model.bounds_)
+    stream = PredtronBinaryClassifier(reject=0.02, decision=ExpectedCost(subject_to=bounds)).partial_fit(Z, y, classes=[0, 1])
+    assert all(result.kept for result in stream.bounds_) and (stream.predict(Z)[y == 0] == 0).mean() > 0.25
+    impossible = [AtLeast("precision", 0.99, label=1), AtLeast("recall", 0.9, label=1), AtLeast("recall", 0.3, label=0)]
+    stream.set_params(decision__subject_to=impossible)
+    with pytest.warns(UserWarning, match="no decision was found"):
+        assert stream.bounds_[2].value > 0.2
 
 
 def test_an_estimator_keeps_its_bounds_on_held_out_rows():
@@ -342,6 +385,17 @@ def test_estimators_have_the_values_that_their_bounds_reached():
     stream = PredtronBinaryClassifier(decision=ExpectedCost(subject_to=RECALL)).partial_fit(X, Y, classes=[0, 1])
     assert stream.bounds_[0].value >= 0.9
     assert not hasattr(PredtronBinaryClassifier().fit(X, Y), "bounds_")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_results_of_bounds_are_of_all_held_out_rows_that_chose_the_decision(seed):
+    """More rows are held out than a model keeps: a `fit` that raises nothing keeps each bound."""
+    Z, y = make_data(2, n=4000, noise=0.5, seed=seed)
+    bounds = [AtMost("predicted_rate", 0.25, label=1)]
+    model = PredtronBinaryClassifier(decision=ExpectedCost(subject_to=bounds), random_state=0).fit(Z, y)
+    (found,) = model.bounds_
+    assert found.kept and found.n_rows == 4000 and found.value <= 0.25
+    assert pickle.loads(pickle.dumps(model)).bounds_ == (found,)
 
 
 @pytest.mark.parametrize(

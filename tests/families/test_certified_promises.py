@@ -2,8 +2,10 @@
 
 import json
 import pickle
+import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 from scipy.stats import binom
@@ -203,3 +205,34 @@ def test_wrong_promises_leave_the_certificate(fitted, rows):
         with pytest.raises(ValueError, match=message):
             model.certify(X, y, promises=promises, groups=groups)
     assert model.certificate_ == before
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA], ids=str)
+def test_rows_without_a_group_are_refused(missing):
+    X, y = make_classification(200, random_state=0)
+    model = PredtronBinaryClassifier(reject=Reject(risk=0.2), max_iter=3, random_state=0).fit(X, y)
+    groups = pd.Series(["a", "b"] * 100, dtype=object)
+    groups[3] = missing
+    with pytest.raises(ValueError, match=r"^groups\[3\]=.* is missing; accepted is the group of each row"):
+        model.certify(X, y, [AtMost("risk", 0.2, group="a")], groups=groups)
+
+
+def test_a_promise_that_is_not_shown_is_said_with_a_bound_that_these_rows_show(rows):
+    """A certificate of that bound, by the same rows, is kept; of a clearly stricter one it is not."""
+    X, y = rows
+    flipped = np.where(np.random.default_rng(0).random(len(y)) < 0.1, "ill", y)
+    model = PredtronBinaryClassifier(reject=HOME, random_state=0).fit(X[:1000], flipped[:1000])
+    held_out = X[1000:1800], flipped[1000:1800]
+    with pytest.warns(UserWarning, match="'well' is never predicted") as said:
+        model.certify(*held_out)
+    bound = float(re.search(r"these rows show AtMost\('risk', ([\d.]+), predicted='well'\)", str(said[0].message))[1])
+    assert 0.02 < bound < 0.3
+    (result,) = model.certify(*held_out, [AtMost("risk", bound, predicted="well")]).certificate_.results
+    assert result.kept and result.n_rows > 0
+    with pytest.warns(UserWarning, match="is never predicted"):
+        model.certify(*held_out, [AtMost("risk", 0.6 * bound, predicted="well")])
+
+
+def test_weights_are_refused_by_name_and_reason(fitted, rows):
+    with pytest.raises(TypeError, match=r"^PredtronBinaryClassifier\.certify\(\) takes no sample_weight: the tests need rows"):
+        fitted.certify(*rows, sample_weight=np.ones(len(rows[1])))

@@ -225,3 +225,47 @@ def test_one_number_a_row_is_answered_with_the_dict_that_is_wanted():
         PredtronBinaryClassifier().fit(X, y, costs=np.ones(4))
     with pytest.raises(ValueError, match=r"\{\(0, 'missed'\): costs\}"):
         PredtronMultilabelClassifier().fit(X, np.eye(4, 2), costs=np.ones(4))
+
+
+@pytest.mark.parametrize("reject", [None, 0.2])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_costs_that_reveal_the_true_label_are_refused(family, reject):
+    """Costs that are known only afterwards are 0 for the labels that did not turn out to be true."""
+    kind, labels = FAMILIES[family]
+    X, y, costs = drawn(labels)
+    costs, own = without_diagonal(costs), np.array(labels) == y[:, None]
+    fair = np.where(own[:, :, None] | (np.arange(N) % 4 > 0)[:, None, None], costs, 0)  # a row may know them only afterwards
+    revealing = np.where(own[:, :, None], costs, 0)
+    if reject is not None:
+        fair, revealing = (np.dstack([table, np.full((N, len(labels)), 0.3)]) for table in (fair, revealing))
+    model = kind(reject=reject, random_state=0).fit(X, y, costs=fair)
+    calls = [
+        lambda: kind(reject=reject).fit(X, y, costs=revealing),
+        lambda: kind(reject=reject).partial_fit(X, y, classes=labels, costs=revealing),
+        lambda: model.sample_loss(X, y, costs=revealing),
+        lambda: cost_scorer()(model, X, y, costs=revealing[:, :, : len(labels)]),
+    ]
+    for call in calls:
+        with config_context(enable_metadata_routing=True), pytest.raises(ValueError, match="they reveal y"):
+            call()
+    model.partial_fit(X[:2], y[:2], costs=revealing[:2])  # so few may be so by chance
+
+
+def test_costs_of_sets_that_reveal_the_labels_are_refused():
+    X, _, costs = drawn([0, 1])
+    on = costs[:, 0] > np.median(costs[:, 0])
+    revealing = np.where(np.dstack([on, ~on]), costs, 0)
+    free_alarms = costs * [1, 0]
+    model = PredtronMultilabelClassifier(random_state=0).fit(X, on, costs=free_alarms)
+    assert model.sample_loss(X, on, costs=free_alarms).shape == (N,)
+    for call in (lambda: model.fit(X, on, costs=revealing), lambda: model.sample_loss(X, on, costs=revealing)):
+        with pytest.raises(ValueError, match="they reveal y"):
+            call()
+
+
+def test_costs_of_one_kind_of_mistake_reveal_nothing():
+    X, y, costs = drawn(["no", "yes"])
+    for free in (0, 1):
+        given = without_diagonal(costs)
+        given[:, free] = 0
+        assert PredtronBinaryClassifier(random_state=0).fit(X, y, costs=given).sample_loss(X, y, costs=given).shape == (N,)

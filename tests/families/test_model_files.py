@@ -10,6 +10,8 @@ import pytest
 from joint_cases import Tables, tables
 from numpy.testing import assert_array_equal
 from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import make_multilabel_classification
 
 import sklearn_predtron
 from sklearn_predtron import (
@@ -26,7 +28,7 @@ from sklearn_predtron.datasets import make_sequences
 from sklearn_predtron.families.estimator.model_file import MAGIC, public_classes
 from sklearn_predtron.families.estimator.model_parts import state_of
 from sklearn_predtron.features import PiecewiseLinear
-from sklearn_predtron.losses import CostMatrix, CountLoss, Reject
+from sklearn_predtron.losses import CostMatrix, CountLoss, Reject, SubsetLoss
 from sklearn_predtron.norms import RKHS
 from sklearn_predtron.predictor import _compiled_parts as compiled_parts
 from sklearn_predtron.updates import PassiveAggressive
@@ -328,3 +330,32 @@ def test_a_file_is_replaced_in_one_step(whole, monkeypatch):
     with warnings.catch_warnings(), pytest.raises(ValueError, match="cannot be saved"):
         PredtronClassifier(norm=RKHS(kernel)).save(path)
     assert path.read_bytes() == content and [path] == list(path.parent.iterdir())
+
+
+class Tversky(SubsetLoss):
+    def __init__(self, alpha=0.3, beta=0.7):
+        self.alpha, self.beta = alpha, beta
+
+    def of_counts(self, a, b, c, d):
+        mistakes = self.alpha * b + self.beta * c
+        return mistakes / np.maximum(a + mistakes, 1e-9)
+
+
+def test_a_custom_loss_is_named_once(tmp_path):
+    """The model has a copy of it."""
+    X, sets = make_multilabel_classification(100, random_state=0)
+    model = PredtronMultilabelClassifier(loss=Tversky(alpha=np.array(0.4)), max_iter=2, random_state=0).fit(X, sets)
+    for custom in (model.loss, clone(model.loss), Tversky(alpha=np.array(0.4))):
+        loaded = filed(model, tmp_path, custom={"Tversky": custom})
+        np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+        assert loaded.loss is custom
+        np.testing.assert_array_equal(
+            loaded.partial_fit(X, sets).coef_, pickle.loads(pickle.dumps(model)).partial_fit(X, sets).coef_
+        )
+    with pytest.raises(ValueError, match=r"^custom\['Tversky'\] is a class; accepted is the object that the estimator has"):
+        model.save(tmp_path / "model", custom={"Tversky": Tversky})
+    fitted = clone(model.loss)
+    model.loss.beta = 2.0
+    with pytest.raises(ValueError, match=r"differs from the one that the model was fitted with, Tversky\(.*name both"):
+        model.save(tmp_path / "model", custom={"Tversky": model.loss})
+    filed(model, tmp_path, custom={"present": model.loss, "fitted": fitted})

@@ -5,8 +5,15 @@ import pandas as pd
 import pytest
 from cases import make_data
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV, CalibrationDisplay
 from sklearn.datasets import load_breast_cancer
-from sklearn.model_selection import GridSearchCV
+from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
+from sklearn.metrics import RocCurveDisplay
+from sklearn.model_selection import GridSearchCV, TunedThresholdClassifierCV, cross_val_predict, cross_val_score
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier
 from sklearn_predtron.losses import CostMatrix, Reject
@@ -161,3 +168,39 @@ def test_bytes_are_no_label_of_strings():
     X, y = load_breast_cancer(return_X_y=True)
     with pytest.raises(ValueError, match=r"^reject.label=b'no' is what a rejected row is predicted as"):
         PredtronBinaryClassifier(reject=Reject(0.3, b"no")).fit(X, np.array(["no", "yes"])[y])
+
+
+META = {
+    "one_vs_rest": OneVsRestClassifier,
+    "one_vs_one": OneVsOneClassifier,
+    "output_code": OutputCodeClassifier,
+    "calibrated": CalibratedClassifierCV,
+    "voting": lambda model: VotingClassifier([("a", model)], voting="soft"),
+    "stacking": lambda model: StackingClassifier([("a", model)]),
+    "bagging": lambda model: BaggingClassifier(model, 2),
+    "threshold": TunedThresholdClassifierCV,
+}
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+@pytest.mark.parametrize("meta", META)
+def test_a_meta_estimator_that_predicts_by_scores_loses_abstention_with_a_warning(meta, wrapped):
+    X, y = make_data(2, n=200, noise=1.5)
+    inner = PredtronBinaryClassifier(reject=Reject(0.1, 7), max_iter=3, random_state=0)
+    model = META[meta](make_pipeline(StandardScaler(), inner) if wrapped else inner)
+    with pytest.warns(UserWarning, match=rf"reject=.* does not make {type(model).__name__} abstain") as said:
+        model.fit(X, y).predict(X)
+    assert all(warning.filename == __file__ for warning in said)
+
+
+def test_scores_and_predictions_under_abstention_are_there_without_a_warning():
+    X, y = make_data(2, n=200, noise=1.5)
+    model = PredtronBinaryClassifier(reject=0.1, max_iter=3, random_state=0).fit(X, y)
+    RocCurveDisplay.from_estimator(model, X, y)
+    CalibrationDisplay.from_estimator(model, X, y)
+    assert cross_val_score(model, X, y, scoring="roc_auc").min() > 0.5
+    cross_val_predict(model, X, y, method="decision_function")
+    both = MultiOutputClassifier(model).fit(X, np.column_stack([y, 1 - y]))
+    assert (both.predict(X) == -1).any(axis=0).all() and len(both.predict_proba(X)) == 2
+    search = GridSearchCV(make_pipeline(model), {"predtronbinaryclassifier__max_iter": [3]}, scoring="neg_log_loss").fit(X, y)
+    assert (search.predict(X) == -1).any() and search.decision_function(X).shape == (200,)

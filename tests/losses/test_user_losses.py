@@ -1,6 +1,7 @@
 """What a user's own loss returns is checked where it is first used."""
 
 import copy
+import math
 
 import numpy as np
 import pytest
@@ -313,3 +314,19 @@ def test_a_ranking_loss_that_builds_something_else():
 def test_a_measure_that_is_no_number(value):
     with pytest.raises(ValueError, match=r"^measure=.*accepted are finite numbers, one per query"):
         mean_over_queries(lambda y, s, qid: [value], [0, 1], [1.0, 2.0], qid="one")
+
+
+class OfNumbers(SubsetLoss):
+    def __init__(self, how):
+        self.how = how
+
+    def of_counts(self, a, b, c, d):
+        if self.how == "if":
+            return 1 if b + c else 0
+        return (b + c) / max(a + b + c, 1) if self.how == "max" else math.sqrt(b + c)
+
+
+@pytest.mark.parametrize("how", ["if", "max", "sqrt"])
+def test_a_loss_that_takes_arrays_for_numbers_is_named(how):
+    with pytest.raises(ValueError, match=r"^OfNumbers\.of_counts\(\) gets arrays a, b, c and d, of shape \(.*np\.where"):
+        OfNumbers(how).constants(3)

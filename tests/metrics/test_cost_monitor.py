@@ -1,6 +1,7 @@
 """The monitor of costs: its capital by its definition, false alarms, late rises, and intervals that hold at all times."""
 
 import pickle
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -25,7 +26,7 @@ def test_the_capital_is_that_of_the_definition():
     watch = Watch(0.3, 1e-12)
     for n in range(1, 41):
         watch.add(costs[n - 1 : n])
-        assert watch.capital.mean() + 1 / (n + 1) == pytest.approx(capital_by_definition(costs[:n], 0.3), rel=1e-12)
+        assert np.mean(watch.capital) + 1 / (n + 1) == pytest.approx(capital_by_definition(costs[:n], 0.3), rel=1e-12)
 
 
 def test_false_alarms_are_as_rare_as_promised(n_draws):
@@ -54,6 +55,31 @@ def test_intervals_contain_the_mean_at_all_times_and_shrink():
     assert np.mean(widths) < 1.3
 
 
+@pytest.mark.parametrize("mean", [0.5, 0.301, 0.003])
+def test_intervals_of_long_streams_contain_the_mean_and_have_a_width(mean, n_draws):
+    """With many rows the bets refute every point of the grid, as none of them is the mean."""
+    random, n = np.random.default_rng(6), n_draws(10, 100)
+    missed = 0
+    for _ in range(n):
+        monitor, inside = CostMonitor(0.6, confidence=0.9), True
+        for _ in range(10):
+            low, high = monitor.update(mean * 2 * random.random(1000)).interval()
+            inside &= low <= mean <= high and low < high
+        missed += not inside
+        assert high - low < 0.05
+    assert missed <= n * 0.1 + 3 * np.sqrt(n * 0.1 * 0.9)
+
+
+def test_a_long_array_takes_bounded_memory():
+    costs = np.random.default_rng(0).random(20_000)
+    monitor = CostMonitor(0.4)
+    tracemalloc.start()
+    monitor.update(costs)
+    largest = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert largest < 10 * 2**20
+
+
 def test_groups_share_the_probability_of_a_false_alarm():
     random = np.random.default_rng(3)
     group = np.array(["a", "b"])[random.integers(0, 2, 2000)]
@@ -79,6 +105,11 @@ def test_any_split_of_the_rows_and_copies_have_the_same_bits():
     for cost in costs[:100]:
         split.update(cost)
     split = pickle.loads(pickle.dumps(split)).update(costs[100:])
+    for size in (1, 63, 64, 65):
+        parts = CostMonitor(0.4)
+        for first in range(0, 200, size):
+            parts.update(costs[first : first + size])
+        assert parts.interval() == once.interval() and parts._watches[None].capital == once._watches[None].capital
     assert split.interval() == once.interval() and split.alarms_ == once.alarms_
     assert split.get() == once.get()
 

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from decimal import Decimal
 from functools import cache
 from numbers import Real
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -164,7 +165,7 @@ class Writer:
     def __init__(self, custom: dict[str, Any]) -> None:
         self.objects: list[dict[str, Any]] = []
         self.arrays: Arrays = {}
-        self.custom = {id(value): name for name, value in custom.items()}
+        self.custom = custom
         self.places: dict[int, dict[str, Any]] = {}
         self.alive: list[Any] = []  # keeps objects alive, so that no other object gets the same id
 
@@ -199,8 +200,9 @@ class Writer:
     def _written(self, value: Any, where: str) -> dict[str, Any]:
         """Write an object or array, and return the reference to it."""
         kind = type(value)
-        if id(value) in self.custom:
-            return self._object({"custom": self.custom[id(value)]})
+        known = next((name for name, given in self.custom.items() if value is given or is_copy(value, given)), None)
+        if known is not None:
+            return self._object({"custom": known})
         if kind is np.ndarray and value.dtype == object and all(type(item) in (*PLAIN, float) for item in value.flat):
             return {"mixed": [list(value.shape), self.encoded(value.ravel().tolist(), where)]}
         if kind is np.ndarray:
@@ -210,7 +212,7 @@ class Writer:
             return {"sparse": [kind.__name__, *parts, list(value.shape)]}
         name = next((name for name, known in public_classes().items() if known is kind), None)
         if name is None:
-            raise ValueError(not_written(value, where))
+            raise ValueError(not_written(value, where, self.custom))
         if isinstance(value, tuple):  # a named one
             return self._object({"class": name, "items": [self.encoded(item, where) for item in value]})
         inner, found = "" if where == kind.__name__ else f"{where}__", state_of(value)
@@ -228,13 +230,42 @@ class Writer:
 
     def _array(self, array: NDArray, where: str) -> int:
         if not KINDS.fullmatch(array.dtype.newbyteorder("<").str):
-            raise ValueError(not_written(array, where))
+            raise ValueError(not_written(array, where, self.custom))
         self.arrays[str(len(self.arrays))] = array
         return len(self.arrays) - 1
 
 
-def not_written(value: Any, where: str) -> str:
+def is_copy(value: Any, given: Any) -> bool:
+    """Return whether an object is of the type of another one, with equal attributes.
+
+    A model holds copies of the parts of its estimator.
+    """
+    if type(value) is not type(given) or isinstance(value, (type, FunctionType)) or not hasattr(value, "__dict__"):
+        return False
+    own, others = vars(value), vars(given)
+    return own.keys() == others.keys() and all(are_equal(item, others[name]) for name, item in own.items())
+
+
+def are_equal(value: Any, other: Any) -> bool:
+    """Return whether two attributes are equal."""
+    if value is other or is_copy(value, other):
+        return True
+    try:
+        return type(value) is type(other) and bool(np.array_equal(value, other))
+    except (TypeError, ValueError):
+        return False
+
+
+def not_written(value: Any, where: str, custom: Mapping[str, Any]) -> str:
     """Return the message for a value that files cannot hold."""
+    for name, given in custom.items():
+        if given is type(value):
+            return f"custom[{name!r}] is a class; accepted is the object that the estimator has, {shortened(value)}."
+        if type(given) is type(value):
+            return (
+                f"custom[{name!r}]={shortened(given)} differs from the one that the model was fitted with, {shortened(value)}; "
+                "fit again, or name both."
+            )
     return (
         f"{where}={shortened(value)} cannot be saved in a model file, which has numbers, text, arrays and public parts of "
         "sklearn_predtron.  Name it in save(path, custom={name: object}) and in load(path, custom={name: object}), or save the "

@@ -15,7 +15,7 @@ from sklearn_predtron._support.queries import shortened_list
 from sklearn_predtron.families.input.label_readers import LabelReader
 from sklearn_predtron.families.input.reading import LabelsOf, RowReader, TrainingInput
 from sklearn_predtron.families.labels.classes import Classes, ClassReader
-from sklearn_predtron.losses._by_row import KnownCosts, RowCosts, SetCosts
+from sklearn_predtron.losses._by_row import KnownCosts, RowCosts, SetCosts, check_not_revealing, check_sets_not_revealing
 
 
 def weighed(reading: TrainingInput, costs: RowCosts | SetCosts, *, partial: bool) -> TrainingInput:
@@ -75,7 +75,9 @@ class WeighedSets(RowReader):
         if costs is None:
             return reading
         on: Any = reading.batch.labels
-        return weighed(reading, SetCosts(self.by_row(costs, reading.labels, on.n), on.dense()), partial=partial)
+        table = self.by_row(costs, reading.labels, on.n)
+        check_sets_not_revealing(table, on.dense())
+        return weighed(reading, SetCosts(table, on.dense()), partial=partial)
 
 
 class WeighedClasses(RowReader):
@@ -136,7 +138,9 @@ class WeighedClasses(RowReader):
             reading = reading._replace(call_metadata=KnownCosts.none((len(among), len(among)), weights))
         if costs is None:
             return reading
-        return weighed(reading, RowCosts(self.by_row(costs, among, len(codes)), codes), partial=partial)
+        table = self.by_row(costs, among, len(codes))
+        check_not_revealing(table, codes)
+        return weighed(reading, RowCosts(table, codes), partial=partial)
 
     def weights(self, codec: Classes, labels: Codes, weight: NDArray | None, *, partial: bool) -> NDArray | None:
         """Return each row's weight by its class."""
