@@ -20,17 +20,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     command = words.pop(0) if words and words[0] in COMMANDS else SHORT
-    parser = build_parser(command)
+    bar = None
     try:
-        args = parser.parse_args(words)
+        parser = build_parser(command)
+        args = parsed(parser, words)
         bar = ProgressBar(quiet=bool(args.quiet))
-    except SystemExit as stop:  # --help has been written, if somebody reads it
-        raise SystemExit(report("") or stop.code) from None
-    # Help and errors of single arguments have ended by now, without these imports, which take long.
-    from sklearn_predtron.cli._predict import predict
+        # Help and errors of single arguments have ended by now, without these imports, which take long.
+        from sklearn_predtron.cli._predict import predict
 
-    raise_interrupts()
-    try:
+        raise_interrupts()
         job = job_of(command, args)
         with terminable(), warnings_in_a_line(bar.clear):
             found = predict(job, args_given(args), bar)
@@ -50,8 +48,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         bar.clear()
         parser.error(str(error))
     except KeyboardInterrupt as stop:
-        bar.clear()
+        if bar is not None:
+            bar.clear()
         return complain(stop)
+
+
+def parsed(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
+    """Return the parsed arguments; end the program after --help, which has been written, if somebody reads it."""
+    try:
+        return parser.parse_args(words)
+    except SystemExit as stop:
+        raise SystemExit(report("") or stop.code) from None
 
 
 def args_given(args: argparse.Namespace) -> frozenset[str]:

@@ -162,6 +162,8 @@ def checked_columns(n: Any, names: Any, features: Any, first: Any = None) -> Col
         Codec.check_array(names, n or 0, "names")
     if features is not None and not isinstance(features, (FeatureMap, FirstRows)):
         raise TypeError(f"where a map of features is expected there is {type(features).__name__}")
+    if isinstance(features, FeatureMap) and not features.complete_:
+        raise TypeError("the map of features is not complete")
     if first is not None and not (type(first) is int and 0 < first < (n or 0)):
         raise TypeError(f"where a number of columns below {n} is expected there is {shortened(first)}")
     return Columns(n, names, features, first)
@@ -184,6 +186,8 @@ def check_family(model: Any, codec: type[Codec], fixed: set[str], metadata_of: C
         for value in known.values():
             if isinstance(value, tuple) and not (len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], dict)):
                 raise TypeError(f"where a part is expected there is {shortened(value)}")
+        if model.first_sparse not in (None, True, False):
+            raise TypeError(f"where True, False or None is expected there is {shortened(model.first_sparse)}")
         resolve(Norm, model.norm, "norm")
         model.call_metadata = metadata_of(model.call_metadata)
     except (TypeError, ValueError) as error:
