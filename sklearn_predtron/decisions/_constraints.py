@@ -24,7 +24,7 @@ from sklearn_predtron.decisions._reject_at_risk import PromiseResult
 ROUNDING = 1e-9  # by which a measure may be beyond its bound, relative to the bound
 MOST_STEPS = 60  # of the search for multipliers
 LARGEST = 1e3  # multiplier of a table with entries up to 1, relative to the largest cost
-PRECISION = 1e-4  # of the expected cost, relative to the largest cost
+PRECISION = 1e-6  # of the expected cost, relative to the largest cost
 MOST_ROWS = 5000  # on which the search for multipliers begins
 MARGINS = (0.0, 0.1, 0.35, 0.7)  # shares of the way to the strictest bound by which bounds are tightened
 LEAST_IMPROVED = 2  # rules, each under another margin
