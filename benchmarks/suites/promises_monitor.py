@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from benchmarks.report import Table
 from benchmarks.tasks import Options
-from sklearn_predtron.metrics._cost_monitor import BETS, grown
+from sklearn_predtron.metrics._cost_monitor import BETS, LARGEST_CAPITAL
 
 LIMITS, RISE, ERROR = (0.05, 0.2), 1.2, 0.05
 STREAMS, ROWS = 10_000, 5000  # without change
@@ -23,11 +23,12 @@ NEVER = -1
 def alarms(costs: NDArray, limit: float) -> NDArray:
     """Return the row of the alarm of `CostMonitor` in each stream, or -1.
 
-    All streams, of shape (n_streams, n_rows), grow at once, by the function of the monitor.
+    The bets of all streams, of shape (n_streams, n_rows), grow at once, by the formula of the monitor.
     """
     capital, found = np.zeros((len(costs), len(BETS))), np.full(len(costs), NEVER)
     for n, cost in enumerate(costs.T, start=1):
-        capital = grown(capital, n, cost, limit)
+        growth = 1 + BETS * (cost[:, None] / limit - 1)
+        capital = np.minimum((capital + 1 / (n * (n + 1))) * growth, LARGEST_CAPITAL)
         found[(found == NEVER) & (capital.mean(axis=1) + 1 / (n + 1) >= 1 / ERROR)] = n - 1
     return found
 
