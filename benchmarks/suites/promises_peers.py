@@ -1,5 +1,6 @@
 """What others certify on the same held-out rows: thresholds of a fitted model's probabilities."""
 
+import copy
 import warnings
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -47,7 +48,8 @@ def tuned(setting: Setting, model: Any, X: NDArray, y: NDArray) -> Rule | None:
         first = predicted == 0
         return first.mean() if first.any() and y[first].mean() <= bound else -1.0
 
-    search = TunedThresholdClassifierCV(FrozenEstimator(model), scoring=make_scorer(score), cv="prefit", refit=False)
+    always = copy.deepcopy(model).set_params(reject=None)  # scikit-learn's classifiers do not abstain
+    search = TunedThresholdClassifierCV(FrozenEstimator(always), scoring=make_scorer(score), cv="prefit", refit=False)
     search.fit(X, y)
     return below(search.best_threshold_) if search.best_score_ > 0 else None
 
