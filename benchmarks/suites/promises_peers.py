@@ -48,7 +48,8 @@ def tuned(setting: Setting, model: Any, X: NDArray, y: NDArray) -> Rule | None:
         first = predicted == 0
         return first.mean() if first.any() and y[first].mean() <= bound else -1.0
 
-    always = copy.deepcopy(model).set_params(reject=None)  # scikit-learn's classifiers do not abstain
+    # A threshold of scikit-learn does not abstain.
+    always = copy.deepcopy(model).set_params(reject=None) if hasattr(model, "reject") else model
     search = TunedThresholdClassifierCV(FrozenEstimator(always), scoring=make_scorer(score), cv="prefit", refit=False)
     search.fit(X, y)
     return below(search.best_threshold_) if search.best_score_ > 0 else None
