@@ -45,7 +45,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
             return run_demo(job, bar)
     except UsageError as error:
-        bar.clear()
+        if bar is not None:
+            bar.clear()
         parser.error(str(error))
     except KeyboardInterrupt as stop:
         if bar is not None:

@@ -56,6 +56,7 @@ def learn_first(estimator: Any, first: FirstRows, X: Any, y: Any, given: dict[st
     mine = reader.among_first(part[0], part[2], ROWS_OF_STREAMS - first.n)
     if mine is None or not len(mine):  # no good, or nothing to learn, which the reader says
         calls.partial_fit(learner, X, y, given, None, columns)
+        learner._model.columns = learner._model.columns._replace(features=first)
         estimator._model = learner._model
         return
     if not mine.all():

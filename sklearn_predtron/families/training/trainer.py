@@ -118,9 +118,8 @@ class Trainer:
         self.reader: Any = reader
         self.rounds_before = 0 if model is None else model.learner.t
         self.monitor: Monitor = Monitor(self, 0, silent=True)
-        self.latest: Result | None = (
-            None  # the best checkpoint so far, or the last that callbacks saw, until the model is complete
-        )
+        # The best checkpoint so far, or the last that callbacks saw, until the model is complete.
+        self.latest: Result | None = None
         self.has_scores = True  # whether the decision of the model in progress has the scores that it needs
 
     @property
