@@ -42,13 +42,13 @@ def places_of_signals(code: CodeType) -> frozenset[tuple[int, int]]:
 
 def stopped_at(call: Callable[[], Any], number: int) -> int:
     """Make a call, and interrupt it at an instruction by number; return how many it had, or `number` if it was interrupted."""
-    count, last = 0, {}
+    count, last = 0, dict[FrameType, int | None]()
 
     def follow(frame: FrameType, event: str, _: Any) -> Any:
         nonlocal count
         if event == "opcode":
             before, last[frame] = last.get(frame), frame.f_lasti
-            if (before, frame.f_lasti) in places_of_signals(frame.f_code):
+            if before is None or (before, frame.f_lasti) in places_of_signals(frame.f_code):
                 count += 1
                 if count == number:
                     sys.settrace(None)
@@ -60,7 +60,7 @@ def stopped_at(call: Callable[[], Any], number: int) -> int:
     def enter(frame: FrameType, event: str, _: Any) -> Any:
         if not frame.f_code.co_filename.startswith(PACKAGE):
             return None
-        frame.f_trace_opcodes = True
+        frame.f_trace_opcodes, last[frame] = True, None  # a frame that begins or goes on looks for signals, too
         return follow
 
     sys.settrace(enter)

@@ -97,7 +97,7 @@ def test_an_interrupt_while_a_call_hands_over_what_it_learned_loses_none_of_it(v
             model.fit(X, Y > 0, **given)
         else:
             model.partial_fit(X[60:], Y[60:] > 0, groups=given["groups"][60:])
-    assert len(moments) == 2 and model.t_ == moments[0]
+    assert len(moments) >= 2 and model.t_ == moments[0]
     monkeypatch.undo()
     assert_same(model, whole if verb == "partial_fit" else clone(model).fit(X, Y > 0, **given), "interrupted at last")
 

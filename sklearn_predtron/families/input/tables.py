@@ -128,11 +128,12 @@ class FirstRows:
         self.missing, self.categories = getattr(known, "missing", True), getattr(known, "categories", None)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        map_of(self.features)
+        self.__init__(*(state[name] for name in ("features", "labels", "state", "calls")))  # type: ignore[misc]
+        vars(self).update({name: bool(state[name]) for name in ("learns",) if name in state})
         table = self.state or {"n": 0, "columns": [], "dtypes": [], "names": []}
         of_calls = all(len(call) == 3 and isinstance(call[2], dict) for call in self.calls)
         of_columns = len(table["columns"]) == len(table["dtypes"]) and isinstance(table["names"], list)
+        of_columns = of_columns and all(isinstance(dtype, str) for dtype in table["dtypes"])
         sizes = {table["n"], *map(len, table["columns"])} if of_calls and of_columns else set()
         if sizes != {sum(n for n, _, _ in self.calls)}:
             raise ValueError("The saved state of the first rows is damaged: the rows of its calls are not those of its columns.")

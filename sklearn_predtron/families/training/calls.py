@@ -97,18 +97,19 @@ def partial_fit(
         model = Composition(estimator).changed_model(known, reading, partial=True)
     learner = model.learner
     model.warn_of_other_format(batch.rows, estimator.norm)
-    with Trainer(estimator, model) as trainer:
-        if not resolved:
-            set_recording_interval(learner, batch.rows.p)  # not before: the model so far has the same observer
-            begin_stream(trainer.estimator)
-        try:
+    trainer = Trainer(estimator, model)
+    try:
+        with trainer:
+            if not resolved:
+                set_recording_interval(learner, batch.rows.p)  # not before: the model so far has the same observer
+                begin_stream(trainer.estimator)
             if learn is not None:
                 learn(trainer.estimator, batch)
             else:
                 learn_in_order(model, reader.rounds(batch))
-        except Exception:
-            trainer.publish_rounds()  # those before one that overflows are kept, as the error says
-            raise
+    except BaseException:
+        trainer.publish_rounds()  # those before an error are kept, as it says, and those before an interrupt
+        raise
     if estimator._model.stream is None:
         open_stream(estimator)
 
