@@ -68,7 +68,7 @@ class PromiseDisplay(Display):
     array([0.78, 0.24])
     >>> monitor = CostMonitor(limit=0.1).update(model.set_params(reject=None).predict(X[4000:]) != y[4000:])
     >>> PromiseDisplay.from_monitor(monitor).intervals.round(2)
-    array([[0.4, 0.7]])
+    array([[0.37, 0.72]])
     >>> plt.show()
     """
 
