@@ -63,7 +63,7 @@ def places(random: np.random.Generator, call: Call) -> list[int]:
 
 
 def answers(model: Any, lesson: Lesson) -> dict[str, bytes]:
-    """Return what each method answers that can."""
+    """Return the answers of the methods that have one."""
     found = {}
     for name in METHODS:
         try:

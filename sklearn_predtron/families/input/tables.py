@@ -129,7 +129,8 @@ class FirstRows:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(*(state[name] for name in ("features", "labels", "state", "calls")))  # type: ignore[misc]
-        vars(self).update({name: bool(state[name]) for name in ("learns",) if name in state})
+        if state.get("learns"):
+            self.learns = True
         table = self.state or {"n": 0, "columns": [], "dtypes": [], "names": []}
         of_calls = all(len(call) == 3 and isinstance(call[2], dict) for call in self.calls)
         of_columns = len(table["columns"]) == len(table["dtypes"]) and isinstance(table["names"], list)
