@@ -160,12 +160,9 @@ cdef class Rows:
         """Return the number of values to train on."""
         return self.n_values()
 
-    def under(self, row_map):
-        """Return rows of the same table under another feature map.
-
-        With None, return those of the table itself.
-        """
-        raise TypeError(f"{type(self).__name__} are not made of a table.")
+    def remade(self, make):
+        """Return the rows that a function makes of the table."""
+        return make(self.matrix())
 
     def keep(self):
         """Keep computed rows for later epochs, if that saves time."""
@@ -433,8 +430,8 @@ cdef class QueryRows(Rows):
     def matrix(self):
         return self.documents.matrix()
 
-    def under(self, row_map):
-        return QueryRows(self.documents.under(row_map), self.start, self.row_numbers, self.given)
+    def remade(self, make):
+        return QueryRows(self.documents.remade(make), self.start, self.row_numbers, self.given)
 
     def keep(self):
         self.documents.keep()

@@ -22,7 +22,7 @@ from sklearn_predtron.datasets.formats.files import FileError, named
 from sklearn_predtron.datasets.formats.labels import are_words, shortened_labels
 from sklearn_predtron.families.estimator.model_file import load
 from sklearn_predtron.families.input.reading import are_stored_dense, as_rows, why_length_refused
-from sklearn_predtron.families.input.tables import MADE_AFTER
+from sklearn_predtron.families.input.tables import MADE_AFTER, always_maps
 from sklearn_predtron.norms import Auto, Norm, Scaled
 
 GOLDEN, MIX_1, MIX_2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -71,7 +71,7 @@ def build_model(settings: ModelSettings, loaded: Any, task: Task, classes: Any) 
         return loaded.set_params(**parameters)
     if task.ordinal and are_words(classes):
         parameters["categories"] = classes.tolist()
-    return task.estimator(**parameters)
+    return task.estimator(**{"features": None, **parameters})
 
 
 def check_loss(loss: str | dict, task: Task, classes: Any) -> None:
@@ -96,7 +96,7 @@ def check_table(job: Job, model: Any, schema: RowSchema) -> None:
 
     Too few rows for the map cause a warning.
     """
-    if model.features is None:
+    if not always_maps(model.features):
         return
     features, width, rows = shortened(model.features), schema.n_features or 0, job.source.chunk_rows
     if 8 * width * rows > LARGEST_TABLE:
@@ -132,7 +132,7 @@ def as_trained(chunk: RowChunk, model: Any) -> RowChunk:
 
     Missing entries are 0.
     """
-    dense = model.features is not None and sparse.issparse(chunk.X)
+    dense = always_maps(model.features) and sparse.issparse(chunk.X)
     return replace(chunk, X=chunk.X.toarray()) if dense else chunk
 
 
@@ -141,7 +141,7 @@ def choose_norm(model: Any, X: Any) -> None:
 
     So it is where the model was trained under it: rows of files, whose format is the file's, continue.
     """
-    if model.features is not None or isinstance(X, np.ndarray):  # which "auto" tells by itself
+    if always_maps(model.features) or isinstance(X, np.ndarray):  # which "auto" tells by itself
         return
     dense = model.norm_ == Scaled.alias if model.__sklearn_is_fitted__() else are_stored_dense(X)
     if dense and isinstance(resolve(Norm, model.norm, "norm"), Auto):
@@ -150,7 +150,7 @@ def choose_norm(model: Any, X: Any) -> None:
 
 def rejection_reason(model: Any, X: Any) -> str | None:
     """Return why the first invalid row is rejected, if any."""
-    if model.features is not None:  # its rows are made, of numbers of any size
+    if always_maps(model.features):  # its rows are made, of numbers of any size
         return None
     rows = as_rows(X)
     row = rows.first_outside()

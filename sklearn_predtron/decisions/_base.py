@@ -79,8 +79,8 @@ class Decision:
         """
         return None if self.calibration is None else self.calibration.observer(problem, present)
 
-    def judged(self, problem: Problem, held: HeldOut) -> tuple[float, HeldOut]:
-        """Return the mean log loss of held-out rows.
+    def judged(self, problem: Problem, held: HeldOut) -> tuple[NDArray, HeldOut]:
+        """Return the log loss of each held-out row.
 
         The loss is that under their own calibration map; the rows are returned with that map.
         """

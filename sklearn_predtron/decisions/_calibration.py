@@ -60,14 +60,17 @@ class Calibration(Decision):
         weight = np.ones(len(held.scores)) if held.weight is None else held.weight
         return self.of.fitted(self.of.scores(problem, held.scores), held.values, weight, self.smoothing, stream=held.streamed)
 
-    def judged(self, problem: Any, held: HeldOut) -> tuple[float, HeldOut]:
-        """Return the mean log loss of held-out rows, and the rows with their map.
+    def judged(self, problem: Any, held: HeldOut) -> tuple[NDArray, HeldOut]:
+        """Return the log loss of each held-out row, and the rows with their map.
 
         The map has no matrix.
         """
-        found = self.map_of(problem, held._replace(map=None, streamed=True))
-        loss = self.of.log_losses(self.of.probabilities(found, self.of.scores(problem, held.scores)), held.values)
-        return float(np.average(loss, weights=held.weight)), held._replace(map=found)
+        held = held._replace(map=self.map_of(problem, held._replace(map=None, streamed=True)))
+        return self.log_losses(problem, held), held
+
+    def log_losses(self, problem: Any, held: HeldOut) -> NDArray:
+        """Return the log loss of each held-out row by their map."""
+        return self.of.log_losses(self.of.probabilities(held.map, self.of.scores(problem, held.scores)), held.values)
 
     def now(self, learner: Learner, fitted_decision: Any) -> Calibrated:
         """Return the present calibration map."""

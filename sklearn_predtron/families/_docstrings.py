@@ -18,8 +18,15 @@ norm : {norms} or Norm, default="auto"
 features : "piecewise", "auto", "fourier", FeatureMap or None, default=None
     The feature map of a table.  None (default) uses the columns as they are, which must be numbers.  Use "piecewise"
     (`PiecewiseLinear`) for missing values, categories, curves and interactions of two columns.  Use "auto" for the lowest error,
-    in about twice the time: `fit` compares "piecewise", "fourier" (`RandomFourier`) and the columns as they are.  A stream fits
+    in more time: `fit` compares "piecewise", "fourier" (`RandomFourier`) and the columns as they are.  A stream fits
     the map to its first 500 rows.  With a map, ``norm="auto"`` is "l2".
+
+features_auto : "auto", "piecewise", "fourier", FeatureMap or None, default="auto"
+    The feature map of a table.  "auto" (default, see `Auto`): `fit` replaces columns of numbers by curves and products of them
+    ("piecewise", `PiecewiseLinear`) or by cosines ("fourier", `RandomFourier`) if rows held out show that this is better.
+    Tables with words or missing values always take "piecewise".  None is the linear model of the columns as they are, which must
+    be numbers: for coefficients to be read, and for more than 300 columns.  A stream that begins with `partial_fit` keeps
+    columns of numbers as they are; otherwise its map is fitted to its first 500 rows.  With a map, ``norm="auto"`` is "l2".
 
 update : {updates} or Update, default="adaptive"
     When to change the weights, towards which competitor, and how far.
@@ -139,6 +146,7 @@ feature_names_in_ : ndarray of shape (n_features_in_,)
 PARAGRAPHS = {text.partition(" ")[0].rstrip(","): text for text in SHARED.strip().split("\n\n")}
 PARAGRAPHS["in_order"] = """Parameters are listed in this order: the prediction and its costs; from `features` on, the
 training; and from `tol` on, settings that are rarely changed."""
+PARAGRAPHS["features_auto"] = PARAGRAPHS["features_auto"].replace("features_auto", "features", 1)
 PARAGRAPHS["decision_of_two"] = PARAGRAPHS["decision_of_two"].replace("decision_of_two", "decision", 1)
 UPDATES = '"adaptive", "predtron", "loss_driven", "perceptron", "passive_aggressive", "subgradient"'
 DEFAULTS = {

@@ -46,7 +46,7 @@ class PredtronClassifier(TableClassifier):
     {class_weight}
     {reject}
     {decision}
-    {features}
+    {features_auto}
     {norm}
     {update}
     representation : {representations}, array-like of shape (k, d) or CodeRepresentation, default="onehot"
@@ -117,7 +117,7 @@ class PredtronClassifier(TableClassifier):
         class_weight: types.ClassWeightName | dict[Any, Any] | None = None,
         reject: Reject | float | None = None,
         decision: types.DecisionName | DecisionRule | None = None,
-        features: types.FeaturesName | FeatureMap | None = None,
+        features: types.FeaturesName | FeatureMap | None = "auto",
         norm: types.NormName | Norm = "auto",
         update: types.UpdateName | Update = "adaptive",
         representation: types.CodeName | types.Numbers | CodeRepresentation = "onehot",
@@ -202,7 +202,7 @@ class PredtronBinaryClassifier(TableClassifier):
     {class_weight}
     {reject}
     {decision_of_two}
-    {features}
+    {features_auto}
     {norm}
     {update}
     representation : {representations}, array-like of shape (2, d) or CodeRepresentation, default="sign"
@@ -279,7 +279,7 @@ class PredtronBinaryClassifier(TableClassifier):
         class_weight: types.ClassWeightName | dict[Any, Any] | None = None,
         reject: Reject | float | None = None,
         decision: types.BinaryDecisionName | DecisionRule | float | None = None,
-        features: types.FeaturesName | FeatureMap | None = None,
+        features: types.FeaturesName | FeatureMap | None = "auto",
         norm: types.NormName | Norm = "auto",
         update: types.UpdateName | Update = "adaptive",
         representation: types.BinaryCodeName | types.Numbers | CodeRepresentation = "sign",

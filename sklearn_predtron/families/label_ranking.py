@@ -53,7 +53,7 @@ class PredtronLabelRanker(BasePredtron):
         L(sigma, y) of rankings: "ndcg" for the top of the list, "kendall_tau" for the order of all labels.  `NDCG(k=10)`
         evaluates the first 10 positions; "ap" is for relevances 0 and 1, "swapped_pairs" for two grades a row;
         "ranking_zero_one" is 0 only for rankings without any mistake.
-    {features}
+    {features_auto}
     {norm}
     {update}
     representation : "auto", "log", "linear", "power", "reciprocal", "pairwise", callable or RankingRepresentation, default="auto"
@@ -136,7 +136,7 @@ class PredtronLabelRanker(BasePredtron):
         self,
         *,
         loss: types.RankingLossName | RankingLoss = "ndcg",
-        features: types.FeaturesName | FeatureMap | None = None,
+        features: types.FeaturesName | FeatureMap | None = "auto",
         norm: types.NormName | Norm = "auto",
         update: types.LabelRankingUpdateName | Update = "adaptive",
         representation: types.LabelPositionsName | types.OfPositions | RankingRepresentation = "auto",

@@ -55,7 +55,7 @@ class PredtronOrdinalClassifier(TableClassifier):
     {class_weight}
     {reject}
     {decision}
-    {features}
+    {features_auto}
     {norm}
     update : {updates} or Update, default="adaptive"
         When to change the weights, towards which competitor, and how far; "prank" is for representation="shared".
@@ -143,7 +143,7 @@ class PredtronOrdinalClassifier(TableClassifier):
         class_weight: types.ClassWeightName | dict[Any, Any] | None = None,
         reject: Reject | float | None = None,
         decision: types.DecisionName | DecisionRule | None = None,
-        features: types.FeaturesName | FeatureMap | None = None,
+        features: types.FeaturesName | FeatureMap | None = "auto",
         norm: types.NormName | Norm = "auto",
         update: types.OrdinalUpdateName | Update = "adaptive",
         representation: types.OrdinalCodeName | types.Numbers | CodeRepresentation = "auto",

@@ -23,7 +23,7 @@ from sklearn_predtron.features._knots import described, evenly
 from sklearn_predtron.features._layout import CATEGORIES, MOST_FACTORS, MOST_KNOTS, NUMBERS, Description, FeatureLayout
 from sklearn_predtron.features._made_rows import MadeRows
 from sklearn_predtron.features._names import feature_names, unique
-from sklearn_predtron.features._pairs import ranked_pairs, targets_of
+from sklearn_predtron.features._pairs import PairRanking, targets_of
 from sklearn_predtron.features._row_map import FourierMap, PiecewiseMap, RowMap
 from sklearn_predtron.features._table import Gathered, check_range, matrix_of, warn_of_cells
 
@@ -34,7 +34,7 @@ __all__ = ["Auto", "FeatureMap", "PiecewiseLinear", "RandomFourier"]
 
 ROWS_OF_STREAMS = 500
 KNOTS = ((12, 5), (32, 8))  # of columns and of pairs, among which `fit` chooses
-PAIRS = (100, 12, 0)
+PAIRS = (100, 12)
 CLIP = 6.0  # standard deviations
 
 
@@ -88,11 +88,11 @@ class FeatureMap(TransformerMixin, Part):
         self._fit(X, y)
         return self
 
-    def _fit(self, X: Any, y: Any) -> NDArray:
-        """Fit, and return the table as `read` does."""
+    def _fit(self, X: Any, y: Any, weight: NDArray | None = None) -> NDArray:
+        """Fit to rows that count so often, and return the table as `read` does."""
         self._check_parameters()
         table = X if isinstance(X, Gathered) else opened(X)
-        made, matrix = self._made_of(table, y)
+        made, matrix = self._made_of(table, y, weight)
         if isinstance(X, Gathered):
             self.n_features_in_ = X.p
             if X.feature_names is not None:
@@ -147,11 +147,11 @@ class FeatureMap(TransformerMixin, Part):
         """Raise ValueError for invalid parameters."""
         self._validate_params()
 
-    def _made_of(self, table: ColumnSource, y: Any) -> tuple[dict[str, Any], NDArray]:
+    def _made_of(self, table: ColumnSource, y: Any, weight: NDArray | None = None) -> tuple[dict[str, Any], NDArray]:
         """Return the fitted attributes, and the table as numbers."""
         matrix, categories, hashed, words = self._first_read(table)
         sizes = np.array([0 if known is None else len(known) + places for known, places in zip(categories, hashed, strict=True)])
-        state = self._state_of(matrix, sizes, targets_of(y, table.n))
+        state = self._state_of(matrix, sizes, targets_of(y, table.n), weight)
         named = [j for j, known in enumerate(categories) if known is not None] if is_auto(self.categories) else []
         warn_of_cells(table, words, named)
         return {"_categories": categories, "_hashed": hashed, "_state": state}, matrix
@@ -165,7 +165,7 @@ class FeatureMap(TransformerMixin, Part):
         check_range(table, matrix, [j for j in range(table.p) if j not in chosen])
         return matrix, categories, hashed, words
 
-    def _state_of(self, matrix: NDArray, n_categories: NDArray, Y: NDArray | None) -> tuple[Any, ...]:
+    def _state_of(self, matrix: NDArray, n_categories: NDArray, Y: NDArray | None, weight: NDArray | None) -> tuple[Any, ...]:
         """Return the state of the compiled map of a matrix."""
         raise TypeError(f"{type(self).__name__} does not define _state_of(); a map must.")
 
@@ -253,30 +253,15 @@ class FeatureMap(TransformerMixin, Part):
         """
         return MadeRows(self._fitted(), matrix)
 
-    def choices(self) -> list[FeatureMap | None]:
-        """Return the candidates of `fit`; None is no map.
+    def choices(self) -> list[FeatureMap]:
+        """Return the candidates of `fit`.
 
         Returns
         -------
-        list of FeatureMap or None
+        list of FeatureMap
             Fitted maps that read a table as this one does.
         """
         return [self]
-
-    def under(self, rows: Any) -> Any:
-        """Make rows of this map from another map's table.
-
-        Parameters
-        ----------
-        rows : MadeRows, or blocks of them
-            The rows of the other map.
-
-        Returns
-        -------
-        Rows
-            The same rows under this map.
-        """
-        return rows.under(self._fitted())
 
     def plain_rows(self, X: Any) -> MadeRows | None:
         """Make the rows of an array that needs no `read`.
@@ -524,12 +509,12 @@ class PiecewiseLinear(FeatureMap):
                 "accepted are 'auto', None, and a list of names or numbers of columns."
             )
 
-    def choices(self) -> list[FeatureMap | None]:
+    def choices(self) -> list[FeatureMap]:
         """Return the candidates: each number of knots that was not given with each number of pairs that was not.
 
         Returns
         -------
-        list of FeatureMap or None
+        list of FeatureMap
             Fitted maps that read a table as this one does; a map that was read from a file offers itself alone.
         """
         self._fitted()
@@ -545,17 +530,34 @@ class PiecewiseLinear(FeatureMap):
     def _layout(self) -> FeatureLayout:
         return FeatureLayout(self._fitted().description)  # type: ignore[attr-defined]
 
-    def _state_of(self, matrix: NDArray, n_categories: NDArray, Y: NDArray | None) -> tuple[Any, ...]:
+    def _ranking(self, matrix: NDArray, Y: NDArray | None, weight: NDArray | None) -> PairRanking:
+        """Return the ranking of the pairs of the columns of a table, as this map reads it."""
+        d = self._layout().description
+        of_numbers = d.n_hats > 0
+        return PairRanking(matrix, np.flatnonzero(of_numbers | (d.n_categories > 0)), of_numbers, Y, weight)
+
+    def _pairs_of(self, ranking: PairRanking) -> int | None:
+        """Return the number of pairs that labels decide; None if all pairs have products, or none."""
+        most = PAIRS[0] if self.n_pairs is None else self.n_pairs
+        return most if 0 < most < ranking.n_pairs else None
+
+    def _with_pairs(self, ranking: PairRanking, rows: NDArray | None) -> PiecewiseLinear:
+        """Return the same map with the pairs that are best by the labels of these rows, or of all."""
+        return self._twin({}, (*self._state[:-1], rising(ranking.best(self._pairs_of(ranking) or 0, rows))))
+
+    def _state_of(self, matrix: NDArray, n_categories: NDArray, Y: NDArray | None, weight: NDArray | None) -> tuple[Any, ...]:
         rows = evenly(len(matrix), ROWS_OF_KNOTS)
         knots = distinct((self.n_knots or most, self.pair_knots or of_pairs) for most, of_pairs in KNOTS)
         found = []
         for j, n in enumerate(n_categories):
-            column = matrix[rows, j] if n == 0 else np.zeros(0)
-            found.append(described(column[~np.isnan(column)], knots))
+            column = matrix[rows, j] if n == 0 else np.full(len(rows), np.nan)
+            there = ~np.isnan(column)
+            found.append(described(column[there], knots, None if weight is None else weight[rows][there]))
         mean, sd = np.array([numbers.mean for numbers in found]), np.array([numbers.sd for numbers in found])
         of_numbers = np.array([len(numbers.knots[0][0]) > 0 for numbers in found])
         n_pairs = PAIRS if self.n_pairs is None else (self.n_pairs,)
-        pairs = ranked_pairs(matrix, np.flatnonzero(of_numbers | (n_categories > 0)), of_numbers, Y, n_pairs[0])
+        columns = np.flatnonzero(of_numbers | (n_categories > 0))
+        pairs = PairRanking(matrix, columns, of_numbers, Y, weight).best(n_pairs[0])
         missing = np.isnan(matrix).any(axis=0).astype(np.intp)
         states: list[tuple[dict[str, int], tuple[Any, ...]]] = []
         for i, (most, of_pairs) in enumerate(knots):
@@ -658,21 +660,19 @@ class Auto(PiecewiseLinear):
     alias = "auto"
     synonyms = ("chosen",)
 
-    def choices(self) -> list[FeatureMap | None]:
-        """Return the candidates: those of `PiecewiseLinear`, and for numbers cosines and, if none is missing, the columns.
+    def choices(self) -> list[FeatureMap]:
+        """Return the candidates: those of `PiecewiseLinear`, and for numbers cosines.
 
         Returns
         -------
-        list of FeatureMap or None
+        list of FeatureMap
             Fitted maps that read a table as this one does.
         """
-        plain = self._of_numbers and not self._layout().description.missing.any()
-        cosines = [self._cosines()] if self._of_numbers and self.missing else []
-        return [*super().choices(), *cosines, *([None] if plain else [])]
+        return [*super().choices(), *([self._cosines()] if self._of_numbers else [])]
 
     def _cosines(self) -> RandomFourier:
         """Return cosines of the same columns."""
-        described, found = self._layout().description, RandomFourier()
+        described, found = self._layout().description, RandomFourier(missing=self.missing)
         own = {name: value for name, value in vars(self).items() if name in ("n_features_in_", "feature_names_in_")}
         state = found._state_by(described.mean, described.sd)
         found.__setstate__(
@@ -707,6 +707,8 @@ class RandomFourier(FeatureMap):
         Inverse of the squared width; None is 1 / p for p columns.
     random_state : int, RandomState instance or None, default=0
         Seed of the directions; an int gives the same ones at each `fit`.
+    missing : bool, default=True
+        Whether values may be missing; otherwise NaN raises ValueError.
 
     Attributes
     ----------
@@ -738,12 +740,14 @@ class RandomFourier(FeatureMap):
         "n_features": [Interval(Integral, 1, None, closed="left")],
         "gamma": [Interval(Real, 0, None, closed="neither"), None],
         "random_state": ["random_state"],
+        "missing": ["boolean"],
     }
 
-    def __init__(self, *, n_features: int = 1000, gamma: float | None = None, random_state: Any = 0):
+    def __init__(self, *, n_features: int = 1000, gamma: float | None = None, random_state: Any = 0, missing: bool = True):
         self.n_features = n_features
         self.gamma = gamma
         self.random_state = random_state
+        self.missing = missing
 
     @property
     def radius_(self) -> float:
@@ -751,9 +755,11 @@ class RandomFourier(FeatureMap):
         self._fitted()
         return float(np.sqrt(2.0))
 
-    def _state_of(self, matrix: NDArray, n_categories: NDArray, Y: NDArray | None) -> tuple[Any, ...]:
+    def _state_of(self, matrix: NDArray, n_categories: NDArray, Y: NDArray | None, weight: NDArray | None) -> tuple[Any, ...]:
         rows = evenly(len(matrix), ROWS_OF_KNOTS)
-        found = [described(column[~np.isnan(column)], [(2, 2)]) for column in matrix[rows].T]
+        present = ((column, ~np.isnan(column)) for column in matrix[rows].T)
+        frequency = None if weight is None else weight[rows]
+        found = [described(column[there], [(2, 2)], None if frequency is None else frequency[there]) for column, there in present]
         return self._state_by(np.array([numbers.mean for numbers in found]), np.array([numbers.sd for numbers in found]))
 
     def _state_by(self, mean: NDArray, sd: NDArray) -> tuple[Any, ...]:

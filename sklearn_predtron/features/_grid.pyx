@@ -12,31 +12,32 @@ cdef enum:
     SIDE = BINS + 1
 
 
-def subtract_additive(double[::1] target, const uint8_t[:, ::1] bins, double ridge, Py_ssize_t sweeps, double least):
+def subtract_additive(double[::1] target, const uint8_t[:, ::1] bins, const double[::1] weight, double ridge,
+                      Py_ssize_t sweeps, double least):
     """Subtract from a target its additive fit by least squares on bins of columns, one row of `bins` each: backfitting, in place.
 
-    It ends after so many sweeps, or when a sweep explains less than a share `least` of what is left.
+    Entries have weights.  The fit ends after so many sweeps, or when a sweep explains less than a share `least` of what is left.
     """
     cdef Py_ssize_t n = target.shape[0], p = bins.shape[0], i, j, b, _turn
-    cdef double[:, ::1] count = np.zeros((p, SIDE)), weight = np.zeros((p, SIDE))
+    cdef double[:, ::1] count = np.zeros((p, SIDE)), height = np.zeros((p, SIDE))
     cdef double total[SIDE]
     cdef double change, gain, left = 0
     with nogil:
         for i in range(n):
-            left += target[i] * target[i]
+            left += weight[i] * target[i] * target[i]
         for j in range(p):
             for i in range(n):
-                count[j, bins[j, i]] += 1
+                count[j, bins[j, i]] += weight[i]
         for _turn in range(sweeps):
             gain = 0
             for j in range(p):
                 memset(total, 0, sizeof(total))
                 for i in range(n):
-                    total[bins[j, i]] += target[i]
+                    total[bins[j, i]] += weight[i] * target[i]
                 for b in range(SIDE):
-                    change = (total[b] - ridge * weight[j, b]) / (count[j, b] + ridge)
+                    change = (total[b] - ridge * height[j, b]) / (count[j, b] + ridge)
                     gain += change * (2 * total[b] - change * count[j, b])
-                    weight[j, b] += change
+                    height[j, b] += change
                     total[b] = change
                 for i in range(n):
                     target[i] -= total[bins[j, i]]
@@ -45,7 +46,7 @@ def subtract_additive(double[::1] target, const uint8_t[:, ::1] bins, double rid
                 break
 
 
-cdef double explained(const uint8_t* a, const uint8_t* b, const double[:, ::1] targets) noexcept nogil:
+cdef double explained(const uint8_t* a, const uint8_t* b, const double[:, ::1] targets, const double[::1] weight) noexcept nogil:
     """Return the sum of squares explained by cell means.
 
     Rows with either value missing are left out.
@@ -56,7 +57,7 @@ cdef double explained(const uint8_t* a, const uint8_t* b, const double[:, ::1] t
     cdef double result = 0, rows = 0, whole
     memset(count, 0, sizeof(count))
     for i in range(n):
-        count[a[i] * SIDE + b[i]] += 1
+        count[a[i] * SIDE + b[i]] += weight[i]
     for at in range(SIDE * SIDE):
         if at // SIDE == BINS or at % SIDE == BINS:
             count[at] = 0
@@ -64,7 +65,7 @@ cdef double explained(const uint8_t* a, const uint8_t* b, const double[:, ::1] t
     for m in range(targets.shape[0]):
         memset(total, 0, sizeof(total))
         for i in range(n):
-            total[a[i] * SIDE + b[i]] += targets[m, i]
+            total[a[i] * SIDE + b[i]] += weight[i] * targets[m, i]
         whole = 0
         for at in range(SIDE * SIDE):
             if count[at] > 0:
@@ -75,7 +76,7 @@ cdef double explained(const uint8_t* a, const uint8_t* b, const double[:, ::1] t
     return result
 
 
-def drops(const uint8_t[:, ::1] bins, const double[:, ::1] targets, const Py_ssize_t[:, ::1] pairs):
+def drops(const uint8_t[:, ::1] bins, const double[:, ::1] targets, const double[::1] weight, const Py_ssize_t[:, ::1] pairs):
     """Return the explained part for each pair of columns.
 
     bins[j] is of column j, 8 if missing.
@@ -84,5 +85,5 @@ def drops(const uint8_t[:, ::1] bins, const double[:, ::1] targets, const Py_ssi
     cdef double[::1] found = np.zeros(pairs.shape[0])
     with nogil:
         for r in range(pairs.shape[0]):
-            found[r] = explained(&bins[pairs[r, 0], 0], &bins[pairs[r, 1], 0], targets)
+            found[r] = explained(&bins[pairs[r, 0], 0], &bins[pairs[r, 1], 0], targets, weight)
     return np.asarray(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -20,44 +21,69 @@ class Numbers(NamedTuple):
     knots: list[tuple[NDArray, NDArray]]
 
 
-def described(values: NDArray, settings: Sequence[tuple[int, int]]) -> Numbers:
-    """Describe the values of a column that are not missing, with at most so many knots of itself and of its pairs."""
+def described(values: NDArray, settings: Sequence[tuple[int, int]], weight: NDArray | None = None) -> Numbers:
+    """Describe the values of a column that are not missing, with at most so many knots of itself and of its pairs.
+
+    A value of twice the least weight counts as two values of it.
+    """
     nothing = [(np.zeros(0), np.zeros(0))] * len(settings)
-    values = np.sort(values.astype(np.float64))
     if len(values) == 0:
         return Numbers(0.0, 1.0, nothing)
-    mean = float(values.mean())
-    sd = float(np.sqrt(np.mean((values - mean) ** 2)))
+    if weight is None:
+        values = np.sort(values.astype(np.float64))
+        ends = None
+    else:
+        order = np.argsort(values, kind="stable")
+        values, weight = values[order].astype(np.float64), weight[order]
+        ends = np.cumsum(weight / weight.min())
+    mean = float(np.average(values, weights=weight))
+    sd = float(np.sqrt(np.average((values - mean) ** 2, weights=weight)))
     rounding = 10 * np.finfo(np.float64).eps
-    found = [(knots(values, most), knots(values, of_pairs)) for most, of_pairs in settings]
+    found = [(knots(values, most, ends), knots(values, of_pairs, ends)) for most, of_pairs in settings]
     if len(found[0][0]) < 2 or sd <= rounding * abs(mean) or sd < 1 / LARGEST:
         return Numbers(mean, 1.0, nothing)
     return Numbers(mean, sd, found)
 
 
-def knots(values: NDArray, most: int) -> NDArray:
+def knots(values: NDArray, most: int, ends: NDArray | None = None) -> NDArray:
     """Return rising knots: distinct values, or quantiles.
 
-    If several quantiles are equal, they become one knot, and the others are quantiles of the remaining values.
+    `ends` are the sums of the weights of all values up to each one.  If several quantiles are equal, they become one knot, and
+    the others are quantiles of the remaining values.
     """
     distinct = values[np.concatenate([[True], values[1:] > values[:-1]])]
     if len(distinct) <= most:
         return separated(distinct)
-    found = quantiles(values, most)
-    heavy = np.unique(found[1:][found[1:] == found[:-1]])
-    if len(heavy):
-        others = values[~np.isin(values, heavy)]
-        found = np.unique(np.concatenate([heavy, quantiles(others, most - len(heavy))]))
+    found = quantiles(values, most, ends)
+    equal = found[1:] == found[:-1]
+    if equal.any():
+        heavy = np.unique(found[1:][equal])
+        light = ~np.isin(values, heavy)
+        ends = None if ends is None else np.cumsum(np.diff(ends, prepend=0)[light])
+        found = np.unique(np.concatenate([heavy, quantiles(values[light], most - len(heavy), ends)]))
     found = separated(found)
     return found if len(found) > 1 else separated(distinct[[0, -1]])
 
 
-def quantiles(values: NDArray, n: int) -> NDArray:
+def quantiles(values: NDArray, n: int, ends: NDArray | None = None) -> NDArray:
     """Return n interpolated quantiles from .01 to .99."""
-    at = (np.linspace(0.01, 0.99, n) if n > 1 else np.full(n, 0.5)) * (len(values) - 1)
+    return interpolated(values, shares_of(n), ends)
+
+
+@cache
+def shares_of(n: int) -> NDArray:
+    """Return n evenly spaced shares from .01 to .99, or the middle."""
+    return np.linspace(0.01, 0.99, n) if n > 1 else np.full(n, 0.5)
+
+
+def interpolated(values: NDArray, shares: NDArray, ends: NDArray | None) -> NDArray:
+    """Return quantiles of rising values, which occur as often as `ends` rises, once by default."""
+    last = len(values) - 1
+    at = shares * (last if ends is None else ends[-1] - 1)
     lower = np.floor(at).astype(np.intp)
-    upper = np.minimum(lower + 1, len(values) - 1)
-    return values[lower] + (at - lower) * (values[upper] - values[lower])
+    upper = np.minimum(lower + 1, last) if ends is None else np.minimum(np.searchsorted(ends, lower + 1, side="right"), last)
+    share, lower = at - lower, lower if ends is None else np.searchsorted(ends, lower, side="right")
+    return values[lower] + share * (values[upper] - values[lower])
 
 
 def separated(rising: NDArray) -> NDArray:
@@ -66,6 +92,8 @@ def separated(rising: NDArray) -> NDArray:
     Their differences must have finite inverses.
     """
     least = max(1e-290, 1e-10 * (rising[-1] - rising[0]))
+    if (rising[1:] - rising[:-1] >= least).all():
+        return rising
     kept = [rising[0]]
     for knot in rising[1:]:
         if knot - kept[-1] >= least:

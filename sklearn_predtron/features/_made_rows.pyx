@@ -11,7 +11,7 @@ from sklearn_predtron._core.rows cimport Rows, View, of_doubles
 from sklearn_predtron._core.simd cimport RowOps, prefetch_bytes
 from sklearn_predtron.features._row_map cimport RowMap
 
-from sklearn_predtron._core.rows import dense_rows, sparse_rows
+from sklearn_predtron._core.rows import sparse_rows
 
 cdef enum:
     SINGLES = 4             # slots of a row, and of a block: a view, the next one, and those that may yet be asked for again
@@ -100,8 +100,8 @@ cdef class MadeRows(Rows):
             self.kept = self.first_rows(min(self.n, KEPT_BYTES // (self.p * <Py_ssize_t> sizeof(double))))
             self.n_kept = self.kept.shape[0]
 
-    def under(self, row_map):
-        return dense_rows(self.table) if row_map is None else MadeRows(row_map, self.table)
+    def remade(self, make):
+        return make(self.table)
 
     def another(self, table):
         return MadeRows(self.map, table)

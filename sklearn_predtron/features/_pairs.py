@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -11,13 +12,13 @@ from scipy import sparse
 from sklearn.utils.validation import check_consistent_length
 
 from sklearn_predtron.features._grid import drops, subtract_additive
-from sklearn_predtron.features._knots import evenly
+from sklearn_predtron.features._knots import evenly, interpolated
 
 MOST_ROWS = 20_000
 LEAST_ROWS = 1_000
 MOST_TARGETS = 32
-MOST_COLUMNS = 500  # that are tried with each other
-MOST_LOOKS = 5 * 10**7  # at a row and a target for a pair: about an eighth of a second
+MOST_COLUMNS, LEAST_COLUMNS = 500, 30  # that are tried with each other, at most and where looks are few
+MOST_LOOKS = 2 * 10**7  # at a row and a target for a pair: about a twentieth of a second
 BINS = 8
 RIDGE = 1.0  # rows in a bin
 SWEEPS, LEAST_GAIN = 20, 1e-3  # of the additive fit, which ends when a sweep explains less than that share
@@ -56,38 +57,78 @@ def standardised(Y: NDArray) -> NDArray:
     return Y[:, varies] / deviation[varies]
 
 
-def ranked_pairs(table: NDArray, columns: NDArray, of_numbers: NDArray, Y: NDArray | None, most: int) -> NDArray:
-    """Return at most so many pairs of some columns of a table, those that explain most first.
+class PairRanking:
+    """The pairs of columns in the order of what they explain.
 
-    `of_numbers` says of all columns which hold numbers, the others hold the numbers of categories.  A pair is ranked by what its
-    grid of bins explains of the residuals of an additive fit of the targets on the same bins: no curve of one column, whatever
-    its form, is left for a pair.  Without targets those pairs come first whose columns are nearest to each other.
+    A pair is ranked by what its grid of bins explains of the residuals of an additive fit of the targets on the same bins: no
+    curve of one column, whatever its form, is left for a pair.
+
+    Parameters
+    ----------
+    table : ndarray of shape (n, p)
+        The table as numbers, NaN where they are missing.
+    columns : ndarray of shape (m,)
+        The columns that may have pairs.
+    of_numbers : ndarray of shape (p,)
+        Whether a column holds numbers; the others hold the numbers of categories.
+    Y : ndarray of shape (n, m) or None
+        Targets; without any, those pairs come first whose columns are nearest to each other.
+    weight : ndarray of shape (n,) or None
+        How often each row counts.
     """
-    n_pairs = len(columns) * (len(columns) - 1) // 2
-    if most == 0 or n_pairs == 0:
-        return np.zeros((0, 2), dtype=np.intp)
-    if n_pairs == 1:
-        return columns[None, :]
-    if Y is None or Y.shape[1] == 0:
-        return neighbours(columns, most)
-    considered = min(n_pairs, MOST_COLUMNS * (MOST_COLUMNS - 1) // 2)
-    rows = evenly(len(table), max(LEAST_ROWS, min(MOST_ROWS, MOST_LOOKS // (considered * Y.shape[1]))))
-    bins = np.stack([binned(table[rows, j], bool(of_numbers[j])) for j in columns])
-    left = np.ascontiguousarray((Y[rows] - Y[rows].mean(axis=0)).T)
-    for target in left:
-        subtract_additive(target, bins, RIDGE, SWEEPS, LEAST_GAIN)
-    tried = best_columns(bins, np.ascontiguousarray((Y[rows] - Y[rows].mean(axis=0)).T))
-    candidates = np.array(list(combinations(tried, 2)), dtype=np.intp)
-    best = np.argsort(-drops(bins, left, candidates), kind="stable")[:most]
-    return columns[candidates[best]]
+
+    def __init__(self, table: NDArray, columns: NDArray, of_numbers: NDArray, Y: NDArray | None, weight: NDArray | None = None):
+        self.table, self.columns, self.of_numbers, self.Y, self.weight = table, columns, of_numbers, Y, weight
+        self.n_pairs = len(columns) * (len(columns) - 1) // 2
+        self.rows = evenly(len(table), MOST_ROWS)  # that the bins are of
+        self.known: dict[bytes, NDArray] = {}  # the order of the pairs, by the rows
+
+    @cached_property
+    def bins(self) -> NDArray:
+        """The bins of the rows, of shape (m, number of rows)."""
+        weight = None if self.weight is None else self.weight[self.rows]
+        table = self.table[self.rows]
+        return np.stack([binned(table[:, j], bool(self.of_numbers[j]), weight) for j in self.columns])
+
+    def best(self, most: int, among: NDArray | None = None) -> NDArray:
+        """Return at most so many pairs, the best first, by the targets of these rows alone; by default by those of all rows."""
+        if most >= self.n_pairs or self.n_pairs == 0:
+            return self.columns[np.array(list(combinations(range(len(self.columns)), 2)), dtype=np.intp).reshape(-1, 2)]
+        if self.Y is None or self.Y.shape[1] == 0 or most == 0:
+            return neighbours(self.columns, most)
+        chosen = np.ones(len(self.table), dtype=bool)
+        if among is not None:
+            chosen[:] = False
+            chosen[among] = True
+        key = np.packbits(chosen).tobytes()
+        if key not in self.known:
+            self.known[key] = self.order_by(np.flatnonzero(chosen[self.rows]))
+        return self.known[key][:most]
+
+    def order_by(self, places: NDArray) -> NDArray:
+        """Return the pairs in order, by the rows at some places of `rows`."""
+        assert self.Y is not None
+        considered = min(self.n_pairs, MOST_COLUMNS * (MOST_COLUMNS - 1) // 2)
+        places = places[evenly(len(places), max(LEAST_ROWS, MOST_LOOKS // (considered * self.Y.shape[1])))]
+        rows = self.rows[places]
+        weight = np.ones(len(rows)) if self.weight is None else self.weight[rows]
+        bins = np.ascontiguousarray(self.bins[:, places])
+        targets = np.ascontiguousarray((self.Y[rows] - np.average(self.Y[rows], axis=0, weights=weight)).T)
+        left = targets.copy()
+        for target in left:
+            subtract_additive(target, bins, weight, RIDGE, SWEEPS, LEAST_GAIN)
+        tried = best_columns(bins, targets, weight, MOST_LOOKS // (len(rows) * len(targets)))
+        pairs = np.array(list(combinations(tried, 2)), dtype=np.intp)
+        return self.columns[pairs[np.argsort(-drops(bins, left, weight, pairs), kind="stable")]]
 
 
-def best_columns(bins: NDArray, targets: NDArray) -> list[int]:
-    """Return the columns that are tried with each other: those that explain most by themselves, where there are too many."""
-    if len(bins) <= MOST_COLUMNS:
+def best_columns(bins: NDArray, targets: NDArray, weight: NDArray, n_pairs: int) -> list[int]:
+    """Return the columns that are tried with each other: those that explain most by themselves, if there are more pairs."""
+    most = min(MOST_COLUMNS, max(LEAST_COLUMNS, int(np.sqrt(2 * n_pairs))))
+    if len(bins) <= most:
         return list(range(len(bins)))
-    alone = drops(bins, targets, np.repeat(np.arange(len(bins)), 2).reshape(-1, 2))
-    return np.sort(np.argsort(-alone, kind="stable")[:MOST_COLUMNS]).tolist()
+    alone = drops(bins, targets, weight, np.repeat(np.arange(len(bins)), 2).reshape(-1, 2))
+    return np.sort(np.argsort(-alone, kind="stable")[:most]).tolist()
 
 
 def neighbours(columns: NDArray, most: int) -> NDArray:
@@ -100,11 +141,13 @@ def neighbours(columns: NDArray, most: int) -> NDArray:
     return np.array(found[:most], dtype=np.intp)
 
 
-def binned(values: NDArray, of_numbers: bool) -> NDArray:
+def binned(values: NDArray, of_numbers: bool, weight: NDArray | None) -> NDArray:
     """Return the bin of each number, or the frequent category."""
     there = ~np.isnan(values) & (of_numbers | (values >= 0))
     if of_numbers and there.any():
-        edges = np.quantile(values[there].astype(np.float64), np.arange(1, BINS) / BINS)
+        order = np.flatnonzero(there)[np.argsort(values[there], kind="stable")]
+        ends = None if weight is None else np.cumsum(weight[order] / weight[order].min())
+        edges = interpolated(values[order].astype(np.float64), np.arange(1, BINS) / BINS, ends)
         found = np.searchsorted(edges, values, side="right")
     else:
         found = np.where(there, np.minimum(values, BINS - 1), 0)

@@ -15,6 +15,7 @@ from scipy.sparse import csr_array
 from sklearn_predtron._support.numbers import real_number, real_numbers
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.families.input.reading import norm_by_name, warn_of_scales
+from sklearn_predtron.families.input.tables import always_maps
 from sklearn_predtron.river._dict_rows import fill_row
 
 WATCHED = 300  # rows that show the scales of columns
@@ -224,7 +225,7 @@ class TableColumns(NamedColumns):
 
 def columns_for(estimator: Any) -> NamedColumns:
     """Return new columns for an estimator."""
-    if estimator.features is not None:
+    if always_maps(estimator.features):
         return TableColumns()
     kinds = {"auto": ScaleCheckedColumns, "scaled": CentredColumns}
     return kinds.get(norm_by_name(estimator.norm), NamedColumns)()

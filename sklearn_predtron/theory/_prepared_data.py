@@ -13,9 +13,11 @@ from sklearn_predtron._support.parts import resolve
 from sklearn_predtron._support.queries import Queries, read_document_relevances
 from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.families.input.reading import check_lengths
+from sklearn_predtron.families.input.tables import always_maps
 from sklearn_predtron.families.label_ranking import PredtronLabelRanker
 from sklearn_predtron.families.ranking import PredtronRanker
 from sklearn_predtron.families.sequences import PredtronSequenceTagger
+from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.problems._relevance import Relevances
 from sklearn_predtron.updates import Update
 
@@ -33,7 +35,7 @@ class PreparedData(NamedTuple):
 
 def as_features(estimator: Any, X: Any) -> Any:
     """Return rows in double precision, after the feature map."""
-    if estimator.features is not None:
+    if isinstance(estimator._model.columns.features, FeatureMap):
         return estimator._model.features_of(X)
     return validate_data(estimator, X, reset=False, accept_sparse="csr", dtype=np.float64)
 
@@ -46,10 +48,10 @@ def prepare(estimator: Any, X: Any, y: Any, qid: Any, classes: Any) -> PreparedD
     model: Any = estimator if fitted else clone(estimator)
     model._validate_params()
     model._check_rows_known()
-    if model.features is None:
-        X = check_array(X, accept_sparse="csr", dtype=np.float64)
-    elif fitted:
+    if fitted and model._model.columns.features is not None:
         X = as_features(model, X)
+    elif not always_maps(model.features):
+        X = check_array(X, accept_sparse="csr", dtype=np.float64)
     else:
         raise ValueError(f"features={model.features!r} makes features as fit tells it to; accepted is a fitted estimator.")
     if isinstance(model, PredtronSequenceTagger):

@@ -55,7 +55,7 @@ from sklearn_predtron.families.estimator.widening import (
     wider_columns,
 )
 from sklearn_predtron.families.input.reading import Columns, RowReader
-from sklearn_predtron.families.input.tables import FirstRows, mark_tables
+from sklearn_predtron.families.input.tables import FirstRows, always_maps, mark_tables
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.training import calls, first_rows
 from sklearn_predtron.families.training.composition import BEGAN, Composition, differs
@@ -547,7 +547,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     def _begin_at(self, model: Any) -> None:
         """Start the unfitted estimator from a linear model."""
-        if self.features is not None:
+        if always_maps(self.features):
             raise ValueError(f"features={self.features!r} cannot begin at the weights of a model, whose columns are its own.")
         norm = Composition(self).norm(sparse=True)
         if not resolve(Norm, norm, "norm").takes_weights:

@@ -19,10 +19,20 @@ from sklearn_predtron._core.rows import Rows, dense_rows
 from sklearn_predtron._support.cells import number_in
 from sklearn_predtron._support.dicts import refuse_lazy
 from sklearn_predtron._support.parts import kinds, resolve
-from sklearn_predtron.families.input.reading import Columns, ReadTable, len_of
-from sklearn_predtron.features import ROWS_OF_STREAMS, FeatureMap
-from sklearn_predtron.features._columns import OF_BOOLEANS, chosen_categories, is_auto, is_declared, is_frame, numbers_of, opened
+from sklearn_predtron.families.input.reading import Columns, ReadTable, len_of, numbers_of_frame
+from sklearn_predtron.features import ROWS_OF_STREAMS, Auto, FeatureMap
+from sklearn_predtron.features._columns import (
+    OF_BOOLEANS,
+    OF_NUMBERS,
+    chosen_categories,
+    is_auto,
+    is_declared,
+    is_frame,
+    numbers_of,
+    opened,
+)
 from sklearn_predtron.features._table import Gathered, check_values, matrix_of
+from sklearn_predtron.norms import RKHS, Norm
 
 MADE_AFTER = ROWS_OF_STREAMS  # the number of a stream's rows to which its map is fitted
 
@@ -35,6 +45,39 @@ def map_of(features: Any) -> FeatureMap | None:
 def names_of_maps() -> list[str]:
     """Return the names accepted by the parameter `features`."""
     return [str(kind.alias) for kind in kinds(FeatureMap)]
+
+
+def always_maps(features: Any) -> bool:
+    """Return whether all rows are read by a feature map: not under None, nor under "auto"."""
+    return features is not None and not isinstance(map_of(features), Auto)
+
+
+def takes_map(estimator: Any, X: Any) -> bool:
+    """Return whether the first rows are read by a feature map: under "auto", tables with words or missing values."""
+    features = map_of(estimator.features)
+    if not isinstance(features, Auto):
+        return features is not None
+    if sparse.issparse(X) or isinstance(resolve(Norm, estimator.norm, "norm"), RKHS):
+        return False
+    return has_words_or_gaps(X, features.categories)
+
+
+def has_words_or_gaps(X: Any, categories: Any) -> bool:
+    """Return whether a table has columns of categories or texts, or missing values."""
+    if is_frame(X):
+        table = opened(X)
+        kinds = [table.dtype(j) for j in range(table.p)]
+        if isinstance(categories, list) or not all(OF_NUMBERS.match(kind) or OF_BOOLEANS.match(kind) for kind in kinds):
+            return True
+        values = numbers_of_frame(X) if hasattr(X, "iloc") else None
+        found = [values] if values is not None else [numbers_of(table, j)[0] for j in range(table.p)]
+        return any(np.isnan(column).any() for column in found)
+    try:
+        found = np.asarray(X)
+        found = found if found.dtype.kind in "biuf" else found.astype(np.float64)
+    except (TypeError, ValueError):  # words, or no table, which the reader of rows says
+        return np.ndim(X) == 2
+    return found.ndim == 2 and found.dtype.kind == "f" and bool(np.isnan(found).any())
 
 
 def columns_of(features: Any, X: Any, y: Any, given: dict[str, Any], *, labels: bool) -> tuple[Columns, ReadTable]:
@@ -92,7 +135,8 @@ def mark_tables(features: Any, tags: Any) -> None:
     except ValueError:  # it is invalid, for which training raises an error
         return
     given = tags.input_tags
-    given.sparse, given.allow_nan, given.string, given.categorical = False, own.allow_nan, own.string, own.categorical
+    given.sparse = given.sparse and not always_maps(features)
+    given.allow_nan, given.string, given.categorical = own.allow_nan, own.string, own.categorical
 
 
 class FirstRows:

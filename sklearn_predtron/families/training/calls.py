@@ -18,7 +18,7 @@ from sklearn_predtron._core.learner import Learner
 from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.families.input.reading import Batch, BlockReader, Columns, RowReader, TrainingInput
 from sklearn_predtron.families.input.stream import Stream
-from sklearn_predtron.families.input.tables import FirstRows, columns_of
+from sklearn_predtron.families.input.tables import FirstRows, columns_of, takes_map
 from sklearn_predtron.families.training.composition import Composition
 from sklearn_predtron.families.training.epochs import seed_of
 from sklearn_predtron.families.training.intervals import set_recording_interval
@@ -153,7 +153,7 @@ def read(
     if isinstance(reader, BlockReader):
         ids = given.get(reader.ids.name)
         X, given[reader.ids.name] = reader.apart(X, ids) if partial else reader.apart_or_warned(X, ids)
-    if known is None and not partial and estimator.features is not None:
+    if known is None and not partial and takes_map(estimator, X):
         columns, X = columns_of(estimator.features, X, y, given, labels=estimator._has_labels)
     reader.columns = columns
     return reader, reader.read(X, y, estimator._read_labels, known, partial=partial, **given)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from sklearn_predtron.families.input.reading import BlockReader, RowReader
-from sklearn_predtron.families.input.tables import FirstRows, part_of, rows_with_weight
+from sklearn_predtron.families.input.tables import FirstRows, part_of, rows_with_weight, takes_map
 from sklearn_predtron.families.training import calls
 from sklearn_predtron.families.training.trainer import Trainer, with_model
 from sklearn_predtron.features import ROWS_OF_STREAMS
@@ -22,7 +22,7 @@ def partial_fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: An
     These rows count once: the model is the same as if the map had been known before them.
     """
     known = estimator._model
-    if known is None and estimator.features is None:
+    if known is None and not takes_map(estimator, X):
         calls.partial_fit(estimator, X, y, given, learn)
         return
     first = FirstRows(estimator.features, estimator._has_labels) if known is None else known.columns.features

@@ -17,21 +17,23 @@ from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._base import Decision
 from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.families.input.reading import Batch, Columns, RowReader, Units
+from sklearn_predtron.families.input.tables import map_of
 from sklearn_predtron.families.labels._codec import Codec
-from sklearn_predtron.families.training.composition import Blueprint, Composition, kept_by
+from sklearn_predtron.families.training.composition import Blueprint, kept_by
 from sklearn_predtron.families.training.epochs import folds_of, generator_of
-from sklearn_predtron.features import RandomFourier
+from sklearn_predtron.features import Auto, FeatureMap, PiecewiseLinear, RandomFourier
+from sklearn_predtron.features._knots import LARGEST
+from sklearn_predtron.features._pairs import PairRanking
 from sklearn_predtron.losses._by_row import POWERS
 
 ACCEPTED: list[Any] = [CvObject(), Options(Integral, {0})]  # by the parameter `cv`
+MOST_COLUMNS = 300  # of numbers that are compared with maps: pixels and embeddings have more, and gain little for much time
 LEAST_ROWS, LEAST_UNITS = 6, 20  # from which on validation pays: rows as they are, and other units
 SPARSE = 0.1  # of the values of sparse rows, at most, are not 0
 MOST_WEIGHTS = 2**21  # of a model of which five may be kept side by side
 LARGEST_SPLIT, SHARE = 5_000, 5  # a validation split has one unit in five, and at most so many
 FOLDS_SEED, FEW_SEED = 5, 7  # of what draws the folds, and the rows of a first comparison, beside the seed of the fit
-FIRST_EPOCHS, FIRST_ROWS = 3, 5_000  # of the first comparison of feature maps, at most
-LATE_EPOCHS = 10  # before which cosines are often behind, and win in the end
-BEHIND, LATE_BEHIND, FAR_BEHIND = 1.03, 1.1, 1.3  # times the losses of another map; late ones, and before the first comparison
+FIRST_EPOCHS, FIRST_ROWS = 3, 3_000  # of the first comparison of feature maps, at most
 
 Finish = Literal["keep", "average", "refit"]
 Kind = Literal["rows", "sparse sets", "rankings", "tables", "sequences", "large", "single", "kernels", "nothing"]
@@ -85,7 +87,9 @@ def default_shape(kind: Kind, n: int) -> Shape:
     if kind == "tables":
         n_models = max(3, min(5, 1 + 4_000 // n))
         epochs = checkpoints(n, 1_000, min(100, max(10, min(31, 1_000_000 // n), 100_000 // n)))
-        return Shape(n_models, epochs, "average") if n <= 2_000 else Shape(1, epochs, "refit")
+        if n <= 2_000:
+            return Shape(n_models, epochs, "average")
+        return Shape(1, epochs, "refit" if n <= 20_000 else "average")  # of more rows those held out are few
     n_models = max(2, min(5, 1 + 120_000 // n))
     epochs = checkpoints(n, 2_000, max(3, min(100, int(100 * (3_000 / n) ** 0.5))))
     if kind == "rankings":  # the losses of few epochs are noisy, and ten were nearly always better
@@ -121,6 +125,10 @@ class Validation(NamedTuple):
         """Return the numbers of the units that a model is trained on."""
         return self.units.numbers[(self.fold != number) & (self.fold >= 0)]
 
+    def rows_trained(self, number: int) -> NDArray:
+        """Return the rows that a model is trained on."""
+        return self.units.rows_of((self.fold != number) & (self.fold >= 0))
+
 
 class Candidate(NamedTuple):
     """A configuration: the rows and their weights, and what reads the labels and the columns."""
@@ -129,19 +137,27 @@ class Candidate(NamedTuple):
     labels: Codec
     columns: Columns
     norm: Any
+    ranking: PairRanking | None = None  # of the pairs of columns that the map may have products of
 
     @property
     def late(self) -> bool:
         """Whether its features need some epochs before they are at their best."""
         return isinstance(self.columns.features, RandomFourier)
 
-    def margin(self, epochs: int) -> float:
-        """Return how many times the losses of another feature map, after as many epochs, are clearly behind."""
-        if epochs < FIRST_EPOCHS:
-            return FAR_BEHIND
-        if self.late:  # an epoch of cosines takes as long as several of others
-            return LATE_BEHIND if epochs < LATE_EPOCHS else 1.0
-        return BEHIND
+    @property
+    def has_one_map(self) -> bool:
+        """Whether the map does not depend on labels."""
+        features = self.columns.features
+        return self.ranking is None or not isinstance(features, PiecewiseLinear) or features._pairs_of(self.ranking) is None
+
+    def by_labels_of(self, rows: NDArray | None) -> Candidate:
+        """Return the candidate whose map has looked at the labels of these rows alone; None is all rows."""
+        return self if self.has_one_map else self.with_map(self.columns.features._with_pairs(self.ranking, rows))
+
+    def with_map(self, features: FeatureMap) -> Candidate:
+        """Return the same configuration with another map."""
+        rows = self.batch.rows.remade(features.rows)
+        return self._replace(batch=self.batch._replace(rows=rows), columns=self.columns._replace(features=features))
 
     def refinements(self) -> list[Candidate]:
         """Return the candidates to compare with the best one.
@@ -175,8 +191,8 @@ class TrainingPlan:
         The seed of all that is drawn; None draws nothing.
     candidates : tuple of Candidate, default=()
         The configurations to compare, the default first.
-    before : TrainingPlan, default=None
-        The plan by which a feature map is chosen before this one, in which a single model is trained.
+    maps : TrainingPlan, default=None
+        The plan by which feature maps are compared with the columns as they are, after this one.
     """
 
     validation: Validation | None
@@ -185,7 +201,7 @@ class TrainingPlan:
     epochs: int
     seed: int | None
     candidates: tuple[Candidate, ...] = ()
-    before: TrainingPlan | None = None
+    maps: TrainingPlan | None = None
 
     def first_comparison(self) -> TrainingPlan:
         """Return the plan of the first comparison of feature maps.
@@ -206,7 +222,7 @@ class TrainingPlan:
             validation = validation._replace(fold=fold)
         elif epochs in self.evaluate_after:
             return self
-        return replace(self, validation=validation, evaluate_after=tuple(sorted({1, epochs})), epochs=epochs)
+        return replace(self, validation=validation, evaluate_after=(epochs,), epochs=epochs)
 
     def evaluated_once(self, epochs: int) -> TrainingPlan:
         """Return the same plan with one evaluation, after some epochs."""
@@ -261,7 +277,8 @@ def plan_training(
         evaluate_after = usual if given is None else (given,)
         candidates = candidates_of(estimator, model, batch)
         finish: Finish = "refit" if sets else "average"
-        return TrainingPlan(Validation(units, fold, n_models), evaluate_after, finish, evaluate_after[-1], seed, candidates)
+        plan = TrainingPlan(Validation(units, fold, n_models), evaluate_after, finish, evaluate_after[-1], seed, candidates)
+        return replace(plan, maps=plan) if compares_maps(estimator, model, batch) else plan
     if not fresh:
         return nothing
     kind = kind_of_plan(estimator, model, decision, batch, single)
@@ -274,24 +291,30 @@ def plan_training(
     if validation is None:
         return nothing
     if not evaluate_after:
-        before = choice_of_map(estimator, model, reader, batch, units, seed)
-        return replace(nothing, validation=validation, finish=shape.finish, before=before)
+        return replace(nothing, validation=validation, finish=shape.finish)
     candidates = candidates_of(estimator, model, batch)
-    return TrainingPlan(validation, evaluate_after, shape.finish, evaluate_after[-1], seed, candidates)
-
-
-def choice_of_map(
-    estimator: Any, model: Model, reader: RowReader, batch: Batch, units: Units, seed: int | None
-) -> TrainingPlan | None:
-    """Return the plan by which a split chooses the feature map of a single model; None if there is one map, or too few units."""
-    n, candidates = len(units.numbers), candidates_of(estimator, model, batch)
-    if n < LEAST_UNITS or not batch.rows.made or len(candidates) == 1:
-        return None
-    validation = drawn_validation(Shape(1), units, reader, batch, seed)
+    plan = TrainingPlan(validation, evaluate_after, shape.finish, evaluate_after[-1], seed, candidates)
+    if not compares_maps(estimator, model, batch):
+        return plan
+    if model.columns.features is not None:
+        return replace(plan, maps=plan)
+    shape = default_shape("sequences" if kind == "sequences" else "tables", len(units.numbers))
+    validation = drawn_validation(shape, units, reader, batch, seed)
     if validation is None:
-        return None
-    after = checkpoints(n, 0, LATE_EPOCHS) if estimator.max_iter is None else (estimator.max_iter,)
-    return TrainingPlan(validation, after, "refit", after[-1], seed, candidates)
+        return plan
+    evaluate_after = shape.evaluate_after if given is None else (given,)
+    return replace(plan, maps=TrainingPlan(validation, evaluate_after, shape.finish, evaluate_after[-1], seed))
+
+
+def compares_maps(estimator: Any, model: Model, batch: Batch) -> bool:
+    """Return whether feature maps are compared: those of a table, or under "auto" those of numbers with the numbers."""
+    features = model.columns.features
+    if features is not None:
+        return len(features.choices()) > 1
+    X = batch.X
+    if not isinstance(map_of(estimator.features), Auto) or not isinstance(X, np.ndarray):
+        return False
+    return 0 < X.shape[1] <= MOST_COLUMNS and bool(np.abs(X).max() < LARGEST)
 
 
 def usual_kind(model: Model, batch: Batch) -> Literal["rows", "sparse sets", "sequences"]:
@@ -408,25 +431,9 @@ def candidates_of(estimator: Any, model: Model, batch: Batch) -> tuple[Candidate
     default = present_candidate(model, batch)._replace(labels=labels)
     if batch.costs is not None:
         default = default._replace(batch=batch.by_power(POWERS[0]))
-    if model.columns.features is not None and len(maps := model.columns.features.choices()) > 1:
-        found = (with_map(estimator, default, other) for other in maps[1:])
-        d = model.problem.d
-        return default, *(one for one in found if d * one.batch.rows.p <= max(MOST_WEIGHTS, d * batch.rows.p))
     if batch.costs is not None:
         return (default,)
     return default, *(default._replace(labels=other) for other in others if fits(estimator, model, batch, other))
-
-
-def with_map(estimator: Any, candidate: Candidate, features: Any) -> Candidate:
-    """Return the same configuration with another feature map; None is the columns as they are."""
-    columns = candidate.columns._replace(features=features)
-    if features is not None:
-        batch = candidate.batch._replace(rows=features.under(candidate.batch.rows))
-        return candidate._replace(batch=batch, columns=columns)
-    batch = candidate.batch._replace(rows=candidate.batch.rows.under(None))
-    norm = Composition(estimator).norm(sparse=False)
-    labels = candidate.labels if norm == candidate.norm else candidate.labels.standardised()
-    return Candidate(batch, labels, columns, norm)
 
 
 def fits(estimator: Any, model: Model, batch: Batch, labels: Codec) -> bool:

@@ -20,20 +20,24 @@ from sklearn_predtron.families.training.composition import Blueprint
 from sklearn_predtron.families.training.epochs import epochs_of, generator_of, learn_epoch
 from sklearn_predtron.families.training.patience import checked_patience
 from sklearn_predtron.families.training.plan import Candidate, TrainingPlan
+from sklearn_predtron.features._knots import evenly
 
 LEAST_GAIN = 0.02  # of the held-out losses, relative to the best so far, that is worth further epochs
 DIVERGED = 30.0  # times the median size of the scores: a fold model that has them is left out
 MODELS_SEED = 6  # of what shuffles the rows of each fold model, beside the seed of the fit
 MOST_EVALUATED = 4_000  # held-out rows by which checkpoints are compared
 ROUND, PRODUCT = 1e-7, 3e-10  # seconds of a round, and of a product of a value and a weight, about
+LATE_EPOCHS = 10  # before which cosines are often behind, and win in the end
+BEHIND = 0.01  # of the losses of another map, which ends a run if it is more than a standard error
 LONG = 0.05  # seconds of training for which threads are worth their start
 
 
 class RowLosses(NamedTuple):
-    """The loss of each held-out row, or its realised cost, in the order of the rows, and how frequent the rows are."""
+    """The loss of each held-out row, or its realised cost, how frequent the rows are, and their numbers."""
 
     losses: NDArray
     weight: NDArray
+    rows: NDArray
 
     @property
     def mean(self) -> float:
@@ -41,7 +45,10 @@ class RowLosses(NamedTuple):
         return float(np.average(self.losses, weights=self.weight))
 
     def gain_over(self, other: RowLosses) -> tuple[float, float]:
-        """Return the reduction of the mean loss relative to another, and its standard error, as the rows are the same."""
+        """Return the reduction of the mean loss relative to another, and its standard error, by the rows of both."""
+        if not np.array_equal(self.rows, other.rows):
+            _, mine, theirs = np.intersect1d(self.rows, other.rows, return_indices=True)
+            return RowLosses(*(part[mine] for part in self)).gain_over(RowLosses(*(part[theirs] for part in other)))
         less, share = other.losses - self.losses, self.weight / self.weight.sum()
         gain = float(share @ less)
         return gain, float(np.sqrt((share**2) @ (less - gain) ** 2))
@@ -64,11 +71,14 @@ class Score(NamedTuple):
     ----------
     loss : float
         The mean log loss of the probabilities, or the estimator's own loss where there are none.
+    of_rows : RowLosses
+        The loss of each row.
     own : RowLosses, default=None
         The loss that the user gave, beside the log loss.
     """
 
     loss: float
+    of_rows: RowLosses
     own: RowLosses | None = None
 
     def ratio_to(self, other: Score) -> float:
@@ -86,6 +96,7 @@ class Checkpoint(NamedTuple):
     score: Score
     held_out: HeldOut | None
     models: list[FoldModel]  # that did not diverge
+    rows: NDArray  # that are held out of them
     calibrate: Callable[[], dict[str, Any]] | None = None  # calibrates the scores of sequences
     learner: Learner | None = None  # the mean of the models, if the checkpoint improves
 
@@ -127,8 +138,12 @@ class FoldModel:
     """
 
     def __init__(self, trainer: Any, candidate: Candidate, plan: TrainingPlan, number: int, blueprint: Blueprint):
-        validation, batch = plan.validation, candidate.batch
+        validation = plan.validation
         assert validation is not None
+        self.candidate = candidate.by_labels_of(validation.rows_trained(number))
+        if self.candidate is not candidate:
+            blueprint = self.candidate.blueprint(trainer.estimator)
+        batch = self.candidate.batch
         self.model, self.learner = trainer.model, blueprint.another(batch.labels)
         trained = batch._replace(order=validation.trained(number), labels=batch.labels.shared())
         random = generator_of(plan.seed, MODELS_SEED, number)
@@ -171,10 +186,13 @@ class TrainingRun:
         The held-out rows, and the epochs after which they are evaluated.
     blueprint : Blueprint
         The parts of the learners.
+    shows : bool, default=True
+        Whether the best checkpoint is what an interrupt leaves.
     """
 
-    def __init__(self, trainer: Any, candidate: Candidate, plan: TrainingPlan, blueprint: Blueprint):
+    def __init__(self, trainer: Any, candidate: Candidate, plan: TrainingPlan, blueprint: Blueprint, *, shows: bool = True):
         assert plan.validation is not None
+        self.shows = shows
         self.trainer, self.candidate, self.plan, self.blueprint = trainer, candidate, plan, blueprint
         self.history = trainer.model.learner.history
         self.models = [FoldModel(trainer, candidate, plan, number, blueprint) for number in range(plan.validation.n_models)]
@@ -184,7 +202,7 @@ class TrainingRun:
         self.best: Checkpoint | None = None
         self.over = self.stopped = False
 
-    def run(self, rivals: Sequence[Result], until: int | None = None) -> Result:
+    def run(self, rivals: Sequence[Result] = (), until: int | None = None) -> Result:
         """Train until the held-out losses hardly fall, or are clearly behind those of a rival after as many epochs.
 
         A run that ends before, after the epochs `until`, continues when it is called again.
@@ -200,7 +218,8 @@ class TrainingRun:
                 self.advance(epochs, rivals)
         assert self.best is not None
         best, cost = self.with_costs(self.best)
-        return Result(self.candidate, best, self.scores, self.losses[: best.epochs], self.history, self.stopped, cost)
+        one = self.models[0].candidate if len(self.models) == 1 else self.candidate
+        return Result(one, best, self.scores, self.losses[: best.epochs], self.history, self.stopped, cost)
 
     def advance(self, epochs: int, rivals: Sequence[Result]) -> None:
         """Train up to a number of epochs, and evaluate the models if it is a checkpoint."""
@@ -213,18 +232,24 @@ class TrainingRun:
         if marked or trainer.monitor.active:
             checkpoint = self.evaluate(epochs)
             ratio = 0.0 if self.best is None else checkpoint.score.ratio_to(self.best.score)
-        if trainer.monitor.active or (marked and ratio < 1):
+        if (trainer.monitor.active or (marked and ratio < 1)) and (self.shows or self.averages):
             checkpoint = checkpoint._replace(learner=self.mean(checkpoint.models))
             reached = {**scores, epochs: checkpoint.score}
-            trainer.show(Result(self.candidate, checkpoint, reached, losses.copy(), self.history))
+            if self.shows:
+                trainer.show(Result(self.models[0].candidate, checkpoint, reached, losses.copy(), self.history))
         self.stopped = trainer.monitor.end_epoch()
         if not (marked or self.stopped):
             return
         scores[epochs] = checkpoint.score
         self.best = checkpoint if ratio < 1 else self.best
-        margin = self.candidate.margin(epochs)
-        behind = any(epochs in other.scores and checkpoint.score.ratio_to(other.scores[epochs]) > margin for other in rivals)
+        late = self.candidate.late and epochs < LATE_EPOCHS
+        behind = not late and any(is_behind(checkpoint.score, other.scores.get(epochs)) for other in rivals)
         self.over = over or self.stopped or behind or ratio > 1 - LEAST_GAIN
+
+    @property
+    def averages(self) -> bool:
+        """Whether the mean of the fold models may be the final one: not if their features differ."""
+        return self.plan.finish == "average" and (len(self.models) == 1 or self.models[0].candidate is self.candidate)
 
     def train(self, epochs: int) -> list[float]:
         """Train all fold models for some epochs, on several threads if that takes long; return the mean loss of each epoch."""
@@ -251,10 +276,16 @@ class TrainingRun:
         scores, values = np.concatenate([scores for _, scores in scored]), validation.units.labels_of(units)
         held_out = HeldOut(scores, values, frequency, units)
         problem, some = trainer.model.problem, held_out.some(MOST_EVALUATED)
-        loss, judged = decision.judged(problem, some)
+        log_losses, judged = decision.judged(problem, some)
         own = self.costs_of(judged) if batch.costs is not None else decision.own_losses(problem, judged)
-        losses = None if own is None else RowLosses(own, np.ones(len(own)) if judged.weight is None else judged.weight)
-        return Checkpoint(epochs, Score(loss, losses), held_out, [model for model, _ in scored])
+        weight = np.ones(len(log_losses)) if judged.weight is None else judged.weight
+        seen = rows[evenly(len(rows), MOST_EVALUATED)]
+        score = Score(
+            float(np.average(log_losses, weights=judged.weight)),
+            RowLosses(log_losses, weight, seen),
+            None if own is None else RowLosses(own, weight if len(own) == len(weight) else np.ones(len(own)), seen),
+        )
+        return Checkpoint(epochs, score, held_out, [model for model, _ in scored], rows)
 
     def evaluate_blocks(self, epochs: int) -> Checkpoint:
         """Return the own loss of the held-out queries, sequences or label rankings."""
@@ -264,14 +295,16 @@ class TrainingRun:
             losses.append((alone._validation_loss or alone.sample_loss)(X, y, **ids))
             if calibrate is None and alone._calibration_by is not None:
                 calibrate = alone._calibration_by(X, y, **ids)
-        weight = self.candidate.batch.weight
-        weight = None if weight is None else np.concatenate([weight[model.units] for model in self.models])
-        loss = float(np.average(np.concatenate(losses), weights=weight))
-        return Checkpoint(epochs, Score(loss), None, self.models, calibrate)
+        units, weight = np.concatenate([model.units for model in self.models]), self.candidate.batch.weight
+        weight = None if weight is None else weight[units]
+        found = np.concatenate(losses)
+        of_units = RowLosses(found, np.ones(len(found)) if weight is None else weight, units)
+        score = Score(float(np.average(found, weights=weight)), of_units)
+        return Checkpoint(epochs, score, None, self.models, units, calibrate)
 
     def mean(self, models: list[FoldModel]) -> Learner:
         """Return a learner that predicts, and continues, as the mean of fold models."""
-        if len(models) == 1:
+        if len(models) == 1 or not self.averages:
             return copy.deepcopy(models[0].learner)
         mean = self.blueprint.another(self.candidate.batch.labels)
         before = mean.export()
@@ -289,13 +322,23 @@ class TrainingRun:
         held_out = held_out._replace(map=calibration.map_of(problem, held_out))
         order = np.argsort(held_out.rounds, kind="stable")  # fold models that are left out may differ
         weight = np.ones(len(order)) if held_out.weight is None else held_out.weight
-        return checkpoint._replace(held_out=held_out), RowLosses(self.costs_of(held_out)[order], weight[order])
+        return checkpoint._replace(held_out=held_out), RowLosses(
+            self.costs_of(held_out)[order], weight[order], checkpoint.rows[order]
+        )
 
     def costs_of(self, held_out: HeldOut) -> NDArray:
         """Return the realised cost of each held-out row by its own costs, under the calibration map that the rows have."""
         calibration, problem = self.trainer.decision.calibration, self.trainer.model.problem
         probabilities = calibration.of.probabilities(held_out.map, calibration.of.scores(problem, held_out.scores))
         return self.candidate.batch.costs.paid(probabilities, held_out.rounds)
+
+
+def is_behind(score: Score, other: Score | None) -> bool:
+    """Return whether losses are higher than others by a standard error, and by 1 % (if there are others)."""
+    if other is None:
+        return False
+    gain, error = other.of_rows.gain_over(score.of_rows)
+    return gain > max(error, BEHIND * other.loss)
 
 
 def lowest(results: Sequence[Result]) -> Result:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import Any
 
@@ -17,11 +18,10 @@ from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.families.input.reading import Batch, RowReader
 from sklearn_predtron.families.training.composition import MEAN, Blueprint, Composition
 from sklearn_predtron.families.training.epochs import Epochs, epochs_of, generator_of, learn_epoch
+from sklearn_predtron.families.training.maps import MapComparison
 from sklearn_predtron.families.training.patience import checked_patience
-from sklearn_predtron.families.training.plan import FIRST_EPOCHS, Candidate, TrainingPlan, Validation, present_candidate
+from sklearn_predtron.families.training.plan import Candidate, TrainingPlan, Validation, present_candidate
 from sklearn_predtron.families.training.runs import FoldModel, Result, TrainingRun, lowest, rows_of, select
-
-MOST_MAPS = 3  # after the first comparison, beside cosines
 
 
 class Monitor:
@@ -163,85 +163,84 @@ class Trainer:
     def carry_out(self, plan: TrainingPlan, batch: Batch) -> None:
         """Train by a plan."""
         if not plan.evaluate_after:
-            if plan.before is not None:
-                batch = self.choose_map(plan.before, batch)
             held_out = self.train(plan, batch)
             if held_out is not None:
                 self.model.fit_decision(self.decision, held_out, batch.rows.p)
         else:
-            best = self.choose(plan)
+            plan, best = self.chosen(plan)
             if plan.finish == "refit":
                 self.refit(plan, best)
         self.model.fit_decision_on_rows(self.decision, batch)
         self.latest, self.has_scores = None, True
 
-    def choose_map(self, plan: TrainingPlan, batch: Batch) -> Batch:
-        """Make the model in progress one of the best feature map, which is not trained yet; return its rows."""
-        self.latest = self.compare(plan, plan.candidates, None)
-        best = self.latest.candidate
-        if batch.costs is not None:
-            best = best._replace(batch=best.batch.by_power(batch.costs.power))
-        self.start(best)
-        return best.batch
+    def chosen(self, plan: TrainingPlan) -> tuple[TrainingPlan, Result]:
+        """Return the best configuration, and the plan that it is trained by; callbacks see that training alone."""
+        if plan.maps is None:
+            return plan, self.choose(plan)
+        watched, plain, kept = bool(getattr(self.estimator, "_skl_callbacks", None)), None, self.model
+        if kept.columns.features is None:
+            provenance = kept.provenance
+            plain = self.choose(plan, silent=watched)
+            self.estimator._model = kept.but(provenance=provenance, first_sparse=None)
+        self.monitor = Monitor(self, plan.epochs, silent=True)
+        best = MapComparison(self, plan.maps, plain).best()
+        if best is None:
+            self.estimator._model = kept
+            assert plain is not None
+            return plan, self.choose(plan) if watched else plain
+        plan = plan.maps
+        if plan.validation.n_models > 1 and not best.candidate.has_one_map:
+            plan = replace(plan, finish="refit")
+        return plan, self.choose(replace(plan, candidates=(best.candidate,))) if watched else self.complete(plan, best)
 
-    def choose(self, plan: TrainingPlan) -> Result:
+    def choose(self, plan: TrainingPlan, *, silent: bool = False) -> Result:
         """Return the best of the candidates by their held-out rows; its model is then the one in progress."""
-        silent, candidates = plan.finish == "refit", plan.candidates
+        silent, candidates = silent or plan.finish == "refit", plan.candidates
         if not silent and len(candidates) > 1 and self.one_candidate:
             self.monitor = Monitor(self, plan.epochs, silent=True)
             candidates = (self.compare(plan, candidates, None).candidate,)
         self.monitor = Monitor(self, plan.epochs * len(candidates), silent=silent)
-        if plan.finish == "average":
-            self.model.provenance = MEAN
         best = self.compare(plan, candidates, self.model.learner.history)  # which a callback may want
-        if not best.stopped:
-            watching, self.monitor = self.monitor, Monitor(self, plan.epochs, silent=True)
-            once = plan.evaluated_once(best.checkpoint.epochs)
-            refined = (self.started(one, once, None).run([]) for one in best.candidate.refinements())
-            best = select([best, *refined])
-            self.monitor = watching
-        self.latest = best
+        best = self.complete(plan, best, silent=silent)
         if not silent:
-            self.install(best)
             self.monitor.end()
         return best
 
+    def complete(self, plan: TrainingPlan, best: Result, *, silent: bool = False) -> Result:
+        """Return the best refinement of a result; its model is then the one in progress, if it is not trained again."""
+        if not best.stopped:
+            watching, self.monitor = self.monitor, Monitor(self, plan.epochs, silent=True)
+            once = plan.evaluated_once(best.checkpoint.epochs)
+            refined = (self.started(one, once, None).run() for one in best.candidate.refinements())
+            best = select([best, *refined])
+            self.monitor = watching
+        self.latest = best
+        if plan.finish == "average":
+            self.model.provenance = MEAN
+            if not silent:
+                self.install(best)
+        return best
+
     def compare(self, plan: TrainingPlan, candidates: Sequence[Candidate], history: LossCurve | None) -> Result:
-        """Return the best candidate; a feature map that is clearly behind another is not trained further."""
-        maps = len(candidates) > 1 and candidates[1].columns is not candidates[0].columns
-        runs = self.promising(plan, candidates, history) if maps else (self.started(one, plan, history) for one in candidates)
+        """Return the best candidate."""
         results: list[Result] = []
-        for run in runs:
-            results.append(run.run([lowest(results)] if maps and results else []))
+        for candidate in candidates:
+            run = self.started(candidate, plan, history)
+            results.append(run.run())
             if run.stopped:
                 return results[-1]._replace(stopped=True)
         return lowest(results)
-
-    def promising(self, plan: TrainingPlan, candidates: Sequence[Candidate], history: LossCurve | None) -> list[TrainingRun]:
-        """Return the runs of the feature maps that are not clearly behind after a few epochs, the best first."""
-        first = plan.first_comparison()
-        runs = [self.started(candidate, first, history) for candidate in candidates]
-        results: list[Result] = []
-        for run in runs:
-            results.append(run.run([lowest(results)] if results else [], FIRST_EPOCHS))
-            if run.stopped:
-                return [run]
-        best = lowest(results).checkpoint.score
-        ratios = np.array([result.checkpoint.score.ratio_to(best) for result in results])
-        order = [i for i in np.argsort(ratios, kind="stable") if ratios[i] <= candidates[i].margin(FIRST_EPOCHS)]
-        early, late = [i for i in order if not candidates[i].late][:MOST_MAPS], [i for i in order if candidates[i].late]
-        return [runs[i] if first is plan else self.started(candidates[i], plan, history) for i in early + late]
 
     @property
     def one_candidate(self) -> bool:
         """Whether a callback counts the epochs of one candidate."""
         return any(getattr(callback, "one_candidate", False) for callback in getattr(self.estimator, "_skl_callbacks", ()))
 
-    def started(self, candidate: Candidate, plan: TrainingPlan, history: LossCurve | None) -> TrainingRun:
+    def started(self, candidate: Candidate, plan: TrainingPlan, history: LossCurve | None, *, shows: bool = True) -> TrainingRun:
         """Return the training run of a candidate, and make the model in progress one of it."""
         blueprint = self.start(candidate)
         self.model.learner.record(copy.deepcopy(history))
-        return TrainingRun(self, candidate, plan, blueprint)
+        return TrainingRun(self, candidate, plan, blueprint, shows=shows)
 
     def take_up(self, candidate: Candidate) -> None:
         """Make the model in progress one of a candidate that is being trained, if it is another."""
@@ -290,11 +289,12 @@ class Trainer:
 
     def refit(self, plan: TrainingPlan, best: Result) -> None:
         """Train the best candidate on all rows, for as many epochs."""
-        self.start(best.candidate)
-        self.train(plan.without_validation(best.checkpoint.epochs), best.candidate.batch)
+        candidate = best.candidate.by_labels_of(None)
+        self.start(candidate)
+        self.train(plan.without_validation(best.checkpoint.epochs), candidate.batch)
         self.model.fit_record.update(best.record_of_choice())
         if best.checkpoint.held_out is not None:
-            self.model.fit_decision(self.decision, best.checkpoint.held_out, best.candidate.batch.rows.p)
+            self.model.fit_decision(self.decision, best.checkpoint.held_out, candidate.batch.rows.p)
         if best.checkpoint.calibrate is not None:
             self.model.fitted_decision = {**(self.model.fitted_decision or {}), **best.checkpoint.calibrate()}
 
@@ -363,7 +363,7 @@ class Trainer:
 
     def alone(self, one: FoldModel) -> tuple[Any, Any, dict[str, Any]]:
         """Return an estimator with a fold model, and the labels and ids of the rows that are held out of it."""
-        model = one.model.but(learner=one.learner, columns=one.model.columns._replace(names=None))
+        model = one.model.but(learner=one.learner, columns=one.candidate.columns._replace(names=None))
         return with_model(self.estimator, model), *rows_of(self.shown["y"], self.ids, one.rows)
 
 
