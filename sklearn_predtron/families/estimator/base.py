@@ -29,7 +29,6 @@ from sklearn_predtron._support.compat import (
     CallbackSupport,
     Interval,
     StrOptions,
-    as_configured,
     with_callbacks,
 )
 from sklearn_predtron._support.names import no_parameter, refuse_class, series, without_parameters
@@ -41,7 +40,7 @@ from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron.decisions._base import PLAIN, Decision
 from sklearn_predtron.decisions._decision_rules import Learned
 from sklearn_predtron.families.estimator import model_file
-from sklearn_predtron.families.estimator.attributes import counted, learned, of_expansion, read_only, recorded
+from sklearn_predtron.families.estimator.attributes import counted, learned, of_columns, of_expansion, read_only, recorded
 from sklearn_predtron.families.estimator.bounds import LossBounds
 from sklearn_predtron.families.estimator.explanation import Additive, Explanation
 from sklearn_predtron.families.estimator.linear_models import Linear, LinearModelReader
@@ -895,13 +894,29 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         """
         return self._model.norm
 
-    @learned
-    def coef_(self) -> NDArray:
-        """Weights that predict, of shape (d, n_features).
+    coef_ = of_columns(
+        "coef_",
+        "Weights that predict, of shape (d, n_features): the average of the iterates, or the last one.",
+        lambda weights: weights.mean()[0],
+    )
+    last_coef_ = of_columns(
+        "last_coef_", "Weights of the last iterate, of shape (d, n_features).", lambda weights: weights.last()[0]
+    )
 
-        They are the average of the iterates, or the last one.
+    @learned
+    def feature_importances_(self) -> NDArray:
+        """Mean size of each column's part of the scores, on rows of the last `fit`.
+
+        The part of a column is its summand of the score, from `explain`, with half the summands of its pairs.  The importance is
+        the mean absolute deviation of this part from its mean, in units of the score, averaged over the scores.
         """
-        return as_configured(read_only(self._model.learner.read(lambda weights: weights.primal(weights.mean()[0]))))
+        model: Model = self._model
+        if model.importances is None:
+            raise AttributeError(
+                "feature_importances_ is computed by fit, from scores that are functions of columns: not by partial_fit, and not "
+                "for kernels and joint features.  sklearn.inspection.permutation_importance measures any model."
+            )
+        return read_only(np.pad(model.importances, (0, model.columns.n - len(model.importances))))
 
     @learned
     def intercept_(self) -> NDArray:
@@ -910,11 +925,6 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         They predict; the cut of the decision is subtracted, if there is one.
         """
         return read_only(self._model.weights_to_predict(self._decision)[1])
-
-    @learned
-    def last_coef_(self) -> NDArray:
-        """Weights of the last iterate, of shape (d, n_features)."""
-        return as_configured(read_only(self._model.learner.read(lambda weights: weights.primal(weights.last()[0]))))
 
     dual_coef_ = of_expansion(
         "dual_coef_",
