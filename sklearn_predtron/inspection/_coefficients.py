@@ -128,10 +128,10 @@ class CoefficientDisplay(Display):
         check_count("max_features", max_features, least=1)
         estimator = best_of(estimator)
         model, _ = last_step(estimator)
-        if getattr(model, "features", None) is not None:
+        if hasattr(model, "features_"):
             raise ValueError(
-                f"estimator={shortened(model)} has features={model.features!r}, whose coefficients are of features made of the "
-                "columns; accepted here are estimators without `features`, and for this one EffectsDisplay."
+                f"estimator={shortened(model)} uses a feature map, {model.features_}, whose coefficients are of features made of "
+                "the columns; accepted here are fits with features=None, and for this one EffectsDisplay."
             )
         coef, targets = rows_of(model)
         label = "coefficient"

@@ -54,13 +54,14 @@ from sklearn_predtron.families.estimator.widening import (
     wider_columns,
 )
 from sklearn_predtron.families.input.reading import Columns, RowReader
-from sklearn_predtron.families.input.tables import FirstRows, mark_tables
+from sklearn_predtron.families.input.tables import FirstRows, map_of, mark_tables
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.training import calls, first_rows
 from sklearn_predtron.families.training.composition import BEGAN, Composition, differs
 from sklearn_predtron.families.training.intervals import set_recording_interval
 from sklearn_predtron.families.training.patience import Patience, checked_patience
 from sklearn_predtron.features import ROWS_OF_STREAMS, FeatureMap
+from sklearn_predtron.features import Auto as AutoMap
 from sklearn_predtron.losses._by_row import KnownCosts
 from sklearn_predtron.norms import L2, Auto, Norm, Scaled
 from sklearn_predtron.norms._sparse import SparseWeights
@@ -546,7 +547,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     def _begin_at(self, model: Any) -> None:
         """Start the unfitted estimator from a linear model."""
-        if self.features is not None:
+        if self.features is not None and not isinstance(map_of(self.features), AutoMap):  # "auto" may keep the columns
             raise ValueError(f"features={self.features!r} cannot begin at the weights of a model, whose columns are its own.")
         norm = Composition(self).norm(sparse=True)
         if not resolve(Norm, norm, "norm").takes_weights:

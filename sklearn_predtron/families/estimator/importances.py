@@ -27,26 +27,28 @@ def importances(model: Model, batch: Batch) -> NDArray | None:
     if model.learner.weights.expansion is not None or model.columns.n is None:
         return None
     coef = decoded(model.problem, model.labels, *model.learner.read(lambda weights: weights.mean()))[0]
-    features, X = model.columns.features, batch.X
+    features = model.columns.features
     with np.errstate(all="ignore"):
-        if sparse.issparse(X):
-            return np.abs(coef).mean(axis=0) * deviations_of_sparse(X, batch.frequencies(np.arange(batch.rows.n)))
+        if sparse.issparse(batch.X):
+            return np.abs(coef).mean(axis=0) * deviations_of_sparse(*some_rows(batch, batch.X.shape[0]))
         if not isinstance(features, FeatureMap):
-            rows = some_rows(batch, MOST_VALUES // X.shape[1])
-            return np.abs(coef).mean(axis=0) * deviations(X[rows], batch.frequencies(rows))
+            return np.abs(coef).mean(axis=0) * deviations(*some_rows(batch, MOST_VALUES // batch.X.shape[1]))
         mixed = isinstance(features, RandomFourier)
-        rows = some_rows(batch, (MOST_COSINES if mixed else MOST_VALUES) // features._fitted().most)
-        parts = (parts_of_cosines if mixed else parts_of_terms)(features, X[rows], coef)
-        return np.mean([deviations(part, batch.frequencies(rows)) for part in parts], axis=0)
+        X, frequency = some_rows(batch, (MOST_COSINES if mixed else MOST_VALUES) // features._fitted().most)
+        parts = (parts_of_cosines if mixed else parts_of_terms)(features, X, coef)
+        return np.mean([deviations(part, frequency) for part in parts], axis=0)
 
 
-def some_rows(batch: Batch, most: int) -> NDArray:
-    """Return the numbers of evenly spaced rows.
+def some_rows(batch: Batch, most: int) -> tuple[Any, NDArray]:
+    """Return evenly spaced rows, and their frequencies up to a factor.
 
-    Rows with zero weight are left out.
+    Rows with zero frequency are left out; dense rows are at most a thousand.
     """
-    there = np.flatnonzero(batch.frequencies(np.arange(batch.rows.n)))
-    return there[evenly(len(there), max(1, min(most, MOST_ROWS)))]
+    X, frequency = batch.X, batch.frequencies(np.arange(batch.X.shape[0]))
+    there = np.flatnonzero(frequency)
+    rows = there[evenly(len(there), max(1, most if sparse.issparse(X) else min(most, MOST_ROWS)))]
+    X = X if len(rows) == len(frequency) else X[rows]
+    return X if sparse.issparse(X) else np.array(X, dtype=np.float64), frequency[rows] / frequency.max()
 
 
 def deviations(values: NDArray, frequency: NDArray) -> NDArray:
