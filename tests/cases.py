@@ -249,3 +249,8 @@ class Hours(Problem):
 
     def augmented_decode(self, t, y):
         return int((self.code @ t + [self.loss(hour, y) for hour in range(12)]).argmax())
+
+
+def weights_of(model):
+    """Return the weights that predict, of shape (d, n), also those of features that a map makes."""
+    return model._model.learner.read(lambda weights: weights.mean())[0]

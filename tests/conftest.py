@@ -1,7 +1,7 @@
 """Which model the tests are about.
 
-Most tests are about linear learners, often against a plain-Python reference: in them ``features=None`` is the default.  Tests with the
-mark `default_features`, doctests and subprocesses have the default of users.
+Most tests are about linear learners, often against a plain-Python reference: in them ``features=None`` is the default.  Tests
+with the mark `default_features`, doctests and subprocesses have the default of users.
 """
 
 import pytest

@@ -199,7 +199,7 @@ def load_model(path: str, name: str) -> Any:
             f"{name} holds a {type(model).__name__} of a table with categories, which no file has named; "
             "accepted are tables of numbers, and models that --save wrote"
         )
-    if task_of(model).multilabel and len(model.coef_) < 2:
+    if task_of(model).multilabel and model._model.problem.d < 2:
         raise UsageError(f"{name} holds a {type(model).__name__} of one label; at least two are needed")
     return model
 

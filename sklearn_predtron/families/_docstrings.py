@@ -89,7 +89,10 @@ label_names_ : ndarray of shape (m,)
     Names of the labels, if y is a data frame with column names.
 
 features_ : FeatureMap
-    With `features`, the fitted map; `coef_` has a column for each name in its `get_feature_names_out()`.
+    With `features`, the fitted map; it exists if a map is used.  `coef_` and `last_coef_` exist only without one.
+
+feature_importances_ : ndarray of shape (n_features_in_,)
+    After `fit`, the mean size of each column's part of the scores, with or without a map.
 
 norm_ : str or Norm
     The parameter `norm`; for "auto", the norm chosen by the first rows, "scaled" or "l2".

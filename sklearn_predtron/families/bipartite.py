@@ -182,6 +182,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
     threshold_ : float
         The fitted threshold of the score; `decision_function` subtracts it, so that its boundary is 0.
     {features_}
+    {feature_importances_}
     {norm_}
     {last_coef_}
     {last_intercept_}

@@ -70,6 +70,7 @@ class PredtronClassifier(TableClassifier):
     intercept_ : ndarray of shape (d,)
         Offsets of the scores.
     {features_}
+    {feature_importances_}
     {norm_}
     {last_coef_}
     {last_intercept_}
@@ -228,6 +229,7 @@ class PredtronBinaryClassifier(TableClassifier):
     threshold_ : float
         The fitted threshold of the score; `decision_function` subtracts it, so that its boundary is 0.
     {features_}
+    {feature_importances_}
     {norm_}
 
     {last_coef_}

@@ -82,6 +82,7 @@ class PredtronLabelRanker(BasePredtron):
     pairs_ : ndarray of shape (m (m - 1) / 2, 2)
         With representation="pairwise", given or chosen, the labels i < j that a score compares; it is positive if i is ahead.
     {features_}
+    {feature_importances_}
     {norm_}
     {last_coef_}
     {last_intercept_}

@@ -108,6 +108,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     threshold_ : ndarray of shape (m,)
         The fitted cuts of the scores; `decision_function` subtracts them, so that its own cut is 0.
     {features_}
+    {feature_importances_}
     {norm_}
     {last_coef_}
     {last_intercept_}

@@ -85,6 +85,7 @@ class PredtronOrdinalClassifier(TableClassifier):
         With representation="shared", the thresholds theta_1 <= ... <= theta_(r - 1) on the direction ``coef_[0]``.  The number of
         thresholds that the score <coef_[0], x> reaches is the number of ranks below the predicted one.
     {features_}
+    {feature_importances_}
     {norm_}
     {last_coef_}
     {last_intercept_}

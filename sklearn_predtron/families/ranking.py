@@ -102,6 +102,7 @@ class PredtronRanker(BasePredtron):
     intercept_ : float
         Always 0.0: an offset common to a query cannot change its ranking.
     {features_}
+    {feature_importances_}
     {norm_}
     last_coef_ : ndarray of shape (n_features,)
         Weights of the last iterate.

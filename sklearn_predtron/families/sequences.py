@@ -122,6 +122,7 @@ class PredtronSequenceTagger(BasePredtron):
     start_, end_ : ndarrays of shape (n_classes,)
         Scores of first and of last labels.
     {features_}
+    {feature_importances_}
     {norm_}
     {last_coef_}
     {last_intercept_}

@@ -178,6 +178,7 @@ class Predtron(BasePredtron):
     intercept_ : ndarray of shape (n_scores,), or (1,) with joint features
         Offsets of the scores; 0 with joint features.
     {features_}
+    {feature_importances_}
     {norm_}
     {last_coef_}
     {last_intercept_}

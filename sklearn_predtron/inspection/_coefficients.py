@@ -130,8 +130,8 @@ class CoefficientDisplay(Display):
         model, _ = last_step(estimator)
         if hasattr(model, "features_"):
             raise ValueError(
-                f"estimator={shortened(model)} has a feature map, {model.features_!r}, whose coefficients are of features made of "
-                "the columns; accepted here are estimators with features=None, and for this one EffectsDisplay."
+                f"estimator={shortened(model)} uses a feature map, {model.features_}, whose coefficients are of features made of "
+                "the columns; accepted here are fits with features=None, and for this one EffectsDisplay."
             )
         coef, targets = rows_of(model)
         label = "coefficient"

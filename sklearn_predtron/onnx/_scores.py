@@ -34,8 +34,8 @@ def linear_map(model: Any) -> tuple[NDArray, NDArray]:
 
     Weights have shape (n, d) for the columns of `draw_terms`, offsets (d,).
     """
-    coef = model.coef_.toarray() if issparse(model.coef_) else model.coef_
-    coef, intercept = np.atleast_2d(coef), np.atleast_1d(model.intercept_)
+    coef, intercept = model._model.weights_to_predict(model._decision)
+    coef = coef.toarray() if issparse(coef) else coef
     d, fitted = max(len(coef), len(intercept)), model._model.columns.features
     if fitted is not None:
         features = features_of(fitted)

@@ -21,6 +21,7 @@ from sklearn_predtron import (
 from sklearn_predtron.features import PiecewiseLinear, RandomFourier
 from sklearn_predtron.inspection import Explanation
 from sklearn_predtron.norms import RKHS
+from tests.cases import weights_of
 
 
 class Sign(Problem):
@@ -110,7 +111,7 @@ def test_summands_are_those_of_the_features_of_a_term():
         values = model.explain(X).values.reshape(400, 10, -1)
         for term in range(10):
             chosen = term_of == term
-            np.testing.assert_allclose(values[:, term], features[:, chosen] @ model.coef_[:, chosen].T, atol=1e-13)
+            np.testing.assert_allclose(values[:, term], features[:, chosen] @ weights_of(model)[:, chosen].T, atol=1e-13)
 
 
 @pytest.mark.parametrize("family", [*families(), "tagger"])

@@ -27,6 +27,7 @@ from sklearn_predtron.estimator_checks import expected_failed_checks
 from sklearn_predtron.families.training import runs
 from sklearn_predtron.features import Auto, PiecewiseLinear, RandomFourier
 from sklearn_predtron.mixing import ParameterMixing
+from tests.cases import weights_of
 
 N = 900
 RNG = np.random.default_rng(0)
@@ -86,8 +87,8 @@ def test_a_fit_is_one_of_the_features_that_the_map_makes(family):
     made = mapped.features_.transform(X)
     direct = clone(model).set_params(norm="l2").fit(made, y, **given)
     assert mapped.norm_ == "l2" and mapped.n_features_in_ == 4
-    assert_array_equal(mapped.coef_, direct.coef_)
-    assert mapped.coef_.shape[-1] == len(mapped.features_.get_feature_names_out())
+    assert_array_equal(weights_of(mapped), weights_of(direct))
+    assert weights_of(mapped).shape[-1] == len(mapped.features_.get_feature_names_out())
     ids = {name: value for name, value in given.items() if name == "sid"}
     assert_array_equal(mapped.predict(X, **ids), direct.predict(made, **ids))
     assert_array_equal(pickle.loads(pickle.dumps(mapped)).predict(X, **ids), mapped.predict(X, **ids))
@@ -101,21 +102,21 @@ def test_a_stream_learns_its_first_rows_once_under_the_map_that_they_make(family
     whole = stream(clone(model), X, y, given, [])
     if family != "batches":  # where a call is a batch
         cut = stream(clone(model), X, y, given, [10, 20, 300, 490, 500, 510, 700])
-        assert_array_equal(whole.coef_, cut.coef_)
+        assert_array_equal(weights_of(whole), weights_of(cut))
         assert (whole.t_, whole.cumulative_loss_) == (cut.t_, cut.cumulative_loss_)
     known = clone(model).set_params(features=None, norm="l2")
     known = stream(known, whole.features_.transform(X), y, given, [])
-    assert_array_equal(whole.coef_, known.coef_)
+    assert_array_equal(weights_of(whole), weights_of(known))
     assert whole.t_ == known.t_
 
 
 def test_until_the_map_is_there_numbers_are_learned_as_they_are():
     first = stream(PredtronBinaryClassifier(features="piecewise"), X[:400], TWO[:400], {}, [7, 100])
     plain = stream(PredtronBinaryClassifier(), X[:400], TWO[:400], {}, [])
-    assert_array_equal(first.coef_, plain.coef_)
+    assert_array_equal(weights_of(first), weights_of(plain))
     assert not hasattr(first, "features_") and first.t_ == 400
     later = first.partial_fit(X[400:600], TWO[400:600])
-    assert later.coef_.shape[1] == later.features_.n_features_out_ > 100
+    assert weights_of(later).shape[1] == later.features_.n_features_out_ > 100
     assert later.t_ == 600
     made = PiecewiseLinear().fit(X[:500], TWO[:500])
     assert_array_equal(later.features_.transform(X).toarray(), made.transform(X).toarray())
@@ -134,7 +135,7 @@ def test_until_the_map_is_there_a_missing_value_is_the_mean_so_far():
         model = PredtronBinaryClassifier(features="piecewise", norm="scaled")
         for i in range(0, 400, size):
             model.partial_fit(rows[i : i + size], TWO[i : min(i + size, 400)], classes=[0, 1])
-        assert_array_equal(model.coef_, plain.coef_)
+        assert_array_equal(weights_of(model), weights_of(plain))
     means = np.array([np.cumsum(column[~np.isnan(column)])[-1] / (~np.isnan(column)).sum() for column in rows.T])
     late = np.array([[np.nan, 1e3, np.nan, 1e3]])
     assert_array_equal(model.decision_function(late), plain.decision_function(np.where(np.isnan(late), means, late)))
@@ -146,7 +147,7 @@ def test_rows_of_no_weight_are_none_of_the_first():
     model = PredtronBinaryClassifier(features="piecewise")
     weighed = clone(model).partial_fit(X, TWO, classes=[0, 1], sample_weight=weight)
     alone = clone(model).partial_fit(X[some], TWO[some], classes=[0, 1], sample_weight=weight[some])
-    assert_array_equal(weighed.coef_, alone.coef_)
+    assert_array_equal(weights_of(weighed), weights_of(alone))
 
 
 @pytest.mark.parametrize("learn", ["fit", "mixing"])
@@ -165,7 +166,7 @@ def test_rows_of_no_weight_do_not_change_the_map_of_a_fit(features, learn, frame
     made = [one.features_.transform(rows[some]) for one in (weighed, alone)]
     assert_array_equal(*(one.toarray() if sparse.issparse(one) else one for one in made))
     if learn == "fit":  # shards shuffle rows of no weight with the others
-        assert_array_equal(weighed.coef_, alone.coef_)
+        assert_array_equal(weights_of(weighed), weights_of(alone))
     bad = np.where(np.arange(N)[:, None] == 301, np.inf, X)
     with pytest.raises(ValueError, match="in row 301 "):
         clone(model).fit(bad, TWO, sample_weight=weight)
@@ -176,7 +177,7 @@ def test_classes_of_a_first_call_without_weights_are_known_to_the_map():
     model = PredtronBinaryClassifier(features="piecewise")
     plain = clone(model).partial_fit(X, names, classes=["no", "yes"])
     model.partial_fit(X[:10], names[:10], classes=["no", "yes"], sample_weight=np.zeros(10))
-    assert_array_equal(model.partial_fit(X, names).coef_, plain.coef_)
+    assert_array_equal(weights_of(model.partial_fit(X, names)), weights_of(plain))
     tagger = PredtronSequenceTagger(features="piecewise")
     tagger.partial_fit(X[:10], RANKS[:10], sid=GROUPS[:10], classes=[0, 1, 2], sample_weight=np.zeros(10))
     assert tagger.partial_fit(X, RANKS, sid=GROUPS).features_.n_features_in_ == 4
@@ -195,7 +196,7 @@ def test_names_of_the_labels_of_tokens_do_not_change_the_map(learn):
         found.append(getattr(model, learn)(rows, names[RANKS], sid=GROUPS, **classes))
     assert all(model.features_.terms_ == found[0].features_.terms_ for model in found)
     for model in found[1:]:
-        assert_array_equal(model.coef_, found[0].coef_)
+        assert_array_equal(weights_of(model), weights_of(found[0]))
 
 
 def test_streams_of_groups_are_the_same_in_any_split():
@@ -203,7 +204,7 @@ def test_streams_of_groups_are_the_same_in_any_split():
     given = {"groups": GROUPS}
     whole, cut = (stream(clone(model), X, TWO, given, cuts) for cuts in ([], [10, 20, 300, 490, 500, 510, 700]))
     assert_array_equal(whole.features_.get_feature_names_out(), cut.features_.get_feature_names_out())
-    assert_array_equal(whole.coef_, cut.coef_)
+    assert_array_equal(weights_of(whole), weights_of(cut))
 
 
 def test_lengths_are_compared_before_rows_of_no_weight_are_left_out():
@@ -234,7 +235,9 @@ def test_a_call_that_fails_changes_nothing(known):
         model.partial_fit(bad, TWO[known:], classes=[0, 1])
     assert pickle.dumps(model) == before
     model.partial_fit(X[known:], TWO[known:], classes=[0, 1])
-    assert_array_equal(model.coef_, PredtronBinaryClassifier(features="piecewise").partial_fit(X, TWO, classes=[0, 1]).coef_)
+    assert_array_equal(
+        weights_of(model), weights_of(PredtronBinaryClassifier(features="piecewise").partial_fit(X, TWO, classes=[0, 1]))
+    )
 
 
 def test_a_data_frame_needs_no_preprocessing(frame):
@@ -276,7 +279,7 @@ def test_folds_choose_what_predicts_best(features, y, by_itself):
     """The model is that of the choice made by itself, which goes on in a stream, and is saved."""
     chosen = PredtronBinaryClassifier(features=features, random_state=0, cv=5).fit(X, y)
     alone = PredtronBinaryClassifier(features=by_itself, random_state=0, cv=5).fit(X, y)
-    assert_array_equal(chosen.coef_, alone.coef_)
+    assert_array_equal(weights_of(chosen), weights_of(alone))
     assert_array_equal(chosen.predict_proba(X), alone.predict_proba(X))
     assert chosen.norm_ == ("scaled" if by_itself is None else "l2")
     assert chosen.score(X, y) > 0.95
@@ -291,7 +294,7 @@ def test_a_split_chooses_among_few_rows_and_all_are_learned():
     y = np.sin(4 * rows[:, 0]) * rows[:, 1] + 0.1 * random.standard_normal(8000) > 0
     chosen = PredtronBinaryClassifier(features="auto", random_state=0).fit(rows[:7000], y[:7000])
     alone = PredtronBinaryClassifier(features=chosen.features_, random_state=0, max_iter=chosen.n_iter_, cv=0)
-    assert_array_equal(chosen.coef_, alone.fit(rows[:7000], y[:7000]).coef_)
+    assert_array_equal(weights_of(chosen), weights_of(alone.fit(rows[:7000], y[:7000])))
     linear = PredtronBinaryClassifier(random_state=0).fit(rows[:7000], y[:7000])
     assert chosen.score(rows[7000:], y[7000:]) > linear.score(rows[7000:], y[7000:]) + 0.3
 
@@ -339,7 +342,7 @@ def test_threads_change_no_bit_of_a_choice():
     y = np.sin(3 * X[:, 0]) + X[:, 1] * X[:, 2] > 0
     alone = PredtronBinaryClassifier(features="auto", random_state=0).fit(X, y)
     with parallel_config("threading", n_jobs=2):
-        assert_array_equal(PredtronBinaryClassifier(features="auto", random_state=0).fit(X, y).coef_, alone.coef_)
+        assert_array_equal(weights_of(PredtronBinaryClassifier(features="auto", random_state=0).fit(X, y)), weights_of(alone))
 
 
 def test_cosines_are_chosen_where_columns_interact():
@@ -348,7 +351,7 @@ def test_cosines_are_chosen_where_columns_interact():
     alone = PredtronBinaryClassifier(features=RandomFourier(), random_state=0, cv=5).fit(X, y)
     hats = PredtronBinaryClassifier(features="piecewise", random_state=0, cv=5).fit(X, y)
     assert type(chosen.features_) is RandomFourier and min(chosen.held_out_loss_.values()) < min(hats.held_out_loss_.values())
-    assert_array_equal(chosen.coef_, alone.coef_)
+    assert_array_equal(weights_of(chosen), weights_of(alone))
     assert_array_equal(chosen.decision_function(X), alone.decision_function(X))
     assert_array_equal(pickle.loads(pickle.dumps(chosen)).predict(X), chosen.predict(X))
     assert clone(chosen).fit(X, y).score(X, y) == chosen.score(X, y) > 0.9
@@ -393,8 +396,8 @@ def test_queries_choose_too():
     _, y, given = FAMILIES["documents"]
     model = PredtronRanker(features="auto", random_state=0).fit(X, y, **given)
     alone = PredtronRanker(features=clone(model.features_), random_state=0).fit(X, y, **given)
-    assert_array_equal(model.coef_, alone.coef_)
-    assert PredtronRanker(features="auto").partial_fit(X, y, **given).coef_.shape == (202,)
+    assert_array_equal(weights_of(model), weights_of(alone))
+    assert weights_of(PredtronRanker(features="auto").partial_fit(X, y, **given)).shape == (1, 202)
 
 
 def test_costs_and_rejects_go_with_tables(frame):
@@ -415,7 +418,7 @@ def test_shards_learn_under_one_map():
 def test_classes_may_come_later_and_weights_go():
     model = PredtronClassifier(features="piecewise").partial_fit(X, RANKS, classes=[0, 1, 2])
     model.widen(classes=[3]).partial_fit(X, RANKS + 1)
-    assert model.coef_.shape == (4, model.features_.n_features_out_)
+    assert weights_of(model).shape == (4, model.features_.n_features_out_)
     kept = PredtronBinaryClassifier(features="piecewise", random_state=0).fit(X, TWO)
     predicted = kept.predict(X)
     assert_array_equal(kept.sparsify().predict(X), predicted)

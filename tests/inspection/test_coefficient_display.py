@@ -221,5 +221,5 @@ def test_coefficients_that_are_refused():
 def test_models_of_a_table_are_sent_to_effects():
     frame = pd.DataFrame({"a": np.arange(20.0), "kind": ["u", "v"] * 10})
     model = PredtronBinaryClassifier(features="piecewise", random_state=0).fit(frame, np.arange(20) % 2)
-    with pytest.raises(ValueError, match=r"has features='piecewise'.*EffectsDisplay"):
+    with pytest.raises(ValueError, match=r"uses a feature map, Piecewise.*features=None.*EffectsDisplay"):
         CoefficientDisplay.from_estimator(model, frame)

@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronMultilabelClassifier
 from sklearn_predtron.features import PiecewiseLinear
 from sklearn_predtron.inspection import EffectsDisplay
+from tests.cases import weights_of
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
@@ -65,7 +66,7 @@ def test_lines_are_sums_over_the_features_of_a_term(fitted):
     chosen = model.features_.term_of_ == 0
     x, y = display.drawn_[0].get_data()
     rows = X.iloc[[0] * len(x)].assign(age=x)
-    of_rows = [model.features_.transform(given)[:, chosen] @ model.coef_[0, chosen] for given in (rows, X)]
+    of_rows = [model.features_.transform(given)[:, chosen] @ weights_of(model)[0, chosen] for given in (rows, X)]
     np.testing.assert_allclose(y, of_rows[0] - of_rows[1].mean(), atol=1e-12)
     np.testing.assert_allclose(display.effects[0].strength, np.abs(of_rows[1] - of_rows[1].mean()).mean())
     knots = model.features_.knots_[0]
@@ -129,7 +130,7 @@ def test_columns_as_they_are_have_straight_lines():
     search = GridSearchCV(pipeline, {"predtronbinaryclassifier__norm": ["l2"]}, cv=2).fit(X, y)
     display = EffectsDisplay.from_estimator(search, X)
     assert {effect.name for effect in display.effects} == {"age", "income"}
-    coef = dict(zip(X.columns, search.best_estimator_[-1].coef_[0], strict=True))
+    coef = dict(zip(X.columns, weights_of(search.best_estimator_[-1])[0], strict=True))
     for effect in display.effects:
         slope = np.diff(effect.values) / np.diff(effect.columns[0].at)
         assert slope.tolist() == pytest.approx([coef[effect.name]])

@@ -7,6 +7,7 @@ from sklearn.base import clone
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier, PredtronRanker
 from sklearn_predtron.features import PiecewiseLinear, RandomFourier
 from sklearn_predtron.theory import largest_margin, margin, radius, theorem_of
+from tests.cases import weights_of
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(60, 3)) * [1, 100, 1e4]
@@ -33,7 +34,7 @@ def test_the_theory_speaks_of_the_features(name, features):
     model = kind(features=features, max_iter=2, **PARAMETERS, **own).fit(X, y, **ids)
     Z = clone(features).fit(X, y).transform(X)
     given = kind(max_iter=2, **PARAMETERS, **own).fit(Z, y, **ids)
-    np.testing.assert_allclose(model.coef_, given.coef_, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(weights_of(model), weights_of(given), rtol=1e-9, atol=1e-12)
     assert theorem_of(model) == theorem_of(given)
     length = radius(model, X, **ids)
     assert length == pytest.approx(radius(given, Z, **ids), rel=1e-12)

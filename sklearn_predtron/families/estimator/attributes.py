@@ -8,6 +8,9 @@ from typing import Any
 from numpy.typing import NDArray
 from scipy import sparse
 
+from sklearn_predtron._support.compat import as_configured
+from sklearn_predtron.features import FeatureMap
+
 
 class learned(property):
     """A property of the fitted model.
@@ -45,6 +48,26 @@ def counted(name: str, what: str) -> learned:
 
     def value(estimator: Any) -> Any:
         return getattr(estimator._model.learner, name[:-1])
+
+    value.__name__, value.__doc__ = name, what
+    return learned(value)
+
+
+def of_columns(name: str, what: str, reader: Callable[[Any], Any]) -> learned:
+    """Return the property of weights of columns as they are.
+
+    `reader` finds the value in the weights.
+    """
+
+    def value(estimator: Any) -> Any:
+        model = estimator._model
+        if isinstance(model.columns.features, FeatureMap):
+            raise AttributeError(
+                f"{name} has the weights of columns as they are, and this model uses a feature map, "
+                f"{type(model.columns.features).__name__}.  Use feature_importances_ or explain; or fit with features=None, "
+                "a linear model."
+            )
+        return as_configured(read_only(model.learner.read(lambda weights: weights.primal(reader(weights)))))
 
     value.__name__, value.__doc__ = name, what
     return learned(value)

@@ -29,7 +29,6 @@ from sklearn_predtron._support.compat import (
     CallbackSupport,
     Interval,
     StrOptions,
-    as_configured,
     with_callbacks,
 )
 from sklearn_predtron._support.names import no_parameter, refuse_class, series, without_parameters
@@ -41,7 +40,7 @@ from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron.decisions._base import PLAIN, Decision
 from sklearn_predtron.decisions._decision_rules import Learned
 from sklearn_predtron.families.estimator import model_file
-from sklearn_predtron.families.estimator.attributes import counted, learned, of_expansion, read_only, recorded
+from sklearn_predtron.families.estimator.attributes import counted, learned, of_columns, of_expansion, read_only, recorded
 from sklearn_predtron.families.estimator.bounds import LossBounds
 from sklearn_predtron.families.estimator.explanation import Additive, Explanation
 from sklearn_predtron.families.estimator.linear_models import Linear, LinearModelReader
@@ -711,7 +710,8 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
         There is a bound if the theory of the parts has one.
 
-        No bound is proven for norm="scaled", the default for dense rows; set norm="l2" for these.
+        No bound is proven for norm="scaled", the default for dense rows; set norm="l2" for these.  With a feature map, margins,
+        lengths and comparators are those of its features (``features_.transform(X)``, ``features_.radius_``).
 
         Parameters
         ----------
@@ -794,6 +794,12 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         s5 bmi (442, 55)
         >>> bool(abs(explanation.scores() - model.decision_function(X)).max() < 1e-12)
         True
+
+        The importances of columns count half of each pair:
+
+        >>> for name, importance in zip(X.columns, model.feature_importances_):
+        ...     print(f"{name} {importance:.2f}", end="  ")
+        age 0.02  sex 0.12  bmi 0.14  bp 0.12  s1 0.04  s2 0.05  s3 0.09  s4 0.05  s5 0.16  s6 0.03
         """
         additive = Additive.of(self)
         return additive.explain(additive.read(X))
@@ -895,13 +901,35 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         """
         return self._model.norm
 
-    @learned
-    def coef_(self) -> NDArray:
-        """Weights that predict, of shape (d, n_features).
+    coef_ = of_columns(
+        "coef_",
+        "Weights that predict, of shape (d, n_features): the average of the iterates, or the last one.",
+        lambda weights: weights.mean()[0],
+    )
+    last_coef_ = of_columns(
+        "last_coef_", "Weights of the last iterate, of shape (d, n_features).", lambda weights: weights.last()[0]
+    )
 
-        They are the average of the iterates, or the last one.
+    @learned
+    def feature_importances_(self) -> NDArray:
+        """Mean size of each column's part of the scores.
+
+        The part of a column is its summand of the score, by `explain`, plus half the summands of its pairs.  The importance is
+        ``mean(abs(part - mean(part)))`` over rows of the last `fit`, averaged over the scores, in the units of the score.  The
+        mean is subtracted because a constant part changes no comparison of rows.  For columns as they are it is
+        ``mean(abs(coef_[:, j])) * mean(abs(x - mean(x)))``.
+
+        `fit` uses at most 1,000 evenly spaced rows, fewer if these have many features, and all rows in CSR format.  The cosines
+        of `RandomFourier` have no summands of columns; the part is the integrated gradient from the mean row (Sundararajan et
+        al. 2017).  `partial_fit` does not change the importances.
         """
-        return as_configured(read_only(self._model.learner.read(lambda weights: weights.primal(weights.mean()[0]))))
+        model: Model = self._model
+        if model.importances is None:
+            raise AttributeError(
+                "feature_importances_ is computed by fit, from scores that are functions of columns: not by partial_fit, and not "
+                "for kernels and joint features.  sklearn.inspection.permutation_importance measures any model."
+            )
+        return read_only(np.pad(model.importances, (0, model.columns.n - len(model.importances))))
 
     @learned
     def intercept_(self) -> NDArray:
@@ -910,11 +938,6 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         They predict; the cut of the decision is subtracted, if there is one.
         """
         return read_only(self._model.weights_to_predict(self._decision)[1])
-
-    @learned
-    def last_coef_(self) -> NDArray:
-        """Weights of the last iterate, of shape (d, n_features)."""
-        return as_configured(read_only(self._model.learner.read(lambda weights: weights.primal(weights.last()[0]))))
 
     dual_coef_ = of_expansion(
         "dual_coef_",

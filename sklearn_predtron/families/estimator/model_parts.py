@@ -181,6 +181,8 @@ def check_family(model: Any, codec: type[Codec], fixed: set[str], metadata_of: C
         labels.check_saved(model.problem)
         if not isinstance(model.fit_record, dict):
             raise TypeError(f"where the record of a fit is expected there is {shortened(model.fit_record)}")
+        if model.importances is not None:
+            Codec.check_array(model.importances, model.columns.first or model.columns.n, "importances")
         if not isinstance(known, dict) or not fixed <= known.keys():
             raise TypeError(f"where fixed parameters are expected there is {shortened(known)}")
         for value in known.values():

@@ -70,13 +70,13 @@ def has_words_or_gaps(X: Any, categories: Any) -> bool:
         if isinstance(categories, list) or not all(OF_NUMBERS.match(kind) or OF_BOOLEANS.match(kind) for kind in kinds):
             return True
         values = numbers_of_frame(X) if hasattr(X, "iloc") else None
-        found = [values] if values is not None else [numbers_of(table, j)[0] for j in range(table.p)]
-        return any(np.isnan(column).any() for column in found)
+        columns = [values] if values is not None else [numbers_of(table, j, known=False)[0] for j in range(table.p)]
+        return any(bool(np.isnan(column).any()) for column in columns)
+    found = np.asarray(X)
     try:
-        found = np.asarray(X)
         found = found if found.dtype.kind in "biuf" else found.astype(np.float64)
     except (TypeError, ValueError):  # words, or no table, which the reader of rows says
-        return np.ndim(X) == 2
+        return found.ndim == 2
     return found.ndim == 2 and found.dtype.kind == "f" and bool(np.isnan(found).any())
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn import get_config
 
 from sklearn_predtron._core.learner import Learner
+from sklearn_predtron.families.estimator.importances import importances
 from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.families.input.reading import Batch, BlockReader, Columns, RowReader, TrainingInput
 from sklearn_predtron.families.input.stream import Stream
@@ -55,6 +56,7 @@ def fit(caller: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn | None)
                 seed = seed_of(trainer.estimator)
                 plan = plan_training(trainer.estimator, model, reader, batch, trainer.decision, seed, fresh=known is None)
                 trainer.carry_out(plan, batch)
+            trainer.model.importances = importances(trainer.model, batch)
     finally:
         model.learner.weights.close_fit()
     if caller.average is not None:  # else it means another average in a stream

@@ -117,6 +117,7 @@ class Trainer:
         self.caller, self.estimator, self.shown, self.ids = caller, with_model(caller, model), shown or {}, ids or {}
         self.reader: Any = reader
         self.rounds_before = 0 if model is None else model.learner.t
+        self.provenance: Any = None if model is None else model.provenance
         self.monitor: Monitor = Monitor(self, 0, silent=True)
         # The best checkpoint so far, or the last that callbacks saw, until the model is complete.
         self.latest: Result | None = None
@@ -177,19 +178,19 @@ class Trainer:
         """Return the best configuration, and the plan that it is trained by; callbacks see that training alone."""
         if plan.maps is None:
             return plan, self.choose(plan)
-        watched, plain, kept = bool(getattr(self.estimator, "_skl_callbacks", None)), None, self.model
-        if kept.columns.features is None:
-            provenance = kept.provenance
+        watched, plain, model = bool(getattr(self.estimator, "_skl_callbacks", None)), None, self.model
+        kept = model
+        if model.columns.features is None:
             plain = self.choose(plan, silent=watched)
-            self.estimator._model = kept.but(provenance=provenance, first_sparse=None)
+            kept = model.but()
         self.monitor = Monitor(self, plan.epochs, silent=True)
         best = MapComparison(self, plan.maps, plain).best()
         if best is None:
-            self.estimator._model = kept
             assert plain is not None
+            vars(model).update(vars(kept))
             return plan, self.choose(plan) if watched else plain
         plan = plan.maps
-        if plan.validation.n_models > 1 and not best.candidate.has_one_map:
+        if plan.shape.n_models > 1 and not best.candidate.has_one_map:
             plan = replace(plan, finish="refit")
         return plan, self.choose(replace(plan, candidates=(best.candidate,))) if watched else self.complete(plan, best)
 
@@ -261,6 +262,8 @@ class Trainer:
             model.labels, model.cached_decision = candidate.labels, (None, None, None)
         if candidate.norm is not model.norm:
             model.norm, model.fixed = candidate.norm, Composition(self.estimator).fixed(candidate.norm)
+        if candidate.columns.features is not None:
+            model.first_sparse = None
         model.columns, model.learner = candidate.columns, learner
 
     def show(self, result: Result) -> None:
@@ -291,6 +294,7 @@ class Trainer:
         """Train the best candidate on all rows, for as many epochs."""
         candidate = best.candidate.by_labels_of(None)
         self.start(candidate)
+        self.model.provenance = self.provenance
         self.train(plan.without_validation(best.checkpoint.epochs), candidate.batch)
         self.model.fit_record.update(best.record_of_choice())
         if best.checkpoint.held_out is not None:
