@@ -372,11 +372,10 @@ cdef class Learner:
     def export(self):
         """Return the state that learners of other rows are mixed with.
 
-        See `_core.mixable_state`.  Pending sums are computed first.
+        See `_core.mixable_state`.  It copies: later rounds of this learner do not depend on exports.
         """
         cdef Totals counts = self.counts
         with self.lock.changing():
-            self.weights.complete()
             clock = fields(sum={"mistakes": counts.n_mistakes, "updates": counts.n_updates, "loss": counts.cumulative_loss},
                            gain={"rounds": counts.t, "weight": counts.mean_weight * counts.t}, most={"weighted": counts.weighted})
             observer = fields() if self.observer is None else self.observer.export()

@@ -111,14 +111,20 @@ def joined(**parts: State) -> State:
 
     The names of the parts prefix those of the fields.
     """
-    return {
-        kind: {f"{part}.{name}": value for part, state in parts.items() for name, value in state[kind].items()} for kind in KINDS
-    }
+    state = fields()
+    for part, own in parts.items():
+        for kind, values in own.items():
+            for name, value in values.items():
+                state[kind][f"{part}.{name}"] = value
+    return state
 
 
 def part_of(state: State, part: str) -> State:
     """Return the state of a part."""
     head = f"{part}."
-    return {
-        kind: {name.removeprefix(head): value for name, value in state[kind].items() if name.startswith(head)} for kind in KINDS
-    }
+    found = fields()
+    for kind, values in state.items():
+        for name, value in values.items():
+            if name.startswith(head):
+                found[kind][name.removeprefix(head)] = value
+    return found

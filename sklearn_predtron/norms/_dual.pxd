@@ -69,6 +69,7 @@ cdef class DualWeights(AveragedWeights):
     cdef double take_first(self, Py_ssize_t line) noexcept nogil
     cdef void flush_line(self, Py_ssize_t line) noexcept nogil
     cdef void flush_sum(self, LineSum* s, Py_ssize_t line) noexcept nogil
+    cdef void add_deferred(self, double deferred, Py_ssize_t line, double* total) noexcept nogil
     cdef void flush_all(self) noexcept nogil
     cdef void flush_lines(self, LineSum* s) noexcept nogil
     cdef void follow_c(self) noexcept nogil

@@ -183,14 +183,12 @@ cdef class DualWeights(AveragedWeights):
             self.sums[i].mass, self.sums[i].inflation, self.sums[i].now, self.sums[i].c_at_start = mass, inflation, now, start
 
     def export(self):
-        cdef LineSum* s = &self.sums[0]
+        cdef const LineSum* s = &self.sums[0]
         theta = self._used(self.theta)
         theta *= self.unit          # in place, for it is large
         own = fields(mean={"theta": theta}, most={"radius2": self.radius2})
         if self.averaging and s.mass > 0:
-            with nogil:             # other shards learn meanwhile
-                self.flush_lines(s)
-            total = self._used(self.totals[0][0])
+            total = self._used(self.flushed(0))
             total /= s.inflation
             own["sum"] = {"total": total, "mass": s.mass / s.inflation}
         return joined(weights=own, intercept=self.intercept.export())
@@ -648,13 +646,15 @@ cdef class DualWeights(AveragedWeights):
             self.flush_sum(&self.sums[i], line)
 
     cdef void flush_sum(self, LineSum* s, Py_ssize_t line) noexcept nogil:
+        self.add_deferred(take_pending(s, line), line, s.total)
+
+    cdef void add_deferred(self, double deferred, Py_ssize_t line, double* total) noexcept nogil:
+        """Add a line's deferred part to a total."""
         cdef Py_ssize_t i
-        cdef double deferred = take_pending(s, line)
-        cdef double *total
-        cdef const double *u
+        cdef const double* u = &self.u[line * self.stride]
         if deferred == 0:
             return
-        total, u = s.total + line * self.stride, &self.u[line * self.stride]
+        total += line * self.stride
         for i in range(self.d if self.by_feature else self.n_features):
             total[i] += deferred * u[i]
         if not self.by_feature:     # the lines in between are room for more features
@@ -680,6 +680,20 @@ cdef class DualWeights(AveragedWeights):
                 s.had[line] = 0
         s.now = 0
         s.segment[0] = 0
+
+    def flushed(self, int i):
+        """Return the total of a sum with the deferred part of every line.
+
+        It is a copy: flushing the sum itself would change how later updates are rounded.
+        """
+        cdef const LineSum* s = &self.sums[i]
+        cdef double[::1] total = np.array(self.totals[i][0])
+        cdef Py_ssize_t line
+        with nogil:                 # other shards learn meanwhile
+            for line in range(self.lines):
+                if not blank(&self.u[line * self.stride], self.width):
+                    self.add_deferred(pending(s, line), line, &total[0])
+        return np.asarray(total)
 
     cdef void follow_c(self) noexcept nogil:
         """Begin a new segment.
@@ -751,13 +765,9 @@ cdef class DualWeights(AveragedWeights):
 
         They are an average, or the last iterate where none is kept.
         """
-        cdef Py_ssize_t line
         cdef int which = self.predicting(True)
         cdef const LineSum* s = self.sum_of(which)
-        if s == NULL:
-            return self.last()
-        deferred = np.array([pending(s, line) for line in range(self.lines)])
-        return self._shaped((self.totals[which - 1][0] + np.asarray(self.u) * np.repeat(deferred, self.stride)) / s.mass)
+        return self.last() if s == NULL else self._shaped(self.flushed(which - 1) / s.mass)
 
     def dual(self):
         """Return copies of Theta (d, p) and of its intercept (d,)."""

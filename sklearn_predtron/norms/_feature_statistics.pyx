@@ -147,7 +147,11 @@ cdef class FeatureStatistics:
 
     def field(self, Py_ssize_t which, Py_ssize_t n):
         """Return a statistic of the first n features, in place."""
-        values, after = np.asarray(self.values), PAIR * self.room
+        return self.field_of(np.asarray(self.values), which, n)
+
+    def field_of(self, values, Py_ssize_t which, Py_ssize_t n):
+        """Return the same of other values, which lie alike."""
+        after = PAIR * self.room
         if not self.sparse:
             return values[which * self.room:][:n]
         return values[:after][which::PAIR][:n] if which < PAIR else values[after:][which - PAIR::REST][:n]
@@ -157,12 +161,16 @@ cdef class FeatureStatistics:
         use_large_pages(self.values)
 
     def moments(self, rows, Py_ssize_t n):
-        """Return the moments of n features.
+        """Return the moments of n features in so many rows, zeros included.
 
-        They are for pooling with those of other rows.
+        They are for pooling with those of other rows.  The statistics stay as they are.
         """
-        self.write_counts()
-        return Moments(rows, *[np.array(self.field(which, n)) for which in (MEAN, SQUARES, COUNT)])
+        values = self.saved
+        cdef double[::1] flat = values
+        cdef Scaling S = self.laid(&flat[0])
+        if rows > 0:
+            scaling_refresh(self.room, rows, not self.sparse, &S)
+        return Moments(rows, *[np.array(self.field_of(values, which, n)) for which in (MEAN, SQUARES, COUNT)])
 
     def adopt(self, moments):
         """Continue from pooled statistics.

@@ -146,9 +146,6 @@ cdef class ScaledWeights(L2Weights):
         self.statistics.restore(statistics, self.n_features, self.seen)
 
     def export(self):
-        if self.seen > 0:
-            self.statistics.refresh(self.seen, not self.sparse)
-            self.known = False
         own = fields(gain={"dense_rows": self.dense_rows}, moments={"": self.statistics.moments(self.seen, self.n_features)})
         return joined(scaled=L2Weights.export(self), statistics=own)
 

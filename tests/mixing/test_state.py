@@ -1,6 +1,7 @@
 """What learners are mixed by: exported, adopted, added up."""
 
 import copy
+import pickle
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 
@@ -94,6 +95,20 @@ def test_a_state_is_the_learner(family):
             assert_adopts(made(family, **parameters), begins, goes_on)
         except AssertionError as error:
             raise AssertionError(f"{family.__name__}(**{parameters}), way {i % 4}: {error}") from None
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("family", families(), ids=lambda family: family.__name__)
+def test_an_export_changes_nothing(family, layout):
+    """`fit` exports fold models to average them, and trains them further: later updates must be rounded in the same way."""
+    lesson = lesson_for(family).laid_out(layout)
+    for parameters in mixed_estimators(family):
+        X, y, given = lesson.first(0, CUT)
+        learner = made(family, **parameters).partial_fit(X, y, **given)._model.learner
+        before = pickle.dumps(learner)
+        first, second = flat(learner.export()), flat(learner.export())
+        assert pickle.dumps(learner) == before, parameters
+        assert all(np.array_equal(first[name], second[name]) for name in first), parameters
 
 
 def test_a_state_of_joint_features():

@@ -308,9 +308,8 @@ class TrainingRun:
             return copy.deepcopy(models[0].learner)
         mean = self.blueprint.another(self.candidate.batch.labels)
         before = mean.export()
-        # Of copies: an export adds pending sums, which changes how later updates of the same learner are rounded.
-        states = (copy.deepcopy(model.learner).export() for model in models)
-        mean.adopt(advance(before, add(*(contribution(before, state) for state in states), in_place=True)), True)
+        contributions = (contribution(before, model.learner.export()) for model in models)
+        mean.adopt(advance(before, add(*contributions, in_place=True)), True)
         return mean
 
     def with_costs(self, checkpoint: Checkpoint) -> tuple[Checkpoint, RowLosses | None]:
