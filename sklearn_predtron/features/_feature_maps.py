@@ -388,11 +388,12 @@ class PiecewiseLinear(FeatureMap):
 
     If there are more pairs than `n_pairs`, the map takes those whose means over a grid of 8 x 8 quantiles explain most of the
     residuals of an additive fit of y on the same bins.  It uses 20,000 rows, or fewer if there are many pairs.  Labels count as
-    indicators, with the sum over several.  Of more than 500 columns only those are tried that explain most by themselves.
-    Without y the pairs are columns that are near each other.
+    indicators, with the sum over several.  Of many columns only those are tried that explain most by themselves.
+    Without y the pairs are columns that are near each other.  In `fit` of an estimator, a row of weight 2 counts as two rows.
 
-    Where an estimator holds out rows in `fit`, it compares 12 and 32 knots (5 and 8 for pairs), and 100, 12 and 0 pairs.  A
-    parameter that is given is not compared.  In streams and as a transformer the map has 12 knots, 5 for pairs, and 100 pairs.
+    Where an estimator holds out rows in `fit`, it compares 12 and 32 knots (5 and 8 for pairs), and 100 and 12 pairs.  A
+    parameter that is given is not compared.  A model from which rows are held out has pairs that were chosen without the labels
+    of these rows.  In streams and as a transformer the map has 12 knots, 5 for pairs, and 100 pairs.
 
     Parameters
     ----------
@@ -400,7 +401,7 @@ class PiecewiseLinear(FeatureMap):
         Number of hats of a column, from 2 to 255.  None is 12; where an estimator compares maps, 32 is tried, too.
     n_pairs : int, default=None
         Largest number of pairs of columns with products; all pairs of 14 columns are 91.  0 gives hats alone.  None is 100; where
-        an estimator compares maps, 12 and 0 are tried, too.
+        an estimator compares maps, 12 are tried, too.
     pair_knots : int, default=None
         Hats of each column of a pair, from 2 to 16.  None is 5, and 8 beside 32 hats of a column.
     missing : bool, default=True
@@ -608,15 +609,23 @@ def filled(knots: list[NDArray], most: int) -> tuple[NDArray, NDArray]:
 class Auto(PiecewiseLinear):
     """The best candidate map on held-out rows (alias "auto").
 
-    An estimator chooses in `fit` on the held-out rows of its folds or its split (`cv`).  If nothing is held out, in streams, and
-    as a transformer, the map is `PiecewiseLinear` with its default settings.  The candidates are those of `PiecewiseLinear`, the
-    cosines of `RandomFourier`, and the columns as they are.  Cosines are for tables of numbers: many columns may interact, but no
-    summands explain the score of a row.  Columns as they are can be chosen if all are numbers and none is missing.
+    An estimator chooses in `fit` on the held-out rows of its folds or its split (`cv`).  The candidates are those of
+    `PiecewiseLinear`, the cosines of `RandomFourier`, and columns of numbers as they are.  Cosines are for tables of numbers: many
+    columns may interact, but no summands explain the score of a row.
 
-    The first comparison takes three epochs of at most 5,000 rows.  The three best maps, and cosines if they are not far behind,
-    are trained further.  A map whose losses are clearly behind another's after as many epochs is dropped; for cosines this counts
-    from ten epochs on.  The losses are the log loss and the given loss.  With `costs` in `fit`, the average realised cost
-    replaces the given loss.
+    Columns of numbers, at most 300 and without missing values, are trained first, as by ``features=None``.  A map replaces them
+    only if its log loss on the held-out rows is lower by 1.5 standard errors of the differences by row (with `costs` in `fit`: the
+    average realised cost).  Otherwise the fit is, to the last bit, that of ``features=None``.  A map chosen for numbers without
+    missing values accepts none later.
+
+    Maps are compared after three epochs of at most 3,000 rows: first the one with the fewest features and cosines, and the others
+    only if one of these is ahead of the columns.  The two best, and cosines that are not far behind, are trained further.  A map
+    whose losses are higher than another's by a standard error after as many epochs ends; for cosines this counts from ten epochs
+    on.  Cosines must be better than hats by a standard error, because they take about ten times as long to predict.
+
+    Where rows are not held out (fewer than 20, ``cv=0``, ``decision="learned"``, ``average="auto"``, ``warm_start=True``), and with
+    kernels, columns of numbers stay as they are, and so do CSR rows and streams.  Tables with words or missing values have a map
+    in any case; where nothing is compared, and as a transformer, it is `PiecewiseLinear` with its default settings.
 
     Parameters
     ----------
@@ -653,8 +662,8 @@ class Auto(PiecewiseLinear):
     ...     model = PredtronBinaryClassifier(features="auto", random_state=0).fit(X, y)
     ...     print(getattr(model, "features_", None))
     None
-    PiecewiseLinear(n_knots=32, n_pairs=0, pair_knots=8)
-    RandomFourier()
+    PiecewiseLinear(missing=False, n_knots=32, n_pairs=6, pair_knots=8)
+    RandomFourier(missing=False)
     """
 
     alias = "auto"

@@ -80,7 +80,8 @@ class PairRanking:
     def __init__(self, table: NDArray, columns: NDArray, of_numbers: NDArray, Y: NDArray | None, weight: NDArray | None = None):
         self.table, self.columns, self.of_numbers, self.Y, self.weight = table, columns, of_numbers, Y, weight
         self.n_pairs = len(columns) * (len(columns) - 1) // 2
-        self.rows = evenly(len(table), MOST_ROWS)  # that the bins are of
+        there = np.arange(len(table)) if weight is None else np.flatnonzero(weight)
+        self.rows = there[evenly(len(there), MOST_ROWS)]  # that the bins are of
         self.known: dict[bytes, NDArray] = {}  # the order of the pairs, by the rows
 
     @cached_property

@@ -92,13 +92,14 @@ def columns_of(features: Any, X: Any, y: Any, given: dict[str, Any], *, labels: 
     fitted = clone(map_of(features))
     n = X.n if isinstance(X, Gathered) else len_of(X)
     there = np.ones(n, dtype=bool) if isinstance(X, Gathered) else rows_with_weight(X, given)
+    frequency = frequencies_in(given, n)
     if there.all() or not there.any():
-        table = fitted._fit(X, targets(y, n, labels=labels)).view(ReadTable)
+        table = fitted._fit(X, targets(y, n, labels=labels), frequency).view(ReadTable)
     else:
         fitted._check_parameters()
         fitted._first_read(opened(X))  # errors name the row of X
         rows, y, _ = part_of(X, y, {}, there)
-        fitted._fit(rows, targets(y, len_of(rows), labels=labels))
+        fitted._fit(rows, targets(y, len_of(rows), labels=labels), None if frequency is None else frequency[there])
         table = matrix_of(opened(X), fitted._categories, fitted._hashed, missing=bool(fitted.missing))[0].view(ReadTable)
     if fitted.n_features_out_ == 0:
         raise ValueError(
@@ -293,6 +294,17 @@ def rows_with_weight(X: Any, given: dict[str, Any]) -> NDArray:
     n = len_of(X)
     weight = np.asarray(given.get("sample_weight"))
     return weight != 0 if weight.shape == (n,) else np.ones(n, dtype=bool)
+
+
+def frequencies_in(given: dict[str, Any], n: int) -> NDArray | None:
+    """Return how often each of n rows counts; None for equal or invalid weights."""
+    weight = given.get("sample_weight")
+    try:
+        weight = None if weight is None else np.asarray(weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    valid = weight is not None and weight.shape == (n,) and np.isfinite(weight).all() and weight.min() >= 0 < weight.max()
+    return weight if valid else None
 
 
 def part_of(X: Any, y: Any, given: dict[str, Any], chosen: NDArray) -> tuple[Any, Any, dict[str, Any]]:

@@ -69,7 +69,9 @@ class MapComparison:
         else:
             table = self.plain.candidate.batch.X
             features = clone(map_of(trainer.estimator.features)).set_params(missing=False)
-            features._fit(table, None, self.plain.candidate.batch.frequency)
+            frequency = self.plain.candidate.batch.frequency
+            there = slice(None) if frequency is None or frequency.all() else np.flatnonzero(frequency)
+            features._fit(table[there], None, None if frequency is None else frequency[there])
             if features.n_features_out_ == 0:
                 return []
             base = self.first_map(features)
