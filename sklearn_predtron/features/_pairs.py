@@ -44,15 +44,15 @@ def targets_of(y: Any, n: int) -> NDArray | None:
         if not of_numbers or len(labels) <= MOST_TARGETS:
             most = np.argsort(-counts, kind="stable")[: 1 if len(labels) == 2 else MOST_TARGETS]
             return (inverse[:, None] == np.sort(most)).astype(np.float64)
-    return standardised(y.reshape(n, -1))
+    return y.reshape(n, -1)
 
 
-def standardised(Y: NDArray) -> NDArray:
+def standardised(Y: NDArray, weight: NDArray) -> NDArray:
     """Return some standardised columns that vary."""
     largest = np.abs(Y).max(axis=0, initial=0)
     Y = Y / np.where(largest > 0, largest, 1)
-    Y = Y - Y.mean(axis=0)
-    deviation = Y.std(axis=0)
+    Y = Y - np.average(Y, axis=0, weights=weight)
+    deviation = np.sqrt(np.average(Y**2, axis=0, weights=weight))
     varies = np.flatnonzero(deviation > 1e-12)[:MOST_TARGETS]
     return Y[:, varies] / deviation[varies]
 
@@ -95,7 +95,7 @@ class PairRanking:
         """Return at most so many pairs, the best first, by the targets of these rows alone; by default by those of all rows."""
         if most >= self.n_pairs or self.n_pairs == 0:
             return self.columns[np.array(list(combinations(range(len(self.columns)), 2)), dtype=np.intp).reshape(-1, 2)]
-        if self.Y is None or self.Y.shape[1] == 0 or most == 0:
+        if self.Y is None or most == 0:
             return neighbours(self.columns, most)
         chosen = np.ones(len(self.table), dtype=bool)
         if among is not None:
@@ -110,11 +110,13 @@ class PairRanking:
         """Return the pairs in order, by the rows at some places of `rows`."""
         assert self.Y is not None
         considered = min(self.n_pairs, MOST_COLUMNS * (MOST_COLUMNS - 1) // 2)
-        places = places[evenly(len(places), max(LEAST_ROWS, MOST_LOOKS // (considered * self.Y.shape[1])))]
+        places = places[evenly(len(places), max(LEAST_ROWS, MOST_LOOKS // (considered * min(self.Y.shape[1], MOST_TARGETS))))]
         rows = self.rows[places]
         weight = np.ones(len(rows)) if self.weight is None else self.weight[rows]
         bins = np.ascontiguousarray(self.bins[:, places])
-        targets = np.ascontiguousarray((self.Y[rows] - np.average(self.Y[rows], axis=0, weights=weight)).T)
+        targets = np.ascontiguousarray(standardised(self.Y[rows], weight).T)
+        if len(targets) == 0:
+            return neighbours(self.columns, self.n_pairs)
         left = targets.copy()
         for target in left:
             subtract_additive(target, bins, weight, RIDGE, SWEEPS, LEAST_GAIN)

@@ -1,7 +1,4 @@
-"""What a fold model has learned does not depend on the rows that are held out of it.
-
-The tables have few columns: of many, the pairs that get products are ranked by the labels of all rows.
-"""
+"""What a fold model has learned does not depend on the rows that are held out of it."""
 
 import numpy as np
 import pytest
@@ -36,11 +33,13 @@ def weights_of_folds(monkeypatch, model, X, y, given):
 
 
 @pytest.mark.filterwarnings("ignore")  # of few rows
-@pytest.mark.parametrize("features", MAPS)
+@pytest.mark.parametrize(("features", "n_columns"), [(features, 0) for features in MAPS] + [("piecewise", 20), ("auto", 20)])
 @pytest.mark.parametrize("family", WITH_FOLDS)
-def test_held_out_rows_do_not_change_a_fold_model(family, features, monkeypatch):
+def test_held_out_rows_do_not_change_a_fold_model(family, features, n_columns, monkeypatch):
+    """Of twenty columns more, labels decide which pairs have products."""
     kind = WITH_FOLDS[family]
     X, y, given = data("multiclass" if family == "sequences" else family)
+    X = np.hstack([X, np.random.default_rng(0).standard_normal((len(X), n_columns))])
     given = {"sid": np.repeat(np.arange(10), 4)} if family == "sequences" else given
     settings = {"random_state": 0, "max_iter": 3, "cv": KFold(N_FOLDS), "features": features}
     n_units = len(X) // (4 if given else 1)
