@@ -21,6 +21,7 @@ COLORS = {"error": "#d55e00", "time": "#3c9dd0"}
 BARS = {
     average_cost.PROBABLE: ("logistic regression, most probable class", "#999999"),
     average_cost.DECIDED: ("logistic regression, lowest expected cost", "#3c9dd0"),
+    average_cost.TUNED: ("logistic regression, tuned, lowest expected cost", "#56b4e9"),
     average_cost.TREES: ("boosted trees, lowest expected cost", "#009e73"),
     average_cost.OURS: ("sklearn_predtron, cost-sensitive", "#d55e00"),
     average_cost.REJECTING: ("sklearn_predtron, with abstention at 0.5", "#e69f00"),
@@ -236,9 +237,9 @@ def draw_costs(path: Path) -> None:
     probable = table.columns.index(average_cost.PROBABLE)
     for place, (column, (words, color)) in enumerate(BARS.items()):
         heights = [row[table.columns.index(column)] / row[probable] for row in table.rows]
-        at = [number + 0.17 * place for number in range(len(heights))]
-        ax.bar(at, heights, width=0.16, color=color, label=words)
-    ax.set_xticks([number + 0.34 for number in range(len(table.rows))], [row[0] for row in table.rows])
+        at = [number + 0.14 * place for number in range(len(heights))]
+        ax.bar(at, heights, width=0.13, color=color, label=words)
+    ax.set_xticks([number + 0.35 for number in range(len(table.rows))], [row[0] for row in table.rows])
     ax.set_title(
         "cost per row, relative to the most probable class (lower is better); a miss costs 20 false alarms",
         color="gray",

@@ -141,7 +141,7 @@ def neighbours(columns: NDArray, most: int) -> NDArray:
         found += zip(columns[:-distance].tolist(), columns[distance:].tolist(), strict=True)
         if len(found) >= most:
             break
-    return np.array(found[:most], dtype=np.intp)
+    return np.array(found[:most], dtype=np.intp).reshape(-1, 2)
 
 
 def binned(values: NDArray, of_numbers: bool, weight: NDArray | None) -> NDArray:

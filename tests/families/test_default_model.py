@@ -52,7 +52,9 @@ def test_a_straight_world_keeps_its_columns_to_the_last_bit(name, n):
     assert_array_equal(model.partial_fit(*more).coef_, plain.partial_fit(*more).coef_)
 
 
-@pytest.mark.parametrize("given", [{"sample_weight": np.arange(600) % 3}, {"costs": COSTS}, {"cv": 4}], ids=lambda given: [*given][0])
+@pytest.mark.parametrize(
+    "given", [{"sample_weight": np.arange(600) % 3}, {"costs": COSTS}, {"cv": 4}], ids=lambda given: [*given][0]
+)
 def test_weights_costs_and_folds_do_not_change_what_is_kept(given):
     how = {"cv": given["cv"]} if "cv" in given else {}
     given = {} if how else given

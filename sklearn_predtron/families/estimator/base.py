@@ -39,7 +39,7 @@ from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron.decisions._base import PLAIN, Decision
 from sklearn_predtron.decisions._decision_rules import Learned
-from sklearn_predtron.families.estimator import model_file
+from sklearn_predtron.families.estimator import importances, model_file
 from sklearn_predtron.families.estimator.attributes import counted, learned, of_columns, of_expansion, read_only, recorded
 from sklearn_predtron.families.estimator.bounds import LossBounds
 from sklearn_predtron.families.estimator.explanation import Additive, Explanation
@@ -651,7 +651,8 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
             if least > 0 and fitted_decision and "certificate" in fitted_decision:  # it certified other predictions
                 fitted_decision = {**fitted_decision, "certificate": None}
             learner = model.learner_with(model.sparse_weights(self._norm_of_weights(), least))
-            self._replace_model(model.but(learner=learner, fitted_decision=fitted_decision))
+            kept = importances.of_weights(model, learner)
+            self._replace_model(model.but(learner=learner, fitted_decision=fitted_decision, importances=kept))
         return self
 
     @keeping_type(available_if(_check_keeps_sparse))
@@ -919,7 +920,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         mean is subtracted because a constant part changes no comparison of rows.  For columns as they are it is
         ``mean(abs(coef_[:, j])) * mean(abs(x - mean(x)))``.
 
-        `fit` uses at most 1,000 evenly spaced rows, fewer if these have many features, and all rows in CSR format.  The cosines
+        `fit` uses at most 1,000 evenly spaced rows, fewer if these have many features, and more in CSR format.  The cosines
         of `RandomFourier` have no summands of columns; the part is the integrated gradient from the mean row (Sundararajan et
         al. 2017).  `partial_fit` does not change the importances.
         """
@@ -929,7 +930,10 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
                 "feature_importances_ is computed by fit, from scores that are functions of columns: not by partial_fit, and not "
                 "for kernels and joint features.  sklearn.inspection.permutation_importance measures any model."
             )
-        return read_only(np.pad(model.importances, (0, model.columns.n - len(model.importances))))
+        found = np.zeros(model.columns.n)
+        columns, values = model.importances
+        found[columns] = values
+        return read_only(found)
 
     @learned
     def intercept_(self) -> NDArray:

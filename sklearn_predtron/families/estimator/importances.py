@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from sklearn_predtron._core.learner import Learner
 from sklearn_predtron.families.estimator.explanation import decoded
 from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.families.input.reading import Batch
@@ -16,21 +17,40 @@ from sklearn_predtron.features import FeatureMap, RandomFourier
 from sklearn_predtron.features._knots import evenly
 
 MOST_ROWS = 1000  # of dense rows and tables
+MOST_STORED = 1 << 16  # values of CSR rows
 MOST_VALUES, MOST_COSINES = 1 << 17, 1 << 16  # of these rows, as features
 
 
-def importances(model: Model, batch: Batch) -> NDArray | None:
-    """Return the mean size of each column's part of the scores.
+def importances(model: Model, batch: Batch) -> tuple[NDArray, NDArray] | None:
+    """Return the columns whose part of the scores varies, and its mean size.
 
     None if the scores have no such parts: those of kernels and joint features.
     """
     if model.learner.weights.expansion is not None or model.columns.n is None:
         return None
+    found = sizes_of_parts(model, batch)
+    columns = np.flatnonzero(found)
+    return columns, found[columns]
+
+
+def of_weights(model: Model, learner: Learner) -> tuple[NDArray, NDArray] | None:
+    """Return the importances of a model of columns as they are that has other weights: those of columns without any are gone."""
+    if model.importances is None or model.columns.features is not None:
+        return model.importances
+    columns, values = model.importances
+    weights = learner.read(lambda weights: weights.mean())[0]
+    kept = np.asarray(abs(weights[:, columns]).sum(axis=0)).ravel() > 0
+    return columns[kept], values[kept]
+
+
+def sizes_of_parts(model: Model, batch: Batch) -> NDArray:
+    """Return the mean size of each column's part of the scores."""
     coef = decoded(model.problem, model.labels, *model.learner.read(lambda weights: weights.mean()))[0]
     features = model.columns.features
     with np.errstate(all="ignore"):
         if sparse.issparse(batch.X):
-            return np.abs(coef).mean(axis=0) * deviations_of_sparse(*some_rows(batch, batch.X.shape[0]))
+            most = max(1, MOST_STORED * batch.X.shape[0] // max(1, batch.X.nnz))
+            return np.abs(coef).mean(axis=0) * deviations_of_sparse(*some_rows(batch, most))
         if not isinstance(features, FeatureMap):
             return np.abs(coef).mean(axis=0) * deviations(*some_rows(batch, MOST_VALUES // batch.X.shape[1]))
         mixed = isinstance(features, RandomFourier)

@@ -73,8 +73,8 @@ class Model:
         The reader's metadata of the calls so far.
     fit_record : dict
         The values that `fit` records, by the names of attributes.
-    importances : ndarray or None
-        The importances of the columns in the last `fit`, if there are any.
+    importances : tuple of two ndarrays, or None
+        The columns with importances above 0 in the last `fit`, and these importances, if there are any.
     stream : Stream or None
         The fast path for rows as they come.
     is_current : bool
@@ -97,7 +97,7 @@ class Model:
     fitted_decision: Any = None
     call_metadata: Any = None
     fit_record: dict[str, Any] = field(default_factory=dict)
-    importances: NDArray | None = None
+    importances: tuple[NDArray, NDArray] | None = None
     stream: Stream | None = None
     is_current: bool = False
     cached_decision: tuple[Any, Any, Any] = (None, None, None)

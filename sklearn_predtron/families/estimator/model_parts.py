@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._core.learner import Learner
-from sklearn_predtron._core.state import Captured
+from sklearn_predtron._core.state import Captured, accept, length_of, reals, wholes
 from sklearn_predtron._support.parts import resolve
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._saved_values import checked_values
@@ -182,7 +182,8 @@ def check_family(model: Any, codec: type[Codec], fixed: set[str], metadata_of: C
         if not isinstance(model.fit_record, dict):
             raise TypeError(f"where the record of a fit is expected there is {shortened(model.fit_record)}")
         if model.importances is not None:
-            Codec.check_array(model.importances, model.columns.first or model.columns.n, "importances")
+            r = length_of(model.importances, 0)
+            accept(model.importances, (wholes(r, least=0, most=model.columns.n - 1), reals(r, least=0)))
         if not isinstance(known, dict) or not fixed <= known.keys():
             raise TypeError(f"where fixed parameters are expected there is {shortened(known)}")
         for value in known.values():
