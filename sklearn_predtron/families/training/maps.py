@@ -74,7 +74,7 @@ class MapComparison:
             features._fit(table[there], None, None if frequency is None else frequency[there])
             if features.n_features_out_ == 0:
                 return []
-            base = self.first_map(features)
+            base = self.first_map(features._twin({}, features._state))
         d = trainer.model.problem.d
         Y = targets_of(targets(trainer.shown["y"], len(table), labels=trainer.estimator._has_labels), len(table))
         base = base._replace(ranking=features._ranking(np.asarray(table), Y, base.batch.frequency))

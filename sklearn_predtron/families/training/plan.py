@@ -51,11 +51,14 @@ class Shape(NamedTuple):
     finish : {"keep", "average", "refit"}
         The final model: one that is trained on all rows before the held-out rows are scored by others, the mean of the fold
         models, or the best candidate trained on all rows.
+    n_folds : int, default=0
+        The number of folds if some have no model, and 0 otherwise.
     """
 
     n_models: int
     evaluate_after: tuple[int, ...] = ()
     finish: Finish = "keep"
+    n_folds: int = 0
 
 
 def default_shape(kind: Kind, n: int) -> Shape:
@@ -85,11 +88,11 @@ def default_shape(kind: Kind, n: int) -> Shape:
     if kind == "large":
         return Shape(1, (1, 3, 10), "refit")
     if kind == "tables":
-        n_models = max(3, min(5, 1 + 4_000 // n))
         epochs = checkpoints(n, 1_000, min(100, max(10, min(31, 1_000_000 // n), 100_000 // n)))
-        if n <= 2_000:
-            return Shape(n_models, epochs, "average")
-        return Shape(1, epochs, "refit" if n <= 20_000 else "average")  # of more rows those held out are few
+        n_models = max(1, min(5, 4_000 // n))  # each is trained on four rows in five, and some 800 rows are held out
+        if n_models == 1:
+            return Shape(1, epochs, "refit" if n <= 20_000 else "average")  # of more rows those held out are few
+        return Shape(n_models, epochs, "average" if n_models > 2 else "refit", 5)
     n_models = max(2, min(5, 1 + 120_000 // n))
     epochs = checkpoints(n, 2_000, max(3, min(100, int(100 * (3_000 / n) ** 0.5))))
     if kind == "rankings":  # the losses of few epochs are noisy, and ten were nearly always better
@@ -366,11 +369,11 @@ def why_single_model(estimator: Any, model: Model) -> str | None:
 def drawn_validation(shape: Shape, units: Units, reader: RowReader, batch: Batch, seed: int | None) -> Validation | None:
     """Return the folds or the split of a plan; None where it has none, or too little is left to train on."""
     n = len(units.numbers)
-    n_folds = shape.n_models if shape.n_models > 1 else -(-n // min(LARGEST_SPLIT, max(1, n // SHARE)))
+    n_folds = shape.n_folds or (shape.n_models if shape.n_models > 1 else -(-n // min(LARGEST_SPLIT, max(1, n // SHARE))))
     if shape.n_models == 0 or not reader.suffices(n - -(-n // n_folds), batch):
         return None
     fold = folds_of(units.strata, generator_of(seed, FOLDS_SEED), n_folds)
-    return Validation(units, fold if shape.n_models > 1 else np.minimum(fold, 1), shape.n_models)
+    return Validation(units, np.minimum(fold, shape.n_models), shape.n_models)
 
 
 def given_folds(cv: Any, units: Units, seed: int | None, reader: RowReader, batch: Batch, codec: Any) -> tuple[NDArray, int]:
