@@ -201,7 +201,11 @@ def test_wrong_promises_leave_the_certificate(fitted, rows):
         ([one], ["south"] * 2000, r"promises name group='north', which is none of the groups \['south'\]"),
         ([one], "north", r"groups='north' must hold one group for each row, of shape \(2000,\)"),
         ([one], ["north"] * 3, "groups has 3 values for 2000 rows"),
-        ([AtMost("risk", 0.1)], ["north"] * 2000, r"groups are given, and no promise has one; .* AtMost\('risk', 0.1, group=\.\.\.\)"),
+        (
+            [AtMost("risk", 0.1)],
+            ["north"] * 2000,
+            r"groups are given, and no promise has one; .* AtMost\('risk', 0.1, group=\.\.\.\)",
+        ),
         (None, ["north"] * 2000, r"groups are given, and no promise has one; .* promises with group=..., as AtMost"),
     ]:
         with pytest.raises(ValueError, match=message):
