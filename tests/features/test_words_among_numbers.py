@@ -129,7 +129,7 @@ def test_numbers_that_are_written_otherwise_are_named():
 def test_decimal_commas_are_no_thousands_separators(tmp_path, form):
     """Whatever the number of their digits, also of those that could be thousands, as 1,234."""
     cells = [form.format(x).replace(".", ",") for x in 2 * NUMBERS]
-    said = r"has numbers with decimal commas, as '-0,.* as by decimal=',' of pandas.read_csv, or by str.replace\(',', '.'\) and pandas"
+    said = r"has numbers with decimal commas, as '-0,.* as by decimal=',' of pandas.read_csv, or by str.replace\(',', '.'\)"
     with pytest.warns(UserWarning, match=said):
         PiecewiseLinear().fit(pd.DataFrame({"x": cells}))
     pd.DataFrame({"x": cells, "y": Y}).to_csv(tmp_path / "a.csv", sep=";", index=False)
