@@ -45,6 +45,6 @@ def refuse_doubles(X: Any, name: str = "X") -> None:
     found = [one for one, n in Counter(names).items() if n > 1]
     if found:
         raise ValueError(
-            f"{name} has several columns of the name {found[0]!r}; accepted are frames whose columns have different names: rename "
-            "them, or leave out all but one."
+            f"{name} has several columns of the name {found[0]!r}; accepted are frames whose columns have different names: "
+            "rename them, or leave out all but one."
         )
