@@ -300,7 +300,7 @@ def tells_label(costs: NDArray, own: NDArray) -> bool:
     if (others != others[0]).any():
         return False
     larger = costs[own & (costs > others[0])]
-    return len(larger) >= NEARLY_ALL * n and bool((larger != larger[0]).any())
+    return bool(len(larger) >= NEARLY_ALL * n and (larger != larger[0]).any())
 
 
 def warn_of_costs(costs: str, others: str, own: str) -> None:
