@@ -39,7 +39,8 @@ def refuse_lazy(X: Any) -> None:
 
 def refuse_doubles(X: Any, name: str = "X") -> None:
     """Raise ValueError for a data frame with two columns of one name."""
-    names = getattr(X, "column_names", getattr(X, "columns", None))
+    names = None if hasattr(X, "iloc") else getattr(X, "column_names", None)
+    names = getattr(X, "columns", None) if names is None else names
     if names is None or getattr(names, "is_unique", False) or not isinstance(names, Iterable):  # which pandas remembers
         return
     found = [one for one, n in Counter(names).items() if n > 1]
