@@ -48,6 +48,8 @@ NAMED = 5  # columns, in a warning
 SIGNS = re.compile("[$\u20ac\u00a3\u00a5\u20b9]")
 THOUSANDS = re.compile("[+-]?\\d{1,3}([,.' \u00a0\u202f]\\d{3})+([.,]\\d+)?$")
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+$")
+BELOW_ONE = re.compile(r"[+-]?0,")
+COMMAS, SEPARATORS = "decimal commas", "thousands separators"
 DATE = re.compile(r"(\d{4}([-/.])\d\d?\2\d\d?|\d\d?([-/.])\d\d?\3\d{4}|\d\d?/\d\d?/\d\d)([T ]\d.*)?$", re.ASCII)
 MADE_NUMBERS = ": make numbers of it, as by "
 OF_DAYS = f"{MADE_NUMBERS}(pandas.to_datetime(column, utc=True) - pandas.Timestamp('2000-01-01', tz='UTC')).dt.days"
@@ -163,13 +165,15 @@ class Census:
 
     def advice(self, table: str, column: str) -> str | None:
         """Return a warning of a numeric-looking categorical column, if any."""
-        found = {form for form in map(form_of, self.words) if form is not None}
+        found = forms_of(self.words)
         written = [word for word in sorted(self.words) if form_of(word) is not None]
         n, others = len(self.numbers), len(self.words - MARKS)
         if written and n + len(written) >= NEARLY_ALL * (n + others):
+            reading = "decimal=',' of pandas.read_csv, or by " if COMMAS in found else ""
+            replacing = "str.replace(',', '.')" if found == [COMMAS] else "str.replace"
             return (
-                f"{table} has numbers with {' and '.join(sorted(found))}, as {examples(written)}, in column {column}, which is "
-                "read as categories; make numbers of them before, as by str.replace and pandas.to_numeric."
+                f"{table} has numbers with {' and '.join(found)}, as {examples(written)}, in column {column}, which is read as "
+                f"categories; make numbers of them before, as by {reading}{replacing} and pandas.to_numeric."
             )
         if n >= ENOUGH and n > others:
             return (
@@ -201,12 +205,23 @@ def form_of(text: str) -> str | None:
     signs = "a currency sign" if len(bare) < len(text.strip()) else None
     if bare.endswith("%"):
         bare, signs = bare[:-1].strip(), "a percent sign"
-    if THOUSANDS.match(bare):
-        return "thousands separators" if signs is None else signs
+    if THOUSANDS.match(bare) and not BELOW_ONE.match(bare):
+        return SEPARATORS if signs is None else signs
     if DECIMAL_COMMA.match(bare):
-        return "decimal commas" if signs is None else signs
+        return COMMAS if signs is None else signs
     number = number_in(bare)
     return None if number is None or number != number else signs
+
+
+def forms_of(words: Iterable[str]) -> list[str]:
+    """Return the notations of a column's numbers that prevent parsing them.
+
+    The comma of 1,234 is a decimal comma if others of the column are.
+    """
+    found = {word: form for word in words if (form := form_of(word)) is not None}
+    if COMMAS in found.values():
+        found = {word: COMMAS if DECIMAL_COMMA.match(word.strip()) else form for word, form in found.items()}
+    return sorted(set(found.values()))
 
 
 class Words(NamedTuple):
@@ -245,6 +260,6 @@ def examples(words: list[str]) -> str:
 def message_of_words(table: str, found: list[Words]) -> str:
     """Return a warning of words that count as missing."""
     columns = ", ".join(words.said for words in found[:NAMED]) + (", ..." if len(found) > NAMED else "")
-    forms = sorted({form for words in found for form in map(form_of, words.counts) if form is not None})
-    written = f"  Some are numbers with {' and '.join(forms)}: write these without." if forms else ""
+    forms = sorted({form for words in found for form in forms_of(words.counts)})
+    written = f"  Some are numbers with {' and '.join(forms)}: write these as 1234.5." if forms else ""
     return f"{table} has words among the numbers of {columns}; they count as missing.{written}"

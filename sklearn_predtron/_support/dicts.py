@@ -1,8 +1,9 @@
-"""Dicts and lazy frames in the place of rows of numbers."""
+"""Dicts and frames that are no rows of numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,21 @@ def refuse_dicts(X: Any) -> None:
 
 
 def refuse_lazy(X: Any) -> None:
-    """Raise ValueError for a lazy polars frame, which has no rows yet."""
+    """Raise ValueError for a lazy polars frame, which has no rows yet, and for a frame with two columns of one name."""
     if hasattr(X, "collect") and hasattr(X, "collect_schema") and not hasattr(X, "to_series"):
         raise ValueError("X is a LazyFrame; accepted are arrays, sparse matrices and data frames: pass X.collect().")
+    refuse_doubles(X)
+
+
+def refuse_doubles(X: Any, name: str = "X") -> None:
+    """Raise ValueError for a data frame with two columns of one name."""
+    names = None if hasattr(X, "iloc") else getattr(X, "column_names", None)
+    names = getattr(X, "columns", None) if names is None else names
+    if names is None or getattr(names, "is_unique", False) or not isinstance(names, Iterable):  # which pandas remembers
+        return
+    found = [one for one, n in Counter(names).items() if n > 1]
+    if found:
+        raise ValueError(
+            f"{name} has several columns of the name {found[0]!r}; accepted are frames whose columns have different names: "
+            "rename them, or leave out all but one."
+        )

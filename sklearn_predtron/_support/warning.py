@@ -30,9 +30,13 @@ def warn(message: str) -> None:
 
 
 def caller_among(names: Container[str]) -> str | None:
-    """Return the class of the nearest object of scikit-learn that called, if its name is among some."""
+    """Return the class of the nearest object of scikit-learn that called, if its name is among some.
+
+    A chain of which probabilities, not predictions, go to the next model does not count.
+    """
     for frame in frames_to_user():
-        name = type(frame.f_locals.get("self")).__name__
+        caller = frame.f_locals.get("self")
+        name = type(caller).__name__
         if name in names and frame.f_globals.get("__name__", "").startswith("sklearn."):
-            return name
+            return name if getattr(caller, "chain_method_", "predict") == "predict" else None
     return None

@@ -270,6 +270,11 @@ def checked_groups(groups: Any, named: list[Any], n: int) -> list[Any] | None:
         raise ValueError(f"groups=None does not go with a promise of group={named[0]!r}; accepted is the group of each row.")
     if groups is None:
         return None
+    if not named:
+        raise ValueError(
+            "groups are given, and no promise has one; accepted are promises with group=..., as AtMost('risk', 0.1, group=...), "
+            "and groups=None."
+        )
     try:
         found = column_or_1d(groups).tolist()
     except (TypeError, ValueError):

@@ -75,6 +75,8 @@ PREDICTING_BY_SCORES = frozenset(
         "VotingClassifier",
     )
 )
+# Those that use the predictions of others, and would take an abstention as a label.
+PREDICTING_BY_LABELS = frozenset(("AdaBoostClassifier", "ClassifierChain", "StackingClassifier", "VotingClassifier"))
 
 
 class TableClassifier(ClassifierMixin, BasePredtron):
@@ -356,7 +358,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         promises : list of AtMost and AtLeast, default=None
             The promises; None are those of ``reject.risk``.
         groups : array-like of shape (n_samples,), default=None
-            Groups of the rows, for promises with a group.
+            Groups of the rows; accepted with promises of which one has a group.
 
         Returns
         -------
@@ -493,6 +495,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             If the costs are not as above (the message names the pair, the row and the shape), or if `costs` are given and there
             are no probabilities (see `predict_proba`).
         """
+        self._warn_if_abstention_is_lost("predict", PREDICTING_BY_LABELS)
         model = self._fitted_model()
         return self._named(model.labels.classes)[self._numbers_of(model, X, costs)[0]]
 
@@ -523,14 +526,16 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         self._warn_if_abstention_is_lost("predict_proba")
         return self._probabilities(self._fitted_model(), X)
 
-    def _warn_if_abstention_is_lost(self, method: str) -> None:
-        """Warn if a classifier of scikit-learn predicts by scores, which have no abstention."""
-        caller = None if self.reject is None else caller_among(PREDICTING_BY_SCORES)
+    def _warn_if_abstention_is_lost(self, method: str, names: frozenset[str] = PREDICTING_BY_SCORES) -> None:
+        """Warn if a classifier of scikit-learn predicts by scores, which have no abstention, or takes one as a label."""
+        if self.reject is None:
+            return
+        caller = caller_among(names)
         if caller is not None:
+            why = "takes abstentions as labels" if method == "predict" else f"predicts by `{method}`, which has no abstention"
             warn(
-                f"reject={shortened(self.reject)} does not make {caller} abstain: it predicts by `{method}`, which has no "
-                f"abstention.  The `predict` of {type(self).__name__} abstains, also in a pipeline, a search or a "
-                "MultiOutputClassifier."
+                f"reject={shortened(self.reject)} does not make {caller} abstain: it {why}.  Accepted is reject=None.  The "
+                f"`predict` of {type(self).__name__} abstains, also in a pipeline, a search or a MultiOutputClassifier."
             )
 
     @keeping_type(available_if(BasePredtron._check_has_probabilities))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn_predtron._core.state import accept, reals, shown
 from sklearn_predtron._support.numbers import LARGEST_LOSS, real_numbers
 from sklearn_predtron._support.queries import shortened
+from sklearn_predtron._support.warning import warn
 
 FORMS = (
     "an array of shape (n_samples, n_classes, n_predictions), a pandas data frame whose columns are pairs (true, predicted), and "
@@ -24,6 +26,8 @@ FORMS_OF_SETS = (
 
 POWERS = (0.0, 0.5, 1.0)  # of a row's mean cost, by which the row is weighted in training; the others must beat the first
 LEAST_REVEALING = 10  # rows: fewer may have costs of the true label alone by chance
+LEAST_OTHERS = 100  # rows: fewer may have one cost by chance
+NEARLY_ALL = 0.95  # of the rows in which a mistake can be made
 STREAM_POWER = 0.5  # where there are no held-out rows to compare powers on
 MISSING = (
     "; where a class may be missing, as from a fold, let each have all (StratifiedKFold), or declare them: by `categories` of "
@@ -247,19 +251,26 @@ def costs_by_row(costs: Any, classes: NDArray, answers: list[Any], otherwise: ND
 
 
 def check_not_revealing(table: NDArray, codes: NDArray) -> None:
-    """Raise ValueError for costs of classes that reveal the true label.
+    """Raise ValueError for costs of classes that reveal the true label; warn if those of one pair do.
 
     In each row they are 0 for all other true labels, as costs are that are known only after the decision.
     """
     k = table.shape[1]
     true: NDArray = np.equal(np.arange(k), codes[:, None])
     check_costs_elsewhere(np.asarray(table[:, :, :k].any(axis=2)), true)
+    for i, j in product(range(k), repeat=2) if len(table) >= LEAST_REVEALING + LEAST_OTHERS else ():
+        if i != j and tells_label(table[:, i, j], true[:, i]):
+            warn_of_costs(f"costs[:, {i}, {j}]", f"rows that are not of label {i}", "rows of this label")
 
 
 def check_sets_not_revealing(table: NDArray, on: NDArray) -> None:
     """Raise ValueError for costs of labels that reveal whether each label is on."""
-    on = on.astype(bool).ravel()
-    check_costs_elsewhere(table.reshape(-1, 2) > 0, np.column_stack([on, ~on]))
+    on = on.astype(bool)
+    check_costs_elsewhere(table.reshape(-1, 2) > 0, np.column_stack([on.ravel(), ~on.ravel()]))
+    for i, side in product(range(table.shape[1]), (0, 1)):
+        if tells_label(table[:, i, side], on[:, i] == (side == 0)):
+            without, those = ("without", "with") if side == 0 else ("with", "without")
+            warn_of_costs(f"costs[:, {i}, {side}]", f"rows {without} label {i}", f"rows {those} it")
 
 
 def check_costs_elsewhere(costly: NDArray, true: NDArray) -> None:
@@ -274,6 +285,32 @@ def check_costs_elsewhere(costly: NDArray, true: NDArray) -> None:
             "nothing.  Accepted are costs that are known before y is, for each label that may turn out to be true; estimate "
             "those that are not known, as by their mean."
         )
+
+
+def tells_label(costs: NDArray, own: NDArray) -> bool:
+    """Return whether the costs of a mistake tell in which rows it can be made.
+
+    They are one number in all other rows, and larger in nearly all of its own rows, where they vary.  A number between, such as
+    their mean, is an estimate, and costs of two values may be those of a feature.
+    """
+    n = np.count_nonzero(own)
+    if n < LEAST_REVEALING or len(own) - n < LEAST_OTHERS:
+        return False
+    for rows in (slice(n + LEAST_OTHERS), slice(None)):  # the first ones mostly suffice
+        others = costs[rows][~own[rows]]
+        if (others != others[0]).any():
+            return False
+    larger = costs[own & (costs > others[0])]
+    return bool(len(larger) >= NEARLY_ALL * n and (larger != larger[0]).any())
+
+
+def warn_of_costs(costs: str, others: str, own: str) -> None:
+    """Warn of costs of a mistake that tell the label."""
+    warn(
+        f"{costs} are one number in all {others} and larger in {own}, so they tell the label, as costs that are known only "
+        "afterwards do: predictions by them seem to cost less than they will.  Give all rows costs that are known before y is; "
+        "estimate those that are not known, as by their mean."
+    )
 
 
 def pairs_of(costs: Any) -> list[tuple[Any, Any]] | None:

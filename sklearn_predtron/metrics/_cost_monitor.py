@@ -140,7 +140,12 @@ class CostMonitor:
             raise ValueError(f"group has {len(names)} values for {n} costs; both must be the same number.")
         for name in names:
             if not is_hashable(name) or name not in self._watches:
-                raise ValueError(f"group={shortened(name)} is not one of the groups {shortened_list(list(self._watches))}.")
+                if self.groups is None:
+                    raise ValueError(
+                        f"group={shortened(name)} is given, and the monitor has no groups; name them, as "
+                        f"CostMonitor({self.limit:g}, groups=[{shortened(name)}, ...])."
+                    )
+                raise ValueError(f"group={shortened(name)} is not one of groups={shortened_list(self.groups)}.")
         return names
 
     def get(self, group: Any = None) -> float:

@@ -8,10 +8,10 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from sklearn_predtron._support.dicts import refuse_doubles
 from sklearn_predtron._support.numbers import real_number, real_numbers
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.families.input.reading import norm_by_name, warn_of_scales
@@ -271,10 +271,9 @@ def frame_values(X: Any) -> tuple[list[Any], NDArray, nw.DataFrame]:
 
     Missing values are NaN.
     """
+    refuse_doubles(X)
     try:
         frame = nw.from_native(X, eager_only=True)
-    except DuplicateError as error:
-        raise ValueError(f"X has several columns of one name; accepted are different ones ({error}).") from None
     except TypeError:
         raise ValueError(f"X={shortened(X)} must be a data frame, as of pandas, polars or pyarrow.") from None
     names = list(frame.columns)

@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
+from sklearn_predtron._support.dicts import refuse_lazy
 from sklearn_predtron._support.parts import resolve
 from sklearn_predtron._support.queries import Queries, read_document_relevances
 from sklearn_predtron.families.estimator.base import BasePredtron
@@ -48,6 +49,7 @@ def prepare(estimator: Any, X: Any, y: Any, qid: Any, classes: Any) -> PreparedD
     model: Any = estimator if fitted else clone(estimator)
     model._validate_params()
     model._check_rows_known()
+    refuse_lazy(X)
     if fitted and model._model.columns.features is not None:
         X = as_features(model, X)
     elif not always_maps(model.features):

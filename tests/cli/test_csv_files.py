@@ -304,13 +304,23 @@ def test_lines_of_spaces_are_left_out(capsys, tmp_path):
     assert_array_equal(sklearn_predtron.load(tmp_path / "blank").coef_, sklearn_predtron.load(tmp_path / "bare").coef_)
 
 
+UNREAD = "the row cannot be read: "
+OF_QUOTES = "; remove it, close the cell, or double the quotes within a text"
+
+
 @pytest.mark.parametrize(
     ("text", "line", "reason", "kept"),
     [
         ("a,y\n1,0\n2,1\n3\n", 4, "the row has 1 column, and the first one has 2", 2),
         ("a,y\n1,0\n2,1\n\n3,0,0\n", 5, "the row has 3 columns, and the first one has 2", 2),
-        ('a,y\n1,0\n2,1\n"3,0\n4,1\n', 4, "the row cannot be read: unexpected end of data", 2),
-        ('a,y\n1,0\n2,1\n"3"4,0\n', 4, "the row cannot be read: ',' expected after '\"'", 2),
+        ('a,y\n1,0\n2,1\n"3,0\n4,1\n', 4, f'{UNREAD}a quote (") opens a cell and nothing closes it{OF_QUOTES}', 2),
+        (
+            'a,y\n1,0\n2,1\n"' + 140_000 * "3",
+            4,
+            f'{UNREAD}a cell has more than 131,072 characters, as after a quote (") that nothing closes{OF_QUOTES}',
+            2,
+        ),
+        ('a,y\n1,0\n2,1\n"3"4,0\n', 4, f'{UNREAD}a quote (") closes a cell and text follows{OF_QUOTES}', 2),
         ("a,y\n1,0\n2,1\ninf,0\n", 4, "the column 'a' has 'inf', which is no finite number", 2),
         ("a,y\n1,0\n2,1\n3,\n", 4, "the label is missing; --skip-unlabelled leaves such rows out", 2),
         ("a,y\n1,0\n2,1\n3,\xff\n", 4, "the line is no text in UTF-8: byte 0xff at place 3; --encoding names another one", 2),

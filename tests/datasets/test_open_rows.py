@@ -181,7 +181,10 @@ DIRTY = {
     "short row": ("a,b,y\n1,2,x\n2,z\n", "line 3: the row has 2 columns, and the first one has 3"),
     "long row": ("a,y\n1,x\n2,z,\n", "line 3: the row has 3 columns, and the first one has 2"),
     "no label": ("a,y\n1,x\n2,\n", "line 3: the label is missing"),
-    "open quote": ('a,y\n1,x\n"2,z\n', "line 3: the row cannot be read: unexpected end of data"),
+    "open quote": (
+        'a,y\n1,x\n"2,z\n',
+        "line 3: the row cannot be read: a quote .* opens a cell and nothing closes it; remove it, ",
+    ),
     "two names": ("a,a,y\n1,2,x\n", "line 1: the column 'a' is there twice"),
     "NUL": ("a,y\n1,x\n\0,z\n", "line 3: the line has a NUL byte"),
 }

@@ -104,8 +104,8 @@ def test_several_promises_and_groups(fitted, rows):
         AtLeast("precision", 0.9, label="ill"),
     ]
     together = [AtMost("risk", 0.05), AtLeast("recall", 0.5, label="ill"), AtMost("abstention_rate", 0.5)]
-    for promises, n_limits in [(separate, 2), (together, 1)]:
-        model = certified(fitted, X, y, promises=promises, groups=place)
+    for promises, n_limits, groups in [(separate, 2, place), (together, 1, None)]:
+        model = certified(fitted, X, y, promises=promises, groups=groups)
         found, predicted = model.certificate_, model.predict(X)
         assert [result.promise for result in found.results] == promises
         assert all(result.kept for result in found.results)
@@ -201,6 +201,12 @@ def test_wrong_promises_leave_the_certificate(fitted, rows):
         ([one], ["south"] * 2000, r"promises name group='north', which is none of the groups \['south'\]"),
         ([one], "north", r"groups='north' must hold one group for each row, of shape \(2000,\)"),
         ([one], ["north"] * 3, "groups has 3 values for 2000 rows"),
+        (
+            [AtMost("risk", 0.1)],
+            ["north"] * 2000,
+            r"groups are given, and no promise has one; .* AtMost\('risk', 0.1, group=\.\.\.\)",
+        ),
+        (None, ["north"] * 2000, r"groups are given, and no promise has one; .* promises with group=..., as AtMost"),
     ]:
         with pytest.raises(ValueError, match=message):
             model.certify(X, y, promises=promises, groups=groups)

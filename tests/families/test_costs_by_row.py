@@ -17,6 +17,7 @@ from sklearn_predtron import (
     PredtronOrdinalClassifier,
 )
 from sklearn_predtron.losses import Reject
+from sklearn_predtron.losses._by_row import check_not_revealing, check_sets_not_revealing
 from sklearn_predtron.metrics import cost_scorer, savings_score
 
 N = 60
@@ -269,3 +270,62 @@ def test_costs_of_one_kind_of_mistake_reveal_nothing():
         given = without_diagonal(costs)
         given[:, free] = 0
         assert PredtronBinaryClassifier(random_state=0).fit(X, y, costs=given).sample_loss(X, y, costs=given).shape == (N,)
+
+
+def rows_of_frauds(random, n=3000):
+    """Return rows, frauds and amounts, which are larger in frauds."""
+    X = random.standard_normal((n, 3))
+    y = (X[:, 0] + random.standard_normal(n) > 1.5).astype(int)
+    return X, y, random.lognormal(3 + y, 1)
+
+
+def test_losses_known_for_frauds_alone_warn():
+    """A constant fee of the other rows hides from the error that no other label has costs."""
+    random = np.random.default_rng(0)
+    X, y, amount = rows_of_frauds(random)
+    known = np.where(y == 1, np.where(random.random(len(y)) < 0.02, 0, amount), 0)
+    model = PredtronBinaryClassifier(max_iter=2, random_state=0)
+    said = r"costs\[:, 1, 0\] are one number in all rows that are not of label 1 and larger in rows of this label, so they tell"
+    with pytest.warns(UserWarning, match=said):
+        model.fit(X, y, costs={(0, 1): 5, (1, 0): known})
+    with pytest.warns(UserWarning, match=said):
+        model.sample_loss(X, y, costs={(0, 1): 5, (1, 0): known})
+    with pytest.warns(UserWarning, match=r"costs\[:, 0, 1\] .* not of label 0"):
+        model.fit(X, y, costs={(0, 1): np.where(y == 0, amount, 1e-3), (1, 0): 5})
+    sets = PredtronMultilabelClassifier(max_iter=2, random_state=0)
+    with pytest.warns(
+        UserWarning, match=r"costs\[:, 1, 0\] are one number in all rows without label 1 and larger in rows with it"
+    ):
+        sets.fit(X, np.column_stack([1 - y, y]), costs={(0, "missed"): 1, (0, "false"): 1, (1, "missed"): known, (1, "false"): 5})
+    with pytest.warns(
+        UserWarning, match=r"costs\[:, 0, 1\] are one number in all rows with label 0 and larger in rows without it"
+    ):
+        sets.fit(X, np.column_stack([1 - y, y]), costs={(0, "missed"): 1, (0, "false"): known, (1, "missed"): 1, (1, "false"): 5})
+
+
+HONEST = {
+    "amounts": lambda random, y, amount: amount,
+    "many equal amounts": lambda random, y, amount: random.choice([10, 10, 10, 10, 20, 50], len(y)),
+    "mostly one amount": lambda random, y, amount: np.where(random.random(len(y)) < 0.95, 10, amount),
+    "mostly free": lambda random, y, amount: np.maximum(amount - np.quantile(amount, 0.95), 0),
+    "equal in all rows": lambda random, y, amount: np.full(len(y), 7.0),
+    "two values": lambda random, y, amount: np.where(amount > 50, 100, 1),
+    "two values that separate": lambda random, y, amount: np.where(y == 1, 100, 1),
+    "mean where unknown": lambda random, y, amount: np.where(y == 1, amount, amount[y == 1].mean()),
+    "median where unknown": lambda random, y, amount: np.where(y == 1, amount, np.median(amount[y == 1])),
+    "capped": lambda random, y, amount: np.minimum(amount, 20),
+    "with a least cost": lambda random, y, amount: np.maximum(amount, 100),
+}
+
+
+@pytest.mark.parametrize("n", [50, 130, 3000])
+@pytest.mark.parametrize("design", HONEST)
+def test_costs_known_before_the_label_do_not_warn(design, n):
+    for seed in range(20):
+        random = np.random.default_rng(seed)
+        _, y, amount = rows_of_frauds(random, n)
+        costs = np.zeros((n, 2, 2))
+        costs[:, 0, 1], costs[:, 1, 0] = 5, HONEST[design](random, y, amount)
+        check_not_revealing(costs, y)
+        check_not_revealing(costs[:, ::-1, ::-1], 1 - y)
+        check_sets_not_revealing(costs[:, 1:, :], y[:, None])

@@ -99,6 +99,14 @@ def test_names_of_the_labels():
     assert state(model.partial_fit(X, frame)) == state(label_ranker().fit(X, y).partial_fit(X, y))
 
 
+def test_two_labels_of_one_name_are_refused_by_name():
+    y = pd.DataFrame(np.eye(20, 3), columns=["a", "b", "a"])
+    with pytest.raises(
+        ValueError, match="y has several columns of the name 'a'; accepted are frames whose columns have different"
+    ):
+        label_ranker().fit(np.eye(20), y)
+
+
 @pytest.mark.parametrize("m", [1, 3, 4, 6])
 def test_another_number_of_labels(m):
     X, y = make_labels()

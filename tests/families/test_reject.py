@@ -1,5 +1,7 @@
 """Classifiers that may reject."""
 
+from contextlib import suppress
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,11 +9,12 @@ from cases import make_data
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV, CalibrationDisplay
 from sklearn.datasets import load_breast_cancer
-from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
+from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier, StackingClassifier, VotingClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import RocCurveDisplay
 from sklearn.model_selection import GridSearchCV, TunedThresholdClassifierCV, cross_val_predict, cross_val_score
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
-from sklearn.multioutput import MultiOutputClassifier
+from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -191,6 +194,34 @@ def test_a_meta_estimator_that_predicts_by_scores_loses_abstention_with_a_warnin
     with pytest.warns(UserWarning, match=rf"reject=.* does not make {type(model).__name__} abstain") as said:
         model.fit(X, y).predict(X)
     assert all(warning.filename == __file__ for warning in said)
+
+
+BY_LABELS = {
+    "boosting": AdaBoostClassifier,
+    "chain": ClassifierChain,
+    "hard voting": lambda model: VotingClassifier([("a", model)]),
+    "stacking": lambda model: StackingClassifier([("a", model)], stack_method="predict"),
+    "last of a stack": lambda model: StackingClassifier([("a", LogisticRegression())], model),
+}
+
+
+@pytest.mark.parametrize("meta", BY_LABELS)
+def test_a_meta_estimator_that_takes_abstentions_as_labels_warns(meta):
+    X, y = make_data(2, n=200, noise=1.5)
+    inner = PredtronBinaryClassifier(reject=Reject(0.1), max_iter=3, random_state=0)
+    model = BY_LABELS[meta](inner if meta == "boosting" else make_pipeline(inner))
+    labels = np.column_stack([y, 1 - y]) if meta == "chain" else y
+    named = rf"reject=.* does not make {type(model).__name__} abstain: it takes abstentions as labels.  Accepted is reject=None"
+    with pytest.warns(UserWarning, match=named), suppress(ValueError):  # of scikit-learn, which does not name the cause
+        model.fit(X, labels).predict(X)
+    model.set_params(**{name: None for name in model.get_params() if name.endswith("__reject")}).fit(X, labels).predict(X)
+
+
+def test_a_chain_that_passes_probabilities_on_abstains_without_a_warning():
+    X, y = make_data(2, n=200, noise=1.5)
+    inner = PredtronBinaryClassifier(reject=0.1, max_iter=3, random_state=0)
+    chain = ClassifierChain(inner, chain_method="predict_proba").fit(X, np.column_stack([y, 1 - y]))
+    assert (chain.predict(X) == -1).any()
 
 
 def test_scores_and_predictions_under_abstention_are_there_without_a_warning():

@@ -10,8 +10,9 @@ import pyarrow as pa
 import pytest
 import skops.io
 from numpy.testing import assert_array_equal
+from sklearn.base import clone
 
-from sklearn_predtron import PredtronBinaryClassifier
+from sklearn_predtron import PredtronBinaryClassifier, PredtronRanker
 from sklearn_predtron.features import PiecewiseLinear
 from tests.cases import weights_of
 
@@ -268,6 +269,31 @@ def test_lazy_frames_are_refused():
     model = PredtronBinaryClassifier(features="piecewise", random_state=0).fit(polars(slice(None)), Y)
     with pytest.raises(ValueError, match=r"X is a LazyFrame; .*: pass X.collect\(\)"):
         model.predict(polars(slice(None)).lazy())
+
+
+@pytest.mark.parametrize("features", [None, "auto", "piecewise"])
+@pytest.mark.parametrize(
+    "make",
+    [lambda X, names: pd.DataFrame(X, columns=names), lambda X, names: pa.table(list(X.T), names=names)],
+    ids=["pandas", "arrow"],
+)
+def test_two_columns_of_one_name_are_refused_by_name(make, features):
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    y = (X[:, 0] > 0).astype(int)
+    model = PredtronBinaryClassifier(features=features, random_state=0).fit(make(X, ["a", "b", "c"]), y)
+    twice = make(X, ["a", "b", "a"])
+    qid = np.repeat(range(8), 5)
+    for call in (
+        lambda: clone(model).fit(twice, y),
+        lambda: clone(model).partial_fit(twice, y, classes=[0, 1]),
+        lambda: model.predict(twice),
+        lambda: model.partial_fit(twice, y),
+        lambda: PiecewiseLinear().fit(twice),
+        lambda: PiecewiseLinear().fit(make(X, ["a", "b", "c"])).transform(twice),
+        lambda: PredtronRanker(features=features).fit(twice, y, qid=qid),
+    ):
+        with pytest.raises(ValueError, match="X has several columns of the name 'a'; accepted are frames whose columns"):
+            call()
 
 
 def damaged(encoder, **changes):

@@ -11,6 +11,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from sklearn_predtron import PredtronBinaryClassifier
+from sklearn_predtron.datasets import open_rows
 from sklearn_predtron.features import PiecewiseLinear, RandomFourier
 from tests.cases import weights_of
 from tests.cli_cases import run, usage_error
@@ -115,10 +116,28 @@ def test_numbers_that_are_written_otherwise_are_named():
     frame = pd.DataFrame({"x": [f"{i:,}" for i in range(0, 100_000, 1700)]})
     with pytest.warns(UserWarning, match="thousands separators, as '1,700', '10,200'"):
         PiecewiseLinear().fit(frame)
+    frame = pd.DataFrame({"x": [f"{i:,}" for i in range(1_000_000, 2_000_000, 17_000)]})
+    with pytest.warns(UserWarning, match=r"thousands separators, as .* as by str\.replace and pandas\.to_numeric"):
+        PiecewiseLinear().fit(frame)
     mixed = pd.DataFrame({"x": [*range(60), *"abcdefgh"]})
     with pytest.warns(UserWarning, match="60 distinct numbers and 8 distinct words, as 'a', 'b', 'c', in column 'x'"):
         PiecewiseLinear().fit(mixed)
     assert PiecewiseLinear(categories=["x"]).fit(mixed).categories_[0] is not None  # which needs no warning
+
+
+@pytest.mark.parametrize("form", ["{:.3f}", "{:.2f}"])
+def test_decimal_commas_are_no_thousands_separators(tmp_path, form):
+    """Whatever the number of their digits, also of those that could be thousands, as 1,234."""
+    cells = [form.format(x).replace(".", ",") for x in 2 * NUMBERS]
+    said = r"has numbers with decimal commas, as '-0,.* as by decimal=',' of pandas.read_csv, or by str.replace\(',', '.'\)"
+    with pytest.warns(UserWarning, match=said):
+        PiecewiseLinear().fit(pd.DataFrame({"x": cells}))
+    pd.DataFrame({"x": cells, "y": Y}).to_csv(tmp_path / "a.csv", sep=";", index=False)
+    with pytest.warns(UserWarning, match=said):
+        list(open_rows(tmp_path / "a.csv"))
+    few = pd.DataFrame({"x": [*map(str, range(100)), *cells[:2]]})
+    with pytest.warns(UserWarning, match=r"Some are numbers with decimal commas: write these as 1234\.5"):
+        PiecewiseLinear().fit(few)
 
 
 def test_what_is_refused():

@@ -522,7 +522,7 @@ def test_rows_to_predict_are_checked(x):
 BAD_FRAMES = [
     (pd.DataFrame({"a": [1.0, np.inf]}), [0, 1], "X has a column 'a' with values that are no finite numbers"),
     (pd.DataFrame({"a": [1.0, 2.0], "new": ["1", "2"]}), [0, 1], "X has a column 'new' with values that are no finite"),
-    (pd.DataFrame([[1.0, 2.0]], columns=["a", "a"]), [0], "accepted are different ones"),
+    (pd.DataFrame([[1.0, 2.0]], columns=["a", "a"]), [0], "accepted are frames whose columns have different names"),
     (pd.DataFrame({"a": [1.0, 2.0]}), [0], "X has 2 rows and y has 1"),
     (pd.DataFrame({"new": [1e200, 2.0]}), [0, 1], "has the length"),
 ]

@@ -128,9 +128,15 @@ def test_any_split_of_the_rows_and_copies_have_the_same_bits():
         ({"limit": 0.1, "groups": "north"}, 0.5, "n", "groups='north' is a single string; accepted is a list of groups"),
         ({"limit": 0.1}, "low", None, "cost='low' does not hold numbers; accepted is a number or an array"),
         ({"limit": 0.1}, [[0.5]], None, r"cost has shape \(1, 1\)"),
-        ({"limit": 0.1, "groups": ["a"]}, 0.5, None, "group=None is not one of the groups"),
+        ({"limit": 0.1, "groups": ["a"]}, 0.5, None, r"group=None is not one of groups=\['a'\]"),
+        (
+            {"limit": 0.1},
+            0.5,
+            "a",
+            r"group='a' is given, and the monitor has no groups; name them, as CostMonitor\(.*, groups=\['a', ",
+        ),
         ({"limit": 0.1, "groups": ["a"]}, [0.5, 0.5], ["a"], "group has 1 values for 2 costs"),
-        ({"limit": 0.1, "groups": ["a"]}, [0.5], [["a"]], "is not one of the groups"),
+        ({"limit": 0.1, "groups": ["a"]}, [0.5], [["a"]], "is not one of groups="),
     ],
 )
 def test_what_is_wrong_is_refused_by_name(parameters, cost, group, message):

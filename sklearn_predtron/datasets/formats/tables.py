@@ -25,6 +25,12 @@ SEPARATOR = re.compile('"?sep=(.)"?', re.IGNORECASE)  # a first line
 NUMBER, CATEGORY = "number", "category"
 MAX_CATEGORIES = 1000  # of a column, in the first pass
 NO_NAMES = "; the first line is read as names of the columns, unless header=False (--no-header) says that it is a row"
+# Errors of the module csv, and what they mean.
+OF_QUOTES = {
+    "unexpected end of data": 'a quote (") opens a cell and nothing closes it',
+    "field larger than": f'a cell has more than {csv.field_size_limit():,} characters, as after a quote (") that nothing closes',
+    "expected after": 'a quote (") closes a cell and text follows',
+}
 PLAIN_NUMBERS = "; accepted are numbers as 1234.5"
 
 
@@ -509,7 +515,9 @@ def rows_of(lines: TextLines, sep: str | None) -> Iterator[tuple[int, list[str],
         try:
             cells = next(rows, None)
         except csv.Error as error:
-            raise lines.broken(f"the row cannot be read: {error}", first) from None
+            found = [reason for part, reason in OF_QUOTES.items() if part in str(error)]
+            reason = f"{found[0]}; remove it, close the cell, or double the quotes within a text" if found else str(error)
+            raise lines.broken(f"the row cannot be read: {reason}", first) from None
         if cells is None:
             return
         yield first, cells, len(read) > 1 and are_rows(read, delimiter, len(cells))

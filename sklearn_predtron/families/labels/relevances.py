@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from sklearn_predtron._support.dicts import refuse_doubles
 from sklearn_predtron._support.queries import read_document_relevances, read_relevances, shortened
 from sklearn_predtron.families.input.label_readers import QueryReader, RelevanceReader
 from sklearn_predtron.families.labels._codec import Codec
@@ -105,6 +106,7 @@ class ListReader(RelevanceReader):
 
 def relevance_matrix(y: Any) -> NDArray:
     """Return validated relevances as an array of shape (n_samples, n_labels)."""
+    refuse_doubles(y, "y")
     try:
         y = read_relevances(y.toarray() if sparse.issparse(y) else y)
     except (TypeError, ValueError):
