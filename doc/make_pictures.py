@@ -198,7 +198,7 @@ def loss_on_digits(ax, **kind):
     """Two updates on real data."""
     X, y = load_digits(return_X_y=True)
     for update in ("perceptron", "adaptive"):
-        model = PredtronClassifier(update=update, random_state=0).set_callbacks(LossHistory()).fit(X, y)
+        model = PredtronClassifier(features=None, update=update, random_state=0).set_callbacks(LossHistory()).fit(X, y)
         yield OnlineLossDisplay.from_estimator(model, name=f'update="{update}"', ax=ax, **kind)
 
 
@@ -219,7 +219,7 @@ def averages_in_a_stream(ax):
 def coefficients_of_wine(ax):
     """What speaks for a class."""
     X, y = load_wine(as_frame=True, return_X_y=True)
-    model = PredtronClassifier(random_state=0).fit(X, y)
+    model = PredtronClassifier(features=None, random_state=0).fit(X, y)
     yield CoefficientDisplay.from_estimator(model, X, target=0, ax=ax)
 
 

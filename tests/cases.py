@@ -201,7 +201,8 @@ def assert_agrees(model, reference, average):
 
 def state(model):
     """All that predicts and counts, to be compared bit by bit."""
-    arrays = (model.coef_, model.intercept_, model.last_coef_, model.last_intercept_)
+    read = model._model.learner.read
+    arrays = (*read(lambda weights: weights.mean()), *read(lambda weights: weights.last()))
     counts = (model.t_, model.n_mistakes_, model.n_updates_, model.cumulative_loss_)
     return [array.tobytes() for array in arrays] + list(counts)
 

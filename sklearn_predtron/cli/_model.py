@@ -23,7 +23,9 @@ from sklearn_predtron.datasets.formats.labels import are_words, shortened_labels
 from sklearn_predtron.families.estimator.model_file import load
 from sklearn_predtron.families.input.reading import are_stored_dense, as_rows, why_length_refused
 from sklearn_predtron.families.input.tables import MADE_AFTER, always_maps
-from sklearn_predtron.norms import Auto, Norm, Scaled
+from sklearn_predtron.features import Auto, PiecewiseLinear
+from sklearn_predtron.norms import Auto as AutoNorm
+from sklearn_predtron.norms import Norm, Scaled
 
 GOLDEN, MIX_1, MIX_2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
@@ -62,13 +64,18 @@ def check_probabilities(model: Any, name: str) -> None:
         raise UsageError(f"--proba is not for a {name} without calibration, which is made in Python: {error.__cause__}") from None
 
 
-def build_model(settings: ModelSettings, loaded: Any, task: Task, classes: Any) -> Any:
-    """Return the new or loaded estimator with its parameters."""
+def build_model(settings: ModelSettings, loaded: Any, task: Task, classes: Any, *, incomplete: bool) -> Any:
+    """Return the new or loaded estimator with its parameters.
+
+    Tables that are `incomplete`, with text or missing cells, have a map under "auto".
+    """
     parameters = settings.estimator_parameters(classes)
     if "loss" in parameters:
         check_loss(parameters["loss"], task, classes)
     if loaded is not None:
         return loaded.set_params(**parameters)
+    if incomplete and parameters.get("features") == Auto.alias:  # which would look at the first chunk alone
+        parameters["features"] = PiecewiseLinear.alias
     if task.ordinal and are_words(classes):
         parameters["categories"] = classes.tolist()
     return task.estimator(**{"features": None, **parameters})
@@ -96,7 +103,7 @@ def check_table(job: Job, model: Any, schema: RowSchema) -> None:
 
     Too few rows for the map cause a warning.
     """
-    if not always_maps(model.features):
+    if not has_map(model):
         return
     features, width, rows = shortened(model.features), schema.n_features or 0, job.source.chunk_rows
     if 8 * width * rows > LARGEST_TABLE:
@@ -127,12 +134,18 @@ def held_out(first: int, n: int, share: float, seed: int) -> NDArray:
     return z.astype(np.float64) / 2.0**64 < share
 
 
+def has_map(model: Any) -> bool:
+    """Return whether a feature map reads the rows of a model."""
+    known = model._model
+    return always_maps(model.features) if known is None else known.columns.features is not None
+
+
 def as_trained(chunk: RowChunk, model: Any) -> RowChunk:
     """Return a dense chunk for feature maps.
 
     Missing entries are 0.
     """
-    dense = always_maps(model.features) and sparse.issparse(chunk.X)
+    dense = has_map(model) and sparse.issparse(chunk.X)
     return replace(chunk, X=chunk.X.toarray()) if dense else chunk
 
 
@@ -141,16 +154,16 @@ def choose_norm(model: Any, X: Any) -> None:
 
     So it is where the model was trained under it: rows of files, whose format is the file's, continue.
     """
-    if always_maps(model.features) or isinstance(X, np.ndarray):  # which "auto" tells by itself
+    if has_map(model) or isinstance(X, np.ndarray):  # which "auto" tells by itself
         return
     dense = model.norm_ == Scaled.alias if model.__sklearn_is_fitted__() else are_stored_dense(X)
-    if dense and isinstance(resolve(Norm, model.norm, "norm"), Auto):
+    if dense and isinstance(resolve(Norm, model.norm, "norm"), AutoNorm):
         model.set_params(norm=Scaled.alias)
 
 
 def rejection_reason(model: Any, X: Any) -> str | None:
     """Return why the first invalid row is rejected, if any."""
-    if always_maps(model.features):  # its rows are made, of numbers of any size
+    if has_map(model):  # its rows are made, of numbers of any size
         return None
     rows = as_rows(X)
     row = rows.first_outside()

@@ -105,7 +105,8 @@ def run(job: Job, bar: ProgressBar, opened: DataFile | None = None) -> int:
             check_options(job, task, loaded, seen=False)
         check_order(job, task, schema)
         name_costs(job, files, classes)
-        model = build_model(job.model, loaded, task, classes)
+        incomplete = files.train is not None and getattr(files.train.format, "incomplete", False)
+        model = build_model(job.model, loaded, task, classes, incomplete=incomplete)
         if files.train is not None and loaded is None:
             check_text(files.train, model.features)
         check_table(job, model, schema)

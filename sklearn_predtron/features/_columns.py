@@ -116,7 +116,10 @@ class Frame:
 
 
 class FewRows:
-    """A few rows of a pandas frame: their cells are read at once, as reading column by column takes 50 us a column."""
+    """A few rows of a pandas frame.
+
+    Their cells are read at once, because reading column by column takes 50 us a column.
+    """
 
     def __init__(self, X: Any, dtypes: list[str]):
         self.names = list(X.columns)

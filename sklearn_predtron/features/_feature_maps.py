@@ -34,6 +34,7 @@ __all__ = ["Auto", "FeatureMap", "PiecewiseLinear", "RandomFourier"]
 
 ROWS_OF_STREAMS = 500
 KNOTS = ((12, 5), (32, 8))  # of columns and of pairs, among which `fit` chooses
+ROWS_OF_FINE_KNOTS = 500  # of fewer rows the second pair of numbers is not tried
 PAIRS = (100, 12)
 CLIP = 6.0  # standard deviations
 
@@ -398,7 +399,8 @@ class PiecewiseLinear(FeatureMap):
     Parameters
     ----------
     n_knots : int, default=None
-        Number of hats of a column, from 2 to 255.  None is 12; where an estimator compares maps, 32 is tried, too.
+        Number of hats of a column, from 2 to 255.  None is 12; where an estimator compares maps of 500 rows or more, 32 is
+        tried, too.
     n_pairs : int, default=None
         Largest number of pairs of columns with products; all pairs of 14 columns are 91.  0 gives hats alone.  None is 100; where
         an estimator compares maps, 12 are tried, too.
@@ -549,7 +551,9 @@ class PiecewiseLinear(FeatureMap):
 
     def _state_of(self, matrix: NDArray, n_categories: NDArray, Y: NDArray | None, weight: NDArray | None) -> tuple[Any, ...]:
         rows = evenly(len(matrix), ROWS_OF_KNOTS)
-        knots = distinct((self.n_knots or most, self.pair_knots or of_pairs) for most, of_pairs in KNOTS)
+        n = len(matrix) if weight is None else np.sum(weight / weight.min())
+        settings = KNOTS if n >= ROWS_OF_FINE_KNOTS else KNOTS[:1]
+        knots = distinct((self.n_knots or most, self.pair_knots or of_pairs) for most, of_pairs in settings)
         found = []
         for j, n in enumerate(n_categories):
             column = matrix[rows, j] if n == 0 else np.full(len(rows), np.nan)
@@ -565,9 +569,9 @@ class PiecewiseLinear(FeatureMap):
         for i, (most, of_pairs) in enumerate(knots):
             tables = *filled([numbers.knots[i][0] for numbers in found], most), *filled([n.knots[i][1] for n in found], of_pairs)
             for n in distinct(min(n, len(pairs)) for n in n_pairs):
-                settings = {"n_knots": most, "n_pairs": n, "pair_knots": of_pairs}
+                chosen = {"n_knots": most, "n_pairs": n, "pair_knots": of_pairs}
                 state = Description(*tables, mean, sd, n_categories.astype(np.intp), missing, rising(pairs[:n]))
-                states.append((settings, tuple(state)))
+                states.append((chosen, tuple(state)))
         first, *self._others = states
         finer = knots[1:] and any(len(numbers.knots[1][0]) > len(numbers.knots[0][0]) for numbers in found)
         if not finer:  # columns with few values have the same knots

@@ -1,4 +1,7 @@
-"""The pairs of columns that have products: all, or those that explain most of what single columns leave (Lou et al. 2013)."""
+"""The pairs of columns that have products.
+
+These are all pairs, or those that explain most of the residuals of single columns (Lou et al. 2013).
+"""
 
 from __future__ import annotations
 
@@ -58,10 +61,10 @@ def standardised(Y: NDArray, weight: NDArray) -> NDArray:
 
 
 class PairRanking:
-    """The pairs of columns in the order of what they explain.
+    """The pairs of columns in the order of their explained sums of squares.
 
-    A pair is ranked by what its grid of bins explains of the residuals of an additive fit of the targets on the same bins: no
-    curve of one column, whatever its form, is left for a pair.
+    A pair is ranked by the sum of squares that its grid of bins explains in the residuals of an additive fit of the targets on the
+    same bins.  No curve of one column, whatever its form, is left for a pair.
 
     Parameters
     ----------
@@ -92,7 +95,10 @@ class PairRanking:
         return np.stack([binned(table[:, j], bool(self.of_numbers[j]), weight) for j in self.columns])
 
     def best(self, most: int, among: NDArray | None = None) -> NDArray:
-        """Return at most so many pairs, the best first, by the targets of these rows alone; by default by those of all rows."""
+        """Return at most so many pairs, the best first.
+
+        They are ranked by the targets of the rows `among` alone; by default by those of all rows.
+        """
         if most >= self.n_pairs or self.n_pairs == 0:
             return self.columns[np.array(list(combinations(range(len(self.columns)), 2)), dtype=np.intp).reshape(-1, 2)]
         if self.Y is None or most == 0:
@@ -135,7 +141,10 @@ def best_columns(bins: NDArray, targets: NDArray, weight: NDArray, n_pairs: int)
 
 
 def neighbours(columns: NDArray, most: int) -> NDArray:
-    """Return the pairs of columns that are nearest to each other, the nearest first, so that each column is in about as many."""
+    """Return the pairs of columns that are nearest to each other.
+
+    The nearest come first, so that each column is in about as many pairs.
+    """
     found: list[tuple[int, int]] = []
     for distance in range(1, len(columns)):
         found += zip(columns[:-distance].tolist(), columns[distance:].tolist(), strict=True)

@@ -13,6 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import sklearn_predtron
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier
 from sklearn_predtron.datasets import BrokenLineError, open_rows
+from tests.cases import weights_of
 from tests.cli_cases import run, usage_error
 
 N, TESTED = 600, 200
@@ -83,9 +84,26 @@ def test_words_and_missing_cells_are_learned_as_those_of_a_frame(capsys, tables,
     model = learned(PredtronBinaryClassifier(features=features), X, y)
     (ours,) = json.loads(out)["results"]
     assert (code, err) == (0, "") and ours["tested"] == TESTED
-    assert_array_equal(sklearn_predtron.load(tmp_path / "m").coef_, model.coef_)
+    assert_array_equal(weights_of(sklearn_predtron.load(tmp_path / "m")), weights_of(model))
     assert ours["held_out_score"] == pytest.approx(model.score(T, z)) and ours["held_out_score"] > 0.7
     assert (tmp_path / "p").read_text().split() == model.predict(T).tolist()
+
+
+@pytest.mark.parametrize("gap", ["", "?"])
+def test_auto_looks_at_the_whole_file(capsys, tables, tmp_path, gap):
+    """A gap in the last row alone is one of a table with gaps; a file of numbers keeps its columns."""
+    (X, y), _ = split(tables, "n", "group")
+    options = ["--features", "auto", "--save", tmp_path / "m", *OPTIONS]
+    assert run(capsys, tables / "train-n.csv", *options)[0] == 0
+    assert_array_equal(sklearn_predtron.load(tmp_path / "m").coef_, learned(PredtronClassifier(), X.to_numpy(), y).coef_)
+    text = (tables / "train-n.csv").read_text().splitlines()
+    text[-1] = f"{text[-1].partition(',')[0]},{gap},{y[-1]}"
+    (tmp_path / "a.csv").write_text("\n".join(text))
+    assert run(capsys, tmp_path / "a.csv", *options)[::2] == (0, "")
+    X.iloc[-1, 1] = np.nan
+    model = sklearn_predtron.load(tmp_path / "m")
+    assert_array_equal(weights_of(model), weights_of(learned(PredtronClassifier(features="piecewise"), X.to_numpy(), y)))
+    assert run(capsys, "--load", tmp_path / "m", "--test", tables / "test-n.csv")[0] == 0
 
 
 def test_costs_of_rows(capsys, tables, tmp_path):
@@ -186,7 +204,7 @@ def test_the_column_of_the_labels(capsys, tmp_path):
         (",y,1\n1,y,1\n2,z,0\n", ["--features", "auto"], 3),
     ],
 )
-@pytest.mark.filterwarnings("ignore:features='auto' are fitted to the first 500 training rows")
+@pytest.mark.filterwarnings("ignore:features='piecewise' are fitted to the first 500 training rows")
 def test_names_in_the_first_line(capsys, tmp_path, text, option, rows):
     (tmp_path / "a.csv").write_text(text)
     code, out, err = run(capsys, tmp_path / "a.csv", *option, "--json")
@@ -224,7 +242,7 @@ def test_a_saved_model_predicts_and_goes_on(capsys, tables, tmp_path, standard_i
     code, out, _ = run(capsys, "--load", tmp_path / "m", "--test", tables / "test-w.csv", "--json")
     assert json.loads(out)["results"][0]["held_out_score"] == pytest.approx(model.score(T, z))
     run(capsys, "--load", tmp_path / "m", tables / "test-w.csv", "--save", tmp_path / "on", *OPTIONS)
-    assert_array_equal(sklearn_predtron.load(tmp_path / "on").coef_, learned(model, T, z).coef_)
+    assert_array_equal(weights_of(sklearn_predtron.load(tmp_path / "on")), weights_of(learned(model, T, z)))
 
 
 @pytest.mark.parametrize("names", [True, False])

@@ -56,7 +56,8 @@ def dense(X):
 def shares(model, X):
     """The summands of columns, with half of those of their pairs, term by term; of each score."""
     explanation = model.explain(X)
-    values = explanation.values.toarray() if sparse.issparse(explanation.values) else explanation.values
+    values = explanation.values
+    values = np.stack([dense(one) for one in values], axis=-1) if isinstance(values, list) else dense(values)
     values = values.reshape(*values.shape[:2], -1)
     found = np.zeros((len(values), model.n_features_in_, values.shape[2]))
     for t, term in enumerate(explanation.terms):
@@ -128,12 +129,14 @@ def families(features):
     }
 
 
-@pytest.mark.parametrize("features", [None, PiecewiseLinear(n_knots=5, pair_knots=3)], ids=["columns", "map"])
+@pytest.mark.parametrize("features", [None, PiecewiseLinear(n_knots=5, pair_knots=3), "csr"], ids=["columns", "map", "csr"])
 @pytest.mark.parametrize("family", families(None))
-def test_importances_are_deviations_of_the_summands(family, features):
+@pytest.mark.parametrize("norm", ["auto", "l1"])
+def test_importances_are_deviations_of_the_summands(family, features, norm):
+    X, features = (CSR, None) if features == "csr" else (NUMBERS, features)
     model, y, ids = families(features)[family]
-    model.fit(NUMBERS, y, **ids)
-    assert_allclose(model.feature_importances_, deviations(shares(model, NUMBERS)), rtol=1e-9)
+    model.set_params(norm=norm).fit(X, y, **ids)
+    assert_allclose(model.feature_importances_, deviations(shares(model, X)), rtol=1e-9, atol=1e-14)
 
 
 @pytest.mark.parametrize("name", ["map", "words", "csr"])

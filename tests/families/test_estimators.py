@@ -267,6 +267,19 @@ def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
 
+OF_USERS = [
+    kind(features="auto")
+    for kind in (PredtronBinaryClassifier, PredtronClassifier, PredtronLabelRanker, PredtronOrdinalClassifier)
+]
+
+
+@pytest.mark.always(each="estimator")
+@pytest.mark.default_features
+@pytest.mark.parametrize(("estimator", "check"), [*shares(checks_of_scikit_learn, OF_USERS, 1)], ids=described)
+def test_checks_of_scikit_learn_with_the_default_map(estimator, check):
+    check(estimator)
+
+
 def test_expected_failures_are_those_of_the_perceptron():
     for estimator in ESTIMATORS:
         if type(estimator).__name__ != "PredtronSequenceTagger":

@@ -269,8 +269,8 @@ def test_curves_and_products_are_learned_from_few_rows():
     ("features", "y", "by_itself"),
     [
         ("auto", X[:, 0] + X[:, 1] > 0, None),
-        ("auto", np.sin(3 * X[:, 0]) > 0, PiecewiseLinear(n_knots=32, n_pairs=0, pair_knots=8)),
-        ("piecewise", np.sin(3 * X[:, 0]) > 0, PiecewiseLinear(n_knots=32, n_pairs=0, pair_knots=8)),
+        ("auto", np.sin(3 * X[:, 0]) > 0, PiecewiseLinear(n_knots=32, n_pairs=6, pair_knots=8)),
+        ("piecewise", np.sin(3 * X[:, 0]) > 0, PiecewiseLinear(n_knots=32, n_pairs=6, pair_knots=8)),
         ("piecewise", X[:, 1] * X[:, 2] > 0, PiecewiseLinear(n_knots=12, n_pairs=6, pair_knots=5)),
     ],
     ids=["columns", "hats", "hats of piecewise", "products"],
@@ -293,7 +293,8 @@ def test_a_split_chooses_among_few_rows_and_all_are_learned():
     rows = random.uniform(-1, 1, (8000, 5))
     y = np.sin(4 * rows[:, 0]) * rows[:, 1] + 0.1 * random.standard_normal(8000) > 0
     chosen = PredtronBinaryClassifier(features="auto", random_state=0).fit(rows[:7000], y[:7000])
-    alone = PredtronBinaryClassifier(features=chosen.features_, random_state=0, max_iter=chosen.n_iter_, cv=0)
+    given = PiecewiseLinear(n_knots=12, n_pairs=100, pair_knots=5)
+    alone = PredtronBinaryClassifier(features=given, random_state=0, max_iter=chosen.n_iter_, cv=0)
     assert_array_equal(weights_of(chosen), weights_of(alone.fit(rows[:7000], y[:7000])))
     linear = PredtronBinaryClassifier(random_state=0).fit(rows[:7000], y[:7000])
     assert chosen.score(rows[7000:], y[7000:]) > linear.score(rows[7000:], y[7000:]) + 0.3
@@ -322,20 +323,28 @@ def test_one_shard_chooses_a_map_and_its_epochs_are_those_of_one_learner():
 
 
 @pytest.mark.parametrize(
-    "model",
+    "made",
     [
-        PredtronBipartiteClassifier(),
-        PredtronBinaryClassifier(warm_start=True),
-        PredtronBinaryClassifier(average="auto"),
-        PredtronBinaryClassifier().set_callbacks(EarlyStopping((X[:99], TWO[:99]))),
+        lambda rows, y: PredtronBipartiteClassifier(),
+        lambda rows, y: PredtronBinaryClassifier(warm_start=True),
+        lambda rows, y: PredtronBinaryClassifier(average="auto"),
+        lambda rows, y: PredtronBinaryClassifier().set_callbacks(EarlyStopping((rows[:99], y[:99]))),
     ],
     ids=["batches", "warm_start", "average", "callback"],
 )
-def test_a_single_model_has_the_best_map_too(model):
+def test_a_single_model_compares_no_maps(made):
+    """Columns of numbers stay as they are, whatever would predict better; a table with gaps has the default map."""
     y = ((X**2).sum(axis=1) > 3.4).astype(int)
-    model.set_params(features="auto", random_state=0).fit(X, y)
-    assert type(model.features_) is RandomFourier and model.score(X, y) > 0.95
-    assert_array_equal(model.fit(X[::-1], y[::-1]).predict(X), pickle.loads(pickle.dumps(model)).predict(X))
+    default = PiecewiseLinear(n_knots=12, n_pairs=100, pair_knots=5)
+    for rows, of_auto in ((X, None), (np.where(X > 2, np.nan, X), default)):
+        kinds = ["auto", of_auto, *(["piecewise"] if of_auto is default else [])]
+        models = [made(rows, y).set_params(features=features, random_state=0).fit(rows, y) for features in kinds]
+        for model in models[1:]:
+            assert_array_equal(weights_of(models[0]), weights_of(model))
+            assert_array_equal(models[0].predict(rows), model.predict(rows))
+        assert hasattr(models[0], "features_") == (of_auto is default)
+        again = models[0].fit(rows[::-1], y[::-1])
+        assert_array_equal(again.predict(rows), pickle.loads(pickle.dumps(again)).predict(rows))
 
 
 def test_threads_change_no_bit_of_a_choice():
@@ -359,17 +368,24 @@ def test_cosines_are_chosen_where_columns_interact():
         chosen.explain(X)
 
 
+WIDE = np.hstack([X, RNG.standard_normal((N, 12))])  # of 120 pairs
+
+
 @pytest.mark.parametrize(
     ("auto", "table", "offered"),
     [
-        (PiecewiseLinear(), X, [PiecewiseLinear] * 4),
+        (PiecewiseLinear(), X, [PiecewiseLinear] * 2),  # all pairs are fewer than twelve
+        (PiecewiseLinear(), WIDE, [PiecewiseLinear] * 4),
+        (PiecewiseLinear(n_knots=9), WIDE, [PiecewiseLinear] * 4),
+        (PiecewiseLinear(n_knots=9, pair_knots=4), WIDE, [PiecewiseLinear] * 2),
         (PiecewiseLinear(n_pairs=3), X, [PiecewiseLinear] * 2),
         (PiecewiseLinear(n_knots=9, n_pairs=3), X, [PiecewiseLinear] * 2),
         (PiecewiseLinear(n_knots=9, n_pairs=3, pair_knots=4), X, [PiecewiseLinear]),
-        (Auto(), X, [Auto, *[PiecewiseLinear] * 3, RandomFourier, type(None)]),
-        (Auto(), np.where(X > 1, np.nan, X), [Auto, *[PiecewiseLinear] * 3, RandomFourier]),
-        (Auto(missing=False, n_pairs=0), X, [Auto, PiecewiseLinear, type(None)]),
-        (Auto(categories=[0]), np.round(X), [Auto, PiecewiseLinear]),
+        (Auto(), X, [Auto, PiecewiseLinear, RandomFourier]),
+        (Auto(), WIDE, [Auto, *[PiecewiseLinear] * 3, RandomFourier]),
+        (Auto(), np.where(X > 1, np.nan, X), [Auto, PiecewiseLinear, RandomFourier]),
+        (Auto(missing=False, n_pairs=0), X, [Auto, PiecewiseLinear, RandomFourier]),
+        (Auto(categories=[0]), np.round(X), [Auto]),
     ],
 )
 def test_what_there_is_to_choose(auto, table, offered):
@@ -378,7 +394,7 @@ def test_what_there_is_to_choose(auto, table, offered):
     for hats in (choice for choice in choices[1:] if isinstance(choice, PiecewiseLinear)):
         assert_array_equal(hats.transform(table[:9]).toarray(), clone(hats).fit(table).transform(table[:9]).toarray())
     for cosines in (choice for choice in choices if isinstance(choice, RandomFourier)):
-        alone = RandomFourier().fit(table)
+        alone = RandomFourier(missing=auto.missing).fit(table)
         assert_array_equal(cosines.transform(table[:9]), alone.transform(table[:9]))
         assert cosines.n_features_in_ == alone.n_features_in_ and cosines.get_params() == alone.get_params()
 
@@ -388,16 +404,24 @@ def test_what_is_behind_another_map_is_learned_no_further(monkeypatch):
     train = runs.FoldModel.train
     monkeypatch.setattr(runs.FoldModel, "train", lambda model, n: epochs.append((model.batch.rows.p, n)) or train(model, n))
     PredtronBinaryClassifier(features="auto", random_state=0).fit(X, np.sin(3 * X[:, 0]) > 0)
-    learned = {width: sum(n for other, n in epochs if other == width) for width in (4, 52, 132, 202, 1000)}
-    assert max(learned[4], learned[202]) <= 5 * 3 and max(learned[52], learned[1000]) < learned[132]
+    learned = {width: sum(n for other, n in epochs if other == width) for width, _ in epochs}
+    plain = PredtronBinaryClassifier(random_state=0).fit(X, np.sin(3 * X[:, 0]) > 0)
+    last = max(plain.held_out_loss_)
+    assert learned.keys() == {4, 202, 516, 1000}
+    assert learned[4] == 5 * (last + 3)  # by its own plan, and again to be compared with the maps after three epochs
+    assert learned[202] == learned[1000] == 5 * 3 < learned[516]
 
 
 def test_queries_choose_too():
     _, y, given = FAMILIES["documents"]
     model = PredtronRanker(features="auto", random_state=0).fit(X, y, **given)
-    alone = PredtronRanker(features=clone(model.features_), random_state=0).fit(X, y, **given)
+    own = PiecewiseLinear(n_knots=12, n_pairs=100, pair_knots=5)
+    alone = PredtronRanker(features=own, random_state=0).fit(X, y, **given)
     assert_array_equal(weights_of(model), weights_of(alone))
-    assert weights_of(PredtronRanker(features="auto").partial_fit(X, y, **given)).shape == (1, 202)
+    plain = PredtronRanker(random_state=0).fit(X, y, **given)
+    assert min(model.held_out_loss_.values()) < min(plain.held_out_loss_.values())
+    streams = [PredtronRanker(features=features).partial_fit(X, y, **given) for features in ("auto", None)]
+    assert_array_equal(*map(weights_of, streams))
 
 
 def test_costs_and_rejects_go_with_tables(frame):

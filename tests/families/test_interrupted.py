@@ -18,11 +18,13 @@ X = RANDOM.standard_normal((560, 3))
 Y = (X @ RANDOM.standard_normal((3, 3)) + 0.5 * RANDOM.standard_normal((560, 3)) > 0).astype(int)
 BOUNDED = ExpectedCost(subject_to=[AtMost("predicted_rate", 0.7, label=1)])
 FEW = slice(0, 60)
+CURVE = (np.abs(X[FEW, 0]) > 0.7).astype(int)
 FITS = {
-    "folds": (PredtronBinaryClassifier(loss={(1, 0): 5}, reject=0.2, random_state=0), Y[FEW, 0], {}),
-    "a cut": (PredtronBinaryClassifier(decision="f1", random_state=0), Y[FEW, 0], {}),
-    "bounds": (PredtronBinaryClassifier(decision=BOUNDED, random_state=0), Y[FEW, 0], {}),
-    "maps": (PredtronBinaryClassifier(features="auto", random_state=0), Y[FEW, 0], {}),
+    "folds": (PredtronBinaryClassifier(features="auto", loss={(1, 0): 5}, reject=0.2, random_state=0), Y[FEW, 0], {}),
+    "a cut": (PredtronBinaryClassifier(features="auto", decision="f1", random_state=0), Y[FEW, 0], {}),
+    "bounds": (PredtronBinaryClassifier(features="auto", decision=BOUNDED, random_state=0), Y[FEW, 0], {}),
+    "maps": (PredtronBinaryClassifier(features="auto", random_state=0), CURVE, {}),
+    "columns": (PredtronBinaryClassifier(features=None, random_state=0), Y[FEW, 0], {}),
     "a map of one model": (PredtronBinaryClassifier(features="auto", average="auto", random_state=0), Y[FEW, 0], {}),
     "a kernel": (PredtronBinaryClassifier(norm=RKHS(), random_state=0), Y[FEW, 0], {"sample_weight": 1.0 + np.arange(60) % 3}),
     "label sets": (PredtronMultilabelClassifier(loss="f1", random_state=0), Y[FEW], {}),

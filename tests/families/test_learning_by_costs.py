@@ -258,22 +258,28 @@ def test_monitors_take_costs_where_they_are_routed():
 
 
 def test_a_gain_is_weighed_against_its_standard_error():
-    """By a loop over the rows; a mean of equal gains has no error."""
+    """By a loop over the rows, in any order; a mean of equal gains has no error.  Rows that one of both lacks do not count."""
     random = np.random.default_rng(0)
     for _ in range(50):
         usual, other, weight = random.lognormal(size=9), random.lognormal(size=9), random.integers(1, 4, 9).astype(float)
-        gain, error = RowLosses(other, weight).gain_over(RowLosses(usual, weight))
+        rows, order = random.permutation(20)[:9], random.permutation(9)
+        later = RowLosses(usual[order], weight[order], rows[order])
+        gain, error = RowLosses(other, weight, rows).gain_over(later if order[0] % 2 else RowLosses(usual, weight, rows))
         total = sum(weight)
         mean = sum(w * (u - o) for w, u, o in zip(weight, usual, other, strict=True)) / total
         squares = sum((w / total * (u - o - mean)) ** 2 for w, u, o in zip(weight, usual, other, strict=True))
         assert_allclose((gain, error), (mean, squares**0.5))
-    assert RowLosses(np.zeros(4), np.ones(4)).gain_over(RowLosses(np.ones(4), np.ones(4))) == (1.0, 0.0)
+    rows = np.arange(4)
+    ones = RowLosses(np.ones(4), np.ones(4), rows)
+    assert RowLosses(np.zeros(4), np.ones(4), rows).gain_over(ones) == (1.0, 0.0)
+    assert RowLosses(np.array([0.0, 9, 0]), np.ones(3), np.array([3, 7, 0])).gain_over(ones) == (1.0, 0.0)
 
 
 def test_another_power_is_taken_for_a_gain_beyond_its_error_alone():
-    checkpoint = Checkpoint(3, Score(0.5), None, [])
+    rows = np.arange(4)
+    checkpoint = Checkpoint(3, Score(0.5, RowLosses(np.full(4, 0.5), np.ones(4), rows)), None, [], rows)
     results = [
-        Result(None, checkpoint, {}, [], None, cost=RowLosses(np.array(cost), np.ones(4)))
+        Result(None, checkpoint, {}, [], None, cost=RowLosses(np.array(cost), np.ones(4), rows))
         for cost in ([1.0, 1, 1, 1], [0.0, 3, 0, 0], [0.5, 0.5, 0.6, 0.4])
     ]
     assert select(results) is results[2]

@@ -113,6 +113,7 @@ def test_the_guide_has_the_plans():
             shape = default_shape(kind, n)
             out = "a split" if shape.n_models == 1 else f"{shape.n_models} folds"
             after = ", ".join(map(str, shape.evaluate_after)) or "at the end"
-            cells = name if i == 0 else "", f"{n:,}", out, after, FINISH[shape.finish]
+            final = "model of the split" if (shape.n_models, shape.finish) == (1, "average") else FINISH[shape.finish]
+            cells = name if i == 0 else "", f"{n:,}", out, after, final
             lines += [f"   * - {cells[0]}".rstrip(), *(f"     - {cell}" for cell in cells[1:])]
     assert "\n".join(lines) in GUIDE.read_text(encoding="utf-8")

@@ -92,8 +92,16 @@ def test_small_weights_are_cut_to_order():
 def test_saved_models_are_small():
     X, y = rows(p=5000)
     model = PredtronClassifier(norm="l1", random_state=0, cv=0).fit(X, y)
+    columns = np.abs(model.coef_).max(axis=0) > 1e-4 * np.abs(model.coef_).max()
     before = len(pickle.dumps(model))
-    assert len(pickle.dumps(model.sparsify(tol=1e-4))) < before / 4
+    after = len(pickle.dumps(model.sparsify(tol=1e-4)))
+    model._model.importances, importances = None, model.feature_importances_
+    weights = len(pickle.dumps(model))
+    assert after - weights < 16 * columns.sum() + 500  # a number and a column each
+    assert_array_equal(importances[~columns], 0)
+    model = PredtronClassifier(norm="l1", random_state=0, cv=0).fit(X, y)
+    model._model.importances = None
+    assert weights < len(pickle.dumps(model)) / 4 < before / 4
 
 
 def test_learning_goes_on_from_what_predicts():

@@ -145,6 +145,7 @@ class CsvFormat(RecordFormat):
         self._guessed = False  # whether a first line of words above others is taken as names
         self._census: list[Census] = []  # of each column, as of a data frame's
         self._counted: set[int] = set()  # columns of which the first pass knows that they hold numbers, unless words come
+        self.incomplete = False  # whether the first pass has found text or missing cells
         self._warned: set[str] = set()  # files that have been read
         self._said_of: set[tuple[str, str]] = set()  # warnings that were given, and their files
 
@@ -414,6 +415,7 @@ class CsvFormat(RecordFormat):
             if len(self._counted) < len(self._census):
                 self._add_numbers(numbers)
             return
+        self.incomplete = True
         for j, (given, found) in enumerate(zip(record.content, self._census, strict=True)):
             cell = given.strip()
             value = value_of(cell)

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sklearn_predtron._core.learner import Learner
+from sklearn_predtron._core.predictors import Predictor, frozen, passing
+from sklearn_predtron._core.rows import csr_rows
 from sklearn_predtron.families.estimator.explanation import decoded
 from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.families.input.reading import Batch
@@ -17,7 +19,7 @@ from sklearn_predtron.features import FeatureMap, RandomFourier
 from sklearn_predtron.features._knots import evenly
 
 MOST_ROWS = 1000  # of dense rows and tables
-MOST_STORED = 1 << 16  # values of CSR rows
+MOST_STORED, IN_BLOCK = 1 << 16, 1 << 13  # values of CSR rows, of which so many have temporary arrays at a time
 MOST_VALUES, MOST_COSINES = 1 << 17, 1 << 16  # of these rows, as features
 
 
@@ -28,9 +30,10 @@ def importances(model: Model, batch: Batch) -> tuple[NDArray, NDArray] | None:
     """
     if model.learner.weights.expansion is not None or model.columns.n is None:
         return None
-    found = sizes_of_parts(model, batch)
-    columns = np.flatnonzero(found)
-    return columns, found[columns]
+    with np.errstate(all="ignore"):
+        columns, found = (sizes_of_sparse_parts if sparse.issparse(batch.X) else sizes_of_parts)(model, batch)
+    there = np.flatnonzero(found)
+    return columns[there].astype(np.int64), found[there]
 
 
 def of_weights(model: Model, learner: Learner) -> tuple[NDArray, NDArray] | None:
@@ -43,32 +46,58 @@ def of_weights(model: Model, learner: Learner) -> tuple[NDArray, NDArray] | None
     return columns[kept], values[kept]
 
 
-def sizes_of_parts(model: Model, batch: Batch) -> NDArray:
-    """Return the mean size of each column's part of the scores."""
-    coef = decoded(model.problem, model.labels, *model.learner.read(lambda weights: weights.mean()))[0]
-    features = model.columns.features
-    with np.errstate(all="ignore"):
-        if sparse.issparse(batch.X):
-            most = max(1, MOST_STORED * batch.X.shape[0] // max(1, batch.X.nnz))
-            return np.abs(coef).mean(axis=0) * deviations_of_sparse(*some_rows(batch, most))
-        if not isinstance(features, FeatureMap):
-            return np.abs(coef).mean(axis=0) * deviations(*some_rows(batch, MOST_VALUES // batch.X.shape[1]))
-        mixed = isinstance(features, RandomFourier)
-        X, frequency = some_rows(batch, (MOST_COSINES if mixed else MOST_VALUES) // features._fitted().most)
-        parts = (parts_of_cosines if mixed else parts_of_terms)(features, X, coef)
-        return np.mean([deviations(part, frequency) for part in parts], axis=0)
+def sizes_of_sparse_parts(model: Model, batch: Batch) -> tuple[NDArray, NDArray]:
+    """Return the columns of some CSR rows, and the mean size of their parts of the scores.
 
-
-def some_rows(batch: Batch, most: int) -> tuple[Any, NDArray]:
-    """Return evenly spaced rows, and their frequencies up to a factor.
-
-    Rows with zero frequency are left out; dense rows are at most a thousand.
+    Wide weights are mostly zeros that take no memory: only those of these columns are read, as scores of rows with one value.
     """
-    X, frequency = batch.X, batch.frequencies(np.arange(batch.X.shape[0]))
+    n, p = batch.X.shape
+    columns, sizes = deviations_of_sparse(batch.X, *chosen_rows(batch, MOST_STORED * n // max(1, batch.X.nnz)))
+    d, found = model.problem.d, np.zeros(len(columns))
+    ends = np.concatenate([[0], np.arange(len(columns) + 1)])  # of a row of zeros, and of a row for each column
+    rows = csr_rows(sparse.csr_matrix((sizes, columns, ends), shape=(len(columns) + 1, p)))
+
+    def scored(weights: Any) -> None:
+        scoring = Predictor(passing(weights, True, rows) or frozen(weights, True), True)  # which the learner does not keep
+        zero, step = np.empty((1, d)), IN_BLOCK // d + 1
+        scoring.scores(rows, zero)
+        for first in range(0, len(columns), step):
+            scores = np.empty((min(step, len(columns) - first), d))
+            scoring.scores(rows, scores, 1 + first)
+            parts = decoded(model.problem, model.labels, (scores - zero).T, np.zeros(d))[0]
+            found[first : first + step] = np.abs(parts).mean(axis=0)
+
+    model.learner.read(scored)
+    return columns, found
+
+
+def sizes_of_parts(model: Model, batch: Batch) -> tuple[NDArray, NDArray]:
+    """Return all columns, and the mean size of their parts of the scores."""
+    coef = decoded(model.problem, model.labels, *model.learner.read(lambda weights: weights.mean()))[0]
+    features, columns = model.columns.features, np.arange(batch.X.shape[1])
+    if not isinstance(features, FeatureMap):
+        return columns, np.abs(coef).mean(axis=0) * deviations(*some_rows(batch, MOST_VALUES // len(columns)))
+    mixed = isinstance(features, RandomFourier)
+    X, frequency = some_rows(batch, (MOST_COSINES if mixed else MOST_VALUES) // features._fitted().most)
+    parts = (parts_of_cosines if mixed else parts_of_terms)(features, X, coef)
+    return columns, np.mean([deviations(part, frequency) for part in parts], axis=0)
+
+
+def chosen_rows(batch: Batch, most: int) -> tuple[NDArray, NDArray]:
+    """Return the numbers of evenly spaced rows, and their frequencies up to a factor.
+
+    Rows with zero frequency are left out.
+    """
+    frequency = batch.frequencies(np.arange(batch.X.shape[0]))
     there = np.flatnonzero(frequency)
-    rows = there[evenly(len(there), max(1, most if sparse.issparse(X) else min(most, MOST_ROWS)))]
-    X = X if len(rows) == len(frequency) else X[rows]
-    return X if sparse.issparse(X) else np.array(X, dtype=np.float64), frequency[rows] / frequency.max()
+    rows = there[evenly(len(there), max(1, most))]
+    return rows, frequency[rows] / frequency.max()
+
+
+def some_rows(batch: Batch, most: int) -> tuple[NDArray, NDArray]:
+    """Return at most a thousand dense rows, and their frequencies up to a factor."""
+    rows, frequency = chosen_rows(batch, min(most, MOST_ROWS))
+    return np.array(batch.X[rows], dtype=np.float64), frequency
 
 
 def deviations(values: NDArray, frequency: NDArray) -> NDArray:
@@ -77,15 +106,28 @@ def deviations(values: NDArray, frequency: NDArray) -> NDArray:
     return np.average(np.abs(values - mean), axis=0, weights=frequency)
 
 
-def deviations_of_sparse(X: Any, frequency: NDArray) -> NDArray:
-    """Return the mean absolute deviation of each column of CSR rows.
+def deviations_of_sparse(X: Any, rows: NDArray, frequency: NDArray) -> tuple[NDArray, NDArray]:
+    """Return the columns of some CSR rows with stored values, and their mean absolute deviations.
 
-    The time is proportional to the number of stored values.
+    Blocks of rows are copied one at a time.
     """
-    share = np.repeat(frequency / frequency.sum(), np.diff(X.indptr))
-    mean = np.bincount(X.indices, share * X.data, minlength=X.shape[1])
-    of_zero, here = np.abs(mean), mean[X.indices]  # zeros are not stored
-    return np.bincount(X.indices, share * (np.abs(X.data - here) - np.abs(here)), minlength=X.shape[1]) + of_zero
+    n_blocks = -(-MOST_STORED // IN_BLOCK)
+    blocks = list(zip(np.array_split(rows, n_blocks), np.array_split(frequency / frequency.sum(), n_blocks), strict=True))
+    columns = np.unique(np.concatenate([np.unique(X[some].indices) for some, _ in blocks]))
+    mean = np.zeros(len(columns))
+    for some, share in blocks:
+        at, values, weight = places_of_values(X[some], columns, share)
+        mean += np.bincount(at, weight * values, minlength=len(columns))
+    found = np.abs(mean)  # of zeros, which are not stored
+    for some, share in blocks:
+        at, values, weight = places_of_values(X[some], columns, share)
+        found += np.bincount(at, weight * (np.abs(values - mean[at]) - np.abs(mean[at])), minlength=len(columns))
+    return columns, found
+
+
+def places_of_values(X: Any, columns: NDArray, share: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+    """Return the place of each stored value among the columns, the value, and the share of its row."""
+    return np.searchsorted(columns, X.indices), X.data, np.repeat(share, np.diff(X.indptr))
 
 
 def parts_of_terms(features: Any, X: NDArray, coef: NDArray) -> Iterator[NDArray]:

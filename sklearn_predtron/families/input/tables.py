@@ -74,7 +74,7 @@ def has_words_or_gaps(X: Any, categories: Any) -> bool:
         return any(bool(np.isnan(column).any()) for column in columns)
     found = np.asarray(X)
     try:
-        found = found if found.dtype.kind in "biuf" else found.astype(np.float64)
+        found = found if found.dtype.kind in "biufc" else found.astype(np.float64)
     except (TypeError, ValueError):  # words, or no table, which the reader of rows says
         return found.ndim == 2
     return found.ndim == 2 and found.dtype.kind == "f" and bool(np.isnan(found).any())

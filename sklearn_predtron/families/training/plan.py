@@ -154,7 +154,7 @@ class Candidate(NamedTuple):
         return self.ranking is None or not isinstance(features, PiecewiseLinear) or features._pairs_of(self.ranking) is None
 
     def by_labels_of(self, rows: NDArray | None) -> Candidate:
-        """Return the candidate whose map has looked at the labels of these rows alone; None is all rows."""
+        """Return the candidate whose map depends on the labels of these rows alone; None is all rows."""
         return self if self.has_one_map else self.with_map(self.columns.features._with_pairs(self.ranking, rows))
 
     def with_map(self, features: FeatureMap) -> Candidate:
