@@ -1,8 +1,15 @@
-"""What pytest collects, how matplotlib draws there, and on how many threads others compute."""
+"""What pytest collects, how matplotlib draws there, on how many threads others compute, and which models tests are about.
+
+Most tests are about linear learners, often against a plain-Python reference: in them ``features=None`` is the default.  Tests
+with the mark `default_features`, doctests and subprocesses have the default of users.
+"""
 
 import os
 from collections import Counter
 from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 # Each core has a process of its own.  With more threads, those of BLAS and OpenMP wait for one another in loops.
@@ -15,6 +22,27 @@ NEEDED = {
 }
 collect_ignore = [path for package, paths in NEEDED.items() if not find_spec(package) for path in paths]
 MANY = 1000  # tests, of which it is worth saying where the time goes
+TESTS = Path(__file__).parent / "tests"
+
+
+def set_default(features):
+    """Set the default of `features` of the families that compare maps."""
+    from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronLabelRanker, PredtronOrdinalClassifier
+
+    for family in (PredtronBinaryClassifier, PredtronClassifier, PredtronLabelRanker, PredtronOrdinalClassifier):
+        family.__init__.__kwdefaults__["features"] = features
+
+
+def pytest_collection():
+    """Estimators that test files make when they are imported are linear."""
+    set_default(None)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """Set the default before the fixtures of a test."""
+    is_test = isinstance(item, pytest.Function) and TESTS in item.path.parents
+    set_default(None if is_test and item.get_closest_marker("default_features") is None else "auto")
 
 
 def pytest_terminal_summary(terminalreporter, config):

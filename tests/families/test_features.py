@@ -25,6 +25,7 @@ from sklearn_predtron import (
 from sklearn_predtron.callbacks import EarlyStopping
 from sklearn_predtron.estimator_checks import expected_failed_checks
 from sklearn_predtron.families.training import runs
+from sklearn_predtron.families.training.plan import default_shape
 from sklearn_predtron.features import Auto, PiecewiseLinear, RandomFourier
 from sklearn_predtron.mixing import ParameterMixing
 from tests.cases import weights_of
@@ -408,8 +409,9 @@ def test_what_is_behind_another_map_is_learned_no_further(monkeypatch):
     plain = PredtronBinaryClassifier(random_state=0).fit(X, np.sin(3 * X[:, 0]) > 0)
     last = max(plain.held_out_loss_)
     assert learned.keys() == {4, 202, 516, 1000}
-    assert learned[4] == 5 * (last + 3)  # by its own plan, and again to be compared with the maps after three epochs
-    assert learned[202] == learned[1000] == 5 * 3 < learned[516]
+    n_models = default_shape("tables", len(X)).n_models
+    assert learned[4] == 5 * last + n_models * 3  # by its own plan, and again to be compared with the maps after three epochs
+    assert learned[202] == learned[1000] == n_models * 3 < learned[516]
 
 
 def test_queries_choose_too():

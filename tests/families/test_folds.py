@@ -207,9 +207,9 @@ SIZES = [1, 2, 5, 6, 19, 20, 100, 1000, 1001, 1334, 2000, 2001, 2999, 3001, 5000
 
 def cost(kind, n):
     """The epochs of rows that a plan trains for at most, those of its final model among them."""
-    n_models, evaluate_after, finish = default_shape(kind, n)
+    n_models, evaluate_after, finish, n_folds = default_shape(kind, n)
     epochs = evaluate_after[-1] if evaluate_after else 10
-    part = min(5000, n // 5) if n_models == 1 else n / n_models if n_models else 0
+    part = min(5000, n // 5) if n_models == 1 else n / (n_folds or n_models) if n_models else 0
     trained = max(n_models, 1) * epochs * (n - part)
     return trained + epochs * n * (finish == "refit" or (n_models > 0 and not evaluate_after))
 

@@ -111,7 +111,8 @@ def test_the_guide_has_the_plans():
     for kind, name in NAMES.items():
         for i, n in enumerate(SIZES.get(kind, (10**3, 10**5))):
             shape = default_shape(kind, n)
-            out = "a split" if shape.n_models == 1 else f"{shape.n_models} folds"
+            of = f" of {shape.n_folds}" if shape.n_folds > shape.n_models else ""
+            out = "a split" if shape.n_models == 1 else f"{shape.n_models}{of} folds"
             after = ", ".join(map(str, shape.evaluate_after)) or "at the end"
             final = "model of the split" if (shape.n_models, shape.finish) == (1, "average") else FINISH[shape.finish]
             cells = name if i == 0 else "", f"{n:,}", out, after, final
