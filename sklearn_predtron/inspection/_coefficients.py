@@ -65,7 +65,7 @@ class CoefficientDisplay(Display):
     >>> from sklearn_predtron import PredtronClassifier
     >>> from sklearn_predtron.inspection import CoefficientDisplay
     >>> X, y = load_wine(as_frame=True, return_X_y=True)
-    >>> model = PredtronClassifier(random_state=0).fit(X, y)
+    >>> model = PredtronClassifier(features=None, random_state=0).fit(X, y)
     >>> display = CoefficientDisplay.from_estimator(model, X, target=0, max_features=3)
     >>> for j in display.strongest_:
     ...     print(display.feature_names[j], display.coefficients[j].round(2))

@@ -76,9 +76,9 @@ class EffectsDisplay(Display):
     >>> display = EffectsDisplay.from_estimator(model, X, n_terms=3)
     >>> for effect in display.effects:
     ...     print(effect.name, round(effect.strength, 2))
-    s5 0.13
-    bmi 0.12
-    bp 0.11
+    s5 0.17
+    sex 0.16
+    bmi 0.15
     >>> plt.show()
     """
 

@@ -64,7 +64,7 @@ class MarginDisplay(Display):
     >>> from sklearn_predtron import PredtronClassifier
     >>> from sklearn_predtron.inspection import MarginDisplay
     >>> X, y = load_digits(return_X_y=True)
-    >>> model = PredtronClassifier(random_state=0).fit(X, y)
+    >>> model = PredtronClassifier(features=None, random_state=0).fit(X, y)
     >>> display = MarginDisplay.from_estimator(model, X, y)
     >>> [text.get_text() for text in display.ax_.get_legend().get_texts()]
     ['below 0: 18 of 1797 rows', 'PredtronClassifier', 'least: -0.424']

@@ -65,10 +65,10 @@ class PromiseDisplay(Display):
     >>> model = model.certify(X[2000:4000], y[2000:4000], promises)
     >>> display = PromiseDisplay.from_results(model.certificate_.results)
     >>> display.used.round(2)
-    array([0.78, 0.24])
+    array([0.4 , 0.05])
     >>> monitor = CostMonitor(limit=0.1).update(model.set_params(reject=None).predict(X[4000:]) != y[4000:])
     >>> PromiseDisplay.from_monitor(monitor).intervals.round(2)
-    array([[0.37, 0.72]])
+    array([[0.02, 0.27]])
     >>> plt.show()
     """
 

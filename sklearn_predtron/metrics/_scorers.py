@@ -206,7 +206,7 @@ def cost_scorer(
     >>> search.fit(X, y).best_params_
     {'loss': {(0, 1): 10}}
     >>> search.cv_results_["mean_test_score"].round(2)
-    array([-0.2 , -0.14])
+    array([-0.2 , -0.13])
     """
     if costs is None:
         if labels is not None or reject_cost is not None:

@@ -127,7 +127,7 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
     0.93
     >>> alone = PredtronClassifier(random_state=0).fit(X[:1000], y[:1000])
     >>> round(alone.score(X[1000:], y[1000:]), 2)
-    0.93
+    0.94
     """
 
     loss_curve_: list[float]

@@ -210,7 +210,7 @@ class Auto(Norm):
     >>> from sklearn.datasets import load_wine
     >>> from sklearn_predtron import PredtronClassifier
     >>> X, y = load_wine(return_X_y=True)
-    >>> PredtronClassifier(random_state=0).fit(X, y).norm_
+    >>> PredtronClassifier(features=None, random_state=0).fit(X, y).norm_
     'scaled'
     >>> PredtronClassifier(random_state=0).fit(csr_array(X > X.mean(axis=0), dtype=float), y).norm_
     'l2'
@@ -500,8 +500,8 @@ class Scaled(Norm):
     >>> from sklearn.datasets import load_wine
     >>> from sklearn_predtron import PredtronClassifier
     >>> X, y = load_wine(return_X_y=True)
-    >>> scores = [PredtronClassifier(norm=norm, random_state=0).fit(X, y).score(X, y) for norm in ["l2", "scaled"]]
-    >>> [round(score, 2) for score in scores]
+    >>> linear = PredtronClassifier(features=None, random_state=0)
+    >>> [round(linear.set_params(norm=norm).fit(X, y).score(X, y), 2) for norm in ["l2", "scaled"]]
     [0.69, 0.99]
     """
 

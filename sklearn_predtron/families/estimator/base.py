@@ -792,7 +792,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         >>> explanation = model.explain(X)
         >>> strongest = abs(explanation.values).mean(axis=0).argsort()[::-1][:2]
         >>> print(*explanation.names[strongest], explanation.values.shape)
-        s5 bmi (442, 55)
+        s5 sex (442, 22)
         >>> bool(abs(explanation.scores() - model.decision_function(X)).max() < 1e-12)
         True
 
@@ -800,7 +800,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
         >>> for name, importance in zip(X.columns, model.feature_importances_):
         ...     print(f"{name} {importance:.2f}", end="  ")
-        age 0.02  sex 0.12  bmi 0.14  bp 0.12  s1 0.04  s2 0.05  s3 0.09  s4 0.05  s5 0.16  s6 0.03
+        age 0.04  sex 0.16  bmi 0.17  bp 0.15  s1 0.05  s2 0.06  s3 0.12  s4 0.06  s5 0.20  s6 0.04  
         """
         additive = Additive.of(self)
         return additive.explain(additive.read(X))
