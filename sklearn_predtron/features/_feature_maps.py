@@ -610,22 +610,22 @@ class Auto(PiecewiseLinear):
     """The best candidate map on held-out rows (alias "auto").
 
     An estimator chooses in `fit` on the held-out rows of its folds or its split (`cv`).  The candidates are those of
-    `PiecewiseLinear`, the cosines of `RandomFourier`, and columns of numbers as they are.  Cosines are for tables of numbers: many
-    columns may interact, but no summands explain the score of a row.
+    `PiecewiseLinear`, the cosines of `RandomFourier`, and columns of numbers as they are.  Cosines are for tables of numbers:
+    many columns may interact, but no summands explain the score of a row.
 
     Columns of numbers, at most 300 and without missing values, are trained first, as by ``features=None``.  A map replaces them
-    only if its log loss on the held-out rows is lower by 1.5 standard errors of the differences by row (with `costs` in `fit`: the
-    average realised cost).  Otherwise the fit is, to the last bit, that of ``features=None``.  A map chosen for numbers without
-    missing values accepts none later.
+    only if its log loss on the held-out rows is lower by 1.5 standard errors of the differences by row (with `costs` in `fit`:
+    the average realised cost).  Otherwise the fit is, to the last bit, that of ``features=None``.  A map chosen for numbers
+    without missing values accepts none later.
 
     Maps are compared after three epochs of at most 3,000 rows: first the one with the fewest features and cosines, and the others
     only if one of these is ahead of the columns.  The two best, and cosines that are not far behind, are trained further.  A map
     whose losses are higher than another's by a standard error after as many epochs ends; for cosines this counts from ten epochs
     on.  Cosines must be better than hats by a standard error, because they take about ten times as long to predict.
 
-    Where rows are not held out (fewer than 20, ``cv=0``, ``decision="learned"``, ``average="auto"``, ``warm_start=True``), and with
-    kernels, columns of numbers stay as they are, and so do CSR rows and streams.  Tables with words or missing values have a map
-    in any case; where nothing is compared, and as a transformer, it is `PiecewiseLinear` with its default settings.
+    Where rows are not held out (fewer than 20, ``cv=0``, ``decision="learned"``, ``average="auto"``, ``warm_start=True``), and
+    with kernels, columns of numbers stay as they are, and so do CSR rows and streams.  Tables with words or missing values have
+    a map in any case; where nothing is compared, and as a transformer, it is `PiecewiseLinear` with its default settings.
 
     Parameters
     ----------

@@ -63,8 +63,8 @@ def standardised(Y: NDArray, weight: NDArray) -> NDArray:
 class PairRanking:
     """The pairs of columns in the order of their explained sums of squares.
 
-    A pair is ranked by the sum of squares that its grid of bins explains in the residuals of an additive fit of the targets on the
-    same bins.  No curve of one column, whatever its form, is left for a pair.
+    A pair is ranked by the sum of squares that its grid of bins explains in the residuals of an additive fit of the targets on
+    the same bins.  No curve of one column, whatever its form, is left for a pair.
 
     Parameters
     ----------

@@ -214,7 +214,9 @@ def test_columns_as_they_are_have_the_scaling_that_predicts_best(norm):
     X, y, sid = make_sequences(100, 4, 30, random_state=1)
     model = PredtronSequenceTagger(features="auto", norm=norm, random_state=0, cv=3).fit(X, y, sid=sid)
     assert model._model.columns.features is None
-    told = [{"intercept_scaling": scaling, "transition_scaling": 0.1 if scaling == "length" else 1.0} for scaling in ("length", 1.0)]
+    told = [
+        {"intercept_scaling": scaling, "transition_scaling": 0.1 if scaling == "length" else 1.0} for scaling in ("length", 1.0)
+    ]
     alone = [PredtronSequenceTagger(norm=norm, random_state=0, cv=3, **one).fit(X, y, sid=sid) for one in told]
     least = [min(one.held_out_loss_.values()) for one in alone]
     best = int(np.argmin(least))
