@@ -629,8 +629,8 @@ class Auto(PiecewiseLinear):
     on.  Cosines must be better than hats by a standard error, because they take about ten times as long to predict.
 
     Where rows are not held out (fewer than 20, ``cv=0``, ``decision="learned"``, ``average="auto"``, ``warm_start=True``), and
-    with kernels, columns of numbers stay as they are, and so do CSR rows and streams.  Tables with words or missing values have a
-    map in any case; where nothing is compared, and as a transformer, it is `PiecewiseLinear` with its default settings.
+    with kernels, columns of numbers stay as they are, and so do CSR rows and streams.  Tables with words or missing values have
+    a map in any case; where nothing is compared, and as a transformer, it is `PiecewiseLinear` with its default settings.
 
     Parameters
     ----------

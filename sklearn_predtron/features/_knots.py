@@ -24,8 +24,8 @@ class Numbers(NamedTuple):
 def described(values: NDArray, settings: Sequence[tuple[int, int]], weight: NDArray | None = None) -> Numbers:
     """Describe the values of a column that are not missing.
 
-    A setting has the largest number of its knots, and of the knots for its pairs.  A value of twice the least weight counts as two
-    values of it.
+    A setting has the largest number of its knots, and of the knots for its pairs.  A value of twice the least weight counts as
+    two values of it.
     """
     nothing = [(np.zeros(0), np.zeros(0))] * len(settings)
     if len(values) == 0:

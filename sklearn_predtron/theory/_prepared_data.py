@@ -18,7 +18,6 @@ from sklearn_predtron.families.input.tables import always_maps
 from sklearn_predtron.families.label_ranking import PredtronLabelRanker
 from sklearn_predtron.families.ranking import PredtronRanker
 from sklearn_predtron.families.sequences import PredtronSequenceTagger
-from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.problems._relevance import Relevances
 from sklearn_predtron.updates import Update
 
@@ -36,7 +35,7 @@ class PreparedData(NamedTuple):
 
 def as_features(estimator: Any, X: Any) -> Any:
     """Return rows in double precision, after the feature map."""
-    if isinstance(estimator._model.columns.features, FeatureMap):
+    if estimator._model.columns.features is not None:
         return estimator._model.features_of(X)
     return validate_data(estimator, X, reset=False, accept_sparse="csr", dtype=np.float64)
 

@@ -43,9 +43,8 @@ def killed(self, progress):
 
 MixingCheckpoint.save = killed
 X, y = make_data(n=120)
-model = PredtronClassifier(norm="scaled", features=None)
-mixed = ParameterMixing(model, rounds=5, shards=3, random_state=0, checkpoint=sys.argv[1])
-mixed.fit(X, y)
+linear = PredtronClassifier(norm="scaled", features=None)
+ParameterMixing(linear, rounds=5, shards=3, random_state=0, checkpoint=sys.argv[1]).fit(X, y)
 """
 
 
