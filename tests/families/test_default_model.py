@@ -53,7 +53,7 @@ def test_a_straight_world_keeps_its_columns_to_the_last_bit(name, n):
 
 
 @pytest.mark.parametrize(
-    "given", [{"sample_weight": np.arange(600) % 3}, {"costs": COSTS}, {"cv": 4}], ids=lambda given: next(iter(given))
+    "given", [{"sample_weight": np.arange(600) % 3}, {"costs": COSTS}, {"cv": 4}], ids=["weights", "costs", "cv"]
 )
 def test_weights_costs_and_folds_do_not_change_what_is_kept(given):
     how = {"cv": given["cv"]} if "cv" in given else {}
