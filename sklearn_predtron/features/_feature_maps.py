@@ -526,9 +526,8 @@ class PiecewiseLinear(FeatureMap):
     def _twin(self, settings: dict[str, int], state: tuple[Any, ...]) -> PiecewiseLinear:
         """Return a map of the same columns with other knots or pairs."""
         twin = PiecewiseLinear(**{**self.get_params(), **settings})
-        fitted = {name: value for name, value in vars(self).items() if name.endswith("_") or name.startswith("_")}
-        vars(twin).update({**fitted, "_state": state, "_row_map": PiecewiseMap(Description(*state))})
-        vars(twin).pop("_others", None)
+        fitted = {name: value for name, value in vars(self).items() if name not in vars(twin) and name != "_others"}
+        twin.__dict__.update({**fitted, "_state": state, "_row_map": PiecewiseMap(Description(*state))})
         return twin
 
     def _layout(self) -> FeatureLayout:

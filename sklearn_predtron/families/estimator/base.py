@@ -800,7 +800,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
         >>> for name, importance in zip(X.columns, model.feature_importances_):
         ...     print(f"{name} {importance:.2f}", end="  ")
-        age 0.04  sex 0.16  bmi 0.17  bp 0.15  s1 0.05  s2 0.06  s3 0.12  s4 0.06  s5 0.20  s6 0.04  
+        age 0.04  sex 0.16  bmi 0.17  bp 0.15  s1 0.05  s2 0.06  s3 0.12  s4 0.06  s5 0.20  s6 0.04
         """
         additive = Additive.of(self)
         return additive.explain(additive.read(X))
