@@ -19,7 +19,7 @@ from sklearn_predtron._support.compat import Interval, as_configured, container_
 from sklearn_predtron._support.parts import Part
 from sklearn_predtron.features._columns import ColumnSource, categories_in, chosen_categories, has_names, is_auto, opened
 from sklearn_predtron.features._knots import MOST_ROWS as ROWS_OF_KNOTS
-from sklearn_predtron.features._knots import described, evenly
+from sklearn_predtron.features._knots import described, evenly, times
 from sklearn_predtron.features._layout import CATEGORIES, MOST_FACTORS, MOST_KNOTS, NUMBERS, Description, FeatureLayout
 from sklearn_predtron.features._made_rows import MadeRows
 from sklearn_predtron.features._names import feature_names, unique
@@ -550,7 +550,7 @@ class PiecewiseLinear(FeatureMap):
 
     def _state_of(self, matrix: NDArray, n_categories: NDArray, Y: NDArray | None, weight: NDArray | None) -> tuple[Any, ...]:
         rows = evenly(len(matrix), ROWS_OF_KNOTS)
-        n = len(matrix) if weight is None else np.sum(weight / weight.min())
+        n = len(matrix) if weight is None else times(weight).sum()
         settings = KNOTS if n >= ROWS_OF_FINE_KNOTS else KNOTS[:1]
         knots = distinct((self.n_knots or most, self.pair_knots or of_pairs) for most, of_pairs in settings)
         found = []

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 MOST_ROWS = 100_000  # that are used, evenly spaced
+MOST_TIMES = 2.0**50  # that rows count, in all
 LARGEST = 1e150  # of a value: its square and the inverse of a distance are floating-point numbers
 
 
@@ -30,13 +31,13 @@ def described(values: NDArray, settings: Sequence[tuple[int, int]], weight: NDAr
     nothing = [(np.zeros(0), np.zeros(0))] * len(settings)
     if len(values) == 0:
         return Numbers(0.0, 1.0, nothing)
-    if weight is None:
+    if weight is None or weight.min() == weight.max():
         values = np.sort(values.astype(np.float64))
-        ends = None
+        weight = ends = None
     else:
         order = np.argsort(values, kind="stable")
-        values, weight = values[order].astype(np.float64), weight[order]
-        ends = np.cumsum(weight / weight.min())
+        values, weight = values[order].astype(np.float64), times(weight[order])
+        ends = np.cumsum(weight)
     mean = float(np.average(values, weights=weight))
     sd = float(np.sqrt(np.average((values - mean) ** 2, weights=weight)))
     rounding = 10 * np.finfo(np.float64).eps
@@ -81,10 +82,18 @@ def interpolated(values: NDArray, shares: NDArray, ends: NDArray | None) -> NDAr
     """Return quantiles of rising values, which occur as often as `ends` rises, once by default."""
     last = len(values) - 1
     at = shares * (last if ends is None else ends[-1] - 1)
-    lower = np.floor(at).astype(np.intp)
-    upper = np.minimum(lower + 1, last) if ends is None else np.minimum(np.searchsorted(ends, lower + 1, side="right"), last)
-    share, lower = at - lower, lower if ends is None else np.searchsorted(ends, lower, side="right")
-    return values[lower] + share * (values[upper] - values[lower])
+    below = np.floor(at)
+    places = [below, below + 1] if ends is None else [np.searchsorted(ends, below + one, side="right") for one in (0, 1)]
+    lower, upper = (np.minimum(place, last).astype(np.intp) for place in places)
+    return values[lower] + (at - below) * (values[upper] - values[lower])
+
+
+def times(weight: NDArray) -> NDArray:
+    """Return how often values of positive weights count: the least once, or next to never if others weigh far more."""
+    with np.errstate(over="ignore"):
+        found = weight / weight.min()
+        whole = found.sum() < MOST_TIMES
+    return found if whole else weight / weight.max() * (MOST_TIMES / len(weight))
 
 
 def separated(rising: NDArray) -> NDArray:

@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_consistent_length
 
 from sklearn_predtron.features._grid import drops, subtract_additive
-from sklearn_predtron.features._knots import evenly, interpolated
+from sklearn_predtron.features._knots import evenly, interpolated, times
 
 MOST_ROWS = 20_000
 LEAST_ROWS = 1_000
@@ -81,6 +81,8 @@ class PairRanking:
     """
 
     def __init__(self, table: NDArray, columns: NDArray, of_numbers: NDArray, Y: NDArray | None, weight: NDArray | None = None):
+        if weight is not None:
+            weight = None if weight.min() == weight.max() else times_or_never(weight)
         self.table, self.columns, self.of_numbers, self.Y, self.weight = table, columns, of_numbers, Y, weight
         self.n_pairs = len(columns) * (len(columns) - 1) // 2
         there = np.arange(len(table)) if weight is None else np.flatnonzero(weight)
@@ -131,6 +133,13 @@ class PairRanking:
         return self.columns[pairs[np.argsort(-drops(bins, left, weight, pairs), kind="stable")]]
 
 
+def times_or_never(weight: NDArray) -> NDArray:
+    """Return how often rows count, never if their weight is zero."""
+    found = np.zeros(len(weight))
+    found[weight > 0] = times(weight[weight > 0])
+    return found
+
+
 def best_columns(bins: NDArray, targets: NDArray, weight: NDArray, n_pairs: int) -> list[int]:
     """Return the columns that are tried with each other: those that explain most by themselves, if there are more pairs."""
     most = min(MOST_COLUMNS, max(LEAST_COLUMNS, int(np.sqrt(2 * n_pairs))))
@@ -158,7 +167,7 @@ def binned(values: NDArray, of_numbers: bool, weight: NDArray | None) -> NDArray
     there = ~np.isnan(values) & (of_numbers | (values >= 0))
     if of_numbers and there.any():
         order = np.flatnonzero(there)[np.argsort(values[there], kind="stable")]
-        ends = None if weight is None else np.cumsum(weight[order] / weight[order].min())
+        ends = None if weight is None else np.cumsum(times(weight[order]))
         edges = interpolated(values[order].astype(np.float64), np.arange(1, BINS) / BINS, ends)
         found = np.searchsorted(edges, values, side="right")
     else:

@@ -16,6 +16,7 @@ from sklearn.base import clone
 
 from sklearn_predtron import PredtronBipartiteClassifier, PredtronSequenceTagger
 from sklearn_predtron.families.bipartite import batch_loss
+from sklearn_predtron.families.input.tables import FirstRows
 from sklearn_predtron.losses import AtK
 from sklearn_predtron.norms import RKHS
 from tests.own_checks import assert_same, assert_same_bits, frozen, is_same, scores_of
@@ -73,7 +74,7 @@ def check_same(case: Case, random: np.random.Generator, model: Any, other: Any, 
 
 def before_map(model: Any) -> bool:
     """Tell whether a model has the first rows of a table, call by call, of which a map is going to be made."""
-    return model.features is not None and model.__sklearn_is_fitted__() and not hasattr(model, "features_")
+    return model.__sklearn_is_fitted__() and isinstance(model._model.columns.features, FirstRows)
 
 
 def check_same_bits(model: Any, other: Any, what: str) -> None:
@@ -228,7 +229,8 @@ def failures_leave_no_trace(case: Case, random: np.random.Generator) -> None:
     # Of joint features a problem sees one round after the other, none of weight 0, and those before a bad one are learned.
     bad = bad_lessons(replace(case.lesson.part(0, 1), weight=None) if joint(case) else case.lesson)
     for name in random.permutation(sorted(bad))[:3]:
-        for call in ["partial_fit", "fit"] if name not in BAD_IN_STREAMS else ["partial_fit"]:
+        in_fit = name not in BAD_IN_STREAMS and not (name == "NaN in X" and model.features == "auto")  # a fit by maps takes NaN
+        for call in ["partial_fit", "fit"] if in_fit else ["partial_fit"]:
             try:
                 getattr(bad[name], call)(model)
             except ValueError as error:

@@ -317,7 +317,7 @@ def compares_maps(estimator: Any, model: Model, batch: Batch) -> bool:
     X = batch.X
     if not isinstance(map_of(estimator.features), Auto) or not isinstance(X, np.ndarray):
         return False
-    return 0 < X.shape[1] <= MOST_COLUMNS and bool(np.abs(X).max() < LARGEST)
+    return 0 < X.shape[1] <= MOST_COLUMNS and float(np.abs(X).max()) < LARGEST
 
 
 def usual_kind(model: Model, batch: Batch) -> Literal["rows", "sparse sets", "sequences"]:
