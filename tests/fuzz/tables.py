@@ -15,6 +15,7 @@ import pandas as pd
 
 from sklearn_predtron import PredtronMultilabelClassifier
 from sklearn_predtron.families._cost_classifier import TableClassifier
+from sklearn_predtron.families.input.tables import always_maps
 from sklearn_predtron.families.training import first_rows
 from sklearn_predtron.features import Auto, PiecewiseLinear, RandomFourier
 
@@ -76,6 +77,8 @@ def with_table(random: np.random.Generator, case: Case) -> Case:
     """Return a case whose estimator makes features of a table."""
     settings = {"features": draw_map(random), "norm": draw(random, ["auto", "auto", "l2", "l1", "scaled"])}
     X = draw_table(random, np.asarray(case.lesson.X)) if random.random() < 0.8 else case.lesson.X
+    if not always_maps(settings["features"]):  # a stream of numbers keeps its columns, and takes no later gaps
+        X = case.lesson.X
     return Case(case.new().set_params(**settings), replace(case.lesson, X=X, values="table"))
 
 
