@@ -536,7 +536,7 @@ def check_finite(X: Any, rows: Rows, name: str) -> None:
         if np.isnan(values).any():
             raise ValueError(
                 f"Input X contains NaN.  If {name} has the parameter features, 'piecewise' accepts missing values of tables, and "
-                "'auto' if fit or the first call of partial_fit has some; otherwise accepted are finite numbers, for example from "
+                "'auto' if fit or the first call of partial_fit has some; otherwise accepted are finite numbers, as from "
                 "SimpleImputer."
             )
         assert_all_finite(values, estimator_name=name, input_name="X")
