@@ -123,6 +123,17 @@ def test_tables_with_words_or_gaps_have_maps():
         PredtronBinaryClassifier().partial_fit(X, y, classes=[0, 1]).partial_fit(gaps, y)
 
 
+@pytest.mark.parametrize("categories", [[3], (3,), np.array([3])], ids=["list", "tuple", "array"])
+def test_listed_categories_of_numbers_are_categories(categories):
+    """The codes are in no order: as numbers, or as other numbers than the map has given them, they tell nothing."""
+    codes = RNG.integers(0, 6, 600) * 7 + 3
+    rows, y = np.column_stack([X[:, :3], codes]), np.isin(codes, [3, 17, 31])
+    model = PredtronBinaryClassifier(features=Auto(categories=categories), random_state=0).fit(rows[:400], y[:400])
+    assert model.features_.categories_[3] is not None and model.score(rows[400:], y[400:]) > 0.99
+    stream = PredtronBinaryClassifier(features=Auto(categories=categories)).partial_fit(rows, y, classes=[False, True])
+    assert stream.features_.categories_[3] is not None
+
+
 def test_gaps_are_an_error_where_fit_had_none():
     for score in (STRAIGHT, CURVED):
         model = PredtronBinaryClassifier(random_state=0).fit(X, score > 1)

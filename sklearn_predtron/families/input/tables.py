@@ -53,21 +53,25 @@ def always_maps(features: Any) -> bool:
 
 
 def takes_map(estimator: Any, X: Any) -> bool:
-    """Return whether the first rows are read by a feature map: under "auto", tables with words or missing values."""
+    """Return whether the first rows are read by a feature map.
+
+    Under "auto" those of tables are that have words, missing values or listed categories.
+    """
     features = map_of(estimator.features)
     if not isinstance(features, Auto):
         return features is not None
     if sparse.issparse(X) or isinstance(resolve(Norm, estimator.norm, "norm"), RKHS):
         return False
-    return has_words_or_gaps(X, features.categories)
+    names_categories = features.categories is not None and not is_auto(features.categories)
+    return names_categories or has_words_or_gaps(X)
 
 
-def has_words_or_gaps(X: Any, categories: Any) -> bool:
+def has_words_or_gaps(X: Any) -> bool:
     """Return whether a table has columns of categories or texts, or missing values."""
     if is_frame(X):
         table = opened(X)
         kinds = [table.dtype(j) for j in range(table.p)]
-        if isinstance(categories, list) or not all(OF_NUMBERS.match(kind) or OF_BOOLEANS.match(kind) for kind in kinds):
+        if not all(OF_NUMBERS.match(kind) or OF_BOOLEANS.match(kind) for kind in kinds):
             return True
         values = numbers_of_frame(X) if hasattr(X, "iloc") else None
         columns = [values] if values is not None else [numbers_of(table, j, known=False)[0] for j in range(table.p)]

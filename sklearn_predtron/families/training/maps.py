@@ -42,7 +42,7 @@ class MapComparison:
         self.few = plan.first_comparison()
 
     def best(self) -> Result | None:
-        """Return the best map; None if the columns as they are are as good."""
+        """Return the best map; None if it is not clearly better than the columns as they are."""
         maps = self.candidates()
         if self.plain is None:
             return self.furthest([self.started(one, self.few) for one in maps])
