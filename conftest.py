@@ -5,6 +5,7 @@ with the mark `default_features`, doctests and subprocesses have the default of 
 """
 
 import os
+import sys
 from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
@@ -43,6 +44,12 @@ def pytest_runtest_setup(item):
     """Set the default before the fixtures of a test."""
     is_test = isinstance(item, pytest.Function) and TESTS in item.path.parents
     set_default(None if is_test and item.get_closest_marker("default_features") is None else "auto")
+
+
+def pytest_runtest_teardown():
+    """Close the figures of a test, which matplotlib keeps and warns of when there are many."""
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 def pytest_terminal_summary(terminalreporter, config):
