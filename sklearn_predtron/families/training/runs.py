@@ -27,7 +27,7 @@ DIVERGED = 30.0  # times the median size of the scores: a fold model that has th
 MODELS_SEED = 6  # of what shuffles the rows of each fold model, beside the seed of the fit
 MOST_EVALUATED = 4_000  # held-out rows by which checkpoints are compared
 ROUND, PRODUCT = 1e-7, 3e-10  # seconds of a round, and of a product of a value and a weight, about
-LATE_EPOCHS = 10  # before which cosines are often behind, and win in the end
+LATE_EPOCHS, LATE_ROUNDS = 10, 15_000  # a class, before which cosines are often behind, and win in the end
 BEHIND = 0.01  # of the losses of another map, which ends a run if it is more than a standard error
 LONG = 0.05  # seconds of training for which threads are worth their start
 
@@ -242,9 +242,13 @@ class TrainingRun:
             return
         scores[epochs] = checkpoint.score
         self.best = checkpoint if ratio < 1 else self.best
-        late = self.candidate.late and epochs < LATE_EPOCHS
-        behind = not late and any(is_behind(checkpoint.score, other.scores.get(epochs)) for other in rivals)
+        behind = not self.is_early(epochs) and any(is_behind(checkpoint.score, other.scores.get(epochs)) for other in rivals)
         self.over = over or self.stopped or behind or ratio > 1 - LEAST_GAIN
+
+    def is_early(self, epochs: int) -> bool:
+        """Return whether the features may still be far from their best after some epochs."""
+        learner = self.models[0].learner
+        return self.candidate.late and epochs < LATE_EPOCHS and learner.t < LATE_ROUNDS * max(2, learner.problem.d)
 
     @property
     def averages(self) -> bool:
