@@ -1,7 +1,4 @@
-"""Averages of the iterates.
-
-They define the weight of each round and select the iterate that predicts.
-"""
+"""Averages of the iterates; they define the weight of each round and select the iterate that predicts."""
 from libc.math cimport log
 
 from sklearn_predtron._core.state import between, count, real, restored, whole
@@ -11,10 +8,7 @@ cdef double LATELY = 500        # half-life of the candidates' charges in rounds
 
 
 cdef class Average:
-    """Weights of the rounds in the average of iterates.
-
-    They are uniform, or halved every half_life rounds.
-    """
+    """Weights of the rounds in the average of iterates; they are uniform, or halved every half_life rounds."""
 
     def __init__(self, half_life=None):
         self.keep = 1.0 if half_life is None else 0.5 ** (1.0 / half_life)
@@ -31,10 +25,7 @@ cdef class Average:
         return "uniform" if self.keep == 1 else round(-log(2) / log(self.keep), 9)
 
     cdef double weight(self, int which, const Round* r) noexcept nogil:
-        """Return the weight of round r.t in an average.
-
-        It is relative to the weights of the following rounds.
-        """
+        """Return the weight of round r.t in an average; it is relative to the weights of the following rounds."""
         return r.weight
 
     cdef double keep_of(self, int which) noexcept nogil:
@@ -106,10 +97,7 @@ cdef class ChoosingAverage(LinearAverage):
         return (False, "linear", HALF_LIFE)[self.leader]
 
     def recent_losses(self):
-        """Return each candidate's mean loss in recent rounds.
-
-        It decays like the charges, and is nan before the first charge.
-        """
+        """Return each candidate's mean loss in recent rounds; it decays like the charges, and is nan before the first charge."""
         if self.charged == 0:
             return (float("nan"),) * CANDIDATES
         mass = (1 - self.fade ** self.charged) / (1 - self.fade)

@@ -1,7 +1,4 @@
-"""Contributions of learners of different rows to their mean.
-
-Their sum is a commutative monoid, except for rounding.
-"""
+"""Contributions of learners of different rows to their mean; their sum is a commutative monoid, except for rounding."""
 
 from __future__ import annotations
 
@@ -61,10 +58,7 @@ def contribution(
 
 
 def add(first: Contribution, *others: Contribution, in_place: bool = False) -> Contribution:
-    """Return the sum of contributions, in their order.
-
-    With `in_place`, the sum may reuse their arrays.
-    """
+    """Return the sum of contributions, in their order; with `in_place`, the sum may reuse their arrays."""
     for other in others:
         if other.made_by != first.made_by:
             raise ValueError(
@@ -79,10 +73,7 @@ def add(first: Contribution, *others: Contribution, in_place: bool = False) -> C
 
 
 def combine(kind: str, first: dict[str, Any], other: dict[str, Any], in_place: bool = False) -> dict[str, Any]:
-    """Return the sum of the fields of a kind.
-
-    A field that only one of them has is copied.
-    """
+    """Return the sum of the fields of a kind; a field that only one of them has is copied."""
     return {name: together(kind, first, other, name, in_place) for name in {**first, **other}}
 
 
@@ -100,10 +91,7 @@ def together(kind: str, first: dict[str, Any], other: dict[str, Any], name: str,
 
 
 def advance(state: State, learned: Contribution) -> State:
-    """Return the mixture of contributions.
-
-    It is the common initial state with the sum of the contributions.
-    """
+    """Return the mixture of contributions; it is the common initial state with the sum of the contributions."""
     if learned.rounds == 0:
         return state
     found = {kind: combine(kind, state[kind], learned.state[kind]) for kind in KINDS}

@@ -1,7 +1,4 @@
-"""The intercept: a virtual feature.
-
-It has a fixed length or the length of the rows.
-"""
+"""The intercept: a virtual feature. It has a fixed length or the length of the rows."""
 from libc.float cimport DBL_MAX
 from libc.math cimport INFINITY, exp2, floor, frexp, log2, sqrt
 
@@ -74,10 +71,7 @@ cdef class Intercept:
         self.compute()
 
     cdef void compute(self) noexcept nogil:
-        """Compute r2 from the rows so far.
-
-        The running product is normalised too, which changes no bit of the mantissa.
-        """
+        """Compute r2 from the rows so far; the running product is normalised too, which changes no bit of the mantissa."""
         cdef int exponent
         self.mantissa = frexp(self.mantissa, &exponent)
         self.exponent += exponent

@@ -1,7 +1,4 @@
-"""The one training loop.
-
-It serves every family, norm and update, for dense and sparse rows, batches and streams.
-"""
+"""The one training loop; it serves every family, norm and update, for dense and sparse rows, batches and streams."""
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY, isfinite
 from libc.stdlib cimport free, malloc
@@ -45,10 +42,7 @@ cdef class Observer:
 
     @property
     def kept(self):
-        """The last result computed from observations.
-
-        One reader leaves it for the next ones.
-        """
+        """The last result computed from observations; one reader leaves it for the next ones."""
         with cython.critical_section(self):
             return self.made
 
@@ -72,29 +66,17 @@ cdef class Observer:
         return True
 
     def sparingly(self, Py_ssize_t every):
-        """Record only a part of the rounds from here on.
-
-        One in so many is recorded, if that is enough.
-        """
+        """Record only a part of the rounds from here on; one in so many is recorded, if that is enough."""
 
     def export(self):
-        """Return the observations as a state to be mixed.
-
-        Those of other rows are mixed with it; see `_core.mixable_state`.
-        """
+        """Return the observations as a state to be mixed; those of other rows are mixed with it; see `_core.mixable_state`."""
         return fields()
 
     def adopt(self, state, bint with_sums):
-        """Continue from the state of mixed observers.
-
-        Without sums, start from no observations.
-        """
+        """Continue from the state of mixed observers; without sums, start from no observations."""
 
     def resized(self, Problem problem not None, places):
-        """Return this observer for a problem with more classes.
-
-        It has seen the same rounds; class c becomes places[c].
-        """
+        """Return this observer for a problem with more classes; it has seen the same rounds; class c becomes places[c]."""
         raise ValueError(f"{type(self).__name__} does not know more classes.")
 
 
@@ -140,10 +122,7 @@ cdef class Learner:
         self.check()
 
     cdef int check(self) except -1:
-        """Raise ValueError if the parts are not compatible.
-
-        The loop relies on it.
-        """
+        """Raise ValueError if the parts are not compatible; the loop relies on it."""
         cdef Problem problem = self.problem
         if problem is None or problem.d < 1 or problem.d != self.weights.d or self.weights.p < 1:
             raise ValueError(f"weights for {self.weights.d} scores do not go with a problem of {problem.d}.")
@@ -185,10 +164,7 @@ cdef class Learner:
 
     @property
     def mean_weight(self):
-        """Mean weight of the rounds.
-
-        The effect of a round depends on its weight relative to this mean.
-        """
+        """Mean weight of the rounds; the effect of a round depends on its weight relative to this mean."""
         with self.lock.reading():
             return self.counts.mean_weight
 
@@ -201,10 +177,7 @@ cdef class Learner:
     # --------------------------------------------------------------------------------------------------- one made of another
 
     def parts(self):
-        """Return the problem, update, average and observer.
-
-        `with_parts` takes them in this form.
-        """
+        """Return the problem, update, average and observer; `with_parts` takes them in this form."""
         return self.problem, self.update, self.average, self.observer
 
     def with_parts(self, Problem problem not None, Rule update not None, Average average, Observer observer):
@@ -222,10 +195,7 @@ cdef class Learner:
         return other
 
     def with_weights(self, Weights weights not None, Problem problem not None, Observer observer):
-        """Return a learner of the same rounds with other weights.
-
-        It has the same lock.
-        """
+        """Return a learner of the same rounds with other weights; it has the same lock."""
         cdef Learner other = Learner(weights, problem, self.update, self.average, observer, self.lock)
         with self.lock.reading():
             other.counts, other.history = self.counts.copied(), self.history
@@ -247,10 +217,7 @@ cdef class Learner:
         return other
 
     def widen(self, Py_ssize_t n_features):
-        """Set the number of features of the rows to come.
-
-        The weights must have room for them.
-        """
+        """Set the number of features of the rows to come; the weights must have room for them."""
         with self.lock.changing():
             self.weights.widen(n_features)
 
@@ -328,10 +295,7 @@ cdef class Learner:
         return score(scoring, rows, out, first, mean)
 
     def predictor(self, bint mean=True):
-        """Return a predictor with the present weights.
-
-        Training does not change it; kernel expansions are for one thread only.
-        """
+        """Return a predictor with the present weights; training does not change it; kernel expansions are for one thread only."""
         cdef Section section
         self.open_section(&section)
         try:
@@ -340,10 +304,7 @@ cdef class Learner:
             self.lock.end_read(&section)
 
     def __reduce__(self):
-        """Return the whole state as of one moment.
-
-        It stays consistent however long pickling takes.
-        """
+        """Return the whole state as of one moment; it stays consistent however long pickling takes."""
         cdef Section section
         captured = {}
         self.open_section(&section)
@@ -382,10 +343,7 @@ cdef class Learner:
             return joined(clock=clock, weights=self.weights.export(), update=self.update.export(), observer=observer)
 
     def adopt(self, state, bint with_sums):
-        """Continue from the state of mixed learners.
-
-        Without sums, totals over rounds start at 0.
-        """
+        """Continue from the state of mixed learners; without sums, totals over rounds start at 0."""
         cdef Totals counts = self.counts
         clock = part_of(state, "clock")
         with self.lock.changing():
@@ -459,10 +417,7 @@ cdef class Learner:
 
     cdef int check_rounds(self, Rows rows, Labels labels, const Py_ssize_t[::1] order, const double[::1] weight,
                           const double[::1] counts) except -1:
-        """Raise ValueError if the arguments are not compatible.
-
-        The loop relies on it.
-        """
+        """Raise ValueError if the arguments are not compatible; the loop relies on it."""
         if rows.p != self.weights.n_features:
             raise ValueError(f"rows must have {self.weights.n_features} features, got {rows.p}.")
         self.problem.check(rows, labels)
@@ -519,10 +474,7 @@ cdef class Learner:
         return bad
 
     cdef int pause(self) except -1:
-        """Admit waiting readers between two blocks.
-
-        Raise an error if an interrupt is pending.
-        """
+        """Admit waiting readers between two blocks; raise an error if an interrupt is pending."""
         self.lock.end_change()
         try:
             PyErr_CheckSignals()
@@ -531,10 +483,7 @@ cdef class Learner:
         return 0
 
     cdef int end_rounds(self, bint learned) except -1:
-        """Release the rows.
-
-        If nothing was learned, undo the changes of the call.
-        """
+        """Release the rows; if nothing was learned, undo the changes of the call."""
         try:
             self.weights.close_call(learned)
             if self.origin is not None and not learned:
@@ -548,10 +497,7 @@ cdef class Learner:
     cdef Py_ssize_t run(self, Weights weights, Problem problem, Rule update, Average average, Intercept intercept, Totals counts,
                         Rows rows, Labels labels, const Batch* batch, Py_ssize_t first, Py_ssize_t last, double* scratch,
                         ScoreGradient* g) noexcept nogil:
-        """Run the rounds from the first to the last.
-
-        The parts are arguments, so that no round has to look them up.
-        """
+        """Run the rounds from the first to the last; the parts are arguments, so that no round has to look them up."""
         cdef const Py_ssize_t* order = batch.order
         cdef const LockWord* word = self.lock.word
         cdef Py_ssize_t i, row, d = problem.d, extra = problem.score_map.extra
@@ -676,17 +622,11 @@ cdef class Learner:
             losses[which] = r.loss + r.unavoidable_loss
 
     cdef void choose(self, const double* losses, double weight) noexcept nogil:
-        """Charge the candidates for their losses.
-
-        The one with the lowest loss in recent rounds predicts.
-        """
+        """Charge the candidates for their losses; the one with the lowest loss in recent rounds predicts."""
         self.weights.lead(self.average.charge(losses, self.weights.averaging + 1, weight))
 
     cdef double size_of_step(self, View* x, ScoreGradient* g, Round* r) noexcept nogil:
-        """Return the size of the step, 0 for none.
-
-        It is negative for a step that overflows.
-        """
+        """Return the size of the step, 0 for none; it is negative for a step that overflows."""
         cdef double size
         r.update_norm2, r.bounded = 0, self.update.bounds_steps
         if self.update.needs_norm:

@@ -1,7 +1,4 @@
-"""The lock of a model.
-
-One call at a time trains; others read between two of its rounds.
-"""
+"""The lock of a model; one call at a time trains; others read between two of its rounds."""
 from libc.stdlib cimport free, malloc
 
 import os
@@ -63,10 +60,7 @@ cdef class Lock:
     # ---------------------------------------------------------------------------------------------------------- the call
 
     def __enter__(self):
-        """Start a call.
-
-        Raise RuntimeError if another call is running.
-        """
+        """Start a call; raise RuntimeError if another call is running."""
         self.take()
 
     def __exit__(self, *error):
@@ -98,17 +92,11 @@ cdef class Lock:
     # ------------------------------------------------------------------------------------------------------ the sections
 
     def reading(self):
-        """Return a context for consistent reads without training.
-
-        It is for this thread alone.
-        """
+        """Return a context for consistent reads without training; it is for this thread alone."""
         return Reading(self)
 
     def changing(self):
-        """Return a context without other readers.
-
-        It is within this thread's call or a call of its own.
-        """
+        """Return a context without other readers; it is within this thread's call or a call of its own."""
         return Changing(self)
 
     cdef void read(self, Section* section) noexcept:
@@ -137,10 +125,7 @@ cdef class Lock:
         return lock_is_changed_here(self.state)
 
     cdef size_t moment(self) noexcept:
-        """Return a number that differs after each change.
-
-        It tells reads apart, and is 0 during a change.
-        """
+        """Return a number that differs after each change; it tells reads apart, and is 0 during a change."""
         return lock_moment(self.state)
 
 
@@ -203,10 +188,7 @@ forking = threading.local()
 
 
 def before_fork():
-    """Read all models before a fork.
-
-    A child then finds each model between two rounds, and not halfway through one.
-    """
+    """Read all models before a fork; a child then finds each model between two rounds, and not halfway through one."""
     cdef Pinned pinned
     cdef SharedLock* lock = lock_pin_next(NULL)
     forking.pinned = []
@@ -229,10 +211,7 @@ def after_fork_in_parent():
 
 
 def after_fork_in_child():
-    """Continue without the other threads.
-
-    Their calls and sections have ended.
-    """
+    """Continue without the other threads; their calls and sections have ended."""
     cdef SharedLock* following
     cdef SharedLock* lock = lock_pin_next(NULL)
     while lock != NULL:

@@ -78,10 +78,7 @@ cdef class LossCurve:
         self.n = kept
 
     def curve(self):
-        """Return the rounds and the cumulative loss after each.
-
-        Both have shape (n,), n <= size.
-        """
+        """Return the rounds and the cumulative loss after each; both have shape (n,), n <= size."""
         rounds, losses = np.array(self.rounds[:self.n]), np.array(self.losses[:self.n])
         if rounds[self.n - 1] == self.t:
             return rounds, losses

@@ -47,19 +47,13 @@ def thin_zeros(n):
 
 
 def advise(pages, advice):
-    """Advise the kernel on the page size.
-
-    A kernel without huge pages ignores it.
-    """
+    """Advise the kernel on the page size; a kernel without huge pages ignores it."""
     with suppress(OSError):
         pages.madvise(advice)
 
 
 def use_large_pages(*arrays):
-    """Allow huge pages for `small_pages` arrays.
-
-    They are faster if most of the array is touched.
-    """
+    """Allow huge pages for `small_pages` arrays; they are faster if most of the array is touched."""
     for values in arrays:
         pages = memory_of(values)
         if isinstance(pages, mmap.mmap):
@@ -75,10 +69,7 @@ def memory_of(values):
 
 
 def touches_most(rows, Py_ssize_t stride):
-    """Return whether sparse rows touch most pages of weights.
-
-    The lines of the weights are `stride` doubles apart.
-    """
+    """Return whether sparse rows touch most pages of weights; the lines of the weights are `stride` doubles apart."""
     indices = rows.first_indices(LOOKED_AT).astype(np.intp)
     touched = np.zeros(rows.p * stride // BLOCK + 1, dtype=bool)
     touched[indices * stride >> 9] = True       # a shift is many times faster than a division by BLOCK
@@ -116,10 +107,7 @@ def padded(Py_ssize_t width, bint by_feature):
 
 
 def transfer(new, layout, old, old_layout, places, bint by_feature):
-    """Copy weights with an intercept's feature, which is the last.
-
-    A layout is its place and the stride.
-    """
+    """Copy weights with an intercept's feature, which is the last; a layout is its place and the stride."""
     (last, stride), (old_last, old_stride) = layout, old_layout
     n = min(last, old_last)
     if by_feature:
@@ -137,10 +125,7 @@ def transfer_column(new, last, old, old_last):
 
 
 def spread(new, old, places):
-    """Copy a number of each score or pair of scores.
-
-    The target holds zeros; score c becomes places[c].
-    """
+    """Copy a number of each score or pair of scores; the target holds zeros; score c becomes places[c]."""
     d = len(places)
     if len(old) == d:
         new[places] = old
@@ -168,10 +153,7 @@ cdef void erase(double[::1] values) noexcept nogil:
 
 
 cdef void restore(double[::1] values, const double[::1] saved) noexcept nogil:
-    """Write saved values into zeros.
-
-    The zeros may never have been written.
-    """
+    """Write saved values into zeros; the zeros may never have been written."""
     cdef Py_ssize_t first, n
     for first in range(0, values.shape[0], 512):
         n = min(BLOCK, values.shape[0] - first)

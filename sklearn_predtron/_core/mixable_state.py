@@ -90,10 +90,7 @@ class Recent(NamedTuple):
     number: NDArray
 
     def with_rows(self, other: Recent) -> Recent:
-        """Return the last rows of both.
-
-        The order does not depend on which of them is the other.
-        """
+        """Return the last rows of both; the order does not depend on which of them is the other."""
         parts = [np.concatenate(pair) for pair in zip(self[1:], other[1:], strict=True)]
         scores, labels, weight, number = parts
         table = np.column_stack([number, weight, labels, scores])
@@ -107,10 +104,7 @@ def fields(**kinds: dict[str, Any]) -> State:
 
 
 def joined(**parts: State) -> State:
-    """Return the joint state of several parts.
-
-    The names of the parts prefix those of the fields.
-    """
+    """Return the joint state of several parts; the names of the parts prefix those of the fields."""
     state = fields()
     for part, own in parts.items():
         for kind, values in own.items():

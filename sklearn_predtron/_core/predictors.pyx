@@ -27,19 +27,13 @@ cdef enum:
 
 
 def frozen(Weights weights not None, bint mean):
-    """Return a predictor for several threads.
-
-    It predicts by the average of the weights, or by their last iterate.
-    """
+    """Return a predictor for several threads; it predicts by the average of the weights, or by their last iterate."""
     own = weights.own_predictor(mean)
     return FrozenWeights(weights, mean) if own is None else own
 
 
 def passing(Weights weights not None, bint mean, Rows rows not None):
-    """Return a predictor for few rows without writing all weights.
-
-    Return None if that is not possible.
-    """
+    """Return a predictor for few rows without writing all weights; return None if that is not possible."""
     if weights.offsets_of_lines:
         return None
     if not weights.read_lines(mean, NULL, 0, 0, 1, NULL):
@@ -133,10 +127,7 @@ cdef class PassingFeatures(ScoreFunction):
 
 
 cdef class PassingClasses(ScoreFunction):
-    """Copies of the weights of some classes at a time.
-
-    Each copy serves all rows of a view.
-    """
+    """Copies of the weights of some classes at a time; each copy serves all rows of a view."""
 
     def __init__(self, Weights source not None, bint mean):
         self.map_scores(source.d, source.n_features, None)
@@ -169,10 +160,7 @@ cdef bint are_small(Py_ssize_t n, const double* t) noexcept nogil:
 
 
 cdef bint score(ScoreFunction scoring, Rows rows, double[:, ::1] out, Py_ssize_t first, bint mean) except -1:
-    """Fill in the scores of rows from the first on.
-
-    Return whether all are finite, and so are their differences.
-    """
+    """Fill in the scores of rows from the first on; return whether all are finite, and so are their differences."""
     cdef Py_ssize_t done = first, begin, end, last = first + out.shape[0]
     cdef bint small = True
     cdef View x
@@ -193,10 +181,7 @@ cdef bint score(ScoreFunction scoring, Rows rows, double[:, ::1] out, Py_ssize_t
 
 
 cpdef bint are_few(Rows rows, Py_ssize_t before) except -1:
-    """Return whether rows are scored without writing all weights.
-
-    The given number of values was scored before them.
-    """
+    """Return whether rows are scored without writing all weights; the given number of values was scored before them."""
     return before + rows.n_values() < rows.p * (1 if rows.sparse else 2)
 
 
@@ -212,17 +197,11 @@ cdef class Predictors:
         self.weights, self.lock = weights, lock
 
     cdef void clear(self) noexcept:
-        """Keep nothing.
-
-        The predictor may be as large as the weights.
-        """
+        """Keep nothing; the predictor may be as large as the weights."""
         self.kept = None
 
     cdef ScoreFunction whole(self, bint mean):
-        """Return a predictor that later training does not change.
-
-        It is for several threads unless it is a kernel expansion.
-        """
+        """Return a predictor that later training does not change; it is for several threads unless it is a kernel expansion."""
         cdef ScoreFunction predictor = self.recall(mean)
         if predictor is None:
             predictor = frozen(self.weights, mean)
@@ -237,10 +216,7 @@ cdef class Predictors:
             self.of_mean, self.moment = mean, self.lock.moment()
 
     cdef ScoreFunction recall(self, bint mean):
-        """Return the predictor kept for the present weights.
-
-        Return None if there is none.
-        """
+        """Return the predictor kept for the present weights; return None if there is none."""
         with cython.critical_section(self):
             if self.kept is None or self.of_mean != mean or self.moment == 0 or self.moment != self.lock.moment():
                 return None
@@ -257,10 +233,7 @@ cdef class Predictors:
         return passing(self.weights, mean, rows)
 
     cdef Py_ssize_t count(self, Py_ssize_t values) noexcept:
-        """Count values that are scored at this moment.
-
-        Return the count so far.
-        """
+        """Count values that are scored at this moment; return the count so far."""
         cdef size_t moment = self.lock.moment()
         cdef ScoreFunction _before = None
         with cython.critical_section(self):
@@ -272,17 +245,11 @@ cdef class Predictors:
 
 
 cdef class Predictor:
-    """A predictor as of the moment when it was made.
-
-    Several threads can use it at a time unless it is a kernel expansion.
-    """
+    """A predictor as of the moment when it was made; several threads can use it at a time unless it is a kernel expansion."""
 
     def __init__(self, ScoreFunction scoring not None, bint mean):
         self.scoring, self.mean = scoring, mean
 
     def scores(self, Rows rows not None, double[:, ::1] out not None, Py_ssize_t first=0):
-        """Write the scores W x + b of rows into out.
-
-        Rows are scored from the first on.  Return whether all scores are finite.
-        """
+        """Write the scores W x + b of rows into out. Rows are scored from the first on. Return whether all scores are finite."""
         return score(self.scoring, rows, out, first, self.mean)

@@ -1,7 +1,4 @@
-"""A prediction space with its loss, representation and decoder.
-
-This is the base of compiled problems, and of their labels.
-"""
+"""A prediction space with its loss, representation and decoder; this is the base of compiled problems, and of their labels."""
 from libc.stdint cimport int64_t
 
 import numpy as np
@@ -69,10 +66,7 @@ cdef class Problem:
         """
 
     cdef void decode_loss(self, double* t, const void* y, Py_ssize_t m, bint again, Round* r) noexcept nogil:
-        """Fill in the losses of r as decode_competitor does.
-
-        `again` says that the round is the one decoded last.
-        """
+        """Fill in the losses of r as decode_competitor does; `again` says that the round is the one decoded last."""
         self.decode_competitor(t, y, m, r)
 
     cdef void loss_augmented_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
@@ -82,26 +76,17 @@ cdef class Problem:
         """
 
     cdef void gradient(self, const void* y, Py_ssize_t m, const Round* r, ScoreGradient* g) noexcept nogil:
-        """Fill in g = rep(competitor) - rep(sigma_y).
-
-        The competitor is the one found last.
-        """
+        """Fill in g = rep(competitor) - rep(sigma_y); the competitor is the one found last."""
 
     cdef Py_ssize_t rounds_of_block(self, Rows rows) noexcept:
-        """Return the number of rounds between two checks for signals.
-
-        They take about a tenth of a second.
-        """
+        """Return the number of rounds between two checks for signals; they take about a tenth of a second."""
         return max(1, ITEMS // max(rows.longest, 1))
 
     cdef open_call(self, weights):
         """Prepare for training on labels with these weights."""
 
     cdef void fill_input(self, View* x) noexcept nogil:
-        """Fill in the input row of the step.
-
-        It is called if the row depends on the competitor found last.
-        """
+        """Fill in the input row of the step; it is called if the row depends on the competitor found last."""
 
     cdef int check(self, Rows rows, Labels labels) except -1:
         """Raise ValueError if labels do not fit the problem or rows."""
@@ -111,23 +96,14 @@ cdef class Problem:
         return 0
 
     def prepare(self, Labels labels):
-        """Prepare for labels to come.
-
-        Raise an error, before anything is changed, if they cannot be learned from.
-        """
+        """Prepare for labels to come; raise an error, before anything is changed, if they cannot be learned from."""
 
     def go_on_from(self, Problem other not None):
-        """Take over another problem's findings on the labels so far.
-
-        This problem continues in its place.
-        """
+        """Take over another problem's findings on the labels so far; this problem continues in its place."""
 
     @property
     def D2(self):
-        """Return D^2 = max |rep(sigma) - rep(sigma')|^2 over all predictions.
-
-        It is at most 4 for unit vectors.
-        """
+        """Return D^2 = max |rep(sigma) - rep(sigma')|^2 over all predictions; it is at most 4 for unit vectors."""
         return 4.0
 
     @property
@@ -142,10 +118,7 @@ cdef class Problem:
 
     @property
     def constants_vary(self):
-        """Return whether c_L and D^2 depend on the labels.
-
-        They are then those of the labels with a loss so far.
-        """
+        """Return whether c_L and D^2 depend on the labels; they are then those of the labels with a loss so far."""
         return False
 
     @property
@@ -155,10 +128,7 @@ cdef class Problem:
 
     @property
     def of_one_score(self):
-        """Return the problem of a single score.
-
-        It exists if each score is a problem of its own, with its own steps.
-        """
+        """Return the problem of a single score; it exists if each score is a problem of its own, with its own steps."""
         return None
 
     @property
@@ -178,10 +148,7 @@ cdef class Problem:
         raise ValueError(f"No margins over all predictions are known for {type(self).__name__}.")
 
     def shortfalls(self, scores, labels, pairwise=False):
-        """Return the hinge max(0, 1 - margin) of each label.
-
-        Where a label consists of several problems, each has its own.
-        """
+        """Return the hinge max(0, 1 - margin) of each label; where a label consists of several problems, each has its own."""
         return np.maximum(0.0, 1.0 - self.margins(scores, labels, pairwise))
 
     def leads(self, labels, bint pairwise, double width):

@@ -29,18 +29,12 @@ ctypedef fused integer:
 
 
 cdef const RowOps* of_doubles(bint indexed) noexcept nogil:
-    """Return the kernels for rows of doubles.
-
-    Rows are dense, or have indices of the width of Py_ssize_t.
-    """
+    """Return the kernels for rows of doubles; Rows are dense, or have indices of the width of Py_ssize_t."""
     return row_ops_for(sizeof(double), sizeof(Py_ssize_t) if indexed else 0)
 
 
 cdef double q_norm(const Row* row, const RowOps* k, double q) noexcept nogil:
-    """Return the q-norm of a row.
-
-    It is computed relative to the largest entry where that overflows.
-    """
+    """Return the q-norm of a row; it is computed relative to the largest entry where that overflows."""
     cdef double total = k.sum_of_powers(row, q), largest = 0, inverse
     cdef Py_ssize_t at[BUFFER]
     cdef double value[BUFFER]
@@ -75,10 +69,7 @@ cdef double q_norm_of(const double* value, Py_ssize_t n, double q) noexcept nogi
 
 
 cdef inline bint within(double norm2, const Row* row, const RowOps* k) noexcept nogil:
-    """Return whether a row of this squared length is valid.
-
-    A valid row consists of zeros, or its length is in the range.
-    """
+    """Return whether a row of this squared length is valid; a valid row consists of zeros, or its length is in the range."""
     return LEAST2 <= norm2 <= LARGEST2 or (norm2 == 0 and k.sum_of_powers(row, 1) == 0)
 
 
@@ -97,10 +88,7 @@ cdef bint takes(View* x) noexcept nogil:
 
 
 cdef class Rows:
-    """n rows of p features.
-
-    The loop takes one view a round.
-    """
+    """n rows of p features; the loop takes one view a round."""
 
     def __cinit__(self):
         self.longest = 1
@@ -129,17 +117,11 @@ cdef class Rows:
         return 1
 
     cdef Py_ssize_t rounds_of(self, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last, Py_ssize_t most):
-        """Return where rounds from the first on end.
-
-        They have at most `most` rows, or a round more.
-        """
+        """Return where rounds from the first on end; they have at most `most` rows, or a round more."""
         return min(first + most, last)
 
     cdef inputs(self, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last):
-        """Return the rows of `matrix` in the rounds first to last.
-
-        Rounds come in the given order.
-        """
+        """Return the rows of `matrix` in the rounds first to last; rounds come in the given order."""
         return np.arange(first, last) if order is None else np.array(order[first:last])
 
     def matrix(self):
@@ -194,10 +176,7 @@ cdef class Rows:
         return False
 
     cpdef Py_ssize_t first_outside(self):
-        """Return the first invalid row, -1 if there is none.
-
-        Rows with NaN or infinite values are invalid, for example.
-        """
+        """Return the first invalid row, -1 if there is none; Rows with NaN or infinite values are invalid, for example."""
         cdef Py_ssize_t i
         cdef View x
         with nogil:
@@ -243,10 +222,7 @@ cdef class DenseRows(Rows):
 
 
 cdef class SparseRows(Rows):
-    """A CSR matrix read in place.
-
-    It has float32 or float64 values and 32- or 64-bit indices, in any order within a row.
-    """
+    """A CSR matrix read in place; it has float32 or float64 values and 32- or 64-bit indices, in any order within a row."""
     cdef object owner
     cdef const char* value
     cdef const char* index
@@ -287,10 +263,7 @@ cdef class SparseRows(Rows):
         return self.k.ordinary(self.start[self.n], self.value, LEAST2, LARGEST2 / self.p)
 
     def repeating(self):
-        """Return the rows in which a feature occurs twice.
-
-        The sums of its values are to be read in their place.
-        """
+        """Return the rows in which a feature occurs twice; the sums of its values are to be read in their place."""
         cdef Py_ssize_t i, longest = 0, places = 2
         cdef int bits = 1
         if self.rising:
@@ -368,10 +341,7 @@ cdef class SummedRows(Rows):
 
 
 cdef class QueryRows(Rows):
-    """Queries, each with one or more documents.
-
-    The documents start[i] to start[i + 1] are the rows of round i.
-    """
+    """Queries, each with one or more documents; the documents start[i] to start[i + 1] are the rows of round i."""
     cdef Rows documents
     cdef const Py_ssize_t[::1] start
 
@@ -450,10 +420,7 @@ cdef class QueryRows(Rows):
 
 
 def dense_rows(const real[:, ::1] X):
-    """Return rows of a dense matrix.
-
-    It has at least one row and one feature.
-    """
+    """Return rows of a dense matrix; it has at least one row and one feature."""
     cdef DenseRows rows = DenseRows.__new__(DenseRows)
     rows.owner = X
     rows.n = rows.given = X.shape[0]
@@ -492,10 +459,7 @@ cdef bint check_indices(const integer* index, const Py_ssize_t* start, Py_ssize_
 
 
 cdef bint repeats_at_own(const integer* index, Py_ssize_t first, Py_ssize_t end, Py_ssize_t* met) noexcept nogil:
-    """Return whether an index occurs twice in a row.
-
-    met[j] is the row where index j was met last.
-    """
+    """Return whether an index occurs twice in a row; met[j] is the row where index j was met last."""
     cdef Py_ssize_t k
     cdef bint twice = False
     for k in range(first, end):
@@ -523,10 +487,7 @@ cdef bint repeats_at_hash(const integer* index, Py_ssize_t first, Py_ssize_t end
 
 cdef void find_repeats(const integer* index, const Py_ssize_t* start, Py_ssize_t n, int bits, Py_ssize_t* met,
                        unsigned char* repeats) noexcept nogil:
-    """Mark the rows in which an index occurs twice.
-
-    met is -1 throughout: a place for each index, or 2^bits if bits is not 0.
-    """
+    """Mark the rows in which an index occurs twice; met is -1 throughout: a place for each index, or 2^bits if bits is not 0."""
     # An index takes 0.6 ns, or 1.2 by its hash however many features there are; a place for each of 2^24 takes 40, sorting 35.
     cdef Py_ssize_t i
     for i in range(n):
@@ -570,10 +531,7 @@ def sparse_rows(const real[::1] value, const integer[::1] index, const Py_ssize_
 
 
 def csr_rows(X):
-    """Return rows of a CSR matrix, with duplicate features summed.
-
-    The other rows are read in place.
-    """
+    """Return rows of a CSR matrix, with duplicate features summed; the other rows are read in place."""
     cdef SparseRows rows = stored_rows(X)
     repeating = rows.repeating()
     if len(repeating) == 0:

@@ -1,7 +1,4 @@
-"""Maps from a round's rows to scores, and gradients back.
-
-A gradient of the scores is mapped back to the input of a step.
-"""
+"""Maps from a round's rows to scores, and gradients back; a gradient of the scores is mapped back to the input of a step."""
 from sklearn_predtron._core.rows cimport View
 from sklearn_predtron._core.simd cimport Matrix, Row, ScoreGradient
 

@@ -1,7 +1,4 @@
-"""Maps from a round's rows to scores, and gradients back.
-
-A gradient of the scores is mapped back to the input of a step.
-"""
+"""Maps from a round's rows to scores, and gradients back; a gradient of the scores is mapped back to the input of a step."""
 from libc.float cimport DBL_EPSILON
 from libc.math cimport fabs, sqrt
 
@@ -68,10 +65,7 @@ cdef class ScoreMap:
             raise ValueError(f"rounds must be single rows, got up to {longest} rows a round.")
 
     cdef const Row* whole_input(self, const View* x) noexcept nogil:
-        """Return the row that is the input of the step.
-
-        It is NULL if the input is composed of several rows.
-        """
+        """Return the row that is the input of the step; it is NULL if the input is composed of several rows."""
         return &x.first
 
     cdef const ScoreGradient* of_input(self, const ScoreGradient* g, ScoreGradient* single) noexcept nogil:
@@ -79,10 +73,7 @@ cdef class ScoreMap:
         return g
 
     cdef const ScoreGradient* of_row(self, Py_ssize_t r, const ScoreGradient* g, ScoreGradient* single) noexcept nogil:
-        """Return the factors of row r.
-
-        It is NULL if they are 0.
-        """
+        """Return the factors of row r; it is NULL if they are 0."""
         return g
 
     cdef double intercept_weight(self, const ScoreGradient* g) noexcept nogil:
@@ -100,10 +91,7 @@ cdef class ScoreMap:
         """
 
     cdef Py_ssize_t gather(self, View* x, const ScoreGradient* g, Py_ssize_t* at, double* value) noexcept nogil:
-        """Return the number of the input's features.
-
-        Their indices and values are written too.
-        """
+        """Return the number of the input's features; their indices and values are written too."""
         x.k.unpack(&x.first, 0, x.first.n, at, value)
         return x.first.n
 
@@ -217,10 +205,7 @@ cdef class BatchMap(ScoreMap):
 
     cdef double norm2_by(self, const double[:, ::1] K, Py_ssize_t first, Py_ssize_t m, const ScoreGradient* g,
                          double r2) noexcept nogil:
-        """Return g^T K g of the round's rows, and the intercept's part.
-
-        A value within the rounding error counts as 0.
-        """
+        """Return g^T K g of the round's rows, and the intercept's part; a value within the rounding error counts as 0."""
         cdef Py_ssize_t i, j, touched = 0
         cdef double total = 0, along, size = 0
         for i in range(m):
@@ -236,10 +221,7 @@ cdef class BatchMap(ScoreMap):
         return total + r2 * self.intercept_weight(g) ** 2 if r2 > 0 else total
 
     cdef void add(self, View* x, Matrix* M, const ScoreGradient* g, double scale) noexcept nogil:
-        """Add scale (X^T g)^T to M.
-
-        Dense rows are read from their sum, sparse ones in place.
-        """
+        """Add scale (X^T g)^T to M; dense rows are read from their sum, sparse ones in place."""
         cdef Py_ssize_t j
         if x.start != NULL:
             x.k.combine(x.m, &x.first, x.start, scale, g.value, M.data)
@@ -251,10 +233,7 @@ cdef class BatchMap(ScoreMap):
 
 
 cdef class QueryMap(BatchMap):
-    """The map X w: a round is the documents of a query.
-
-    An offset common to all of them cancels in every difference.
-    """
+    """The map X w: a round is the documents of a query. An offset common to all of them cancels in every difference."""
     round_name = "query"
 
     def __init__(self, Py_ssize_t p=0):

@@ -1,7 +1,4 @@
-"""Checks of the state of a saved model.
-
-The whole state is checked before any of it is used.
-"""
+"""Checks of the state of a saved model; the whole state is checked before any of it is used."""
 
 from __future__ import annotations
 
@@ -60,10 +57,7 @@ def real(value: Any) -> float:
 
 
 def between(least: float, most: float) -> Field:
-    """Accept a number from least to most.
-
-    Either may be infinite.
-    """
+    """Accept a number from least to most; either may be infinite."""
 
     def field(value: Any) -> float:
         if not isinstance(value, Real) or isinstance(value, (bool, np.bool_)) or not least <= float(value) <= most:
@@ -110,10 +104,7 @@ def reals(*shape: int, least: float = -math.inf) -> Field:
 
 
 def wholes(*shape: int, least: int, most: int) -> Field:
-    """Accept and copy an array of whole numbers.
-
-    They must be from least to most, and the array of the given shape.
-    """
+    """Accept and copy an array of whole numbers; they must be from least to most, and the array of the given shape."""
 
     def field(value: Any) -> NDArray:
         checked = array(value, np.dtype(np.intp), shape)
@@ -149,10 +140,7 @@ def nothing(value: Any) -> None:
 
 
 def length_of(state: Any, *path: int) -> int:
-    """Return the length of the array at a path of indices.
-
-    Return 0, which no pattern accepts, if there is none.
-    """
+    """Return the length of the array at a path of indices; return 0, which no pattern accepts, if there is none."""
     for place in path:
         if not isinstance(state, (tuple, list)) or place >= len(state):
             return 0
@@ -161,10 +149,7 @@ def length_of(state: Any, *path: int) -> int:
 
 
 class Captured:
-    """A snapshot of an object.
-
-    Pickles and copies of the snapshot are those of the object at that time.
-    """
+    """A snapshot of an object; pickles and copies of the snapshot are those of the object at that time."""
 
     def __init__(self, reduced: tuple[Any, ...]):
         self.reduced = reduced
@@ -174,10 +159,7 @@ class Captured:
 
 
 def capture(part: Any, captured: dict[int, Captured]) -> Any:
-    """Return a snapshot of a compiled object.
-
-    Each of its compiled parts is included once.
-    """
+    """Return a snapshot of a compiled object; each of its compiled parts is included once."""
     if not hasattr(type(part), "__pyx_vtable__"):
         return part
     if id(part) not in captured:

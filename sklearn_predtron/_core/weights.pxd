@@ -1,7 +1,4 @@
-"""The bases of score functions and of trainable weights.
-
-Scores are t = W x + b.
-"""
+"""The bases of score functions and of trainable weights; scores are t = W x + b."""
 from sklearn_predtron._core.rows cimport Rows, View
 from sklearn_predtron._core.score_map cimport ScoreMap
 from sklearn_predtron._core.simd cimport ScoreGradient

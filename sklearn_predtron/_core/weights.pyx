@@ -1,7 +1,4 @@
-"""The bases of score functions and of trainable weights.
-
-Scores are t = W x + b, and weights are trained under some norm.
-"""
+"""The bases of score functions and of trainable weights; scores are t = W x + b, and weights are trained under some norm."""
 from libc.math cimport INFINITY
 
 import numpy as np
@@ -18,10 +15,7 @@ cdef enum:
 
 
 def euclidean_length(values):
-    """Return the Euclidean length of all values.
-
-    No square over- or underflows.
-    """
+    """Return the Euclidean length of all values; no square over- or underflows."""
     values = np.asarray(values)
     largest = float(np.abs(values).max(initial=0))
     if not 0 < largest < INFINITY:
@@ -45,10 +39,7 @@ cdef class ScoreFunction:
     """
 
     cdef int map_scores(self, Py_ssize_t d, Py_ssize_t p, ScoreMap score_map) except -1:
-        """Take over the sizes and the score map.
-
-        The map from inputs to scores is W x unless another is given.
-        """
+        """Take over the sizes and the score map; the map from inputs to scores is W x unless another is given."""
         check_sizes(d, p)
         if score_map is not None and score_map.d != d:
             raise ValueError(f"a map to {score_map.d} scores does not go with weights for {d}.")
@@ -99,10 +90,7 @@ cdef class Weights(ScoreFunction):
         self.leader = 1
 
     cdef void lead(self, int which) noexcept nogil:
-        """Set the average that predicts from here on.
-
-        0 is the last iterate.
-        """
+        """Set the average that predicts from here on; 0 is the last iterate."""
         self.leader = which
 
     def keep_averages(self, int n):
@@ -112,17 +100,11 @@ cdef class Weights(ScoreFunction):
         """
 
     def export(self):
-        """Return the state that weights of other rows are mixed with.
-
-        See `_core.mixable_state`.
-        """
+        """Return the state that weights of other rows are mixed with; see `_core.mixable_state`."""
         raise ValueError(f"{type(self).__name__} cannot be mixed.")
 
     def adopt(self, state, bint with_sums):
-        """Continue from the state of mixed weights.
-
-        Without sums, the sums of the iterates restart.
-        """
+        """Continue from the state of mixed weights; without sums, the sums of the iterates restart."""
         raise ValueError(f"{type(self).__name__} cannot be mixed.")
 
     def begin_at(self, W, b):
@@ -130,10 +112,7 @@ cdef class Weights(ScoreFunction):
         raise ValueError(f"{type(self).__name__} cannot begin at given weights.")
 
     def put_first(self, int which):
-        """Swap average number `which` with number 1.
-
-        `keep_averages` must be called next.
-        """
+        """Swap average number `which` with number 1; `keep_averages` must be called next."""
 
     def resized(self, Py_ssize_t p, Py_ssize_t d, places):
         """Return copied weights with d scores, room for p features.
@@ -145,26 +124,17 @@ cdef class Weights(ScoreFunction):
         raise ValueError(f"the features of {type(self).__name__} are as many as there are.")
 
     def widen(self, Py_ssize_t n_features):
-        """Increase the number of features of the rows to come.
-
-        It becomes `p`.
-        """
+        """Increase the number of features of the rows to come; it becomes `p`."""
         if not self.n_features <= n_features <= self.p:
             raise ValueError(f"n_features={n_features} must be from {self.n_features} to {self.p}.")
         self.n_features = n_features
 
     def room_for(self, Py_ssize_t n_features):
-        """Return the number of features to allocate for `n_features`.
-
-        It includes slack, so that few widenings copy.
-        """
+        """Return the number of features to allocate for `n_features`; it includes slack, so that few widenings copy."""
         return n_features if n_features <= self.p else max(n_features, self.p + self.p // 2)
 
     def expect(self, Rows rows not None):
-        """Prepare the memory for training on rows like these.
-
-        It is called before any rows were learned from.
-        """
+        """Prepare the memory for training on rows like these; it is called before any rows were learned from."""
 
     cdef open_call(self, Rows rows, bint fresh, bint undo_needed):
         """Start training on rows.
@@ -175,28 +145,19 @@ cdef class Weights(ScoreFunction):
         """
 
     cdef close_call(self, bint learned):
-        """Forget the rows, which are no longer there.
-
-        `learned` says whether any of their rounds was trained on.
-        """
+        """Forget the rows, which are no longer there; `learned` says whether any of their rounds was trained on."""
 
     def close_fit(self):
         """Forget the rows, which do not come again."""
 
     cdef void want_lengths(self, bint wanted) noexcept:
-        """Set whether the lengths of all single rows are wanted.
-
-        `measures` says if their scores bring them.
-        """
+        """Set whether the lengths of all single rows are wanted; `measures` says if their scores bring them."""
 
     cdef close_block(self):
         """Close the block of rounds; others may read."""
 
     def make_readable(self):
-        """Make the weights readable in the middle of a block.
-
-        This does not change its results.
-        """
+        """Make the weights readable in the middle of a block; this does not change its results."""
 
     cdef Py_ssize_t meet_all(self, Rows rows, const Py_ssize_t[::1] order) except -2:
         """Update statistics from all rounds of the call.
@@ -208,17 +169,11 @@ cdef class Weights(ScoreFunction):
         return -1
 
     cdef bint open_round(self, View* x) noexcept nogil:
-        """Begin a round.
-
-        Statistics that its own scores take into account are updated.  False rejects the round.
-        """
+        """Begin a round. Statistics that its own scores take into account are updated. False rejects the round."""
         return True
 
     cdef void abandon_round(self) noexcept nogil:
-        """Abandon the round.
-
-        The changes of `open_round` are undone, if it could make any.
-        """
+        """Abandon the round; the changes of `open_round` are undone, if it could make any."""
 
     cdef void close_round(self, int which, double weight, double keep) noexcept nogil:
         """Add the iterate to a sum of iterates.
@@ -227,10 +182,7 @@ cdef class Weights(ScoreFunction):
         """
 
     cdef void update_statistics(self, View* x) noexcept nogil:
-        """Update running statistics of the inputs.
-
-        The round's own scores do not need them; called if self.observing.
-        """
+        """Update running statistics of the inputs; the round's own scores do not need them; called if self.observing."""
 
     cdef void update_norm(self, View* x, const ScoreGradient* g, Round* r) noexcept nogil:
         """Fill r.update_norm2 and r.radius2."""
@@ -248,37 +200,22 @@ cdef class Weights(ScoreFunction):
         """
 
     cdef void average_scores(self, const View* x, int which, const double* last, double* t) noexcept nogil:
-        """Write the average's scores, given the last iterate's.
-
-        They differ from those of `mean_scores` by rounding only.
-        """
+        """Write the average's scores, given the last iterate's; they differ from those of `mean_scores` by rounding only."""
         self.mean_scores(x, which, t)
 
     cdef int predicting(self, bint mean) noexcept nogil:
-        """Return which average predicts.
-
-        It is 0, the last iterate, if that is asked for.
-        """
+        """Return which average predicts; it is 0, the last iterate, if that is asked for."""
         return self.leader if mean and self.leader <= self.averaging else 0
 
     cdef void prefetch(self, const View* x) noexcept nogil:
-        """Prefetch the memory for the scores of a future round.
-
-        It is called if rows are sparse and the weights large.
-        """
+        """Prefetch the memory for the scores of a future round; it is called if rows are sparse and the weights large."""
 
     cdef double length2(self, View* x) noexcept nogil:
-        """Return the norm's squared length of the current round.
-
-        The intercept's feature is compared to it.
-        """
+        """Return the norm's squared length of the current round; the intercept's feature is compared to it."""
         return squared_norm(x)
 
     def first_refused(self, Rows rows not None):
-        """Return the first row that can make no round.
-
-        This holds whatever the weights; -1 if there is none.
-        """
+        """Return the first row that can make no round; this holds whatever the weights; -1 if there is none."""
         return rows.first_outside()
 
     def complaint(self):
@@ -322,23 +259,14 @@ cdef class Weights(ScoreFunction):
         return False
 
     cdef void read_offsets(self, bint mean, double* b) noexcept nogil:
-        """Copy the intercepts of the average or the last iterate.
-
-        They are there where lines are.
-        """
+        """Copy the intercepts of the average or the last iterate; they are there where lines are."""
 
     def own_predictor(self, bint mean):
-        """Return a predictor of these weights for several threads.
-
-        Return None if a copy of W and b is enough.
-        """
+        """Return a predictor of these weights for several threads; return None if a copy of W and b is enough."""
         return None
 
     def own_passing(self, bint mean, Rows rows):
-        """Return a predictor for few rows.
-
-        It does not read all weights.  Return None where weights are kept in lines.
-        """
+        """Return a predictor for few rows. It does not read all weights. Return None where weights are kept in lines."""
         return None
 
     @property
@@ -351,10 +279,7 @@ cdef class Weights(ScoreFunction):
         return W
 
     def length(self):
-        """Return the norm of the weights that predict.
-
-        It includes the intercept's weights; here it is the Frobenius norm.
-        """
+        """Return the norm of the weights that predict; it includes the intercept's weights; here it is the Frobenius norm."""
         coef, b = self.mean()
         r2 = self.intercept.squared_length
         return float(np.hypot(euclidean_length(coef), euclidean_length(b) / r2 ** 0.5 if r2 > 0 else 0.0))

@@ -62,10 +62,7 @@ def is_missing(text: str) -> bool:
 
 
 def text_of(value: Any) -> str | None:
-    """Return a category as text; None if missing.
-
-    Equal numbers, and booleans among them, have the same text.
-    """
+    """Return a category as text; None if missing. Equal numbers, and booleans among them, have the same text."""
     if isinstance(value, str):
         return str(value)
     if value is None or type(value).__name__ in ("NAType", "NaTType"):

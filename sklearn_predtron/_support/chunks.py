@@ -15,10 +15,7 @@ OUTSIDE = -1  # the type of O
 
 
 class Tags(NamedTuple):
-    """Tags as arrays: type, and whether a chunk can continue.
-
-    It can continue after the token, and before it.
-    """
+    """Tags as arrays: type, and whether a chunk can continue. It can continue after the token, and before it."""
 
     kind: Indices
     goes_on: NDArray[np.bool_]
@@ -26,10 +23,7 @@ class Tags(NamedTuple):
 
 
 class Chunks(NamedTuple):
-    """Chunk starts, their types, and their ends.
-
-    The type is `OUTSIDE` elsewhere.
-    """
+    """Chunk starts, their types, and their ends; the type is `OUTSIDE` elsewhere."""
 
     kind: Indices
     end: Indices

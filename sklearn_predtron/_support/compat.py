@@ -219,10 +219,7 @@ else:
         from sklearn.callback import CallbackSupportMixin as CallbackSupport
 
         def with_callbacks(fit: Any) -> Any:
-            """Return the method with teardown of its callbacks.
-
-            An interrupt can fall anywhere in their setup.
-            """
+            """Return the method with teardown of its callbacks; an interrupt can fall anywhere in their setup."""
             managed = sklearn.callback.with_callbacks(fit)
 
             @functools.wraps(fit)

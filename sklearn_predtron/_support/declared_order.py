@@ -1,7 +1,4 @@
-"""Label order declared by pandas, polars or Arrow columns.
-
-None of them is imported.
-"""
+"""Label order declared by pandas, polars or Arrow columns; None of them is imported."""
 
 from __future__ import annotations
 
@@ -12,10 +9,7 @@ from numpy.typing import NDArray
 
 
 def declared_order(y: Any) -> NDArray | None:
-    """Return the label order that y declares, or None.
-
-    A frame with a single column counts as its column.
-    """
+    """Return the label order that y declares, or None; a frame with a single column counts as its column."""
     column = only_column(y)
     dtype = getattr(column, "dtype", None)
     if getattr(dtype, "ordered", False) or type(dtype).__name__ == "Enum":  # of pandas; of polars
@@ -32,10 +26,7 @@ def only_column(y: Any) -> Any:
 
 
 def order_of_dictionaries(column: Any) -> NDArray | None:
-    """Return the order of an Arrow array of ordered dictionaries.
-
-    Its chunks may each leave out labels of the longest one.
-    """
+    """Return the order of an Arrow array of ordered dictionaries; its chunks may each leave out labels of the longest one."""
     orders = [np.asarray(chunk.dictionary) for chunk in getattr(column, "chunks", [column])]
     longest = max(orders, key=len, default=None)
     for order in orders:

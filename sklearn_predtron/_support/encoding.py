@@ -42,10 +42,7 @@ def plain_texts(y: Any) -> Any:
 
 
 def refuse_missing(y: Any, parameter: str = "y", classes: NDArray | None = None) -> None:
-    """Raise ValueError for a missing label.
-
-    None, NaN, NaT and pandas.NA are missing; other faults pass.
-    """
+    """Raise ValueError for a missing label; None, NaN, NaT and pandas.NA are missing; other faults pass."""
     if isinstance(y, (list, tuple)):
         values: Any = y
     else:
@@ -59,10 +56,7 @@ def refuse_missing(y: Any, parameter: str = "y", classes: NDArray | None = None)
 
 
 def are_texts(labels: NDArray) -> bool:
-    """Return whether all labels are strings.
-
-    They may be in an array of strings or of objects.
-    """
+    """Return whether all labels are strings; they may be in an array of strings or of objects."""
     return all(isinstance(label, str) for label in labels.tolist())
 
 

@@ -15,10 +15,7 @@ def fingerprint(problem: Any, update: Any) -> str:
 
 
 def made_of(value: Any) -> Any:
-    """Return plain values that identify a part.
-
-    User-defined objects, which can change, are identified by class.
-    """
+    """Return plain values that identify a part; user-defined objects, which can change, are identified by class."""
     if value is None or isinstance(value, (str, bytes, bool, int, float, np.generic, np.ndarray)):
         return value
     if isinstance(value, (list, tuple)):

@@ -16,10 +16,7 @@ def letters_and_digits(name: str) -> str:
 
 
 def meant(kinds: Iterable[Any], name: str) -> str | None:
-    """Return the meant name of a misspelling or synonym.
-
-    Synonyms are from papers and libraries; None if no name is close.
-    """
+    """Return the meant name of a misspelling or synonym; synonyms are from papers and libraries; None if no name is close."""
     stem, at, k = name.partition("@")
     spellings: dict[str, str] = {}
     for kind in kinds:
@@ -35,10 +32,7 @@ def meant(kinds: Iterable[Any], name: str) -> str | None:
 
 
 def unknown(parameter: str, value: Any, kinds: Sequence[Any], base: type, also: str = "") -> str:
-    """Return the message for an unknown part.
-
-    It lists the accepted parts and `also`.
-    """
+    """Return the message for an unknown part; it lists the accepted parts and `also`."""
     names = ", ".join([*(repr(kind.alias) for kind in kinds), *filter(None, [also])])
     message = f"{parameter}={value!r} is not known; accepted are {names} and instances of {base.__name__}."
     advice = meant(kinds, value) if isinstance(value, str) else None

@@ -9,10 +9,7 @@ BREAKS = re.compile(r"\s*[^\S ]\s*")  # white space but for blanks alone, which 
 
 
 def one_line(text: str, longest: int = LONGEST) -> str:
-    """Return text as one safe, shortened line.
-
-    Control characters are escaped, so that a terminal shows them.
-    """
+    """Return text as one safe, shortened line; control characters are escaped, so that a terminal shows them."""
     if len(text) > 2 * longest:
         text = f"{text[:longest]}...{text[-longest:]}"
     joined = BREAKS.sub(" ", text.strip())

@@ -89,10 +89,7 @@ def resolve(base: type[P], value: Any, parameter: str, build: Callable[[P], Any]
 
 
 def can_build(kind: type[P], build: Callable[[P], Any]) -> bool:
-    """Return whether a default part can be built.
-
-    A family rejects others when it builds them.
-    """
+    """Return whether a default part can be built; a family rejects others when it builds them."""
     try:
         build(kind())
     except (TypeError, ValueError):

@@ -58,10 +58,7 @@ OTHER_NAMES = ("group", "groups", "group_id", "lengths", "qid", "query", "query_
 
 
 def with_ids(ids: Ids) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that explains other libraries' id names.
-
-    The methods raise TypeError for them.
-    """
+    """Return a decorator that explains other libraries' id names; the methods raise TypeError for them."""
 
     def decorate(method: Callable[..., Any]) -> Callable[..., Any]:
         known = inspect.signature(method).parameters
@@ -154,10 +151,7 @@ def mean_weights(weight: NDArray, start: NDArray) -> NDArray:
 
 
 def split_ids(X: Any, qid: Any, ids: Ids = QID) -> tuple[Any, Any]:
-    """Return X without its id column, and the ids.
-
-    X is a data frame or an Arrow table.
-    """
+    """Return X without its id column, and the ids; X is a data frame or an Arrow table."""
     column = ids.name
     if not has_ids(X, ids):
         return X, qid
@@ -193,10 +187,7 @@ def number_of_rows(X: Any) -> int:
 
 
 def warn_of_one_query(X: Any, ids: Ids = QID) -> None:
-    """Warn that several rows have no ids.
-
-    An invalid X raises an error later.
-    """
+    """Warn that several rows have no ids; an invalid X raises an error later."""
     n = number_of_rows(X)
     if n < 2:
         return
@@ -227,10 +218,7 @@ def check_qid(qid: Any, n: int, ids: Ids = QID) -> NDArray:
 
 
 def without_missing(values: NDArray, ids: Ids = QID) -> NDArray:
-    """Return ids without missing ones, numbered if objects.
-
-    Objects may have no order.
-    """
+    """Return ids without missing ones, numbered if objects; objects may have no order."""
     if values.dtype.kind not in "biufcSUmM":
         return numbers_of_objects(values, ids)
     if values.dtype.kind in "fcmM":

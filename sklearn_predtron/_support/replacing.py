@@ -39,10 +39,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def keep_name(folder: str) -> None:
-    """Sync a folder so that names survive power failures.
-
-    Not every system supports it.
-    """
+    """Sync a folder so that names survive power failures; not every system supports it."""
     with suppress(OSError):  # the file is in its place; folders may be unreadable, and are no files on some systems
         number = os.open(folder, os.O_RDONLY)
         try:

@@ -1,7 +1,4 @@
-"""Types for results of `fit` and names of parameters.
-
-Editors complete the names.
-"""
+"""Types for results of `fit` and names of parameters; editors complete the names."""
 
 from __future__ import annotations
 

@@ -22,10 +22,7 @@ def frames_to_user() -> list[FrameType]:
 
 
 def warn(message: str) -> None:
-    """Warn at the user's line.
-
-    The call may have come through scikit-learn: a pipeline, a search, a decorator.
-    """
+    """Warn at the user's line; the call may have come through scikit-learn: a pipeline, a search, a decorator."""
     warnings.warn(message, UserWarning, stacklevel=len(frames_to_user()))
 
 

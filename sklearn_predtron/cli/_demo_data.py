@@ -112,9 +112,6 @@ def table_with_gaps(seed: int) -> DatasetSplit:
 
 
 def stream_of_digits(seed: int) -> DatasetSplit:
-    """Return digits in file order, which ends with other writers.
-
-    All but the first block are tested.
-    """
+    """Return digits in file order, which ends with other writers; all but the first block are tested."""
     X, y = load_digits(return_X_y=True)
     return DatasetSplit(X / 16, X[BLOCK:] / 16, y, y[BLOCK:])

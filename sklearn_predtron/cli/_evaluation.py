@@ -193,10 +193,7 @@ class Evaluation:
                 result.confusion[pair] = result.confusion.get(pair, 0) + 1
 
     def _closeness(self, y: NDArray, predicted: NDArray) -> NDArray:
-        """Return 1 - distance / largest distance of ranks.
-
-        Abstentions and unknown labels count as the largest distance.
-        """
+        """Return 1 - distance / largest distance of ranks; abstentions and unknown labels count as the largest distance."""
         known = np.isin(predicted, self.classes) & np.isin(y, self.classes)
         scores = np.zeros(len(y))
         codes = encode(y[known], self.classes), encode(predicted[known], self.classes)

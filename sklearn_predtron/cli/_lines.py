@@ -32,10 +32,7 @@ def error_at(place: str, error: Exception) -> RejectedChunkError:
 
 @contextmanager
 def lines_to(path: str | None) -> Iterator[Write]:
-    """Yield a function that writes lines to a file or stdout.
-
-    It returns whether somebody reads them.
-    """
+    """Yield a function that writes lines to a file or stdout; it returns whether somebody reads them."""
     if path is None:
         yield lambda lines: True
     elif path == STANDARD:

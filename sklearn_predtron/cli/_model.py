@@ -99,10 +99,7 @@ def check_labels(name: str, labels: set[Any], classes: Any) -> None:
 
 
 def check_table(job: Job, model: Any, schema: RowSchema) -> None:
-    """Check the size of dense chunks for a feature map.
-
-    Too few rows for the map cause a warning.
-    """
+    """Check the size of dense chunks for a feature map; too few rows for the map cause a warning."""
     if not has_map(model):
         return
     features, width, rows = shortened(model.features), schema.n_features or 0, job.source.chunk_rows
@@ -141,10 +138,7 @@ def has_map(model: Any) -> bool:
 
 
 def as_trained(chunk: RowChunk, model: Any) -> RowChunk:
-    """Return a dense chunk for feature maps.
-
-    Missing entries are 0.
-    """
+    """Return a dense chunk for feature maps; missing entries are 0."""
     dense = has_map(model) and sparse.issparse(chunk.X)
     return replace(chunk, X=chunk.X.toarray()) if dense else chunk
 

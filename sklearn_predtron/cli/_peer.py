@@ -94,10 +94,7 @@ def build_peer(task: Task, X: Any) -> Any:
 
 
 def predict(peer: Any, stage: Scoring, evaluation: Evaluation, chunk: RowChunk) -> Any:
-    """Return the predictions of the peer.
-
-    With costs they have the lowest expected cost.
-    """
+    """Return the predictions of the peer; with costs they have the lowest expected cost."""
     classes = evaluation.classes
     if chunk.costs is not None:
         named, otherwise = stage.model._named(classes), stage.model._costs(classes)

@@ -74,10 +74,7 @@ class JobFiles:
 
 
 def run(job: Job, bar: ProgressBar, opened: DataFile | None = None) -> int:
-    """Train, save, score, report; return the exit code.
-
-    `opened` is the only file of data, if its first row has been read.
-    """
+    """Train, save, score, report; return the exit code. `opened` is the only file of data, if its first row has been read."""
     loaded = load_model(job.model.load, job.model_name) if job.model.load else None
     with ExitStack() as stack:
         try:
@@ -130,10 +127,7 @@ def usage_error(error: ValueError, job: Job) -> UsageError:
 
 
 def open_files(job: Job, loaded: Any, stack: ExitStack, opened: DataFile | None, bar: ProgressBar) -> JobFiles:
-    """Return the opened files, which the stack closes.
-
-    With a model, TRAIN without labels is predicted.
-    """
+    """Return the opened files, which the stack closes; with a model, TRAIN without labels is predicted."""
     source, model = job.source, job.model
     task = task_of(loaded) if loaded is not None else TASKS.get(model.task or "")
     kinds = {} if task is None else {"multilabel": task.multilabel, "query_id": task.rank, "sequence_id": task.sequence}

@@ -222,10 +222,7 @@ class Training:
 
 
 def check_number(n: int) -> None:
-    """Raise an error for more labels than allowed.
-
-    Ids or measurements read as labels would fill the memory with weights.
-    """
+    """Raise an error for more labels than allowed; ids or measurements read as labels would fill the memory with weights."""
     if n > MAX_CLASSES:
         raise ValueError(f"TRAIN has {n:,} distinct labels so far; labels are classes, at most {MAX_CLASSES:,} of them")
 

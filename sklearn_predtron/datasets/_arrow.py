@@ -84,10 +84,7 @@ class ArrowFile:
             raise unreadable(self.path, f"it should have {self.n_rows:,} rows, and its columns have more or fewer")
 
     def _next(self, batches: Iterator[Any]) -> Any:
-        """Return the next batch, or None.
-
-        pyarrow follows offsets and indices of a file without bounds checks.
-        """
+        """Return the next batch, or None; pyarrow follows offsets and indices of a file without bounds checks."""
         batch = None
         try:
             batch = next(batches, None)
@@ -108,10 +105,7 @@ class ArrowFile:
                 yield self._arrow.get_batch(i).select(columns)
 
     def _at_once(self, columns: list[str], most: int) -> int:
-        """Return the number of batches to decode at once.
-
-        Decoding a few short rows at a time takes twice as long.
-        """
+        """Return the number of batches to decode at once; decoding a few short rows at a time takes twice as long."""
         of_numbers = all(is_number(self.types[name]) for name in columns)
         return max(1, AT_ONCE // (8 * len(columns) * most)) if of_numbers else 1
 
@@ -232,10 +226,7 @@ class ArrowBatch(NamedTuple):
         return X
 
     def lists(self, name: str) -> tuple[NDArray, NDArray]:
-        """Return the flat values of a list column, and the starts.
-
-        No copy is made.
-        """
+        """Return the flat values of a list column, and the starts; no copy is made."""
         column = self.column(name)
         starts = self._array(name, column.offsets)
         values = column.values.slice(starts[0], starts[-1] - starts[0])

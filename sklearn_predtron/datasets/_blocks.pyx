@@ -31,10 +31,7 @@ def query_id(field):
 
 
 def rows_of(file, size):
-    """Yield the fields of lines with a row.
-
-    A line that cannot be read yields no field and is the last.
-    """
+    """Yield the fields of lines with a row; a line that cannot be read yields no field and is the last."""
     for block in BlockCutter(file, 1, size, longest=size):
         fields = block.text[:-PADDING].partition(b"#")[0].split()
         if fields or block.error is not None:
@@ -206,20 +203,14 @@ cdef class BlockCutter:
         self.line = self.next
 
     cdef bint find_row(self) except -1:
-        """Find the next row and its query.
-
-        False at the end of the file, and if the line cannot be read.
-        """
+        """Find the next row and its query; False at the end of the file, and if the line cannot be read."""
         while self.find_line():
             if self.find_id():
                 return self.reason is None
         return False
 
     cdef bint find_id(self) except -1:
-        """Find the query id of the line, or its error.
-
-        False if the line has no row.
-        """
+        """Find the query id of the line, or its error; False if the line has no row."""
         cdef const char* text = PyByteArray_AS_STRING(self.buffer)
         cdef Py_ssize_t begin[2]
         cdef Py_ssize_t end[2]

@@ -102,10 +102,7 @@ class LineRules:
 
 
 def first_true(n: int, holds: Callable[[int], bool]) -> int:
-    """Return the least i for which holds(i + 1).
-
-    It must hold for some i < n, and from there on.
-    """
+    """Return the least i for which holds(i + 1); it must hold for some i < n, and from there on."""
     low, high = 0, n
     while high - low > 1:
         middle = (low + high) // 2

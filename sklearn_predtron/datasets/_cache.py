@@ -41,10 +41,7 @@ Parsed = Generator[tuple[Chunk, "float | None"], None, None]
 
 
 class ChunkPlace(NamedTuple):
-    """The place, size and index range of a cached chunk.
-
-    Its arrays are `length` bytes with the sum `check`.
-    """
+    """The place, size and index range of a cached chunk; its arrays are `length` bytes with the sum `check`."""
 
     offset: int
     length: int
@@ -83,10 +80,7 @@ class ChunkCache:
             return None if found is None else found.summary
 
     def chunks(self, rules: LineRules, parsed: Parsed) -> Parsed:
-        """Yield each chunk and the progress.
-
-        Chunks come from the cache, or are parsed and written to it.
-        """
+        """Yield each chunk and the progress; chunks come from the cache, or are parsed and written to it."""
         with closing(parsed), self._opened() as found:
             if found is None:
                 yield from self._write(rules, parsed)
@@ -331,10 +325,7 @@ class MappedChunks:
 
 
 def are_starts(starts: NDArray, end: int) -> bool:
-    """Return whether parts with these starts are contiguous.
-
-    The first starts at 0 and the last ends at `end`.
-    """
+    """Return whether parts with these starts are contiguous; the first starts at 0 and the last ends at `end`."""
     return bool(starts[0] == 0 and starts[-1] == end and (starts[1:] >= starts[:-1]).all())
 
 

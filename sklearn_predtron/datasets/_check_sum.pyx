@@ -18,10 +18,7 @@ cdef inline uint64_t mixed(uint64_t lane, uint64_t word) noexcept nogil:
 
 
 cdef inline uint64_t scattered(uint64_t word) noexcept nogil:
-    """Apply the end of MurmurHash3.
-
-    `mixed` is almost linear: without it, differences of two lanes could cancel.
-    """
+    """Apply the end of MurmurHash3; `mixed` is almost linear: without it, differences of two lanes could cancel."""
     word = (word ^ word >> 33) * <uint64_t> 0xff51afd7ed558ccd
     word = (word ^ word >> 33) * <uint64_t> 0xc4ceb9fe1a85ec53
     return word ^ word >> 33

@@ -16,10 +16,7 @@ def decompressed(raw: IO[bytes], path: str) -> IO[bytes]:
 
 
 class Bz2Stream(RawIOBase):
-    """The contents of a bz2 file, stream by stream.
-
-    `bz2.BZ2File` drops all from the first trailing non-stream on.
-    """
+    """The contents of a bz2 file, stream by stream; `bz2.BZ2File` drops all from the first trailing non-stream on."""
 
     def __init__(self, raw: IO[bytes]):
         self._raw = raw

@@ -192,8 +192,5 @@ def runs_of_lines(lines: Iterable[str], form: LineForm) -> Iterator[tuple[int, l
 
 
 def columns_of(line: str) -> list[str]:
-    """Return the columns of a line.
-
-    Spaces that are not ASCII, such as no-break spaces, belong to columns.
-    """
+    """Return the columns of a line; spaces that are not ASCII, such as no-break spaces, belong to columns."""
     return line.split() if line.isascii() or line.isspace() else COLUMN.findall(line)

@@ -21,10 +21,7 @@ cdef class _Text:
 
 
 def replace_first_words(bytes lines not None, dict numbers not None, rewrite):
-    """Replace the first words of lines by numbers.
-
-    `rewrite` is called for all other lines.
-    """
+    """Replace the first words of lines by numbers; `rewrite` is called for all other lines."""
     cdef const char* line = PyBytes_AS_STRING(lines)
     cdef const char* last = line + PyBytes_GET_SIZE(lines)
     cdef const char* end

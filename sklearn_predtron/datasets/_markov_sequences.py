@@ -169,10 +169,7 @@ def bio_transitions(n_labels: int) -> NDArray:
 
 
 def draw_transitions(random: Any, concentration: float, allowed: NDArray, share: NDArray) -> NDArray:
-    """Draw the transition probabilities for given label shares.
-
-    The last row is of the first label.
-    """
+    """Draw the transition probabilities for given label shares; the last row is of the first label."""
     shape = allowed[:-1].shape
     # Logarithms of gamma variates, of which a small concentration would make zeros.
     log = np.log(random.standard_gamma(concentration + 1, shape)) + np.log(random.uniform(size=shape)) / concentration
@@ -206,10 +203,7 @@ def draw_dense(random: Any, codes: NDArray, k: int, p: int, noise: float) -> NDA
 
 
 def draw_sparse(random: Any, codes: NDArray, k: int, p: int, n_active: int, noise: float) -> Any:
-    """Draw sparse binary rows with Zipf frequencies.
-
-    Features are in the label's order or in the common one.
-    """
+    """Draw sparse binary rows with Zipf frequencies; features are in the label's order or in the common one."""
     shape = (len(codes), n_active)
     rank = (
         np.minimum((p + 1.0) ** random.uniform(size=shape), p).astype(np.intp) - 1

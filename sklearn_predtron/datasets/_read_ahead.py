@@ -15,10 +15,7 @@ Result = TypeVar("Result")
 
 
 def count_threads(n_jobs: int | None) -> int:
-    """Return the number of threads for `n_jobs`.
-
-    None is 0; negative numbers count back from the number of processors.
-    """
+    """Return the number of threads for `n_jobs`; None is 0; negative numbers count back from the number of processors."""
     if n_jobs is None:
         return 0
     if not isinstance(n_jobs, Integral) or n_jobs == 0:

@@ -36,10 +36,7 @@ class RowLabels:
 
 @dataclass(frozen=True)
 class Chunk:
-    """Rows with labels and ids, and the next unreadable line.
-
-    The rows are the arrays of a CSR matrix and its shape.
-    """
+    """Rows with labels and ids, and the next unreadable line; the rows are the arrays of a CSR matrix and its shape."""
 
     arrays: tuple[NDArray, NDArray, NDArray]
     shape: tuple[int, int]
@@ -77,10 +74,7 @@ class RowParser:
         )
 
     def parse(self, block: Block) -> Chunk:
-        """Return the rows before the first unreadable line.
-
-        With ids, only whole queries are returned.
-        """
+        """Return the rows before the first unreadable line; with ids, only whole queries are returned."""
         data, indices, indptr, width, labels, label_end, good, done = self._parser.parse(block.text)
         error = block.error
         if done < len(block.text) - PADDING:

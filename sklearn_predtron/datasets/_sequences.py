@@ -226,10 +226,7 @@ def window(X: Any, sid: ArrayLike | None, before: int = 2, after: int = 2) -> An
 
 
 def neighbours(queries: Queries, n: int, d: int) -> NDArray:
-    """Return each token's neighbour at distance d.
-
-    It is n outside the sequence.
-    """
+    """Return each token's neighbour at distance d; it is n outside the sequence."""
     first, last = (np.repeat(edge, np.diff(queries.start)) for edge in (queries.start[:-1], queries.start[1:]))
     there = np.arange(n) + d
     rows = np.arange(n) if queries.order is None else queries.order

@@ -1,7 +1,4 @@
-"""Decisions: how scores become predictions.
-
-Scores are decoded by plain argmax, by lowest expected cost or by a cut.
-"""
+"""Decisions: how scores become predictions. Scores are decoded by plain argmax, by lowest expected cost or by a cut."""
 
 from typing import TYPE_CHECKING
 

@@ -1,7 +1,4 @@
-"""A record of recent rounds and of their abstentions.
-
-The share of abstentions is kept at a rate.
-"""
+"""A record of recent rounds and of their abstentions; the share of abstentions is kept at a rate."""
 from cpython.exc cimport PyErr_SetInterrupt
 from libc.math cimport ceil
 

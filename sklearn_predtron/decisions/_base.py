@@ -73,10 +73,7 @@ class Decision:
     calibration: Any = None  # the decision that makes probabilities, if there is one
 
     def observer(self, problem: Problem, present: Observer | None) -> Observer | None:
-        """Return the observer of progressive predictions.
-
-        It is the present one if its type fits this decision.
-        """
+        """Return the observer of progressive predictions; it is the present one if its type fits this decision."""
         return None if self.calibration is None else self.calibration.observer(problem, present)
 
     def judged(self, problem: Problem, held: HeldOut) -> tuple[NDArray, HeldOut]:
@@ -94,10 +91,7 @@ class Decision:
         return None
 
     def fit(self, problem: Problem, held: HeldOut) -> Any:
-        """Return the value fitted to unseen rows.
-
-        It has the form in which it is saved.
-        """
+        """Return the value fitted to unseen rows; it has the form in which it is saved."""
         return None
 
     def key(self) -> Any:
@@ -117,10 +111,7 @@ class Decision:
         return values
 
     def value(self, learner: Learner, fitted_decision: Any) -> Any:
-        """Return the present value.
-
-        It is that of the last fit, until there are a tenth more rows.
-        """
+        """Return the present value; it is that of the last fit, until there are a tenth more rows."""
         observer: Any = learner.observer
         with learner.lock.reading():
             known, key = (fitted_decision or {}).get(self.value_name), self.key()
@@ -133,17 +124,11 @@ class Decision:
         return observer.once((self.value_name, self.key()), lambda: self.fit(problem, complete(observer.held_out())))
 
     def after_rows(self, scores: NDArray, batch: Any) -> dict[str, Any]:
-        """Return the values fitted on the training rows.
-
-        The scores of these rows are given, in their order.
-        """
+        """Return the values fitted on the training rows; the scores of these rows are given, in their order."""
         return {}
 
     def now(self, learner: Learner, fitted_decision: Any) -> Decision:
-        """Return the present decision.
-
-        All fitted and observed values are filled in.
-        """
+        """Return the present decision; all fitted and observed values are filled in."""
         return self
 
     def shift(self, problem: Problem) -> NDArray | None:

@@ -61,10 +61,7 @@ class Calibration(Decision):
         return self.of.fitted(self.of.scores(problem, held.scores), held.values, weight, self.smoothing, stream=held.streamed)
 
     def judged(self, problem: Any, held: HeldOut) -> tuple[NDArray, HeldOut]:
-        """Return the log loss of each held-out row, and the rows with their map.
-
-        The map has no matrix.
-        """
+        """Return the log loss of each held-out row, and the rows with their map; the map has no matrix."""
         held = held._replace(map=self.map_of(problem, held._replace(map=None, streamed=True)))
         return self.log_losses(problem, held), held
 
@@ -101,10 +98,7 @@ class Calibration(Decision):
         return self.restored(self.fit_record(problem, observer))
 
     def restored(self, value: Any) -> Any:
-        """Return the map of saved parameters.
-
-        It is the same object for the same ones.
-        """
+        """Return the map of saved parameters; it is the same object for the same ones."""
         saved, found = self._last
         if saved is not value:
             found = self.of.restored(value)

@@ -139,10 +139,7 @@ class Path(NamedTuple):
         return np.array([value_of(constraint, matrix) for matrix in matrices]) * total, total
 
     def ranked(self, constraints: tuple[Coded, ...], confidence: float | None) -> tuple[NDArray, NDArray]:
-        """Return the stops, the best one first.
-
-        With them comes, for each stop, what the measures are beyond their bounds.
-        """
+        """Return the stops, the best one first; with them comes, for each stop, what the measures are beyond their bounds."""
         beyond = np.zeros(len(self.stops))
         for one in constraints:
             beyond += beyond_bound(one, *self.parts(one), self.rows.losses, confidence)
@@ -150,10 +147,7 @@ class Path(NamedTuple):
 
 
 def value_of(constraint: Coded, matrix: NDArray) -> float:
-    """Return a function's value of a confusion matrix.
-
-    Raise ValueError unless it is a number.
-    """
+    """Return a function's value of a confusion matrix; raise ValueError unless it is a number."""
     with np.errstate(divide="ignore", invalid="ignore"):
         try:
             found = constraint.function(matrix.copy())
@@ -169,10 +163,7 @@ def value_of(constraint: Coded, matrix: NDArray) -> float:
 
 
 def parts_of(constraint: Coded, costs: NDArray) -> tuple[NDArray, NDArray]:
-    """Return two tables, whose means over rows have a measure as ratio.
-
-    Each has shape (k, n_predictions).
-    """
+    """Return two tables, whose means over rows have a measure as ratio; each has shape (k, n_predictions)."""
     (k, n), label = costs.shape, constraint.label
     hits, scope = np.zeros((k, n)), np.zeros((k, n))
     true = np.ones(k, bool) if label is None else np.arange(k) == label
@@ -432,10 +423,7 @@ class Constrained(OfProbabilities):
         self.terms = costs, confidence, tuple((number, one.terms) for number, own in self.bounds.items() for one in own)
 
     def measured(self, problem: Any, held: HeldOut, number: int) -> Measured:
-        """Return held-out rows with their probabilities.
-
-        They are those of the classes of a table.
-        """
+        """Return held-out rows with their probabilities; they are those of the classes of a table."""
         of = self.calibration.of
         probabilities = of.probabilities(held.map, of.scores(problem, held.scores))
         weight = np.ones(len(held.values)) if held.weight is None else held.weight
@@ -446,10 +434,7 @@ class Constrained(OfProbabilities):
         return Measured(np.ascontiguousarray(p), codes.astype(np.intp), weight, table, losses)
 
     def solved(self, problem: Any, held: HeldOut) -> tuple[list[NDArray], dict[int, RuleOutcome]]:
-        """Return the tables of costs by which to decide.
-
-        With them come the outcomes on held-out rows of those with bounds.
-        """
+        """Return the tables of costs by which to decide; with them come the outcomes on held-out rows of those with bounds."""
         tables, outcomes = self.base.tables(), {}
         for number, bounds in self.bounds.items():
             rows = self.measured(problem, held, number)
@@ -500,10 +485,7 @@ class Constrained(OfProbabilities):
         return [part.reshape(tables[0].shape) for part in costs]
 
     def reached(self, learner: Learner, fitted_decision: Any) -> tuple[PromiseResult, ...]:
-        """Return each bound with its result.
-
-        The rows are those that chose the costs.
-        """
+        """Return each bound with its result; the rows are those that chose the costs."""
         results = self.value(learner, fitted_decision)[1]
         promises = [promise for given in self.given.values() for promise in given]
         return tuple(PromiseResult(promise, *result) for promise, result in zip(promises, results, strict=True))
@@ -535,10 +517,7 @@ class Constrained(OfProbabilities):
 
 
 def reached_bounds(learner: Learner, decision: Decision, fitted_decision: Any) -> tuple[PromiseResult, ...]:
-    """Return each bound with its value on held-out rows.
-
-    Raise AttributeError if the decision has no bounds.
-    """
+    """Return each bound with its value on held-out rows; raise AttributeError if the decision has no bounds."""
     if not isinstance(decision, Constrained):
         raise AttributeError("bounds_ exists after fit, with decision=ExpectedCost(subject_to=[...]).")
     return decision.reached(learner, fitted_decision)

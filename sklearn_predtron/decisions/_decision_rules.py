@@ -231,9 +231,6 @@ def decision_rule(value: Any, cuts: Sequence[str], *, numbers: bool, costs: bool
 
 
 def is_number(value: Any) -> bool:
-    """Return whether a value is a single finite number.
-
-    A bool is not one.
-    """
+    """Return whether a value is a single finite number; a bool is not one."""
     number = None if isinstance(value, (bool, np.bool_)) else real_numbers(value)
     return number is not None and number.ndim == 0 and bool(np.isfinite(number))

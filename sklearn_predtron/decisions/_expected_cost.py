@@ -1,7 +1,4 @@
-"""Predictions of lowest expected cost or highest expected measure.
-
-The probabilities are those of a calibration map.
-"""
+"""Predictions of lowest expected cost or highest expected measure; the probabilities are those of a calibration map."""
 
 from __future__ import annotations
 
@@ -38,10 +35,7 @@ class OfProbabilities(Decision):
         self._last: tuple[Any, Any] = (None, PLAIN)  # a map, and the decision by it
 
     def now(self, learner: Learner, fitted_decision: Any) -> Decision:
-        """Return the decision by the present map.
-
-        Before the first round the scores are decoded as they are.
-        """
+        """Return the decision by the present map; before the first round the scores are decoded as they are."""
         if learner.t == 0 or (self.or_decoded and not self.calibration.knows(learner)):
             return PLAIN
         found, (known, decision) = self.calibration.now(learner, fitted_decision).map, self._last
@@ -185,10 +179,7 @@ class LeastCostOfLabels(OfProbabilities):
         self.false, self.missed, self.odds = false, missed, odds(false, missed)
 
     def own_losses(self, problem: Any, held: HeldOut) -> NDArray:
-        """Return the costs of false and missed labels.
-
-        The predictions are those for held-out rows.
-        """
+        """Return the costs of false and missed labels; the predictions are those for held-out rows."""
         return self.losses_of(self.predictions_for(problem, held), held)
 
     def tables(self) -> list[NDArray]:
@@ -337,10 +328,7 @@ def firsts(order: NDArray, k: NDArray) -> NDArray:
 
 
 def counts(sets: NDArray, labels: NDArray) -> tuple[NDArray, ...]:
-    """Return the counts of each row.
-
-    They are true positives, false positives, false negatives and true negatives.
-    """
+    """Return the counts of each row; they are true positives, false positives, false negatives and true negatives."""
     on, true = sets.astype(bool), labels.astype(bool)
     return tuple(part.sum(axis=1) for part in (on & true, on & ~true, ~on & true, ~on & ~true))
 

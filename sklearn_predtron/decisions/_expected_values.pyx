@@ -1,7 +1,4 @@
-"""Predictions of the least expected cost, and of the largest expected measure.
-
-The bits of a row depend on no other row.
-"""
+"""Predictions of the least expected cost, and of the largest expected measure; the bits of a row depend on no other row."""
 from libc.math cimport INFINITY
 
 import numpy as np
@@ -64,10 +61,7 @@ def switches(const double[:, ::1] probabilities not None, const double[:, ::1] c
 
 
 cdef Py_ssize_t lowest_of(const double* probabilities, const double[:, ::1] costs, double[::1] expected) noexcept nogil:
-    """Return the prediction with the lowest expected cost.
-
-    Of several it is the first; `expected` becomes all expected costs.
-    """
+    """Return the prediction with the lowest expected cost; of several it is the first; `expected` becomes all expected costs."""
     cdef Py_ssize_t sigma, y, best = 0
     for sigma in range(costs.shape[1]):
         expected[sigma] = 0

@@ -1,7 +1,4 @@
-"""Likelihoods and probabilities of calibration maps.
-
-The bits of a row depend on no other row.
-"""
+"""Likelihoods and probabilities of calibration maps; the bits of a row depend on no other row."""
 from libc.math cimport INFINITY, exp, fabs, log, log1p, sqrt
 
 import numpy as np
@@ -77,10 +74,7 @@ cdef double penalised(const double* b, const double[::1] s, const double[::1] on
 
 
 cdef void solve(double[3][3] H, double* g, int n) noexcept nogil:
-    """Solve H x = g by Cholesky decomposition.
-
-    The solution replaces g; H must be positive definite.
-    """
+    """Solve H x = g by Cholesky decomposition; the solution replaces g; H must be positive definite."""
     cdef int i, j, k
     for i in range(n):
         for j in range(i + 1):
@@ -201,10 +195,7 @@ def probabilities_of_curves(const double[:, ::1] scores not None, const double[:
 
 
 cdef double softmax(double* z, Py_ssize_t k) noexcept nogil:
-    """Replace logarithms by the probabilities.
-
-    They are known up to a constant, which is returned.
-    """
+    """Replace logarithms by the probabilities; they are known up to a constant, which is returned."""
     cdef double most = z[0], total = 0
     cdef Py_ssize_t j
     for j in range(1, k):

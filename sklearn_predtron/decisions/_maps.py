@@ -65,10 +65,7 @@ class CurveMap(NamedTuple):
         return self.floor + (1 - 2 * self.floor) * probabilities_of_curves(scores, self.curves, self.scale, self.limits)
 
     def cuts(self, odds: float | NDArray) -> NDArray:
-        """Return the cut of each column, of shape (m,).
-
-        Above it, P(y = 1) / P(y = 0) exceeds the odds (of each column).
-        """
+        """Return the cut of each column, of shape (m,); above it, P(y = 1) / P(y = 0) exceeds the odds (of each column)."""
         offset, slope, apart = self.curves.T
         above, below = odds * (1 - self.floor) - self.floor, 1 - self.floor - odds * self.floor  # the odds of the curve itself
         least, most = 1 / LARGEST_ODDS, LARGEST_ODDS  # of probabilities that are never as small, or as large
@@ -152,10 +149,7 @@ def relative(weight: NDArray) -> NDArray:
 
 
 def root_mean_square(scores: NDArray, count: NDArray | None = None) -> float:
-    """Return the root mean square of scores; 1 of zeros.
-
-    A score may stand for several.
-    """
+    """Return the root mean square of scores; 1 of zeros. A score may stand for several."""
     if count is not None and not count.any():
         return 1.0
     largest = float(np.abs(scores if count is None else scores[count > 0]).max(initial=0))  # relative to it no square overflows
@@ -173,20 +167,14 @@ def share_of_others(n: float | NDArray, total: float, smoothing: float) -> NDArr
 
 
 def smoothed(on: NDArray, weight: NDArray, smoothing: float) -> tuple[NDArray, NDArray]:
-    """Return each row's weights for the two classes.
-
-    The second class comes first; the targets are smoothed.
-    """
+    """Return each row's weights for the two classes; the second class comes first; the targets are smoothed."""
     of_off, of_on = share_of_others(np.array([weight @ (1 - on), weight @ on]), float(weight.sum()), smoothing)
     target = np.where(on == 1, 1 - of_on, of_off)
     return weight * target, weight * (1 - target)
 
 
 def floor_of(weight: NDArray, k: int, smoothing: float) -> float:
-    """Return the least probability of each of k classes.
-
-    It depends on the number of rows as the smoothed targets do.
-    """
+    """Return the least probability of each of k classes; it depends on the number of rows as the smoothed targets do."""
     total = float(weight.sum())
     return min(float(share_of_others(total, total, smoothing)) / (k - 1), 0.5 / k)
 
@@ -234,10 +222,7 @@ class Fit(NamedTuple):
 
 
 def limited_curve(scores: NDArray, on: NDArray, off: NDArray, count: NDArray | None = None) -> Fit:
-    """Return the likeliest curve with its limits.
-
-    Score i stands for on[i] and off[i] rows.
-    """
+    """Return the likeliest curve with its limits; score i stands for on[i] and off[i] rows."""
     fits = []
     for limits in outer_limits(scores, count):
         s = np.clip(scores, *limits).astype(np.float64)
@@ -254,10 +239,7 @@ def stacked(fits: list[Fit]) -> tuple[NDArray, NDArray, NDArray]:
 
 
 def fit_two(scores: NDArray, on: NDArray, weight: NDArray, smoothing: float) -> CurveMap:
-    """Return the map of two classes.
-
-    The scores have shape (n, 1); `on` tells which rows are of the second class.
-    """
+    """Return the map of two classes; the scores have shape (n, 1); `on` tells which rows are of the second class."""
     floor = floor_of(relative(weight), 2, smoothing)
     return CurveMap(*fit_thresholds(scores, on[:, None], weight, smoothing), np.array([floor]))
 
@@ -310,10 +292,7 @@ def limits_of_rows(s: NDArray) -> NDArray:
 
 
 def fit_classes(scores: NDArray, y: NDArray, k: int, weight: NDArray, smoothing: float, *, matrix: bool) -> ClassMap:
-    """Return the map of k classes.
-
-    The scores have shape (n, d), and y the numbers of the classes.
-    """
+    """Return the map of k classes; the scores have shape (n, d), and y the numbers of the classes."""
     n, floor = len(scores), floor_of(relative(weight), k, smoothing)
     if n > MOST_FITTED:
         some = np.arange(MOST_FITTED) * n // MOST_FITTED

@@ -80,10 +80,7 @@ class Promise:
             )
 
     def _check_function(self, bound: Any) -> None:
-        """Raise ValueError if a function's bound is not accepted.
-
-        The function must have a name of its own, and no condition.
-        """
+        """Raise ValueError if a function's bound is not accepted; the function must have a name of its own, and no condition."""
         name = getattr(self.measure, "__qualname__", None)
         if name is None or "<lambda>" in name:
             raise ValueError(
@@ -323,10 +320,7 @@ def coded(promises: Iterable[Promise], classes: NDArray, costs: NDArray, paramet
 
 
 def coded_function(promise: Promise, classes: NDArray, parameter: str) -> Coded:
-    """Return a bound of a function.
-
-    Raise ValueError unless it is of two classes.
-    """
+    """Return a bound of a function; raise ValueError unless it is of two classes."""
     function: Any = promise.measure
     if parameter == "promises":
         raise ValueError(
@@ -504,10 +498,7 @@ def allowed(chain: Chain, rows: EvaluatedRows, costs: NDArray, level: float) -> 
 
 
 def mistakes_of(n: NDArray, bound: float, level: float) -> NDArray:
-    """Return the most mistakes with which a test is passed.
-
-    It is the binomial test of n rows; -1 if none is few enough.
-    """
+    """Return the most mistakes with which a test is passed; it is the binomial test of n rows; -1 if none is few enough."""
     n = np.maximum(n, 1)
     most = np.floor(np.nan_to_num(bdtrik(level, n, bound))).clip(0, n)
     return most + (bdtr(np.minimum(most + 1, n), n, bound) <= level) - (bdtr(most, n, bound) > level)

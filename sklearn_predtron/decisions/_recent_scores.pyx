@@ -1,7 +1,4 @@
-"""The scores and the labels of the last rounds.
-
-Each score was predicted before its row was learned.
-"""
+"""The scores and the labels of the last rounds; each score was predicted before its row was learned."""
 from libc.math cimport fabs
 from libc.string cimport memcpy
 
@@ -94,10 +91,7 @@ cdef class RecentScores(Observer):
             self.mark()
 
     cdef void put(self, const double* t, double weight) noexcept nogil:
-        """Record a row's scores in place of the oldest.
-
-        Its label is there already.
-        """
+        """Record a row's scores in place of the oldest; its label is there already."""
         cdef Py_ssize_t j
         for j in range(self.problem.d):
             self.scores[self.head, j] = single(t[j])
@@ -152,10 +146,7 @@ cdef class RecentScores(Observer):
     # ---------------------------------------------------------------------------------------------------------------- reading
 
     def rows(self):
-        """Return scores, labels, weights and numbers by age.
-
-        The oldest row is the first.
-        """
+        """Return scores, labels, weights and numbers by age; the oldest row is the first."""
         order = (self.head - self.n + np.arange(self.n)) % self.size
         return tuple(part[order] for part in self.kept_rows())
 
@@ -230,10 +221,7 @@ cdef class RecentScores(Observer):
         self.mark()
 
     def resized(self, Problem problem not None, places):
-        """Return the record for a problem with more scores.
-
-        These have been 0 so far; class or label c becomes places[c].
-        """
+        """Return the record for a problem with more scores; these have been 0 so far; class or label c becomes places[c]."""
         wide = type(self)(problem, self.kind)
         wide.sparingly(self.every)
         places = np.asarray(places, dtype=np.intp)
@@ -247,10 +235,7 @@ cdef class RecentScores(Observer):
         self.mark()
 
     def widened(self, rows, size, values, d, places):
-        """Return at most so many of the last rows.
-
-        They become rows of a problem of d scores.
-        """
+        """Return at most so many of the last rows; they become rows of a problem of d scores."""
         scores, labels, weight, number = (part[-size:] for part in rows)
         wide_scores = np.zeros((len(scores), d), dtype=np.float32)
         wide_scores[:, places] = scores
@@ -262,20 +247,14 @@ cdef class RecentScores(Observer):
 
 
 cdef inline float single(double score) noexcept nogil:
-    """Return a score in single precision.
-
-    Where it overflows it is the largest number, and 0 where it is nan.
-    """
+    """Return a score in single precision; where it overflows it is the largest number, and 0 where it is nan."""
     if fabs(score) <= LARGEST:
         return <float> score
     return 0 if score != score else <float> (LARGEST if score > 0 else -LARGEST)
 
 
 def bounded(dtype, shape, least, most):
-    """Accept an array of bounded, finite numbers.
-
-    It is of a given type, with values from least to most.
-    """
+    """Accept an array of bounded, finite numbers; it is of a given type, with values from least to most."""
     def field(value):
         found = array(value, np.dtype(dtype), shape)
         if not (np.isfinite(found).all() and (found >= least).all() and (found <= most).all()):
@@ -285,10 +264,7 @@ def bounded(dtype, shape, least, most):
 
 
 def label_values(Labels labels not None, const Py_ssize_t[::1] rows not None, Py_ssize_t m):
-    """Return the labels of some rounds.
-
-    They are of shape (n, m): m indicators each, or the number of a class if m is 0.
-    """
+    """Return the labels of some rounds; they are of shape (n, m): m indicators each, or the number of a class if m is 0."""
     cdef int[:, ::1] found = np.empty((rows.shape[0], max(m, 1)), dtype=np.intc)
     cdef const void* y
     cdef Py_ssize_t i, j

@@ -1,7 +1,4 @@
-"""Abstention on a share of the rows.
-
-In a stream the share is kept for any sequence of rows.
-"""
+"""Abstention on a share of the rows; in a stream the share is kept for any sequence of rows."""
 
 from __future__ import annotations
 
@@ -41,10 +38,7 @@ class Rated(RejectAbove):
         self.rate, self._last = rate, (None, None)  # a map, and the costs of the recorded rows under it
 
     def observer(self, problem: Problem, present: Observer | None) -> Observer:
-        """Return the record of the last scores.
-
-        It also tracks the abstained rows.
-        """
+        """Return the record of the last scores; it also tracks the abstained rows."""
         own = self.calibration.observer(problem, present, AskedScores)
         if own is not present and isinstance(present, RecentScores) and present.kind == own.kind:
             own.go_on_from(present)
@@ -66,10 +60,7 @@ class Rated(RejectAbove):
         return self.calibration.map_of_record(observer.problem, observer)
 
     def on_record(self, observer: Any) -> NDArray:
-        """Return the lowest expected costs on record.
-
-        They are those of the rows up to the last mark, in ascending order.
-        """
+        """Return the lowest expected costs on record; they are those of the rows up to the last mark, in ascending order."""
         return self.sorted_costs(observer, self.map_of_record(observer))
 
     def sorted_costs(self, observer: Any, found: Any) -> NDArray:
@@ -81,9 +72,6 @@ class Rated(RejectAbove):
         return costs
 
     def least_costs(self, problem: Any, found: Any, scores: NDArray) -> NDArray:
-        """Return the lowest expected cost of each row.
-
-        Probabilities are those of a calibration map.
-        """
+        """Return the lowest expected cost of each row; probabilities are those of a calibration map."""
         of = self.calibration.of
         return (of.probabilities(found, of.scores(problem, scores.astype(np.float64))) @ self.costs).min(axis=1)

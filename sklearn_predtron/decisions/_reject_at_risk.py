@@ -173,10 +173,7 @@ class RejectAbove(LeastCost):
         return ByCosts(self.calibration.of, found, self.with_rejects(threshold))
 
     def with_rejects(self, threshold: float) -> NDArray:
-        """Return the costs with a column for abstention.
-
-        Abstention costs the threshold for every class.
-        """
+        """Return the costs with a column for abstention; abstention costs the threshold for every class."""
         return np.column_stack([self.costs, np.full(len(self.costs), threshold)])
 
 
@@ -216,10 +213,7 @@ class Certified(RejectAbove):
         self._decided: tuple[Any, Any, Any, Any] = (None, None, None, None)  # round, certificate, map, and the decision by them
 
     def now(self, learner: Learner, fitted_decision: Any) -> Decision:
-        """Return the certified decision, or before `certify` that of the recorded rows.
-
-        A certificate that lapsed is an error.
-        """
+        """Return the certified decision, or before `certify` that of the recorded rows; a certificate that lapsed is an error."""
         saved = fitted_decision or {}
         map, certificate = self.calibration.now(learner, fitted_decision).map, saved.get("certificate")
         t, known, by, decision = self._decided
@@ -265,7 +259,8 @@ class Certified(RejectAbove):
             scores, labels, _, _ = observer.marked()
         of = self.calibration.of
         probabilities = of.probabilities(map, of.scores(learner.problem, scores.astype(np.float64)))
-        return EvaluatedRows(*least_expected_costs(probabilities, self.costs), labels[:, 0])
+        best, cost = least_expected_costs(probabilities, self.costs)
+        return EvaluatedRows(best, cost, labels[:, 0])
 
     def certified(
         self,
@@ -276,10 +271,7 @@ class Certified(RejectAbove):
         promises: tuple[Coded, ...] | None = None,
         groups: list[Any] | None = None,
     ) -> tuple[Any, ...]:
-        """Return the certificate fitted on held-out rows, as it is saved.
-
-        Their probabilities, classes and groups are given.
-        """
+        """Return the certificate fitted on held-out rows, as it is saved; their probabilities, classes and groups are given."""
         promises = self.promises if promises is None else promises
         rows, recorded = self.evaluated(learner, fitted_decision, probabilities, codes, groups)
         limits, results = self.tested(promises, rows, recorded)

@@ -33,10 +33,7 @@ def plain(value: Any) -> Any:
 
 
 def decision_of(saved: Any) -> Any:
-    """Return the decision, or the part of one, of plain values.
-
-    Raise ValueError for values that are damaged.
-    """
+    """Return the decision, or the part of one, of plain values; raise ValueError for values that are damaged."""
     name = saved[0] if isinstance(saved, (tuple, list)) and saved else None
     if name == "Decision":
         return PLAIN

@@ -1,7 +1,4 @@
-"""Checks of the saved values of a decision.
-
-They come before anything is built from the values.
-"""
+"""Checks of the saved values of a decision; they come before anything is built from the values."""
 
 from __future__ import annotations
 
@@ -17,10 +14,7 @@ LARGEST = np.finfo(float).max
 
 
 def checked_values(fitted_decision: Any, problem: Any) -> Any:
-    """Return the saved values of a decision.
-
-    Raise ValueError if they are not valid for the problem.
-    """
+    """Return the saved values of a decision; raise ValueError if they are not valid for the problem."""
     if fitted_decision is None:
         return None
     try:
@@ -32,18 +26,12 @@ def checked_values(fitted_decision: Any, problem: Any) -> Any:
 
 
 def is_list(value: Any, n: int | None = None) -> bool:
-    """Return whether a value is a sequence of n.
-
-    Any number of values will do if n is not given.
-    """
+    """Return whether a value is a sequence of n; any number of values will do if n is not given."""
     return isinstance(value, (tuple, list)) and n in (None, len(value))
 
 
 def checked_map(value: Any, problem: Any) -> Any:
-    """Return the moment, smoothing and parameters of a map.
-
-    The parameters are curves, a map of classes, or both for ranks.
-    """
+    """Return the moment, smoothing and parameters of a map; the parameters are curves, a map of classes, or both for ranks."""
     parts: Any = value[2] if is_list(value, 3) else ()
     n = len(parts) if is_list(parts) else 0
     if n not in (3, 4, 5, 6):
@@ -63,10 +51,7 @@ def checked_curves(parts: Any, problem: Any) -> Any:
 
 
 def with_limits(parts: Any, m: int) -> Any:
-    """Return the parts of curves of m scores, with limits.
-
-    The first versions saved none.
-    """
+    """Return the parts of curves of m scores, with limits; the first versions saved none."""
     return (*parts[:2], np.tile([-LARGEST, LARGEST], (m, 1)), parts[2]) if len(parts) == 3 else parts
 
 
@@ -90,10 +75,7 @@ def rising(parts: Any) -> Any:
 
 
 def checked_classes(parts: Any, problem: Any) -> Any:
-    """Return the map of classes.
-
-    A code for rejections is not one of them.
-    """
+    """Return the map of classes; a code for rejections is not one of them."""
     most = getattr(problem, "k", 0)
     k = length_of(parts, 0)
     if len(parts) == 5:  # of the first versions, which had no limit
@@ -134,10 +116,7 @@ def checked_choice(value: Any, problem: Any) -> Any:
 
 
 def checked_moment(value: Any, problem: Any) -> Any:
-    """Return the number of rows recorded in an epoch.
-
-    It is the first of several.
-    """
+    """Return the number of rows recorded in an epoch; it is the first of several."""
     return accept((value,), (count,))[0]
 
 
@@ -204,10 +183,7 @@ def any_real(value: Any) -> float:
 
 
 def checked_tempered(value: Any, problem: Any) -> Any:
-    """Return the temperature, biases and limit for sequences.
-
-    The scores of their labels are read by them.
-    """
+    """Return the temperature, biases and limit for sequences; the scores of their labels are read by them."""
     value = (*value, LARGEST) if is_list(value, 2) else value  # the first versions saved no limit
     return accept(value, (between(LEAST, LARGEST), (real,) * problem.d, between(LEAST, LARGEST)))
 

@@ -86,10 +86,7 @@ def fitted(problem: Any, scores: NDArray, labels: Any, table: tuple) -> Tempered
     counts = np.bincount(codes, minlength=scores.shape[1]).astype(np.float64)
 
     def loss_of(z: NDArray) -> tuple[float, NDArray]:
-        """Return minus the log-likelihood and its slopes.
-
-        Biases are in units of the temperature.
-        """
+        """Return minus the log-likelihood and its slopes; biases are in units of the temperature."""
         found, slope_of_heat = at(z[0], z[1:])
         hotter = at(z[0] + STEP, z[1:], slopes=False)[0]
         slopes = np.concatenate([[(hotter - found) / STEP], slope_of_heat + PRIOR * z[1:]])

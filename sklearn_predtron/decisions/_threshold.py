@@ -1,7 +1,4 @@
-"""A cut of the scores that a measure chooses.
-
-The measure is of all rows together, and has its lowest loss at the cut.
-"""
+"""A cut of the scores that a measure chooses; the measure is of all rows together, and has its lowest loss at the cut."""
 
 from __future__ import annotations
 
@@ -24,10 +21,7 @@ Loss = Callable[..., NDArray]
 
 
 class Measure(NamedTuple):
-    """The measure by which a cut is chosen.
-
-    It is a loss of the counts, of each score alone or of all scores pooled.
-    """
+    """The measure by which a cut is chosen; it is a loss of the counts, of each score alone or of all scores pooled."""
 
     name: Any  # distinguishes it from others
     loss: Loss
@@ -115,10 +109,7 @@ def measure_of_cut(rule: Any, reject: Any, names: tuple[str, ...]) -> Measure | 
 
 
 def number_or_measure(at: Any, names: dict[str, Measure], accepted: str) -> Measure | None:
-    """Return the measure with a given name.
-
-    None for a finite number; raise ValueError for anything else.
-    """
+    """Return the measure with a given name; None for a finite number; raise ValueError for anything else."""
     number = None if isinstance(at, (str, bool, np.bool_)) else real_number(at)
     if number is not None and np.isfinite(number):
         return None
@@ -128,10 +119,7 @@ def number_or_measure(at: Any, names: dict[str, Measure], accepted: str) -> Meas
 
 
 def measure_of_loss(loss: Any) -> Measure:
-    """Return the measure of a loss of counts.
-
-    The loss may also be a function of the counts.
-    """
+    """Return the measure of a loss of counts; the loss may also be a function of the counts."""
     if isinstance(loss, SubsetLoss):
         return Measure((type(loss), str(loss.get_params())), loss.evaluate)
     check_counts(loss)
@@ -169,10 +157,7 @@ def check_counts(function: Any) -> None:
 
 
 def value_at(function: Any, *counts: float) -> float:
-    """Return the value of a user's function of counts.
-
-    Raise ValueError if it is not a finite number.
-    """
+    """Return the value of a user's function of counts; raise ValueError if it is not a finite number."""
     value = function(*counts)
     number = real_number(value)
     if number is None or not np.isfinite(number):
@@ -183,10 +168,7 @@ def value_at(function: Any, *counts: float) -> float:
 
 
 def best_cuts(measure: Measure, scores: NDArray, positive: NDArray, negative: NDArray) -> NDArray:
-    """Return the cut of each column of the scores.
-
-    The weights are those of rows that should be above and below.
-    """
+    """Return the cut of each column of the scores; the weights are those of rows that should be above and below."""
     return np.array([best_cut(measure.loss, *column) for column in zip(scores.T, positive.T, negative.T, strict=True)])
 
 

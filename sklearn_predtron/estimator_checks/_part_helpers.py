@@ -38,10 +38,7 @@ def random_scores(d: int, n: int, seed: int = 0) -> Iterator[NDArray]:
 
 
 def copies_of(part: Any) -> Iterator[tuple[str, Any]]:
-    """Yield a part, its copies, and its pickles if possible.
-
-    Local classes cannot be pickled.
-    """
+    """Yield a part, its copies, and its pickles if possible; local classes cannot be pickled."""
     yield "asked again", part
     yield "cloned", clone(part, safe=False)
     yield "copied", copy.deepcopy(part)

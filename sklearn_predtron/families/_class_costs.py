@@ -1,7 +1,4 @@
-"""A classifier's loss, reject option and decision rule.
-
-These are its parameters for the costs of predictions.
-"""
+"""A classifier's loss, reject option and decision rule; these are its parameters for the costs of predictions."""
 
 from __future__ import annotations
 
@@ -70,10 +67,7 @@ class ClassCosts:
 
     @cached_property
     def rule(self) -> DecisionRule:
-        """The decision rule.
-
-        The default is that of the loss and the reject option.
-        """
+        """The decision rule; the default is that of the loss and the reject option."""
         if self.given_rule is not None:
             return self.given_rule
         if self.reject is not None:
@@ -82,18 +76,12 @@ class ClassCosts:
 
     @property
     def has_own_problem(self) -> bool:
-        """Whether the loss builds a problem of its own.
-
-        That problem serves training and decisions.
-        """
+        """Whether the loss builds a problem of its own; that problem serves training and decisions."""
         return type(self.loss).build is not CostTableLoss.build
 
     @cached_property
     def is_unit_loss(self) -> bool:
-        """Whether the loss is the family's unit loss.
-
-        It may be in any unit.
-        """
+        """Whether the loss is the family's unit loss; it may be in any unit."""
         if type(self.loss) is type(self.unit_loss):
             return True
         costs, unit = costs_between(self.loss, self.classes), costs_between(self.unit_loss, self.classes)
@@ -101,10 +89,7 @@ class ClassCosts:
 
     @cached_property
     def between(self) -> NDArray:
-        """The costs of the loss, of shape (k, k).
-
-        ValueError is raised if the loss names the label of a rejection.
-        """
+        """The costs of the loss, of shape (k, k); ValueError is raised if the loss names the label of a rejection."""
         label = None if self.reject is None else label_of_reject(self.reject, self.classes)
         if self.reject is not None and names_label(self.loss, label):
             raise ValueError(f"loss names reject.label={label!r}; what a rejected row costs is reject.cost.")
@@ -164,10 +149,7 @@ class ClassCosts:
         return None if weight[0] == weight[1] else weight
 
     def warn_of_reject(self) -> None:
-        """Warn if rejections are too costly to occur.
-
-        In that case no row is ever rejected.
-        """
+        """Warn if rejections are too costly to occur; in that case no row is ever rejected."""
         if self.reject is not None and self.reject.cost is not None and isinstance(self.rule, ExpectedCost):
             warn_if_never_paid(self.reject, self.table)
 
@@ -180,9 +162,6 @@ def promises_of(risk: Any) -> list[AtMost]:
 
 
 def costs_between(loss: Any, classes: NDArray) -> NDArray:
-    """Return the costs of a loss as a table.
-
-    Each true class has a row, and each predicted one a column.
-    """
+    """Return the costs of a loss as a table; each true class has a row, and each predicted one a column."""
     cost = costs_of(table_loss(loss), classes)
     return 1.0 - np.eye(len(classes)) if cost is None else cost

@@ -1,7 +1,4 @@
-"""The base of classifiers with a cost table.
-
-The table has the costs of true and predicted classes.
-"""
+"""The base of classifiers with a cost table; the table has the costs of true and predicted classes."""
 
 from __future__ import annotations
 
@@ -192,10 +189,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return costs if weight is None else costs * weight[:, None]
 
     def _class_costs(self, classes: Any) -> ClassCosts:
-        """Return loss, reject option and decision rule.
-
-        They are for the given classes.
-        """
+        """Return loss, reject option and decision rule; they are for the given classes."""
         return ClassCosts(self.loss, self._unit_loss, self.reject, self.decision, self._cuts, classes)
 
     def _costs(self, classes: NDArray) -> NDArray:
@@ -206,17 +200,11 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return self._class_costs(classes).table
 
     def _reader_of_weights(self, by_costs: Any) -> WeighedClasses:
-        """Return the reader of class weights.
-
-        They come from `class_weight` and from costs of classes.
-        """
+        """Return the reader of class weights; they come from `class_weight` and from costs of classes."""
         return WeighedClasses(type(self).__name__, self.class_weight, by_costs, self._costs_by_row)
 
     def _weights_of_costs(self, classes: NDArray) -> NDArray | None:
-        """Return the class weights that follow from costs.
-
-        They are those of the decision if there is one.
-        """
+        """Return the class weights that follow from costs; they are those of the decision if there is one."""
         model = self._model
         if model is None or classes is not model.labels.classes:
             return self._class_costs(classes).weights
@@ -229,10 +217,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return labels, self._encoded(labels, reader.check_intercept(scores, fit_intercept=self.fit_intercept))
 
     def _encoded(self, labels: Classes, scores: Linear) -> Linear:
-        """Return weights that decode to scores of classes.
-
-        The weights are those of the problem's scores.
-        """
+        """Return weights that decode to scores of classes; the weights are those of the problem's scores."""
         problem, k = self._build_problem(labels), len(labels.classes)
         scores = scores.of_each_class(1.0 if problem.d == 1 else 0.5)  # as in decision_function
         encode = encoder(problem.decision, problem.d, k)
@@ -323,10 +308,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return self._partial_fit(X, y, classes=classes, sample_weight=sample_weight, costs=costs)
 
     def _check_promises_risk(self) -> bool:
-        """Return True if the reject option has a risk.
-
-        Raise AttributeError otherwise.
-        """
+        """Return True if the reject option has a risk; raise AttributeError otherwise."""
         if getattr(self.reject, "risk", None) is None:
             raise AttributeError(
                 f"certify is for reject=Reject(risk=...), and here is reject={self.reject!r}.  A promise needs answers "
@@ -617,10 +599,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         return self._costs(labels.classes)[codes, predicted]
 
     def _two_best(self, X: Any) -> tuple[NDArray, NDArray]:
-        """Return the two best classes, and their margin.
-
-        The best class of each row comes first.
-        """
+        """Return the two best classes, and their margin; the best class of each row comes first."""
         model, decision = self._model_and_decision()
         return top_two(model.problem.decision(model.scores(X, decision)))
 
@@ -691,10 +670,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
 
 
 def counts_mistakes(loss: Any) -> bool:
-    """Return whether the loss is 0-1.
-
-    With many classes a table of costs is worth avoiding.
-    """
+    """Return whether the loss is 0-1; with many classes a table of costs is worth avoiding."""
     loss = table_loss(loss)
     return isinstance(loss, ZeroOne) and type(loss).matrix is ZeroOne.matrix
 

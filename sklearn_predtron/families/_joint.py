@@ -1,7 +1,4 @@
-"""Problems written in Python.
-
-They have a common base; the features of some also depend on the prediction.
-"""
+"""Problems written in Python; they have a common base; the features of some also depend on the prediction."""
 
 from __future__ import annotations
 
@@ -189,10 +186,7 @@ def is_joint(problem: Any) -> bool:
 
 
 def objects_of(X: Any) -> list[Any]:
-    """Return the entries of a sequence.
-
-    Raise ValueError if X is not a sequence, or is empty.
-    """
+    """Return the entries of a sequence; raise ValueError if X is not a sequence, or is empty."""
     if sparse.issparse(X):
         rows = X.tocsr()
         objects = [rows[[i]] for i in range(rows.shape[0])]
@@ -212,8 +206,5 @@ def objects_of(X: Any) -> list[Any]:
 
 
 def has_length(X: Any) -> bool:
-    """Return whether X has a length.
-
-    An array without dimensions has none.
-    """
+    """Return whether X has a length; an array without dimensions has none."""
     return getattr(X, "ndim", 1) > 0

@@ -1,7 +1,4 @@
-"""Parameters, problem and tags of both rankers.
-
-They rank lists of items by scores.
-"""
+"""Parameters, problem and tags of both rankers; they rank lists of items by scores."""
 
 from __future__ import annotations
 
@@ -31,10 +28,7 @@ def ranking_problem(loss: Any, representation: Any, n: int) -> Problem:
 
 
 def losses_of_lists(problem: Any, scores: NDArray, relevance: NDArray, start: NDArray) -> NDArray:
-    """Return the loss of each list of rows.
-
-    The problem is compiled; `start` has the first row of each list.
-    """
+    """Return the loss of each list of rows; the problem is compiled; `start` has the first row of each list."""
     return problem.losses(scores, Relevances(relevance, start))
 
 

@@ -1,7 +1,4 @@
-"""Sequences with the scores of their tokens.
-
-Labels, probabilities and margins follow from the scores.
-"""
+"""Sequences with the scores of their tokens; labels, probabilities and margins follow from the scores."""
 
 from __future__ import annotations
 
@@ -60,10 +57,7 @@ class ScoredSequences:
         return self.model.labels.classes
 
     def best_codes(self) -> NDArray:
-        """Return each token's label with the highest score.
-
-        Labels are given by their numbers.
-        """
+        """Return each token's label with the highest score; labels are given by their numbers."""
         return self._decoded(self.scores, self.transitions)
 
     def _decoded(self, scores: NDArray, transitions: tuple) -> NDArray:
@@ -83,10 +77,7 @@ class ScoredSequences:
         return self.classes[np.stack([self.sequences.put_back(path) for path in codes])], found
 
     def margins(self, labels: TokenCodes, method: str) -> NDArray:
-        """Return the margins of true labels, at unit norm.
-
-        They are computed by a method of the problem.
-        """
+        """Return the margins of true labels, at unit norm; they are computed by a method of the problem."""
         found = getattr(self.problem, method)(self.scores, labels, *self.transitions)
         for i in np.flatnonzero(found == np.inf):  # no other sequence is allowed, and perhaps not the true one either
             if not self._is_allowed(labels.array[labels.starts[i] : labels.starts[i + 1]]):
@@ -108,10 +99,7 @@ class ScoredSequences:
         return possible(found, bool(np.isfinite(whole).all()))
 
     def cheapest_codes(self, costs: Any) -> NDArray:
-        """Return the label numbers of lowest expected cost.
-
-        They are those of an allowed sequence, token by token.
-        """
+        """Return the label numbers of lowest expected cost; they are those of an allowed sequence, token by token."""
         probabilities = self.probabilities()
         table = cost_table(costs, self.classes)
         k = probabilities.shape[1]
@@ -119,10 +107,7 @@ class ScoredSequences:
         return self._decoded(np.ascontiguousarray(-expected), (np.zeros((k, k)), np.zeros(k), np.zeros(k)))
 
     def calibrator(self, labels: TokenCodes, constraint: Any, most: int = MOST_TOKENS) -> Callable[[], dict[str, Any]]:
-        """Return a function that calibrates the scores.
-
-        It uses sequences of at most `most` tokens, given their true labels.
-        """
+        """Return a function that calibrates the scores; it uses sequences of at most `most` tokens, given their true labels."""
         sequences, problem, transitions = self.sequences, self.problem, self.transitions
         n = max(1, int(np.searchsorted(sequences.start, most, side="right")) - 1)
         if problem.allowed is not None:
@@ -138,10 +123,7 @@ class ScoredSequences:
 
 
 def token_calibration(fitted_decision: dict[str, Any] | None) -> Tempered:
-    """Return the fitted temperature and biases.
-
-    Raise NotFittedError, which is an AttributeError, if there are none.
-    """
+    """Return the fitted temperature and biases; raise NotFittedError, which is an AttributeError, if there are none."""
     if fitted_decision is None or "tempered" not in fitted_decision:
         raise NotFittedError(
             "what scores mean is known after a fit that holds sequences out (cv), or calibrate(X, y, sid=...) of such: "

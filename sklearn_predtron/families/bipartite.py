@@ -1,7 +1,4 @@
-"""Bipartite ranking of two classes.
-
-It is trained for a measure of a batch or a group of rows.
-"""
+"""Bipartite ranking of two classes; it is trained for a measure of a batch or a group of rows."""
 
 from __future__ import annotations
 
@@ -79,10 +76,7 @@ def batch_loss(value: Any) -> Any:
 
 
 def is_at_k(value: Any) -> bool:
-    """Return whether the loss is one at k.
-
-    Such a loss predicts some rows of each batch.
-    """
+    """Return whether the loss is one at k; such a loss predicts some rows of each batch."""
     return isinstance(batch_loss(value), AtK)
 
 
@@ -361,10 +355,7 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         return problem
 
     def _balance(self, loss: Any) -> float:
-        """Return the exponent of the class weights.
-
-        Raise ValueError if the loss does not take it.
-        """
+        """Return the exponent of the class weights; raise ValueError if the loss does not take it."""
         free = isinstance(loss, SubsetLoss) and not isinstance(loss, AtK)
         if self.balance != "auto" and self.balance > 0 and not free:
             raise ValueError(f"balance={self.balance} does not go with loss={self.loss!r}; accepted are 'auto' and 0.")
@@ -481,19 +472,13 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         return model.labels.classes[self._positive(model, scores, self._reader().blocks(groups, len(scores)))]
 
     def _problem_at_k(self, model: Model) -> Any:
-        """Return a copy of the problem at k.
-
-        For k="break_even" it has the share of positive rows in training.
-        """
+        """Return a copy of the problem at k; for k="break_even" it has the share of positive rows in training."""
         problem = model.own_problem()
         problem.share = model.call_metadata[0] / max(model.call_metadata[1], 1)
         return problem
 
     def _positive(self, model: Model, scores: NDArray, groups: Queries) -> NDArray:
-        """Return the predictions of rows, 0 or 1.
-
-        1 is positive; the scores of the rows are given.
-        """
+        """Return the predictions of rows, 0 or 1; 1 is positive; the scores of the rows are given."""
         if not is_at_k(model.loss):
             return (scores > 0).astype(np.intp)
         problem = self._problem_at_k(model)

@@ -336,10 +336,7 @@ class PredtronBinaryClassifier(TableClassifier):
 
 
 def warn_of_alphabet(codec: Any, labels: Codes) -> None:
-    """Warn if F1 is of the more frequent class.
-
-    It may be the second class only because of the alphabetical order.
-    """
+    """Warn if F1 is of the more frequent class; it may be the second class only because of the alphabetical order."""
     share = float(np.mean(labels.array == 1)) if len(labels.array) > 0 else 0.0
     if codec.classes.dtype.kind in "OUST" and share > 0.5:
         first, second = codec.classes.tolist()

@@ -168,18 +168,12 @@ class PredtronLabelRanker(BasePredtron):
 
     @learned
     def label_names_(self) -> NDArray:
-        """Names of the labels.
-
-        They exist if y is a data frame with column names.
-        """
+        """Names of the labels; they exist if y is a data frame with column names."""
         return self._present("label_names_", self._model.labels.names)
 
     @learned
     def pairs_(self) -> NDArray:
-        """The pairs of labels that scores compare.
-
-        They exist with representation="pairwise", and are of shape (d, 2).
-        """
+        """The pairs of labels that scores compare; they exist with representation="pairwise", and are of shape (d, 2)."""
         if self._model.problem.of_one_score is None:
             raise AttributeError("pairs_ is of representation='pairwise', given or chosen; here each label has a score.")
         return read_only(np.column_stack(np.triu_indices(self._model.labels.n_labels, 1)))

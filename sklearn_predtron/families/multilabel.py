@@ -197,18 +197,12 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
 
     @learned
     def classes_(self) -> NDArray:
-        """The numbers of the labels.
-
-        They are the two labels if y had one dimension.
-        """
+        """The numbers of the labels; they are the two labels if y had one dimension."""
         return self._model.labels.classes
 
     @learned
     def label_names_(self) -> NDArray:
-        """Names of the labels.
-
-        They exist if y is a data frame with column names.
-        """
+        """Names of the labels; they exist if y is a data frame with column names."""
         return self._present("label_names_", self._model.labels.names)
 
     def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, Labels]:
@@ -228,19 +222,13 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return WeighedSets(type(self).__name__, self._costs_by_row)
 
     def _costs_by_row(self, costs: Any, labels: Any, n: int) -> NDArray:
-        """Return costs of missed and of false labels.
-
-        There are n rows.
-        """
+        """Return costs of missed and of false labels; there are n rows."""
         m = labels.n_labels
         names = list(range(m)) if labels.names is None else labels.names.tolist()
         return costs_of_labels(costs, names, self._costs_otherwise(m), n)
 
     def _costs_otherwise(self, m: int) -> NDArray:
-        """Return the loss's costs of missed and false labels.
-
-        They are nan if the loss is not a sum of costs of labels.
-        """
+        """Return the loss's costs of missed and false labels; they are nan if the loss is not a sum of costs of labels."""
         loss = subset_loss(self.loss)
         own = None if isinstance(loss, AtK | FBeta | Jaccard) else separable_costs(loss, m)
         return np.full((m, 2), np.nan if own is None else own[::-1])
@@ -267,10 +255,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return own if self._costs_of_labels(loss, m) is None else Hamming().build(representation, m)
 
     def _costs_of_labels(self, loss: SubsetLoss, m: int) -> tuple[float, float] | None:
-        """Return costs of false and missed labels, or None.
-
-        None unless sets of least expected cost are predicted.
-        """
+        """Return costs of false and missed labels, or None; None unless sets of least expected cost are predicted."""
         rule = decision_rule(self.decision, tuple(MEASURES), numbers=True)
         if isinstance(loss, Hamming | AtK | FBeta | Jaccard) and rule is None:
             return None
@@ -320,10 +305,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return Decoded(agreeing, holds_out=True, losses_of=partial(losses_of_sets, loss))
 
     def _measure_of_cut(self, rule: Cut) -> Measure | None:
-        """Return the measure that chooses the cut.
-
-        None for given cuts; raise ValueError if it is not supported.
-        """
+        """Return the measure that chooses the cut; None for given cuts; raise ValueError if it is not supported."""
         refuse_class("decision", rule.at)
         measure = None
         if isinstance(rule.at, str) or np.ndim(rule.at) == 0:
@@ -543,10 +525,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         return subset_loss(model.loss).evaluate(*counts(predicted, model.labels.encode(y).dense()))
 
     def _counts_of(self, X: Any, y: Any) -> tuple[Any, tuple[NDArray, ...]]:
-        """Return the model, and each prediction's counts.
-
-        Sparse labels stay sparse.
-        """
+        """Return the model, and each prediction's counts; sparse labels stay sparse."""
         model, decision = self._model_and_decision()
         labels = model.labels
         if labels.two is not None or not sparse.issparse(y):
@@ -621,10 +600,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
 
 
 def alike_costs(loss: SubsetLoss, m: int) -> float | None:
-    """Return the common cost of labels, or None.
-
-    It is that of a false label if a missed label costs the same.
-    """
+    """Return the common cost of labels, or None; it is that of a false label if a missed label costs the same."""
     if isinstance(loss, Hamming):
         return 1 / m
     own = type(loss).build not in (SubsetLoss.build, CountLoss.build)
@@ -650,10 +626,7 @@ def losses_of_sets(loss: SubsetLoss, predicted: NDArray, true: NDArray) -> NDArr
 
 
 def counts(indicators: Any, y: Any) -> tuple[NDArray, ...]:
-    """Return the counts of each row.
-
-    They are true positives, false positives, false negatives and true negatives.
-    """
+    """Return the counts of each row; they are true positives, false positives, false negatives and true negatives."""
     check_lengths(indicators.shape[0], y.shape[0])
     predicted, true = indicators.astype(bool), y.astype(bool)
     a, n_predicted, n_true = (rows.sum(axis=1) for rows in (predicted * true, predicted, true))

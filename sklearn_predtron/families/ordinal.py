@@ -179,10 +179,7 @@ class PredtronOrdinalClassifier(TableClassifier):
 
     @learned
     def thresholds_(self) -> NDArray:
-        """The ordered thresholds, of shape (r - 1,).
-
-        They are on the direction of representation="shared".
-        """
+        """The ordered thresholds, of shape (r - 1,); they are on the direction of representation="shared"."""
         if not self._model.problem.score_map.offsets_apart:
             raise AttributeError(
                 "thresholds_ is of representation='shared', whose thresholds are on one direction and in order; with "
@@ -204,10 +201,7 @@ class PredtronOrdinalClassifier(TableClassifier):
         return known, known.encode(y)
 
     def _representations(self) -> tuple[str, ...]:
-        """Return the representations that `fit` compares.
-
-        That of streams comes first; () if one is given.
-        """
+        """Return the representations that `fit` compares; that of streams comes first; () if one is given."""
         compared = isinstance(self.representation, str) and self.representation == "auto"
         return ("thermometer", "shared") if compared else ()
 
@@ -219,10 +213,7 @@ class PredtronOrdinalClassifier(TableClassifier):
         return labels.extended(classes)  # raises ValueError
 
     def _read_linear(self, reader: LinearModelReader) -> tuple[Codec, Linear]:
-        """Return the scores of the ranks in order.
-
-        Models such as mord's have thresholds on one direction.
-        """
+        """Return the scores of the ranks in order; models such as mord's have thresholds on one direction."""
         model = reader.model
         ordered = all(hasattr(model, name) for name in ("coef_", "theta_", "classes_"))
         scores = reader.of_thresholds() if ordered and np.ndim(model.coef_) == 1 else reader.of_classes()

@@ -48,10 +48,7 @@ class DocumentReader(BlockReader):
     """Reads queries; warns if none can be trained on."""
 
     def read(self, *given: Any, partial: bool, **how: Any) -> TrainingInput:
-        """Return the training input.
-
-        Warn if no query can be trained on.
-        """
+        """Return the training input; warn if no query can be trained on."""
         reading = super().read(*given, partial=partial, **how)
         labels: Any = reading.batch.labels
         if 1 < len(labels.relevances) == labels.n:
@@ -268,10 +265,7 @@ class PredtronRanker(BasePredtron):
 
     @learned
     def coef_(self) -> NDArray:
-        """Weights that predict, of shape (n_features,).
-
-        They are the average of the iterates, or the last one.
-        """
+        """Weights that predict, of shape (n_features,); they are the average of the iterates, or the last one."""
         return super().coef_[0]
 
     @learned
@@ -281,26 +275,17 @@ class PredtronRanker(BasePredtron):
 
     @learned
     def dual_coef_(self) -> NDArray:
-        """Coefficients of the support that predict.
-
-        They exist with a kernel, and are of shape (n_support,).
-        """
+        """Coefficients of the support that predict; they exist with a kernel, and are of shape (n_support,)."""
         return super().dual_coef_[0]
 
     @learned
     def last_dual_coef_(self) -> NDArray:
-        """Coefficients of the support, last iterate.
-
-        They exist with a kernel, and are of shape (n_support,).
-        """
+        """Coefficients of the support, last iterate; they exist with a kernel, and are of shape (n_support,)."""
         return super().last_dual_coef_[0]
 
     @learned
     def intercept_(self) -> float:
-        """Always 0.0.
-
-        An offset common to a query cannot change its ranking.
-        """
+        """Always 0.0; an offset common to a query cannot change its ranking."""
         return float(super().intercept_[0])
 
     @learned
@@ -379,10 +364,7 @@ class PredtronRanker(BasePredtron):
         return self.predict(X)
 
     def _loss_of(self, predicted: NDArray, y: Any, qid: Any = None) -> NDArray:
-        """Return the loss of each query, given scores.
-
-        They are the scores of its documents.
-        """
+        """Return the loss of each query, given scores; they are the scores of its documents."""
         model = self._fitted_model()
         return model.losses(*self._reader().beside_labels(predicted, y, qid, model))
 

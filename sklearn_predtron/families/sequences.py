@@ -45,10 +45,7 @@ ROUTED = {"sid": "groups", "sample_weight": True}
 
 
 def of_transitions(name: str, what: str) -> learned:
-    """Return the property of scores of transitions.
-
-    They are of the weights that predict or of the last iterate.
-    """
+    """Return the property of scores of transitions; they are of the weights that predict or of the last iterate."""
     part, mean = ("transitions_", "start_", "end_").index(name.removeprefix("last_")), not name.startswith("last_")
 
     def scores(tagger: Any) -> NDArray:
@@ -344,10 +341,7 @@ class PredtronSequenceTagger(BasePredtron):
 
     @learned
     def temperature_(self) -> float:
-        """The fitted divisor of the scores.
-
-        `fit` or `calibrate` has fitted it.
-        """
+        """The fitted divisor of the scores; `fit` or `calibrate` has fitted it."""
         return token_calibration(self._model.fitted_decision).temperature
 
     @learned
@@ -361,10 +355,7 @@ class PredtronSequenceTagger(BasePredtron):
     # -------------------------------------------------------------------------------------------------------- prediction
 
     def _scored(self, X: Any, sid: Any, method: str) -> ScoredSequences:
-        """Return the sequences with their scores.
-
-        Errors name the given method.
-        """
+        """Return the sequences with their scores; errors name the given method."""
         model, reader = self._fitted_model(), self._reader()
         X, sid = reader.apart(X, sid)
         with model.learner.lock.reading():
@@ -457,10 +448,7 @@ class PredtronSequenceTagger(BasePredtron):
         return self
 
     def _check_is_calibrated(self) -> bool:
-        """Return True if the scores are calibrated.
-
-        Raise NotFittedError, which is an AttributeError, otherwise.
-        """
+        """Return True if the scores are calibrated; raise NotFittedError, which is an AttributeError, otherwise."""
         return bool(token_calibration(None if self._model is None else self._model.fitted_decision))
 
     @types.keeping_type(available_if(_check_is_calibrated))
@@ -567,10 +555,7 @@ class PredtronSequenceTagger(BasePredtron):
         return self._loss_of(self._scored(X, sid, "sample_loss").best_codes(), y, sid)
 
     def _validation_loss(self, X: Any, y: Any, **ids: Any) -> NDArray:
-        """Return the loss of each held-out sequence.
-
-        `fit` compares numbers of epochs by it.
-        """
+        """Return the loss of each held-out sequence; `fit` compares numbers of epochs by it."""
         y = column_or_1d(y)  # `fit` has warned of a column
         if not self._model.labels.chooses_by_chunks:
             return self.sample_loss(X, y, **ids)
@@ -586,10 +571,7 @@ class PredtronSequenceTagger(BasePredtron):
         return self._scored(X, ONE, "predict").best_codes()
 
     def _loss_of(self, predicted: NDArray, y: Any, sid: Any = None) -> NDArray:
-        """Return the loss of each sequence.
-
-        The numbers of its labels are given.
-        """
+        """Return the loss of each sequence; the numbers of its labels are given."""
         model = self._fitted_model()
         labels, true = self._reader().beside_labels(predicted, y, sid, model)
         return sequence_loss(self.loss_).evaluate(true.array, labels, true.starts, model.labels.classes)
@@ -630,10 +612,7 @@ class PredtronSequenceTagger(BasePredtron):
         return scored.margins(labels, "leads_of_sequences")
 
     def _unit_margins(self, X: Any, y: Any, sid: Any = None) -> NDArray:
-        """Return each sequence's margin per unit loss.
-
-        It is at unit norm.
-        """
+        """Return each sequence's margin per unit loss; it is at unit norm."""
         scored, labels = self._scored_and_labelled(X, y, sid, "margin")
         return scored.margins(labels, "leads_for_loss" if sequence_loss(self.loss_).additive else "leads_of_sequences")
 

@@ -395,10 +395,7 @@ class OwnReader(RowReader):
         return super().read(X, y, labels_of, known, **given)
 
     def features(self) -> int:
-        """Return the problem's number of joint features.
-
-        It is 0 if the problem has scores.
-        """
+        """Return the problem's number of joint features; it is 0 if the problem has scores."""
         return 0
 
     def check_features(self, model: Model) -> None:
@@ -413,10 +410,7 @@ class OwnReader(RowReader):
 
 
 class ObjectReader(OwnReader):
-    """Reads objects for a joint-feature problem.
-
-    A round is an object with its label.
-    """
+    """Reads objects for a joint-feature problem; a round is an object with its label."""
 
     def __init__(self, name: str, problem: Any):
         super().__init__(name, problem)
@@ -449,8 +443,5 @@ class ObjectReader(OwnReader):
 
 
 def in_pairs(X: list[Any], labels: Any) -> Objects:
-    """Return the rounds: objects with their labels.
-
-    The problem has joint features.
-    """
+    """Return the rounds: objects with their labels. The problem has joint features."""
     return Objects(zip(X, labels.values, strict=True))

@@ -116,10 +116,7 @@ class Frame:
 
 
 class FewRows:
-    """A few rows of a pandas frame.
-
-    Their cells are read at once, because reading column by column takes 50 us a column.
-    """
+    """A few rows of a pandas frame; their cells are read at once, because reading column by column takes 50 us a column."""
 
     def __init__(self, X: Any, dtypes: list[str]):
         self.names = list(X.columns)
@@ -160,10 +157,7 @@ def lower(dtype: Any) -> str:
 
 
 def factorized(column: Any) -> tuple[Iterable[Any], NDArray] | None:
-    """Return a pandas column's texts and rows' numbers.
-
-    None if other values are among them.
-    """
+    """Return a pandas column's texts and rows' numbers; None if other values are among them."""
     import pandas as pd
 
     if pd.api.types.infer_dtype(column, skipna=True) != "string":
@@ -305,10 +299,7 @@ def census_of(table: ColumnSource, j: int) -> Census:
 
 
 def refuse_columns(X: Any) -> None:
-    """Raise an error for non-numeric columns without features=.
-
-    It names the column; X that is no table passes.
-    """
+    """Raise an error for non-numeric columns without features=; it names the column; X that is no table passes."""
     check_no_texts(X)
     of_objects = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUST"
     if not of_objects and not is_frame(X):
@@ -339,10 +330,7 @@ def refuse_columns(X: Any) -> None:
 
 
 def check_no_texts(X: Any) -> None:
-    """Raise an error for texts in the place of rows.
-
-    Lists with as many tokens as they happen to have are texts, too.
-    """
+    """Raise an error for texts in the place of rows; lists with as many tokens as they happen to have are texts, too."""
     if not (isinstance(X, (list, tuple)) or (isinstance(X, np.ndarray) and X.ndim == 1)) or len(X) == 0:
         return
     if isinstance(X[0], str):
@@ -411,10 +399,7 @@ def hashed_code(text: str, n_known: int, hashed: int) -> int:
 
 
 def check_type(table: ColumnSource, j: int) -> None:
-    """Raise an error for a column of unsupported type.
-
-    Dates are an example.
-    """
+    """Raise an error for a column of unsupported type; dates are an example."""
     kind = table.dtype(j)
     if not (OF_NUMBERS.match(kind) or OF_TEXTS.match(kind)):
         raise ValueError(

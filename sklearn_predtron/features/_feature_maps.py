@@ -192,7 +192,7 @@ class FeatureMap(TransformerMixin, Part):
             check_is_fitted(self)
         if self._row_map is None:
             self._adopt(self._made_of_gathered(Gathered(self._gathered or {})))
-        return self._row_map  # type: ignore[return-value]
+        return self._row_map
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_row_map")
@@ -531,7 +531,7 @@ class PiecewiseLinear(FeatureMap):
         return twin
 
     def _layout(self) -> FeatureLayout:
-        return FeatureLayout(self._fitted().description)  # type: ignore[attr-defined]
+        return FeatureLayout(self._fitted().description)
 
     def _ranking(self, matrix: NDArray, Y: NDArray | None, weight: NDArray | None) -> PairRanking:
         """Return the ranking of the pairs of the columns of a table, as this map reads it."""
@@ -581,7 +581,7 @@ class PiecewiseLinear(FeatureMap):
         return PiecewiseMap(*state)
 
     def _n_categories(self, row_map: RowMap) -> NDArray:
-        return row_map.description.n_categories  # type: ignore[attr-defined]
+        return row_map.description.n_categories
 
     def _names(self, columns: list[str]) -> NDArray:
         return feature_names(columns, self._categories, self._layout())

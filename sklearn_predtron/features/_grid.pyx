@@ -1,7 +1,4 @@
-"""Variance of targets explained by pairs of columns.
-
-Sums have one order for any number of threads.
-"""
+"""Variance of targets explained by pairs of columns; sums have one order for any number of threads."""
 from libc.stdint cimport uint8_t
 from libc.string cimport memset
 
@@ -47,10 +44,7 @@ def subtract_additive(double[::1] target, const uint8_t[:, ::1] bins, const doub
 
 
 cdef double explained(const uint8_t* a, const uint8_t* b, const double[:, ::1] targets, const double[::1] weight) noexcept nogil:
-    """Return the sum of squares explained by cell means.
-
-    Rows with either value missing are left out.
-    """
+    """Return the sum of squares explained by cell means; Rows with either value missing are left out."""
     cdef Py_ssize_t n = targets.shape[1], i, m, at
     cdef double count[SIDE * SIDE]
     cdef double total[SIDE * SIDE]
@@ -77,10 +71,7 @@ cdef double explained(const uint8_t* a, const uint8_t* b, const double[:, ::1] t
 
 
 def drops(const uint8_t[:, ::1] bins, const double[:, ::1] targets, const double[::1] weight, const Py_ssize_t[:, ::1] pairs):
-    """Return the explained part for each pair of columns.
-
-    bins[j] is of column j, 8 if missing.
-    """
+    """Return the explained part for each pair of columns; bins[j] is of column j, 8 if missing."""
     cdef Py_ssize_t r
     cdef double[::1] found = np.zeros(pairs.shape[0])
     with nogil:

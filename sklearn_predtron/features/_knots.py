@@ -97,10 +97,7 @@ def times(weight: NDArray) -> NDArray:
 
 
 def separated(rising: NDArray) -> NDArray:
-    """Drop knots too near to the one before.
-
-    Their differences must have finite inverses.
-    """
+    """Drop knots too near to the one before; their differences must have finite inverses."""
     least = max(1e-290, 1e-10 * (rising[-1] - rising[0]))
     if (rising[1:] - rising[:-1] >= least).all():
         return rising

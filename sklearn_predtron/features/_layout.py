@@ -69,10 +69,7 @@ class Description(NamedTuple):
 
 
 def rising(knots: NDArray, counts: NDArray) -> bool:
-    """Return whether each row's first counts[j] values rise.
-
-    Their distances must have finite inverses.
-    """
+    """Return whether each row's first counts[j] values rise; their distances must have finite inverses."""
     inner = np.arange(1, knots.shape[1]) < counts[:, None]
     with np.errstate(over="ignore"):
         distance = np.diff(knots, axis=1)[inner]
@@ -96,10 +93,7 @@ class FeatureLayout:
         self.width = int(self.pair_base[-1] + self.pair_size[-1]) if len(d.pairs) else self.n_single
 
     def _lay_pairs(self) -> None:
-        """Assign places to each pair.
-
-        Pairs with categories share a limited number, and are hashed beyond it.
-        """
+        """Assign places to each pair; pairs with categories share a limited number, and are hashed beyond it."""
         pairs = self.description.pairs
         by_category = self.kind[pairs] == CATEGORIES
         swapped = by_category[:, 1] & ~by_category[:, 0]
@@ -126,10 +120,7 @@ class FeatureLayout:
 
 
 def hashed_size(sizes: NDArray) -> int:
-    """Return the largest power of 2 that fits all pairs.
-
-    It is at least 64.
-    """
+    """Return the largest power of 2 that fits all pairs; it is at least 64."""
     size = MOST_PRODUCTS
     while size > 64 and np.minimum(sizes, size).sum() > MOST_PRODUCTS:
         size //= 2

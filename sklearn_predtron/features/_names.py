@@ -52,10 +52,7 @@ def factor_names(column: str, categories: NDArray | None, layout: FeatureLayout,
 
 
 def product_names(columns: Sequence[str], factors: list[list[str]], layout: FeatureLayout, r: int) -> list[str]:
-    """Return the names of a pair's products.
-
-    Hashed products have a number.
-    """
+    """Return the names of a pair's products; hashed products have a number."""
     i, j = layout.first[r], layout.second[r]
     if layout.hashed[r] == DIRECT:
         return [f"{a} x {b}" for a in factors[i] for b in factors[j]]

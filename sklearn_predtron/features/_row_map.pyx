@@ -10,10 +10,7 @@ from sklearn_predtron.features._layout import MOST_PLACES, Description, FeatureL
 
 
 cdef class RowMap:
-    """A map of p numbers to features.
-
-    The same row has the same bits, wherever and whenever it is made.
-    """
+    """A map of p numbers to features; the same row has the same bits, wherever and whenever it is made."""
 
     cdef Py_ssize_t make(self, const void* row, bint single, char* scratch, int32_t* index, double* value) noexcept nogil:
         """Make the features of a row; return their number."""

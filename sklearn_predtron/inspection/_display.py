@@ -30,10 +30,7 @@ class Display:
         return getattr(self, "name", None) if name is None else name
 
     def _ink(self) -> Any:
-        """Return the text colour of the axes.
-
-        Dark styles make it light.
-        """
+        """Return the text colour of the axes; dark styles make it light."""
         return self.ax_.xaxis.label.get_color()
 
     def _finish(self, xlabel: str, ylabel: str) -> None:

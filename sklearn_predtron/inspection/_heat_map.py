@@ -15,10 +15,7 @@ GREY = (0.5, 0.5, 0.5, 0.35)  # on any background
 def draw_cells(
     ax: Any, values: NDArray, texts: NDArray, *, rows: NDArray, columns: NDArray, colorbar: str | None, **kwargs: Any
 ) -> tuple[Any, NDArray | None]:
-    """Draw a heat map; return its image and texts.
-
-    A cell of nan, or one that is infinite, is grey.
-    """
+    """Draw a heat map; return its image and texts. A cell of nan, or one that is infinite, is grey."""
     ax.set_facecolor(GREY)
     image = ax.imshow(np.ma.masked_invalid(values), **{"aspect": "auto", **kwargs})
     ax.grid(False)

@@ -146,10 +146,7 @@ class CentredScore:
         return TermColumn(self.columns[j], at, edges, counts / len(values), missing), at
 
     def points(self, j: int, there: NDArray, *, pair: bool) -> NDArray:
-        """Return numbers that span a column's range.
-
-        They are its knots and the points between, or the ends of a line.
-        """
+        """Return numbers that span a column's range; they are its knots and the points between, or the ends of a line."""
         low, high = np.quantile(there, [TAIL, 1 - TAIL]) if len(there) else (0.0, 0.0)
         if self.additive.map is None or low == high:
             return np.unique([low, high])

@@ -135,10 +135,7 @@ class TransitionDisplay(Display):
 
 
 def table_of(transitions: NDArray, start: NDArray, end: NDArray) -> NDArray:
-    """Return a table of all scores.
-
-    The last row is for first labels, the last column for last ones.
-    """
+    """Return a table of all scores; the last row is for first labels, the last column for last ones."""
     k = len(transitions) if transitions.ndim == 2 else 0
     if k == 0 or transitions.shape != (k, k) or np.isnan(transitions).any():
         raise ValueError(f"transitions has shape {transitions.shape}; accepted are numbers of shape (n_classes, n_classes).")

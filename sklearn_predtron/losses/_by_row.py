@@ -90,10 +90,7 @@ class SetCosts(NamedTuple):
     power: float = STREAM_POWER
 
     def weights(self) -> NDArray:
-        """Return the weight of each row by its costs.
-
-        It does not depend on its true labels.
-        """
+        """Return the weight of each row by its costs; it does not depend on its true labels."""
         return self.table.mean(axis=(1, 2)) ** self.power
 
     def paid(self, probabilities: NDArray, rows: NDArray) -> NDArray:
@@ -138,20 +135,14 @@ class KnownCosts(NamedTuple):
         return cls(*accept(saved, (sums, sums, lambda value: None if value is None else weights(value))))
 
     def plus(self, table: NDArray, frequency: NDArray | None) -> KnownCosts:
-        """Add further rows one by one.
-
-        The sums are the same for any split of a stream.
-        """
+        """Add further rows one by one; the sums are the same for any split of a stream."""
         weight = np.ones((len(table), 1, 1)) if frequency is None else frequency[:, None, None]
         total = np.cumsum(np.concatenate([self.total[None], weight * table]), axis=0)[-1]
         rows = np.cumsum(np.concatenate([self.rows[None], np.broadcast_to(weight, table.shape)]), axis=0)[-1]
         return self._replace(total=total, rows=rows)
 
     def widened(self, places: list[int], k: int, *, of_sets: bool) -> KnownCosts:
-        """Return the sums for k classes or labels.
-
-        The present ones get the given places, and no row had the new ones.
-        """
+        """Return the sums for k classes or labels; the present ones get the given places, and no row had the new ones."""
         before, m = self.total.shape
         columns = list(range(m)) if of_sets else [*places, *range(k, k + m - before)]  # a rejection stays the last column
         total, rows = np.zeros((2, k, 2 if of_sets else k + m - before))
@@ -166,10 +157,7 @@ class KnownCosts(NamedTuple):
 
 
 def sets_of_least_cost(probabilities: NDArray, table: NDArray) -> NDArray:
-    """Return indicators of labels cheaper to predict than omit.
-
-    Costs are in expectation; the shape is (n, m).
-    """
+    """Return indicators of labels cheaper to predict than omit; costs are in expectation; the shape is (n, m)."""
     return (probabilities * table[:, :, 0] > (1 - probabilities) * table[:, :, 1]).astype(np.uint8)
 
 
@@ -393,10 +381,7 @@ def described(classes: NDArray, answers: list[Any]) -> str:
 
 
 def expected_costs(probabilities: NDArray, costs: NDArray) -> NDArray:
-    """Return the expected cost of each action in each row.
-
-    The shape is (n, m); a row's bits depend on no other row.
-    """
+    """Return the expected cost of each action in each row; the shape is (n, m); a row's bits depend on no other row."""
     found = np.zeros((costs.shape[0], costs.shape[2]))
     for i in range(costs.shape[1]):
         found += probabilities[:, i, None] * costs[:, i]

@@ -358,10 +358,7 @@ def distinct(labels: Any) -> list[Any]:
 
 
 def check_given_costs(costs: NDArray) -> None:
-    """Raise ValueError for invalid costs.
-
-    They are finite, not negative, not too large, and 0 for right predictions.
-    """
+    """Raise ValueError for invalid costs; they are finite, not negative, not too large, and 0 for right predictions."""
     bad = costs[~(np.isfinite(costs) & (costs >= 0))]
     if len(bad) > 0:
         raise ValueError(f"loss must hold finite costs that are not negative, got {bad.tolist()}.")

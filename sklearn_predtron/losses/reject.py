@@ -133,10 +133,7 @@ def costs_by_class(reject: Reject, k: int, largest: float) -> NDArray:
 
 
 def warn_if_never_paid(reject: Reject, costs: NDArray) -> None:
-    """Warn if abstention is never cheapest.
-
-    Its costs are the last column.
-    """
+    """Warn if abstention is never cheapest; its costs are the last column."""
     gain = largest_gain(costs)
     if gain > -LEAST_GAIN * costs.max():
         return

@@ -407,10 +407,7 @@ class GMean(SubsetLoss):
 
 
 class AtK(SubsetLoss):
-    """Base of the losses with k predicted labels.
-
-    Another `rule` predicts at least or at most k.
-    """
+    """Base of the losses with k predicted labels; another `rule` predicts at least or at most k."""
 
     k: float
     rule: str

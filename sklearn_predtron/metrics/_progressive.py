@@ -221,10 +221,7 @@ class OwnLossAccumulator(LossAccumulator):
 
 
 def id_kwargs(X: Any, ids: Ids | None, given: Any) -> dict[str, Any]:
-    """Return ids as arguments of a method.
-
-    Without ids the rows are one query or sequence.
-    """
+    """Return ids as arguments of a method; without ids the rows are one query or sequence."""
     if ids is None:
         return {}
     return {ids.name: ONE if given is None and not has_ids(X, ids) else given}

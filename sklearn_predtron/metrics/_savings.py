@@ -98,10 +98,7 @@ def savings_score(
 
 
 def check_known_predictions(y: Any, predicted: Any, costs: Any) -> None:
-    """Raise ValueError for predictions without a given cost.
-
-    They could be abstentions.
-    """
+    """Raise ValueError for predictions without a given cost; they could be abstentions."""
     pairs = pairs_of(costs)
     if pairs is None:
         return

@@ -80,10 +80,7 @@ def known_labels(estimator: Any) -> NDArray:
 
 
 def ranked(labels: NDArray, y: Any, estimator: Any) -> NDArray:
-    """Return labels in the estimator's or declared order, else sorted.
-
-    Sorted text raises a warning.
-    """
+    """Return labels in the estimator's or declared order, else sorted; sorted text raises a warning."""
     if hasattr(final(estimator), "categories"):
         return labels
     declared = declared_order(y)
@@ -98,10 +95,7 @@ def ranked(labels: NDArray, y: Any, estimator: Any) -> NDArray:
 
 
 def with_others(labels: NDArray, y: NDArray) -> NDArray:
-    """Return the labels, then those that only y has.
-
-    Under the 0-1 loss every wrong label has the same cost.
-    """
+    """Return the labels, then those that only y has; under the 0-1 loss every wrong label has the same cost."""
     others = np.setdiff1d(y, labels)
     return np.concatenate([labels, others]) if len(others) else labels
 

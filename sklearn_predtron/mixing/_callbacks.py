@@ -21,10 +21,7 @@ class NoCallbacks:
         """Begin a round."""
 
     def close_round(self, fitted: Reconstruct) -> bool:
-        """End a round; return whether the fit is over.
-
-        `fitted` returns the attributes that the estimator has then.
-        """
+        """End a round; return whether the fit is over. `fitted` returns the attributes that the estimator has then."""
         return False
 
     def close_fit(self, fitted: Reconstruct) -> None:
@@ -58,10 +55,7 @@ class RoundCallbacks(NoCallbacks):
         self.round.call_on_fit_task_begin(**self.given)
 
     def close_round(self, fitted: Reconstruct) -> bool:
-        """End a round; return whether the fit is over.
-
-        `fitted` returns the attributes that the estimator has then.
-        """
+        """End a round; return whether the fit is over. `fitted` returns the attributes that the estimator has then."""
         return bool(self.round.call_on_fit_task_end(reconstruction_attributes=fitted, **self.given))
 
     def close_fit(self, fitted: Reconstruct) -> None:

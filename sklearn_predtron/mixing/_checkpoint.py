@@ -123,10 +123,7 @@ class MixingCheckpoint:
         self.rows = rows
 
     def keep(self, progress: Progress) -> None:
-        """Save the rounds so far, or warn once about failure.
-
-        A full disk must not lose the trained model.
-        """
+        """Save the rounds so far, or warn once about failure; a full disk must not lose the trained model."""
         try:
             self.save(progress)
         except OSError as error:

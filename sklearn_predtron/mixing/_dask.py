@@ -48,10 +48,7 @@ def client_in_scope(address: str | None) -> Any:
 def put_shard(
     model: BasePredtron, name: str, chunks: Callable[..., Iterator[ShardBatch]], size: int | None, *parts: Any
 ) -> ChunkedShard:
-    """Return a shard on a worker.
-
-    Rows of functions and Dask stay in memory; files are read every round.
-    """
+    """Return a shard on a worker; Rows of functions and Dask stay in memory; files are read every round."""
     if size is None:
         try:
             chunks = partial(iter, list(chunks(*parts)))
@@ -130,10 +127,7 @@ class Connection:
         return self.held[-1]
 
     def error_of(self, future: Any) -> BaseException | None:
-        """Return the exception of a future, or None.
-
-        Without any worker, raise the timeout error.
-        """
+        """Return the exception of a future, or None; without any worker, raise the timeout error."""
         while True:
             try:
                 return future.exception(timeout=PATIENCE[1])
@@ -245,10 +239,7 @@ class Cluster(Connection):
 
 
 def map_on_cluster(where: Any, function: Callable[..., Result], tasks: list[tuple[Any, ...]]) -> list[Result]:
-    """Map a function over tasks on a cluster.
-
-    A task begins with its shard's name.
-    """
+    """Map a function over tasks on a cluster; a task begins with its shard's name."""
     connection = Connection(where)
     try:
         connection.reach()

@@ -24,10 +24,7 @@ class ShardBatch(NamedTuple):
 
 
 def batches_of_function(function: Callable[[], Any]) -> Iterator[ShardBatch]:
-    """Yield the batches that a function returns.
-
-    It returns X, y and optionally a dictionary.
-    """
+    """Yield the batches that a function returns; it returns X, y and optionally a dictionary."""
     found = function()
     if not isinstance(found, tuple) or len(found) not in (2, 3) or not isinstance(found[-1] if len(found) == 3 else {}, dict):
         raise ValueError(f"it returns {shortened(found)}; accepted are (X, y) and (X, y, dictionary of ids and weights).")

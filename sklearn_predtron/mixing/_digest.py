@@ -52,10 +52,7 @@ class Digest:
 
 
 def text_of(value: Any) -> str:
-    """Return text that identifies a value.
-
-    Pickles of equal lists can differ if objects are shared.
-    """
+    """Return text that identifies a value; pickles of equal lists can differ if objects are shared."""
     try:
         return json.dumps(value)
     except (TypeError, ValueError):  # of other objects than numbers and texts

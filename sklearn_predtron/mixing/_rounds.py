@@ -73,10 +73,7 @@ class LearnerPool:
 def contribute(
     learners: LearnerPool, shard: Any, settings: RoundSettings, state: State, number: int, turn: int, fresh: bool
 ) -> Contribution:
-    """Train on a shard for one round; return its contribution.
-
-    The contribution depends on the arguments alone.
-    """
+    """Train on a shard for one round; return its contribution. The contribution depends on the arguments alone."""
     learner = learners.take()
     pooled = bool(state["sum"])
     learner.adopt(state, pooled)

@@ -152,10 +152,7 @@ class ChunkedShard:
 
 
 def reader_like(model: BasePredtron) -> BasePredtron:
-    """Return an estimator that reads rows as another does.
-
-    Changes to it do not affect the other.
-    """
+    """Return an estimator that reads rows as another does; changes to it do not affect the other."""
     known: Any = model._model
     return with_model(model, known.but())
 
@@ -328,10 +325,7 @@ def batches_of(shard: Any, options: dict[str, Any]) -> Callable[[], Iterator[Sha
 
 
 def map_in_threads(n_jobs: int | None, function: Callable[..., Any], tasks: list[tuple[Any, ...]]) -> list[Any]:
-    """Map a function over tasks in threads.
-
-    A task begins with its shard's name.
-    """
+    """Map a function over tasks in threads; a task begins with its shard's name."""
     return Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(function)(*task) for task in tasks)
 
 

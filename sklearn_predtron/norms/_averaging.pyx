@@ -6,20 +6,14 @@ from sklearn_predtron._core.weights cimport Weights
 
 
 cdef class AveragedWeights(Weights):
-    """Weights with sums of the iterates.
-
-    Their arrays are in `totals`.
-    """
+    """Weights with sums of the iterates; their arrays are in `totals`."""
 
     def __cinit__(self):
         self.most_averages = AVERAGES
         self.totals = []
 
     def keep_averages(self, int n):
-        """Keep n averages of the iterates from here on.
-
-        Present averages continue, and new ones start.
-        """
+        """Keep n averages of the iterates from here on; present averages continue, and new ones start."""
         if not 0 <= n <= AVERAGES:
             raise ValueError(f"n={n} must be from 0 to {AVERAGES}.")
         self.averaging = min(n, self.averaging)
@@ -36,10 +30,7 @@ cdef class AveragedWeights(Weights):
         """Start sum i at zero in these arrays."""
 
     def put_first(self, int which):
-        """Swap average number `which` with number 1.
-
-        `keep_averages` comes next.
-        """
+        """Swap average number `which` with number 1; `keep_averages` comes next."""
         cdef int other = which - 1
         if not 0 <= other < self.averaging:
             raise ValueError(f"which={which} must be from 1 to {self.averaging}.")
@@ -57,10 +48,7 @@ cdef class AveragedWeights(Weights):
         """Swap two sums."""
 
     def watch_radius(self, bint needed, bint of_rows=False):
-        """Set whether to follow the largest |x| of future rounds.
-
-        It is that of their single rows, where they have several.
-        """
+        """Set whether to follow the largest |x| of future rounds; it is that of their single rows, where they have several."""
         self.radius_needed = needed
         self.radius_of_rows = of_rows
         self.observing = needed or self.intercept.automatic

@@ -33,10 +33,7 @@ cdef class BlockScores:
         self.known = self.taken = 0
 
     cdef bint take(self, double scale, const double* offset, double* t) noexcept nogil:
-        """Return the scores of the next round.
-
-        Return False where looking ahead for its row is not worth it.
-        """
+        """Return the scores of the next round; return False where looking ahead for its row is not worth it."""
         cdef Py_ssize_t c, d = self.W.d
         cdef const double* sums
         self.touched -= SPAN * self.touched
@@ -50,10 +47,7 @@ cdef class BlockScores:
         return True
 
     cdef bint look(self) noexcept nogil:
-        """Score as many rows as steps make worthwhile.
-
-        Those behind a step are scored again where it changes them.
-        """
+        """Score as many rows as steps make worthwhile; those behind a step are scored again where it changes them."""
         cdef Py_ssize_t i, row
         cdef View x
         self.known = min(MOST_ROWS, self.last - self.next)
@@ -74,10 +68,7 @@ cdef class BlockScores:
         return True
 
     cdef void sum_again(self, const ScoreGradient* g) noexcept nogil:
-        """Record that a step has changed the classes of g.
-
-        It has changed all of them, where g is NULL.
-        """
+        """Record that a step has changed the classes of g; it has changed all of them, where g is NULL."""
         cdef Py_ssize_t i
         if g == NULL or g.at == NULL:
             self.touched += SPAN * self.W.d
@@ -88,10 +79,7 @@ cdef class BlockScores:
             self.sum_class(g.at[i], 1)
 
     cdef void sum_class(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
-        """Compute the sums of n classes from the first on.
-
-        They are for the rows that have not been taken.
-        """
+        """Compute the sums of n classes from the first on; they are for the rows that have not been taken."""
         cdef Matrix some = self.W
         some.data += first * some.stride
         some.d = n

@@ -71,10 +71,7 @@ cdef class BudgetedWeights(RKHSWeights):
             self.of_call[:] = -1
 
     cdef score_call(self):
-        """Compute the scores from the few rows kept.
-
-        The rows change too often to update scores incrementally.
-        """
+        """Compute the scores from the few rows kept; the rows change too often to update scores incrementally."""
 
     cdef make_room(self, Py_ssize_t rows):
         RKHSWeights.make_room(self, min(rows, self.budget - self.n))
@@ -105,10 +102,7 @@ cdef class BudgetedWeights(RKHSWeights):
 
     cdef void sum_up(self, Py_ssize_t m, const double* coefficients, const double* offset, double scale, bint more,
                      double* t) noexcept nogil:
-        """Return the scores of the round's rows by the rows kept.
-
-        Nothing remains of removed rows, not even their rounding.
-        """
+        """Return the scores of the round's rows by the rows kept; nothing remains of removed rows, not even their rounding."""
         cdef Py_ssize_t i, s, c, d = self.d
         cdef double part
         cdef Matrix one
@@ -147,10 +141,7 @@ cdef class BudgetedWeights(RKHSWeights):
         return slot
 
     cdef double squared_loss(self, Py_ssize_t slot) noexcept nogil:
-        """Return the squared length of the loss without the row.
-
-        No factor is squared alone, since it may overflow.
-        """
+        """Return the squared length of the loss without the row; no factor is squared alone, since it may overflow."""
         cdef Py_ssize_t c
         cdef double square = 0, root = sqrt(self.apart[slot]), part
         for c in range(self.d):

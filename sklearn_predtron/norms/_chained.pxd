@@ -1,7 +1,4 @@
-"""Scores of a sequence's labels and transitions, and their weights.
-
-The scores are computed from the tokens of the sequence.
-"""
+"""Scores of a sequence's labels and transitions, and their weights; the scores are computed from the tokens of the sequence."""
 from sklearn_predtron._core.rows cimport View
 from sklearn_predtron._core.score_map cimport ScoreMap
 from sklearn_predtron._core.simd cimport ScoreGradient

@@ -1,7 +1,4 @@
-"""Scores of a sequence's labels and transitions, and their weights.
-
-The scores are computed from the tokens of the sequence.
-"""
+"""Scores of a sequence's labels and transitions, and their weights; the scores are computed from the tokens of the sequence."""
 import numpy as np
 
 from sklearn_predtron._core.rows cimport Rows, View, of_doubles, take_row
@@ -47,18 +44,12 @@ cdef class ChainMap(ScoreMap):
         return ChainMap(self.d, self.transition_scaling, p)
 
     def build(self, norm, Py_ssize_t p, intercept, **how):
-        """Return zero weights under a norm, and a zero table.
-
-        The weights have p features.
-        """
+        """Return zero weights under a norm, and a zero table; the weights have p features."""
         self.check_norm(norm)
         return ChainedWeights(norm.build(ScoreMap(self.d), p, intercept=intercept, **how), self)
 
     def check_norm(self, norm):
-        """Raise ValueError unless the tokens' weights can have a norm.
-
-        The table of the transitions is beside them.
-        """
+        """Raise ValueError unless the tokens' weights can have a norm; the table of the transitions is beside them."""
         if not norm.of_sequences:
             from sklearn_predtron._support.parts import kinds  # needs scikit-learn, which a predictor does without
             from sklearn_predtron.norms import Norm
@@ -76,10 +67,7 @@ cdef class ChainMap(ScoreMap):
             self.token, self.share = np.empty(longest, dtype=np.intp), np.empty(longest)
 
     cdef Py_ssize_t of_token(self, const ScoreGradient* g, Py_ssize_t i, Py_ssize_t m, ScoreGradient* of_row) noexcept nogil:
-        """Collect a token's entries of g into of_row.
-
-        They start at the i-th entry.  Return where the next token's begin.
-        """
+        """Collect a token's entries of g into of_row. They start at the i-th entry. Return where the next token's begin."""
         cdef Py_ssize_t row = g.at[i] // self.d
         of_row.n, of_row.at, of_row.value = 0, &self.label[0], g.value + i
         while i < g.n and g.at[i] < m * self.d and g.at[i] // self.d == row:
@@ -89,10 +77,7 @@ cdef class ChainMap(ScoreMap):
         return i
 
     cdef double table_norm2(self, View* x, const ScoreGradient* g, double r2) noexcept nogil:
-        """Return the squared length of the change of the table.
-
-        It is in the units of the weights.
-        """
+        """Return the squared length of the change of the table; it is in the units of the weights."""
         cdef Py_ssize_t i
         cdef double square = 0
         for i in range(g.n):
@@ -114,10 +99,7 @@ cdef class ChainMap(ScoreMap):
         return n
 
     cdef bint take_class(self, const ScoreGradient* g, Py_ssize_t i, ScoreGradient* of_class) noexcept nogil:
-        """Fill in the tokens of entry i's class and their factors.
-
-        Return False if they were taken before.
-        """
+        """Fill in the tokens of entry i's class and their factors; return False if they were taken before."""
         cdef Py_ssize_t k = g.at[i] % self.d, entry = self.first[k]
         self.first[k] = -1
         of_class.n, of_class.at, of_class.value = 0, &self.token[0], &self.share[0]
@@ -129,10 +111,7 @@ cdef class ChainMap(ScoreMap):
 
 
 def places_in_table(places, Py_ssize_t d):
-    """Return the places of a table's entries among d labels.
-
-    Label c of the table is number places[c] of the d labels.
-    """
+    """Return the places of a table's entries among d labels; label c of the table is number places[c] of the d labels."""
     new = np.array(places, dtype=np.intp)
     return np.concatenate([(new[:, None] * d + new).ravel(), d * d + new, d * d + d + new])
 
@@ -217,19 +196,13 @@ cdef class ChainedWeights(Weights):
         self.small_pages = self.inner.small_pages
 
     def keep_averages(self, int n):
-        """Keep n averages of the iterates from here on.
-
-        Present averages continue, and new ones start.
-        """
+        """Keep n averages of the iterates from here on; present averages continue, and new ones start."""
         self.inner.keep_averages(n)
         self.table.keep_averages(n)
         self.averaging = n
 
     def put_first(self, int which):
-        """Swap average number `which` with number 1.
-
-        `keep_averages` comes next.
-        """
+        """Swap average number `which` with number 1; `keep_averages` comes next."""
         self.inner.put_first(which)
         self.table.put_first(which)
 
@@ -241,10 +214,7 @@ cdef class ChainedWeights(Weights):
     # ------------------------------------------------------------------------------------------------------- the theory
 
     def watch_radius(self, bint needed, bint of_rows=False):
-        """Set whether to follow R^2 of the rounds to come.
-
-        D^2 R^2 >= |update|^2; see `effective_radius`.
-        """
+        """Set whether to follow R^2 of the rounds to come; D^2 R^2 >= |update|^2; see `effective_radius`."""
         self.inner.watch_radius(needed and type(self.inner) is not L2Weights)    # then it applies each token
         self.radius_needed = needed
         self.observing = needed or self.inner.observing
@@ -399,10 +369,7 @@ cdef class ChainedWeights(Weights):
             self.step_table(g, i, x.m, size * self.table_length2(self.intercept.r2()))
 
     cdef void step_table(self, const ScoreGradient* g, Py_ssize_t first, Py_ssize_t m, double size) noexcept nogil:
-        """Take the step of the entries of g from the first on.
-
-        It is taken as along a row that holds them.
-        """
+        """Take the step of the entries of g from the first on; it is taken as along a row that holds them."""
         cdef Py_ssize_t i
         cdef Py_ssize_t ends[2]
         cdef View row

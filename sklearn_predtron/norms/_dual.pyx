@@ -1,7 +1,4 @@
-"""Weights under p-norms: W = link(Theta), the p-norm link.
-
-The steps change Theta (Jain et al. 2015, supplement, B.2).
-"""
+"""Weights under p-norms: W = link(Theta), the p-norm link. The steps change Theta (Jain et al. 2015, supplement, B.2)."""
 from libc.math cimport INFINITY, fabs, sqrt
 from libc.math cimport pow as libm_pow
 
@@ -101,10 +98,7 @@ cdef class DualWeights(AveragedWeights):
             take_numbers(&self.sums[i], &other.sums[i])
 
     def layout(self, Py_ssize_t last):
-        """Return the intercept's feature's place, and the stride.
-
-        They are those of weights of so many features.
-        """
+        """Return the intercept's feature's place, and the stride; they are those of weights of so many features."""
         return last, padded(self.d if self.by_feature else last + 1, self.by_feature)
 
     def cut(self, values):
@@ -120,10 +114,7 @@ cdef class DualWeights(AveragedWeights):
         transfer(np.asarray(values), here, saved, layout, list(range(self.d)), self.by_feature)
 
     def cut_lines(self, values):
-        """Return each line's values as saved.
-
-        They come without the room for more features.
-        """
+        """Return each line's values as saved; they come without the room for more features."""
         if not self.by_feature:
             return np.array(values)
         saved = np.zeros(self.n_features + 1, dtype=values.dtype)
@@ -228,10 +219,7 @@ cdef class DualWeights(AveragedWeights):
         self.adopt(state, False)
 
     def expect(self, Rows rows not None):
-        """Allow huge pages after all.
-
-        Rows touch most of the weights.
-        """
+        """Allow huge pages after all; Rows touch most of the weights."""
         if self.small_pages and touches_most(rows, self.stride):
             self.small_pages = False
             use_large_pages(self.theta, self.u, *[total for total, *_ in self.totals])
@@ -259,17 +247,11 @@ cdef class DualWeights(AveragedWeights):
         self.sums[j] = first
 
     cdef const LineSum* sum_of(self, int which) noexcept nogil:
-        """Return a sum of the iterates.
-
-        It is NULL for the last iterate, and where no round has counted yet.
-        """
+        """Return a sum of the iterates; it is NULL for the last iterate, and where no round has counted yet."""
         return NULL if which == 0 or which > self.averaging or self.sums[which - 1].mass == 0 else &self.sums[which - 1]
 
     def effective_radius(self, double radius):
-        """Return sqrt(q - 1) R.
-
-        The norm's square is strongly convex to 1 / (q - 1).
-        """
+        """Return sqrt(q - 1) R; the norm's square is strongly convex to 1 / (q - 1)."""
         return radius * self.inverse_convexity ** 0.5
 
     # ------------------------------------------------------------------------------------------------------------ scores
@@ -309,10 +291,7 @@ cdef class DualWeights(AveragedWeights):
             t += self.d
 
     cdef void mean_of_features(self, const View* x, const Row* row, const LineSum* s, double* t) noexcept nogil:
-        """Write the scores by a sum of the iterates.
-
-        Lines are features.
-        """
+        """Write the scores by a sum of the iterates; lines are features."""
         cdef Py_ssize_t c, j, k, begin, n
         cdef Py_ssize_t at[BUFFER]
         cdef double value[BUFFER]
@@ -330,10 +309,7 @@ cdef class DualWeights(AveragedWeights):
                     t[c] += value[k] * (s.total[j + c] + deferred * self.u[j + c])
 
     cdef double mean_of_class(self, const View* x, const Row* row, const LineSum* s, Py_ssize_t c) noexcept nogil:
-        """Return a class's score by a sum of the iterates.
-
-        Lines are classes.
-        """
+        """Return a class's score by a sum of the iterates; lines are classes."""
         cdef double root = sqrt(self.intercept.r2()) if self.intercept.fitted else 0, offset, score
         cdef Matrix line = self.U
         line.offset, line.d, line.layout = &offset, 1, ONE_CLASS
@@ -346,10 +322,7 @@ cdef class DualWeights(AveragedWeights):
         return score
 
     cdef void last_scores(self, const View* x, double* t) noexcept nogil:
-        """Write the scores of the last iterate, without a trace.
-
-        Nothing that others may be reading changes.
-        """
+        """Write the scores of the last iterate, without a trace; nothing that others may be reading changes."""
         cdef Py_ssize_t r, c
         cdef double root = sqrt(self.intercept.r2()) if self.intercept.fitted else 0
         x.k.scores[self.U.layout](x.m, &x.first, x.start, &self.U_alone, self.c, False, t)
@@ -402,10 +375,7 @@ cdef class DualWeights(AveragedWeights):
     # --------------------------------------------------------------------------------------------------------- the input
 
     cdef void gather(self, View* x, const ScoreGradient* g) noexcept nogil:
-        """Compute the round's amount of each feature.
-
-        It is that of a row, or of the rows of a query times their entries of g.
-        """
+        """Compute the round's amount of each feature; it is that of a row, or of the rows of a query times their entries of g."""
         if self.gathered:
             return
         self.gathered = True
@@ -507,10 +477,7 @@ cdef class DualWeights(AveragedWeights):
         self.relink()
 
     cdef double largest_change(self, View* x, const ScoreGradient* g) noexcept nogil:
-        """Return a bound on the input's entries, times |g|.
-
-        The intercept's feature is among them.
-        """
+        """Return a bound on the input's entries, times |g|; the intercept's feature is among them."""
         cdef double feature = sqrt(self.intercept.r2()) * fabs(self.score_map.intercept_weight(g))
         cdef double largest = max(self.norm_of_input(x, g), feature), square = 0
         cdef Py_ssize_t k
@@ -532,10 +499,7 @@ cdef class DualWeights(AveragedWeights):
             self.move(&last, &self.feature, 1, g, change)
 
     cdef void fetch_all(self) noexcept nogil:
-        """Prefetch the memory that a step will change.
-
-        Without it, nothing hides the wait for the memory at the step.
-        """
+        """Prefetch the memory that a step will change; without it, nothing hides the wait for the memory at the step."""
         cdef Py_ssize_t k, slot
         cdef int i
         cdef size_t size = self.stride * sizeof(double)
@@ -550,20 +514,14 @@ cdef class DualWeights(AveragedWeights):
 
     cdef void move(self, const Py_ssize_t* at, const double* value, Py_ssize_t n, const ScoreGradient* g,
                    double change) noexcept nogil:
-        """Compute the weights of the given features alone.
-
-        Lines are features.
-        """
+        """Compute the weights of the given features alone; lines are features."""
 
     cdef double sum_of_powers(self) noexcept nogil:
         """Return the mass, computed from theta and u."""
         return 0
 
     cdef double length_of_theta(self) noexcept nogil:
-        """Return the norm of theta.
-
-        The mass may be no floating-point number.
-        """
+        """Return the norm of theta; the mass may be no floating-point number."""
         return 0
 
     cdef void raise_all(self) noexcept nogil:
@@ -623,17 +581,11 @@ cdef class DualWeights(AveragedWeights):
     # ------------------------------------------------------------------------------------------------------- the average
 
     cdef double* first_total(self, Py_ssize_t place) noexcept nogil:
-        """Return the total of the first sum from a place on.
-
-        It is NULL where no average is kept.
-        """
+        """Return the total of the first sum from a place on; it is NULL where no average is kept."""
         return self.sums[0].total + place if self.averaging else NULL
 
     cdef double take_first(self, Py_ssize_t line) noexcept nogil:
-        """Return the deferred part of a line's first sum.
-
-        Its other sums are flushed, since the line is about to change.
-        """
+        """Return the deferred part of a line's first sum; its other sums are flushed, since the line is about to change."""
         cdef int i
         for i in range(1, self.averaging):
             self.flush_sum(&self.sums[i], line)
@@ -696,10 +648,7 @@ cdef class DualWeights(AveragedWeights):
         return np.asarray(total)
 
     cdef void follow_c(self) noexcept nogil:
-        """Begin a new segment.
-
-        c is no longer near its value at the start of the present one.
-        """
+        """Begin a new segment; c is no longer near its value at the start of the present one."""
         cdef int i
         cdef LineSum* s
         for i in range(self.averaging):
@@ -731,10 +680,7 @@ cdef class DualWeights(AveragedWeights):
     # -------------------------------------------------------------------------------------------------------- for Python
 
     def _matrix(self, flat):
-        """Return an array (d, last_line + 1).
-
-        The intercept's feature is the last.
-        """
+        """Return an array (d, last_line + 1); the intercept's feature is the last."""
         lines = np.asarray(flat).reshape(self.lines, self.stride)[:, :self.width]
         return lines.T if self.by_feature else lines
 
@@ -761,10 +707,7 @@ cdef class DualWeights(AveragedWeights):
         return self._shaped(self.c * np.asarray(self.u))
 
     def mean(self):
-        """Return copies of the predicting W (d, p), b (d,).
-
-        They are an average, or the last iterate where none is kept.
-        """
+        """Return copies of the predicting W (d, p), b (d,); they are an average, or the last iterate where none is kept."""
         cdef int which = self.predicting(True)
         cdef const LineSum* s = self.sum_of(which)
         return self.last() if s == NULL else self._shaped(self.flushed(which - 1) / s.mass)
@@ -793,10 +736,7 @@ cdef inline double take_pending(LineSum* s, Py_ssize_t line) noexcept nogil:
 
 
 cdef void take_numbers(LineSum* s, const LineSum* other) noexcept nogil:
-    """Take over another sum's numbers.
-
-    Its arrays are elsewhere.
-    """
+    """Take over another sum's numbers; its arrays are elsewhere."""
     cdef int i
     s.mass, s.inflation, s.now, s.c_at_start = other.mass, other.inflation, other.now, other.c_at_start
     for i in range(SEGMENTS):

@@ -1,7 +1,4 @@
-"""Running statistics of features.
-
-They are one array, arranged for dense rows or for sparse ones.
-"""
+"""Running statistics of features; they are one array, arranged for dense rows or for sparse ones."""
 from libc.string cimport memcpy
 
 import numpy as np
@@ -52,10 +49,7 @@ cdef class FeatureStatistics:
         self.unwritten.uniform = not sparse
 
     cdef Scaling laid(self, double* values) noexcept nogil:
-        """Set the place of each field in the values.
-
-        The values may be a copy.
-        """
+        """Set the place of each field in the values; the values may be a copy."""
         cdef Scaling S
         cdef Py_ssize_t between = 1 if self.sparse else self.room
         S.mean = values
@@ -90,10 +84,7 @@ cdef class FeatureStatistics:
 
     cdef Py_ssize_t meet_block(self, Py_ssize_t n, Py_ssize_t m, const void* const* rows, bint single,
                                Py_ssize_t t) noexcept nogil:
-        """Add m dense rows after row t.
-
-        All rows so far were dense.  Return how many features wait for their values.
-        """
+        """Add m dense rows after row t. All rows so far were dense. Return how many features wait for their values."""
         self.unwritten.n, self.unwritten.rows = n, t + m
         return scaling_meet_block(n, m, rows, single, t, &self.S, &self.waiting[0])
 
@@ -119,10 +110,7 @@ cdef class FeatureStatistics:
         scaling_apply_sparse(n, x, at, &self.S, z, found)
 
     cdef void fetch(self, Py_ssize_t j, bint all) noexcept nogil:
-        """Start to fetch the statistics of a feature.
-
-        It fetches all of them, or those that every row needs.
-        """
+        """Start to fetch the statistics of a feature; it fetches all of them, or those that every row needs."""
         scaling_fetch(&self.S, j, all)
 
     # ------------------------------------------------------------------------------------------- counts that are unwritten
@@ -134,10 +122,7 @@ cdef class FeatureStatistics:
             self.unwritten.n = 0
 
     def look(self, Py_ssize_t n, Py_ssize_t rows):
-        """Check counts and last refreshes from elsewhere.
-
-        Those of n features must fit the number of rows so far.
-        """
+        """Check counts and last refreshes from elsewhere; those of n features must fit the number of rows so far."""
         self.write_counts()
         mean, counts, last = self.field(MEAN, n), self.field(COUNT, n), self.field(LAST, n)
         # Zeros that wait for a refresh leave a mean of 0 as it is.
@@ -173,10 +158,7 @@ cdef class FeatureStatistics:
         return Moments(rows, *[np.array(self.field_of(values, which, n)) for which in (MEAN, SQUARES, COUNT)])
 
     def adopt(self, moments):
-        """Continue from pooled statistics.
-
-        The next refresh computes their inverse variances.
-        """
+        """Continue from pooled statistics; the next refresh computes their inverse variances."""
         rows, *found = moments
         n = len(found[0])
         self.write_counts()
@@ -187,10 +169,7 @@ cdef class FeatureStatistics:
         self.look(n, rows)
 
     def take_over(self, FeatureStatistics other not None):
-        """Take over the statistics of fewer features.
-
-        They come first here.
-        """
+        """Take over the statistics of fewer features; they come first here."""
         cdef Py_ssize_t after = PAIR * self.room, other_after = PAIR * other.room
         values, others = np.asarray(self.values), np.asarray(other.values)
         if self.sparse:
@@ -202,10 +181,7 @@ cdef class FeatureStatistics:
         self.unwritten.n = min(self.unwritten.n, self.room)
 
     def count_zeros(self, Py_ssize_t first, Py_ssize_t last, Py_ssize_t dense_rows, Py_ssize_t rows):
-        """Set the counts of features that were always zero.
-
-        They become the number of dense rows.
-        """
+        """Set the counts of features that were always zero; they become the number of dense rows."""
         cdef Py_ssize_t j
         self.write_counts()
         for j in range(first, last):
@@ -226,10 +202,7 @@ cdef class FeatureStatistics:
         return np.asarray(values)
 
     def restore(self, const double[::1] saved not None, Py_ssize_t n, Py_ssize_t rows):
-        """Take over the values of a saved state.
-
-        It has so many features and rows.
-        """
+        """Take over the values of a saved state; it has so many features and rows."""
         restore(self.values, saved)
         self.look(n, rows)
 
@@ -239,10 +212,7 @@ cdef class FeatureStatistics:
             self.before = np.empty(self.values.shape[0])
 
     cdef void keep(self) noexcept nogil:
-        """Save the statistics that a round is about to change.
-
-        The round may yet be abandoned.
-        """
+        """Save the statistics that a round is about to change; the round may yet be abandoned."""
         memcpy(&self.before[0], &self.values[0], self.nbytes)
         self.unwritten_before = self.unwritten
 

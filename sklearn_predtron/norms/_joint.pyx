@@ -1,7 +1,4 @@
-"""Rounds with features that depend on the prediction as well.
-
-Their inputs are of any kind, and their weights are one row.
-"""
+"""Rounds with features that depend on the prediction as well; their inputs are of any kind, and their weights are one row."""
 import numpy as np
 
 from sklearn_predtron._core.rows cimport Rows, View, of_doubles
@@ -29,10 +26,7 @@ cdef class JointMap(ScoreMap):
         return type(self), ()
 
     def build(self, norm, Py_ssize_t p, intercept, average, **how):
-        """Return zero weights of p joint features.
-
-        Raise ValueError if the norm is not Euclidean.
-        """
+        """Return zero weights of p joint features; raise ValueError if the norm is not Euclidean."""
         self.check_norm(norm)
         return JointWeights(p, average)
 
@@ -48,10 +42,7 @@ cdef class JointMap(ScoreMap):
 
 
 cdef class ObjectRows(Rows):
-    """Inputs that the problem's own methods read.
-
-    The row of a round is empty until the problem fills it in.
-    """
+    """Inputs that the problem's own methods read; the row of a round is empty until the problem fills it in."""
 
     def __init__(self, objects, Py_ssize_t p):
         self.objects = list(objects)
@@ -95,16 +86,10 @@ cdef class JointWeights(L2Weights):
         return Weights.resized(self, p, d, places)
 
     def expect(self, Rows rows not None):
-        """Keep small pages.
-
-        Few rows touch this many features.
-        """
+        """Keep small pages; few rows touch this many features."""
 
     cdef weights_of(self, int which):
-        """Return an average or the last iterate, read-only.
-
-        The array is in place, if no sum has to be computed for it.
-        """
+        """Return an average or the last iterate, read-only; the array is in place, if no sum has to be computed for it."""
         cdef double share, of_total
         if self.scale == 1 and self.sum_of(which) == NULL:
             return self.iterate

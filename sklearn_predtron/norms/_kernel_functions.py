@@ -54,10 +54,7 @@ class Kernel:
 
     @property
     def positive(self) -> bool:
-        """Whether it is known to be positive semidefinite.
-
-        Callables are trusted to be.
-        """
+        """Whether it is known to be positive semidefinite; callables are trusted to be."""
         if self.kernel in ("poly", "polynomial"):
             return self.coef0 >= 0 and float(self.degree).is_integer()
         return callable(self.kernel) or self.kernel in POSITIVE
@@ -149,10 +146,7 @@ class Kernel:
 
 
 class Support:
-    """The rows of an expansion, and their kernels with others.
-
-    They are dense or sparse as the first of them.
-    """
+    """The rows of an expansion, and their kernels with others; they are dense or sparse as the first of them."""
 
     def __init__(self, kernel: Kernel, p: int):
         self.kernel = kernel
@@ -166,10 +160,7 @@ class Support:
         return self.kept[: self.n]
 
     def primal(self, W: NDArray) -> NDArray:
-        """Return the weights of the features.
-
-        Only the linear kernel has them.
-        """
+        """Return the weights of the features; only the linear kernel has them."""
         if self.kernel.kernel != "linear":
             raise AttributeError(f"coef_ is for kernel='linear'; kernel={self.kernel.kernel!r} has dual_coef_ and support_.")
         return safe_sparse_dot(W, self.rows, dense_output=True)
@@ -183,20 +174,14 @@ class Support:
         return f"kernel={self.kernel.kernel!r}{of}, not known to be positive"
 
     def lent(self) -> Support:
-        """Return a support for reading with the present rows.
-
-        It keeps them whatever happens to this support.
-        """
+        """Return a support for reading with the present rows; it keeps them whatever happens to this support."""
         reader = object.__new__(Support)
         reader.kernel, reader.n, reader.kept, reader._read = self.kernel, self.n, self.kept, True
         self._read = True
         return reader
 
     def resized(self, p: int) -> Support:
-        """Return a support of the same rows with p features.
-
-        The added features are 0.
-        """
+        """Return a support of the same rows with p features; the added features are 0."""
         wide = self.lent()
         if sparse.issparse(self.kept):
             kept = self.kept.copy()
@@ -208,10 +193,7 @@ class Support:
         return wide
 
     def widened(self, matrix: Any, p: int) -> Any:
-        """Return rows with p features.
-
-        Those that they did not have are 0.
-        """
+        """Return rows with p features; those that they did not have are 0."""
         return padded(matrix, p)
 
     def against(self, block: Any, begin: int, end: int) -> NDArray:
@@ -223,10 +205,7 @@ class Support:
         return self.kernel(block, others)
 
     def vanished(self, block: Any, own: NDArray) -> NDArray[np.bool_]:
-        """Return whether each row's kernel with itself underflows to 0.
-
-        It would not be 0 if the row were not so small.
-        """
+        """Return whether each row's kernel with itself underflows to 0; it would not be 0 if the row were not so small."""
         lost = own == 0
         if lost.any():
             lost &= self.kernel.vanishes_at_zero_alone
@@ -234,10 +213,7 @@ class Support:
         return lost
 
     def put(self, places: NDArray, block: Any, which: NDArray, numbers: NDArray) -> None:
-        """Put rows of a block into the given places.
-
-        Those from n on are new, and follow each other.
-        """
+        """Put rows of a block into the given places; those from n on are new, and follow each other."""
         rows, n = block[which], max(self.n, int(places.max()) + 1)
         if self.n == 0 and sparse.issparse(rows):
             self.kept = rows[:0]
@@ -275,10 +251,7 @@ class Support:
 
 
 class PrecomputedSupport:
-    """The columns that an expansion of given kernels keeps.
-
-    Rows are kernels with all rows of the training data.
-    """
+    """The columns that an expansion of given kernels keeps; Rows are kernels with all rows of the training data."""
 
     kernel = None
     no_theorem_because = None
@@ -298,10 +271,7 @@ class PrecomputedSupport:
         return len(self.columns)
 
     def lent(self) -> PrecomputedSupport:
-        """Return a support for reading with the present columns.
-
-        It keeps them whatever happens to this support.
-        """
+        """Return a support for reading with the present columns; it keeps them whatever happens to this support."""
         reader = PrecomputedSupport()
         reader.columns = self.columns
         return reader
@@ -330,17 +300,11 @@ class PrecomputedSupport:
         return as_array(block[:, numbers])
 
     def vanished(self, block: Any, own: NDArray) -> NDArray[np.bool_]:
-        """Return whether each row's kernel with itself is too small.
-
-        Zeros are taken as given.
-        """
+        """Return whether each row's kernel with itself is too small; zeros are taken as given."""
         return np.zeros(len(own), dtype=bool)
 
     def put(self, places: NDArray, block: Any, which: NDArray, numbers: NDArray) -> None:
-        """Put the numbered rows into the given places.
-
-        Those from n on are new, and follow each other.
-        """
+        """Put the numbered rows into the given places; those from n on are new, and follow each other."""
         columns = np.zeros(max(len(self.columns), int(places.max()) + 1), dtype=np.intp)
         columns[: len(self.columns)] = self.columns
         columns[places] = numbers

@@ -1,7 +1,4 @@
-"""Weights under the Frobenius norm.
-
-They have steps and the average of their iterates.
-"""
+"""Weights under the Frobenius norm; they have steps and the average of their iterates."""
 from sklearn_predtron._core.rows cimport Rows, View
 from sklearn_predtron._core.simd cimport ScoreGradient, Matrix
 from sklearn_predtron.norms._block_scores cimport BlockScores

@@ -60,10 +60,7 @@ cdef class L2Weights(AveragedWeights):
         return wide
 
     def rearranged(self, Py_ssize_t p, places):
-        """Return weights of one score and p features.
-
-        places[j] is feature j of these weights.
-        """
+        """Return weights of one score and p features; places[j] is feature j of these weights."""
         cdef L2Weights wide = self.blank(1, p)
         wide.take_over(self, [0])
         for (own, *_), (known, *_) in zip([(wide.data,), *wide.totals], [(self.data,), *self.totals], strict=True):
@@ -84,10 +81,7 @@ cdef class L2Weights(AveragedWeights):
         return wide
 
     def oppose(self, places):
-        """Negate score places[0] into score places[1].
-
-        Zeros are not written.
-        """
+        """Negate score places[0] into score places[1]; zeros are not written."""
         first, second = places
         for flat, *more in [(np.asarray(self.data), np.asarray(self.b)), *self.totals]:
             matrix = self._shaped(flat)
@@ -162,17 +156,11 @@ cdef class L2Weights(AveragedWeights):
                       intercept=self.intercept.export())
 
     def exported_iterate(self):
-        """Return the part of the last iterate that is mixed.
-
-        It is the part to which steps are added.
-        """
+        """Return the part of the last iterate that is mixed; it is the part to which steps are added."""
         return L2Weights.last(self)
 
     def exported_sum(self):
-        """Return the first sum of the iterates and its mass.
-
-        Those of others may be added to it.
-        """
+        """Return the first sum of the iterates and its mass; those of others may be added to it."""
         cdef double mass = self.sums[0].mass
         total, offsets = self.mean_to_export()
         total *= mass       # in place, for they are large
@@ -180,10 +168,7 @@ cdef class L2Weights(AveragedWeights):
         return {"total": total, "offsets": offsets, "mass": mass}
 
     def mean_to_export(self):
-        """Return the first average.
-
-        It has the form in which it may be added to that of others.
-        """
+        """Return the first average; it has the form in which it may be added to that of others."""
         return self.mean()
 
     def adopt(self, state, bint with_sums):
@@ -212,17 +197,11 @@ cdef class L2Weights(AveragedWeights):
         self.adopt(state, False)
 
     def inverse_link(self, W):
-        """Return the stored form of W.
-
-        It is the sum of the steps that lead to it.
-        """
+        """Return the stored form of W; it is the sum of the steps that lead to it."""
         return W
 
     def expect(self, Rows rows not None):
-        """Allow huge pages after all.
-
-        Rows touch most of the weights.
-        """
+        """Allow huge pages after all; Rows touch most of the weights."""
         if self.small_pages and touches_most(rows, 1 if self.d == 1 else self.stride):
             self.small_pages = False
             use_large_pages(self.data, *[total for total, *_ in self.totals])
@@ -249,17 +228,11 @@ cdef class L2Weights(AveragedWeights):
         self.sums[j] = first
 
     cdef const IterateSum* sum_of(self, int which) noexcept nogil:
-        """Return a sum of the iterates.
-
-        It is NULL for the last iterate, and where no round has counted yet.
-        """
+        """Return a sum of the iterates; it is NULL for the last iterate, and where no round has counted yet."""
         return NULL if which == 0 or which > self.averaging or self.sums[which - 1].mass == 0 else &self.sums[which - 1]
 
     cdef void shares(self, int which, double* share, double* of_total) noexcept nogil:
-        """Fill in the factors of data and a total.
-
-        They are those in an average, or in the last iterate.
-        """
+        """Fill in the factors of data and a total; they are those in an average, or in the last iterate."""
         cdef const IterateSum* s = self.sum_of(which)
         share[0] = self.scale if s == NULL else s.weight / s.mass
         of_total[0] = 0 if s == NULL else s.scale / s.mass
@@ -393,10 +366,7 @@ cdef class L2Weights(AveragedWeights):
             self.upcoming.sum_again(g)
 
     cdef void step_sums(self, View* x, const ScoreGradient* g, double change) noexcept nogil:
-        """Keep the sums unchanged by the next change of data.
-
-        data is about to change along x.
-        """
+        """Keep the sums unchanged by the next change of data; data is about to change along x."""
         cdef int i
         for i in range(self.averaging if x.start != NULL else 0):
             if self.sums[i].weight != 0:
@@ -438,10 +408,7 @@ cdef class L2Weights(AveragedWeights):
                 self.renormalise()
 
     cdef void renormalise(self) noexcept nogil:
-        """Multiply the running scales out.
-
-        The sums of the iterates so far are computed.
-        """
+        """Multiply the running scales out; the sums of the iterates so far are computed."""
         self.multiply_out(self.data, False)
         self.multiply_out(self.b, True)
         self.reset_scales()
@@ -462,10 +429,7 @@ cdef class L2Weights(AveragedWeights):
             self.multiply_block(&data[first], first, min(BLOCK, data.shape[0] - first), offsets)
 
     cdef void multiply_block(self, double* data, Py_ssize_t first, Py_ssize_t n, bint offsets) noexcept nogil:
-        """Compute the sums of n entries.
-
-        Entries of zero are not touched.
-        """
+        """Compute the sums of n entries; entries of zero are not touched."""
         cdef Py_ssize_t j
         cdef int i
         cdef double* total
@@ -497,10 +461,7 @@ cdef class L2Weights(AveragedWeights):
         return self.scale * self._shaped(self.data), self.scale * np.asarray(self.b)
 
     def mean(self):
-        """Return copies of the predicting W (d, p), b (d,).
-
-        They are an average, or the last iterate where none is kept.
-        """
+        """Return copies of the predicting W (d, p), b (d,); they are an average, or the last iterate where none is kept."""
         cdef double share, of_total
         cdef int which = self.predicting(True)
         if self.sum_of(which) == NULL:

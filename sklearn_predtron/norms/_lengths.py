@@ -1,7 +1,4 @@
-"""Lengths of given weights and rows.
-
-They are measured under the norms.
-"""
+"""Lengths of given weights and rows; they are measured under the norms."""
 
 from __future__ import annotations
 
@@ -13,18 +10,12 @@ from scipy import sparse
 
 
 def weights_length(sizes: NDArray, q: float, beside: NDArray) -> float:
-    """Return the r-norm of sizes, 1/r + 1/q = 1.
-
-    Weights that stand apart are at a right angle.
-    """
+    """Return the r-norm of sizes, 1/r + 1/q = 1; weights that stand apart are at a right angle."""
     return float(np.hypot(np.linalg.norm(sizes, q / (q - 1)), np.linalg.norm(beside)))
 
 
 def largest_length(X: Any, feature: float, q: float, apart: bool) -> float:
-    """Return the largest q-norm of a row with the intercept.
-
-    The intercept's feature may stand apart, at a right angle.
-    """
+    """Return the largest q-norm of a row with the intercept; the intercept's feature may stand apart, at a right angle."""
     sizes = abs(X.astype(np.float64))  # of a copy: scipy sums the duplicates of X in place
     largest = max(float(sizes.max()), feature) or 1.0
     sizes, feature = sizes / largest, feature / largest  # no power overflows, and none that matters underflows

@@ -267,10 +267,7 @@ class L2(Norm):
 
 
 class PNormBase(Norm):
-    """Base of the norms |W|_r with 1/r + 1/q = 1.
-
-    Steps change dual weights, of which W is a power.
-    """
+    """Base of the norms |W|_r with 1/r + 1/q = 1; steps change dual weights, of which W is a power."""
 
     q: float | str | None
     takes_weights = measured = True

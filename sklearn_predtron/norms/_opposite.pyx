@@ -36,10 +36,7 @@ cdef class OppositeMap(ScoreMap):
         return type(other) in (ScoreMap, OppositeMap) and other.d == 2
 
     def learnable(self, W, b):
-        """Return W and b minus their means over the two scores.
-
-        The means have no effect on predictions.
-        """
+        """Return W and b minus their means over the two scores; the means have no effect on predictions."""
         return W - W.mean(axis=0), b - b.mean()
 
     def build(self, norm, Py_ssize_t p, intercept, *, sparse, **how):
@@ -60,10 +57,7 @@ def are_opposite(code):
 
 
 cdef inline void oppose(Py_ssize_t m, double* t) noexcept nogil:
-    """Expand one score a row to two.
-
-    The last row is first, since both share their place.
-    """
+    """Expand one score a row to two; the last row is first, since both share their place."""
     cdef Py_ssize_t r
     cdef double s
     for r in range(m - 1, -1, -1):
@@ -91,10 +85,7 @@ cdef class OppositeScores(ScoreFunction):
 
 
 cdef class OppositeWeights(WrappedWeights):
-    """Weights W = (u, -u) and b = (c, -c).
-
-    The inner weights are u and c.
-    """
+    """Weights W = (u, -u) and b = (c, -c); the inner weights are u and c."""
     cdef readonly object intercept
 
     def __init__(self, Weights inner not None, bint by_feature):
@@ -108,10 +99,7 @@ cdef class OppositeWeights(WrappedWeights):
         self.follow()
 
     cdef void follow(self) noexcept:
-        """Copy the inner weights' settings.
-
-        They may change outside rounds.
-        """
+        """Copy the inner weights' settings; they may change outside rounds."""
         self.n_features, self.averaging, self.leader = self.inner.n_features, self.inner.averaging, self.inner.leader
         self.observing, self.may_step = self.inner.observing, self.inner.may_step
 
@@ -147,18 +135,12 @@ cdef class OppositeWeights(WrappedWeights):
         self.small_pages = self.inner.small_pages
 
     def keep_averages(self, int n):
-        """Keep n averages of the iterates from here on.
-
-        Present averages continue, and new ones start.
-        """
+        """Keep n averages of the iterates from here on; present averages continue, and new ones start."""
         self.inner.keep_averages(n)
         self.follow()
 
     def put_first(self, int which):
-        """Swap average number `which` with number 1.
-
-        `keep_averages` comes next.
-        """
+        """Swap average number `which` with number 1; `keep_averages` comes next."""
         self.inner.put_first(which)
 
     cdef void lead(self, int which) noexcept nogil:
@@ -238,10 +220,7 @@ cdef class OppositeWeights(WrappedWeights):
         return both(*self.inner.last())
 
     def mean(self):
-        """Return the predicting W (2, p) and b (2,).
-
-        They are an average, or the last iterate where none is kept.
-        """
+        """Return the predicting W (2, p) and b (2,); they are an average, or the last iterate where none is kept."""
         return both(*self.inner.mean())
 
 
@@ -254,8 +233,5 @@ cdef inline void aim(ScoreGradient* one, const ScoreGradient* g, double* first) 
 
 
 def both(u, c):
-    """Return the weights and intercepts of both scores.
-
-    No zero has a sign.
-    """
+    """Return the weights and intercepts of both scores; no zero has a sign."""
     return np.vstack([u, 0 - u]), np.concatenate([c, 0 - c])

@@ -1,7 +1,4 @@
-"""The p-norms of all weights and of column lengths.
-
-See Jain et al. (2015), supplement, B.2.
-"""
+"""The p-norms of all weights and of column lengths; see Jain et al. (2015), supplement, B.2."""
 from libc.math cimport INFINITY, fabs, sqrt
 from libc.math cimport pow as libm_pow
 
@@ -19,10 +16,7 @@ from sklearn_predtron._core.memory import aligned_zeros, transfer_column
 
 
 cdef class PNormWeights(DualWeights):
-    """The norm |W|_r of all entries, 1/r + 1/q = 1.
-
-    The link is u = sign(theta) |theta|^(q - 1).
-    """
+    """The norm |W|_r of all entries, 1/r + 1/q = 1; the link is u = sign(theta) |theta|^(q - 1)."""
 
     cdef double direction_norm(self, const ScoreGradient* g) noexcept nogil:
         return q_norm_of(g.value, g.n, self.q)
@@ -102,10 +96,7 @@ cdef class PNormWeights(DualWeights):
 
 
 cdef class GroupWeights(DualWeights):
-    """The norm |W|_(2, r): the r-norm of the columns' lengths.
-
-    It is for two scores or more; u_j = theta_j |theta_j|^(q - 2).
-    """
+    """The norm |W|_(2, r): the r-norm of the columns' lengths. It is for two scores or more; u_j = theta_j |theta_j|^(q - 2)."""
     cdef double[::1] part             # |theta_j|^q
     cdef double[::1] push             # of a step, for all scores
     cdef double[::1] lines_owed

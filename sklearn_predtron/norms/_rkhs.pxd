@@ -1,7 +1,4 @@
-"""Linear predictors in the space of a kernel.
-
-They are sums over stored rows.
-"""
+"""Linear predictors in the space of a kernel; they are sums over stored rows."""
 from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron._core.rows cimport Rows
 from sklearn_predtron.norms._l2 cimport L2Weights

@@ -1,7 +1,4 @@
-"""The kernelised learner.
-
-W is a sum over stored rows, each with a coefficient for every score.
-"""
+"""The kernelised learner; W is a sum over stored rows, each with a coefficient for every score."""
 from libc.math cimport NAN, fabs, isnan
 
 from functools import partial
@@ -97,10 +94,7 @@ cdef class RKHSWeights(L2Weights):
         raise ValueError(UNMIXED)
 
     def resized(self, Py_ssize_t p, Py_ssize_t d, places):
-        """Return weights of the same rows with p features.
-
-        The added features are 0.
-        """
+        """Return weights of the same rows with p features; the added features are 0."""
         kind, (_, _, support, intercept, *arguments, score_map), state = self.__reduce__()
         cdef RKHSWeights wide = kind(d, p, self.support.resized(p), intercept, *arguments, self.score_map.of_scores(d))
         wide.__setstate__(wide.with_scores(state, self.d, list(places)))
@@ -112,10 +106,7 @@ cdef class RKHSWeights(L2Weights):
         return n_features
 
     def with_scores(self, state, Py_ssize_t d, places):
-        """Return the state of d scores with more scores.
-
-        Score c becomes places[c].
-        """
+        """Return the state of d scores with more scores; score c becomes places[c]."""
         (data, b, number), numbers, leader, sums = state
         sums = [(self.of_scores(total, d, places), self.of_scores(offset, d, places), *more) for total, offset, *more in sums]
         return (self.of_scores(data, d, places), self.of_scores(b, d, places), number), numbers, leader, tuple(sums)
@@ -145,10 +136,7 @@ cdef class RKHSWeights(L2Weights):
     # ----------------------------------------------------------------------------------------------------- looking ahead
 
     def check_precomputed(self, Rows rows):
-        """Raise ValueError unless the kernels are complete.
-
-        Given kernels must be those of all rows with all rows.
-        """
+        """Raise ValueError unless the kernels are complete; given kernels must be those of all rows with all rows."""
         if self.support.kernel is None and (self.given > 0 or rows.given != rows.p):
             raise ValueError(
                 f"norm=RKHS(kernel='precomputed') needs the kernels of all rows with all rows, given once; X has "
@@ -389,10 +377,7 @@ cdef class RKHSWeights(L2Weights):
             self.step_offsets(g, change)
 
     cdef void add_row(self, Py_ssize_t row, const ScoreGradient* g, double change) noexcept nogil:
-        """Add a row of the block to the sum.
-
-        Its coefficients are change g.
-        """
+        """Add a row of the block to the sum; its coefficients are change g."""
         cdef Py_ssize_t i, c, slot = self.place_for(row)
         cdef int which
         cdef double pending
@@ -409,10 +394,7 @@ cdef class RKHSWeights(L2Weights):
                         self.move_scores(which + 1, row, c, pending)
 
     cdef Py_ssize_t place_for(self, Py_ssize_t row) noexcept nogil:
-        """Return the place of a row of the block.
-
-        It is kept from now on if it was not.
-        """
+        """Return the place of a row of the block; it is kept from now on if it was not."""
         cdef Py_ssize_t slot = self.slot[self.position[row]]
         if slot < 0:
             slot = self.n
@@ -465,10 +447,7 @@ cdef class RKHSWeights(L2Weights):
 
     @property
     def row_numbers(self):
-        """Return the numbers of the rows kept.
-
-        They are in the order in which rows were given.
-        """
+        """Return the numbers of the rows kept; they are in the order in which rows were given."""
         return np.array(self.number[:self.n])
 
     @property
@@ -500,10 +479,7 @@ cdef class RKHSWeights(L2Weights):
 
 
 cdef class Expansion(ScoreFunction):
-    """A fixed sum over rows.
-
-    It predicts block by block.
-    """
+    """A fixed sum over rows; it predicts block by block."""
     cdef object support, matrix, W
     cdef const double[::1] b
     cdef double[:, ::1] t
@@ -559,10 +535,7 @@ def expanded(kernels, Py_ssize_t m, coefficients):
 
 
 cdef add_products(const double[:, ::1] kernels, coefficients, double[:, ::1] total):
-    """Add kernels @ coefficients to total.
-
-    Each column is in the same order, so that scores of equal coefficients are equal.
-    """
+    """Add kernels @ coefficients to total; each column is in the same order, so that scores of equal coefficients are equal."""
     cdef Matrix M
     cdef Py_ssize_t i, d = total.shape[1], n = kernels.shape[1]
     cdef double[:, ::1] lines = np.zeros((d, (n + 7) // 8 * 8))
@@ -581,10 +554,7 @@ cdef add_products(const double[:, ::1] kernels, coefficients, double[:, ::1] tot
 
 
 def gaussian(double[:, ::1] products, double gamma, const double[::1] left, const double[::1] right):
-    """Replace products <x, z> by exp(-gamma |x - z|^2).
-
-    The squared lengths of all x and all z are given.
-    """
+    """Replace products <x, z> by exp(-gamma |x - z|^2); the squared lengths of all x and all z are given."""
     cdef Py_ssize_t i
     cdef double in_octaves = gamma * 1.4426950408889634
     offset = -in_octaves * np.asarray(right)
@@ -611,10 +581,7 @@ def as_doubles(matrix):
 
 
 def grown(array, Py_ssize_t room):
-    """Return an array with room for more rows.
-
-    Places that no row has taken hold 0, or -1 where they are numbers.
-    """
+    """Return an array with room for more rows; places that no row has taken hold 0, or -1 where they are numbers."""
     old = np.asarray(array)
     new = np.full(room, -1 if old.dtype == np.intp else 0, dtype=old.dtype)
     new[:len(old)] = old

@@ -1,7 +1,4 @@
-"""Weights of features standardised as they come.
-
-This is dual averaging under a running centre and scale.
-"""
+"""Weights of features standardised as they come; this is dual averaging under a running centre and scale."""
 from libc.float cimport DBL_EPSILON
 from libc.math cimport fabs, sqrt
 from libc.stdint cimport int32_t, int64_t
@@ -100,10 +97,7 @@ cdef class ScaledWeights(L2Weights):
         self.may_step = False
 
     def expect(self, Rows rows not None):
-        """Allow huge pages after all.
-
-        Rows touch most of the weights.
-        """
+        """Allow huge pages after all; Rows touch most of the weights."""
         small_pages = self.small_pages
         L2Weights.expect(self, rows)
         if small_pages and not self.small_pages:
@@ -125,10 +119,7 @@ cdef class ScaledWeights(L2Weights):
         self.C[places[1]] = -self.C[places[0]]
 
     def widen(self, Py_ssize_t n_features):
-        """Widen the rows to n_features.
-
-        Earlier dense rows count as zeros in the new features.
-        """
+        """Widen the rows to n_features; earlier dense rows count as zeros in the new features."""
         self.statistics.count_zeros(self.n_features, n_features, self.dense_rows, self.seen)
         L2Weights.widen(self, n_features)
 
@@ -153,10 +144,7 @@ cdef class ScaledWeights(L2Weights):
         return self._sums()
 
     def adopt(self, state, bint with_sums):
-        """Take over sums of steps, and statistics.
-
-        The sums are read under these statistics from here on.
-        """
+        """Take over sums of steps, and statistics; the sums are read under these statistics from here on."""
         L2Weights.adopt(self, part_of(state, "scaled"), with_sums)
         own = part_of(state, "statistics")
         moments = own["moments"][""]
@@ -179,10 +167,7 @@ cdef class ScaledWeights(L2Weights):
         self.C[:] = C
 
     def watch_radius(self, bint needed, bint of_rows=False):
-        """Set whether to follow the largest |x| of future rounds.
-
-        It is in scaled units; the statistics have their own hook.
-        """
+        """Set whether to follow the largest |x| of future rounds; it is in scaled units; the statistics have their own hook."""
         L2Weights.watch_radius(self, needed, of_rows)
         self.observing = needed
 
@@ -199,10 +184,7 @@ cdef class ScaledWeights(L2Weights):
     # ------------------------------------------------------------------------------------------------------- statistics
 
     cdef Py_ssize_t meet_all(self, Rows rows, const Py_ssize_t[::1] order) except -2:
-        """Add rows to the statistics before the first round.
-
-        Each counts as often as it is in the order.
-        """
+        """Add rows to the statistics before the first round; each counts as often as it is in the order."""
         times = np.bincount(order).astype(np.intp, copy=False)
         cdef const Py_ssize_t[::1] there = np.flatnonzero(times), often = times[there]
         cdef Py_ssize_t first, n = there.shape[0], stride = stride_through(n), bad = -1
@@ -227,10 +209,7 @@ cdef class ScaledWeights(L2Weights):
 
     cdef Py_ssize_t meet_rounds(self, Rows rows, const Py_ssize_t[::1] there, const Py_ssize_t[::1] often, Py_ssize_t stride,
                                 Py_ssize_t first, Py_ssize_t last) noexcept nogil:
-        """Add the rows of some rounds to the statistics.
-
-        Return a round without a finite sum of squares, or -1.
-        """
+        """Add the rows of some rounds to the statistics; return a round without a finite sum of squares, or -1."""
         cdef Py_ssize_t n = there.shape[0], at = first * stride % n, r, _, _turn
         cdef View x
         cdef Row spare
@@ -249,10 +228,7 @@ cdef class ScaledWeights(L2Weights):
         return -1
 
     cdef Py_ssize_t first_endless(self, Rows rows, const Py_ssize_t[::1] there) noexcept:
-        """Return the first round with an infinite sum of squares.
-
-        Return -1 if there is none.
-        """
+        """Return the first round with an infinite sum of squares; return -1 if there is none."""
         cdef Py_ssize_t i
         cdef View x
         for i in range(there.shape[0]):
@@ -262,10 +238,7 @@ cdef class ScaledWeights(L2Weights):
         return -1
 
     cdef void enter(self, const Row* row, const RowOps* k) noexcept nogil:
-        """Add a row to the statistics.
-
-        Dense rows are gathered for a block once the features' scale is known.
-        """
+        """Add a row to the statistics; dense rows are gathered for a block once the features' scale is known."""
         cdef const double* x
         self.seen += 1
         if k.index_size > 0:
@@ -345,17 +318,11 @@ cdef class ScaledWeights(L2Weights):
             self.may_step |= self.learns_constants()
 
     cdef bint learns_constants(self) noexcept nogil:
-        """Return whether equal rows suffice for an intercept step.
-
-        All rows so far are equal.
-        """
+        """Return whether equal rows suffice for an intercept step; all rows so far are equal."""
         return self.seen > 1 and not self.score_map.offsets_cancel
 
     cdef void rescale(self, double factor) noexcept nogil:
-        """Multiply all iterates.
-
-        The intercept is unchanged when its feature has the length of the rows from here on.
-        """
+        """Multiply all iterates; the intercept is unchanged when its feature has the length of the rows from here on."""
         cdef int i
         self.scale *= factor
         for i in range(self.averaging):
@@ -417,10 +384,7 @@ cdef class ScaledWeights(L2Weights):
             self.add_product(&change, &self.sums[which].total, self.C_total[which])
 
     cdef const double* read(self, const Row* row, const RowOps* k) noexcept nogil:
-        """Return the values of a row in double precision.
-
-        Their places are in self.at where the row is sparse.
-        """
+        """Return the values of a row in double precision; their places are in self.at where the row is sparse."""
         cdef Py_ssize_t i
         if k.index_size == sizeof(int32_t):
             for i in range(row.n):
@@ -452,10 +416,7 @@ cdef class ScaledWeights(L2Weights):
         self.squared_length = self.row_length2(k.index_size > 0)
 
     cdef double row_length2(self, bint sparse) noexcept nogil:
-        """Return |x - mean|^2 of the row just applied.
-
-        Each feature is divided by its variance.
-        """
+        """Return |x - mean|^2 of the row just applied; each feature is divided by its variance."""
         cdef double length2 = self.found.length2
         if sparse:
             length2 += self.D
@@ -480,10 +441,7 @@ cdef class ScaledWeights(L2Weights):
             self.radius2 = max(self.radius2, total + x.m * self.intercept.r2())
 
     cdef void keep(self) noexcept nogil:
-        """Save the state that the round is about to change.
-
-        The round may yet be abandoned.
-        """
+        """Save the state that the round is about to change; the round may yet be abandoned."""
         cdef Before* b = &self.before
         cdef int which
         if not self.met:
@@ -574,10 +532,7 @@ cdef class ScaledWeights(L2Weights):
         self.row_scores(x, t, &s.total, self.C_total[which - 1], s.scale / s.mass, True)
 
     cdef inline void be_applied(self, const View* x) noexcept nogil:
-        """Apply a row unless it was the last one.
-
-        That of a sequence may not be the last one.
-        """
+        """Apply a row unless it was the last one; that of a sequence may not be the last one."""
         if self.applied.value != x.first.value or self.applied.n != x.first.n:
             self.apply(&x.first, x.k)
 
@@ -596,10 +551,7 @@ cdef class ScaledWeights(L2Weights):
 
     cdef void row_scores(self, const View* x, double* t, const Matrix* M, const double* C, double scale,
                          bint more) noexcept nogil:
-        """Return the scores of the row applied last.
-
-        M is the sums of steps along x, and M.offset of those along 1.
-        """
+        """Return the scores of the row applied last; M is the sums of steps along x, and M.offset of those along 1."""
         cdef Py_ssize_t c
         cdef Matrix moved = M[0]
         cdef Row z
@@ -614,10 +566,7 @@ cdef class ScaledWeights(L2Weights):
         self.of_doubles[not dense].scores[M.layout](1, &z, NULL, &moved, scale, more, t)
 
     cdef void block_scores(self, const View* x, double* t, const Matrix* M, double scale, bint more) noexcept nogil:
-        """Return the scores of a block's rows, without a centre.
-
-        They are computed by M over the variances.
-        """
+        """Return the scores of a block's rows, without a centre; they are computed by M over the variances."""
         cdef Py_ssize_t r, j
         cdef Matrix over = M[0]
         cdef Row spare, z
@@ -680,10 +629,7 @@ cdef class ScaledWeights(L2Weights):
         return square if square > self.cancelled(x, g) else 0
 
     cdef double take_length2(self, const View* x, const ScoreGradient* g, double* pulled_back) noexcept nogil:
-        """Return the squared length of the combined, centred rows.
-
-        The sums are zeros again where the rows are sparse.
-        """
+        """Return the squared length of the combined, centred rows; the sums are zeros again where the rows are sparse."""
         cdef Py_ssize_t r, i, j
         cdef double length2 = 0, cross = 0, along = 0 if self.score_map.offsets_cancel else sum_of(g)
         cdef Row spare
@@ -704,10 +650,7 @@ cdef class ScaledWeights(L2Weights):
         return length2 if along == 0 else max(0, length2 - along * (2 * cross - along * self.D))
 
     cdef double cancelled(self, const View* x, const ScoreGradient* g) noexcept nogil:
-        """Return a bound on the rounding error of a zero sum.
-
-        The squared length is that of the sum of the rows times g.
-        """
+        """Return a bound on the rounding error of a zero sum; the squared length is that of the sum of the rows times g."""
         cdef Py_ssize_t r, i, j, touched = 0
         cdef double size = 0, square
         cdef const double* value
@@ -778,10 +721,7 @@ cdef class ScaledWeights(L2Weights):
         self.known = False
 
     def keep_averages(self, int n):
-        """Keep n averages of the iterates from here on.
-
-        Present averages continue, and new ones start.
-        """
+        """Keep n averages of the iterates from here on; present averages continue, and new ones start."""
         if n > self.averaging:
             self.followed, self.following = self.averaging if self.following else 0, False
         else:
@@ -807,10 +747,7 @@ cdef class ScaledWeights(L2Weights):
         return self.statistics.field(which, self.n_features)
 
     def _from(self, theta, beta, mean):
-        """Return W and b for unscaled rows.
-
-        They are computed from the sums of the steps.
-        """
+        """Return W and b for unscaled rows; they are computed from the sums of the steps."""
         if self.score_map.offsets_cancel:
             return theta * self._field(INVERSE), beta
         return (theta - np.outer(beta, self._field(MEAN))) * self._field(INVERSE), self.offsets(mean)
@@ -864,10 +801,7 @@ cdef class ScaledWeights(L2Weights):
                 b[c] -= centre * self.weight_of(theta, self.beta(c, which), j)
 
     cdef void subtract_centres(self, Py_ssize_t first, Py_ssize_t n, int which, double* b) noexcept nogil:
-        """Subtract W mean of a few classes from b.
-
-        Their weights lie class by class, and their sums run side by side.
-        """
+        """Subtract W mean of a few classes from b; their weights lie class by class, and their sums run side by side."""
         cdef Py_ssize_t c, k, begin, m
         cdef double product[CLASSES][BUFFER]
         cdef double rest[CLASSES]
@@ -897,10 +831,7 @@ cdef class ScaledWeights(L2Weights):
             product[i] = mean[i] * ((share * data[i] + of_total * total[i] - beta * mean[i]) * inverse[i])
 
     cdef void weights_of_class(self, double* line, double beta, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
-        """Turn the sums of a class's steps into its weights.
-
-        The class has n features.
-        """
+        """Turn the sums of a class's steps into its weights; the class has n features."""
         cdef Py_ssize_t j
         cdef const double* mean = self.S.mean + first
         cdef const double* inverse = self.S.inverse + first
@@ -919,10 +850,7 @@ cdef class ScaledWeights(L2Weights):
         return share * self.b[c] + (0 if s == NULL else of_total * s.total.offset[c])
 
     cdef inline double weight_of(self, double theta, double beta, Py_ssize_t j) noexcept nogil:
-        """Return a weight of feature j for unscaled rows.
-
-        It is computed from the sums of the steps.
-        """
+        """Return a weight of feature j for unscaled rows; it is computed from the sums of the steps."""
         if not self.score_map.offsets_cancel:
             theta -= beta * self.S.mean[j * self.S.step]
         return theta * self.S.inverse[j * self.S.step]
@@ -932,10 +860,7 @@ cdef class ScaledWeights(L2Weights):
         return self._from(*L2Weights.last(self), False)
 
     def mean(self):
-        """Return copies of the predicting W (d, p), b (d,).
-
-        They are the average's, or the last iterate's where none is kept.
-        """
+        """Return copies of the predicting W (d, p), b (d,); they are the average's, or the last iterate's where none is kept."""
         return self._from(*self._sums(), True)
 
     def _sums(self):

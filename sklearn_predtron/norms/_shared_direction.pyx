@@ -19,10 +19,7 @@ from sklearn_predtron._core.predictors import frozen, passing
 
 
 cdef class SharedMap(ScoreMap):
-    """The map u x + b_k: a round is a row.
-
-    Its d scores have one direction and an offset each.
-    """
+    """The map u x + b_k: a round is a row. Its d scores have one direction and an offset each."""
 
     def __init__(self, Py_ssize_t d):
         ScoreMap.__init__(self, d)
@@ -40,10 +37,7 @@ cdef class SharedMap(ScoreMap):
 
 
 cdef inline void spread(Py_ssize_t m, Py_ssize_t d, double* t, const double* offset, double scale) noexcept nogil:
-    """Expand one score a row to d of them.
-
-    The last row is first, since both share their place.
-    """
+    """Expand one score a row to d of them; the last row is first, since both share their place."""
     cdef Py_ssize_t r, k
     cdef double s
     for r in range(m - 1, -1, -1):
@@ -53,10 +47,7 @@ cdef inline void spread(Py_ssize_t m, Py_ssize_t d, double* t, const double* off
 
 
 cdef class SharedScores(ScoreFunction):
-    """Predictor with scores t_k = s + b_k.
-
-    A row has one score s.
-    """
+    """Predictor with scores t_k = s + b_k; a row has one score s."""
     cdef ScoreFunction inner
     cdef double[::1] b
 
@@ -140,10 +131,7 @@ cdef class SharedDirection(WrappedWeights):
         self.observing = self.radius_needed or self.intercept.automatic or self.inner.observing
 
     def begin_at(self, W, b):
-        """Set the iterate to a direction and to b.
-
-        All rows of W hold the direction.
-        """
+        """Set the iterate to a direction and to b; all rows of W hold the direction."""
         self.inner.begin_at(W[:1], np.zeros(1))
         np.asarray(self.b)[:] = b
         self.may_step = self.inner.may_step
@@ -160,20 +148,14 @@ cdef class SharedDirection(WrappedWeights):
         Weights.widen(self, n_features)
 
     def keep_averages(self, int n):
-        """Keep n averages of the iterates from here on.
-
-        Present averages continue, and new ones start.
-        """
+        """Keep n averages of the iterates from here on; present averages continue, and new ones start."""
         self.inner.keep_averages(n)
         self.total[min(n, self.averaging):] = 0
         self.mass[min(n, self.averaging):] = 0
         self.averaging = n
 
     def put_first(self, int which):
-        """Swap average number `which` with number 1.
-
-        `keep_averages` comes next.
-        """
+        """Swap average number `which` with number 1; `keep_averages` comes next."""
         self.inner.put_first(which)
         for sums in (np.asarray(self.total), np.asarray(self.mass)):
             sums[[0, which - 1]] = sums[[which - 1, 0]]
@@ -183,19 +165,13 @@ cdef class SharedDirection(WrappedWeights):
         self.inner.lead(which)
 
     def watch_radius(self, bint needed, bint of_rows=False):
-        """Set whether to follow the largest d |x|^2 + r2.
-
-        It is that of the rounds to come, and bounds g2 / |g|^2.
-        """
+        """Set whether to follow the largest d |x|^2 + r2; it is that of the rounds to come, and bounds g2 / |g|^2."""
         self.inner.watch_radius(False)
         self.radius_needed = needed
         self.observing = needed or self.intercept.automatic or self.inner.observing
 
     def effective_radius(self, double radius):
-        """Return R^2 = d |x|^2 + r2.
-
-        Every score's step is along u.
-        """
+        """Return R^2 = d |x|^2 + r2; every score's step is along u."""
         r2 = self.intercept.r2()
         if radius ** 2 < r2:
             raise ValueError(f"radius={radius} must be at least the length of the intercept's feature, {r2 ** 0.5:g}.")
@@ -213,10 +189,7 @@ cdef class SharedDirection(WrappedWeights):
         return None if direction is None else self._along(direction, mean)
 
     def _along(self, ScoreFunction direction, bint mean):
-        """Return the score function along a direction.
-
-        It has the current thresholds.
-        """
+        """Return the score function along a direction; it has the current thresholds."""
         return SharedScores(direction, self._thresholds() if mean else np.array(self.b))
 
     @property
@@ -278,10 +251,7 @@ cdef class SharedDirection(WrappedWeights):
         one.value = along
 
     cdef void project(self) noexcept nogil:
-        """Apply isotonic regression.
-
-        Neighbours out of order are pooled at their mean.
-        """
+        """Apply isotonic regression; neighbours out of order are pooled at their mean."""
         cdef Py_ssize_t k, j, pools = 0, pool = 0
         for k in range(self.d):
             self.level[pools] = self.b[k]
@@ -325,9 +295,6 @@ cdef class SharedDirection(WrappedWeights):
         return u, offset + np.asarray(self.b)
 
     def mean(self):
-        """Return the predicting u (1, p) and b (d,).
-
-        They are an average, or the last iterate where none is kept.
-        """
+        """Return the predicting u (1, p) and b (d,); they are an average, or the last iterate where none is kept."""
         u, offset = self.inner.mean()
         return u, offset + self._thresholds()

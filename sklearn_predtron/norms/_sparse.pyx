@@ -1,7 +1,4 @@
-"""Weights stored only where they are not zero.
-
-They predict, and are not trained.
-"""
+"""Weights stored only where they are not zero; they predict, and are not trained."""
 import numpy as np
 
 from sklearn_predtron._core.rows cimport Rows, View, row_of

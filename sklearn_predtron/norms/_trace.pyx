@@ -133,10 +133,7 @@ cdef class TraceWeights(L2Weights):
         return ((self.q - 1) * (radius ** 2 - r2) + r2) ** 0.5
 
     def length(self):
-        """Return sqrt(|W|_S(r)^2 + |b|^2 / r2) of the predicting weights.
-
-        Here 1 / r + 1 / q = 1.
-        """
+        """Return sqrt(|W|_S(r)^2 + |b|^2 / r2) of the predicting weights; here 1 / r + 1 / q = 1."""
         coef, b = self.mean()
         r, r2 = self.q / (self.q - 1), self.intercept.r2()
         return float(np.hypot(schatten(coef, r), euclidean_length(b) / r2 ** 0.5 if r2 > 0 else 0.0))
@@ -179,20 +176,14 @@ cdef class TraceWeights(L2Weights):
         self.mean_scores(x, which, t)
 
     cdef void fail(self, const View* x, double* t) noexcept nogil:
-        """Write invalid scores.
-
-        They are used where there is no memory for d numbers.
-        """
+        """Write invalid scores; they are used where there is no memory for d numbers."""
         cdef Py_ssize_t i
         for i in range(x.m * self.d):
             t[i] = NAN
 
     cdef void link(self, double scale, const double* A, const double* offset, const double* product, bint more,
                    double* t) noexcept nogil:
-        """Set t = scale * (A product + offset) + (t, if more).
-
-        A is symmetric, and its rows are added up.
-        """
+        """Set t = scale * (A product + offset) + (t, if more); a is symmetric, and its rows are added up."""
         cdef Py_ssize_t c, j
         cdef const double* row
         cdef double weight
@@ -246,10 +237,7 @@ cdef class TraceWeights(L2Weights):
         self.find_M()
 
     cdef void credit(self, int which) noexcept nogil:
-        """Add the iterates since the last step to a sum.
-
-        They had one M.
-        """
+        """Add the iterates since the last step to a sum; they had one M."""
         cdef Py_ssize_t i
         cdef IterateSum* s = &self.sums[which]
         cdef double weight = s.weight / s.scale
@@ -279,10 +267,7 @@ cdef class TraceWeights(L2Weights):
         x.k.add[self.W.layout](&x.first, &self.sums[which].total, &all_scores, -change)
 
     cdef void change_K(self, const ScoreGradient* g, double change, double along) noexcept nogil:
-        """Update K for data + change g x^T.
-
-        It becomes K + g h^T + h g^T, where along = change |x|^2 and data x is known.
-        """
+        """Update K for data + change g x^T; it becomes K + g h^T + h g^T, where along = change |x|^2 and data x is known."""
         cdef Py_ssize_t i, c, j
         cdef double* h = &self.turned[0]
         for j in range(self.d):
@@ -310,10 +295,7 @@ cdef class TraceWeights(L2Weights):
         return sum
 
     cdef void find_M(self) noexcept nogil:
-        """Compute M of the present data.
-
-        It uses powers of the eigenvalues of K, each first divided by the largest.
-        """
+        """Compute M of the present data; it uses powers of the eigenvalues of K, each first divided by the largest."""
         cdef int d = <int> self.d, lwork = <int> self.work.shape[0], liwork = <int> self.iwork.shape[0], info = 0
         cdef double trace = self.trace()
         if trace < FALL * self.peak or self.steps >= max(STEPS_PER_SCORE * self.d, LEAST_STEPS):
@@ -332,10 +314,7 @@ cdef class TraceWeights(L2Weights):
             self.M[:] = 0           # Theta = 0
 
     cdef void compose_M(self) noexcept nogil:
-        """Compute M from the eigenvectors of K.
-
-        Their eigenvalues rise.
-        """
+        """Compute M from the eigenvectors of K; their eigenvalues rise."""
         cdef int d = <int> self.d, first = 0, rank
         cdef double one = 1, zero = 0, ratio, power, sum = 0, factor
         cdef Py_ssize_t i, c
@@ -362,10 +341,7 @@ cdef class TraceWeights(L2Weights):
     # ------------------------------------------------------------------------------------------------ scales and averages
 
     cdef void renormalise(self) noexcept nogil:
-        """Multiply the running scales out.
-
-        The sums of the iterates so far are computed.
-        """
+        """Multiply the running scales out; the sums of the iterates so far are computed."""
         cdef Py_ssize_t i
         cdef int which
         cdef double square = self.scale * self.scale
@@ -381,10 +357,7 @@ cdef class TraceWeights(L2Weights):
         self.reset_scales()
 
     cdef void add_iterates(self, int which) noexcept nogil:
-        """Add (scale * C + weight * M) data to the total.
-
-        total <- scale * total + (scale * C + weight * M) data, and C <- 0.
-        """
+        """Add (scale * C + weight * M) data to the total; total <- scale * total + (scale * C + weight * M) data, and C <- 0."""
         cdef int d = <int> self.d, p = <int> self.p, stride = <int> self.stride
         cdef double one = 1
         cdef Py_ssize_t i
@@ -456,10 +429,7 @@ cdef class TraceWeights(L2Weights):
         return self.scale * self._square(self.M) @ self._shaped(self.data), self.scale * np.asarray(self.b)
 
     def mean(self):
-        """Return copies of the predicting W (d, p), b (d,).
-
-        They are an average, or the last iterate where none is kept.
-        """
+        """Return copies of the predicting W (d, p), b (d,); they are an average, or the last iterate where none is kept."""
         cdef double share, of_total
         cdef int which = self.predicting(True)
         if self.sum_of(which) == NULL:
@@ -476,10 +446,7 @@ cdef class TraceWeights(L2Weights):
 
 
 def square_of_zeros(Py_ssize_t d):
-    """Return d x d zeros.
-
-    Behind them is the room that the kernels for dense rows require after the last one.
-    """
+    """Return d x d zeros; behind them is the room that the kernels for dense rows require after the last one."""
     return aligned_zeros(d * d + 8)[:d * d]
 
 

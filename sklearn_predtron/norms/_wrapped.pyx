@@ -1,16 +1,10 @@
-"""Weights that compute scores from those of inner weights.
-
-Every call is passed to the inner weights.
-"""
+"""Weights that compute scores from those of inner weights; every call is passed to the inner weights."""
 from sklearn_predtron._core.rows cimport Rows, View
 from sklearn_predtron._core.weights cimport Weights
 
 
 cdef class WrappedWeights(Weights):
-    """Weights whose `inner` ones multiply the rows.
-
-    Their calls, blocks and rounds are the inner ones'.
-    """
+    """Weights whose `inner` ones multiply the rows; their calls, blocks and rounds are the inner ones'."""
 
     def room_for(self, Py_ssize_t n_features):
         return self.inner.room_for(n_features)

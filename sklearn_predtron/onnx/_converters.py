@@ -166,10 +166,7 @@ def has_two_columns(model: Any, declared: dict[str, Any], settings: Any) -> bool
 
 
 def puts_out_scores(model: Any, settings: Any) -> bool:
-    """Return the option raw_scores.
-
-    The option zipmap, which skl2onnx gives to classifiers in pipelines, is accepted too.
-    """
+    """Return the option raw_scores; the option zipmap, which skl2onnx gives to classifiers in pipelines, is accepted too."""
     given = settings.options or {}
     return any(given.get(key, {}).get("raw_scores", False) for key in (type(model), id(model)))
 

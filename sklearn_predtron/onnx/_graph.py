@@ -36,10 +36,7 @@ class Graph:
         return outputs[0] if n_outputs == 1 else outputs
 
     def constant(self, values: Any, dtype: Any) -> str:
-        """Add a constant; return its name.
-
-        Numbers that the type cannot hold raise an error.
-        """
+        """Add a constant; return its name. Numbers that the type cannot hold raise an error."""
         from onnx.helper import np_dtype_to_tensor_dtype
 
         values = np.asarray(values)
@@ -74,10 +71,7 @@ class Graph:
         return self.node("Add", value, self.constant(offset, self.real))
 
     def minus(self, value: str, offset: NDArray) -> str:
-        """Return value - offset.
-
-        Digits of the offset beyond the type's precision matter where both are near.
-        """
+        """Return value - offset; digits of the offset beyond the type's precision matter where both are near."""
         with np.errstate(over="ignore", invalid="ignore"):
             rest = offset - offset.astype(self.real).astype(np.float64)
         found = self.node("Sub", value, self.constant(offset, self.real))

@@ -70,10 +70,7 @@ def features_of(fitted: Any) -> NDArray:
 
 
 def draw_columns(graph: Graph, fitted: Any, X: str) -> str:
-    """Return the columns of a table, and a zero or NaN.
-
-    The last column is NaN in rows that the map rejects.
-    """
+    """Return the columns of a table, and a zero or NaN; the last column is NaN in rows that the map rejects."""
     missing = graph.node("IsNaN", X)
     taken = graph.node("Where", missing, graph.constant(0, graph.real), X) if fitted.missing else X
     zeros = graph.node("Mul", taken, graph.constant(0, graph.real))
@@ -102,10 +99,7 @@ class FourierColumns:
 
 
 class Products(NamedTuple):
-    """Products of `left` with the vectors `right`.
-
-    Each product is a feature, or none (-1).
-    """
+    """Products of `left` with the vectors `right`; each product is a feature, or none (-1)."""
 
     left: NDArray
     right: NDArray

@@ -78,10 +78,7 @@ def draw_curves(graph: Graph, found: CurveMap | RankMap, scores: str) -> str:
 
 
 def limited(graph: Graph, scores: str, limits: NDArray, scale: NDArray) -> str:
-    """Return scores within their limits, divided by their scale.
-
-    Of an excess over a limit next to nothing is added.
-    """
+    """Return scores within their limits, divided by their scale; of an excess over a limit next to nothing is added."""
     least, most = (held_limit(graph, part) for part in limits.T)
     within = graph.node("Max", graph.node("Min", scores, most), least)
     unit = graph.constant(scale, graph.real)

@@ -99,10 +99,7 @@ def is_at_k(problem: Any) -> bool:
 
 
 def at_k(graph: Graph, scores: str, n: str, problem: Any, axis: int) -> str:
-    """Return the mask of the k largest of n scores.
-
-    Loose rules also require a score above 0, or add those above 0.
-    """
+    """Return the mask of the k largest of n scores; loose rules also require a score above 0, or add those above 0."""
     best = graph.node("Less", graph.positions(scores, n, axis), set_size(graph, n, problem))
     if not problem.loose:
         return best

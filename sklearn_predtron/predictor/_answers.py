@@ -26,10 +26,7 @@ def positions_of(scores: NDArray) -> NDArray:
 
 
 def possible(found: NDArray, allowed: bool) -> NDArray:
-    """Return `found` if the constraint allows labels.
-
-    Raise ValueError if it allows none for some sequence.
-    """
+    """Return `found` if the constraint allows labels; raise ValueError if it allows none for some sequence."""
     if not allowed:
         raise ValueError("The constraint allows no sequence of labels as long as one of X; predict shorter ones.")
     return found

@@ -94,10 +94,7 @@ def check_sizes(parts: list[dict[str, Any]]) -> None:
 
 
 def build_compiled(kind: type | None, part: dict[str, Any], made: Any) -> Any:
-    """Build a compiled part of a class from the parts before it.
-
-    Raise ValueError if the class is None, because it is unknown.
-    """
+    """Build a compiled part of a class from the parts before it; raise ValueError if the class is None, because it is unknown."""
     if kind is None:
         raise ValueError(f"The saved model has a part {part['kind']!r}, which this version of sklearn_predtron does not know.")
     found: Any = kind(*resolve_references(part["arguments"], made))
@@ -123,10 +120,7 @@ def is_compressed(value: Any) -> bool:
 
 
 def decompress(saved: dict[str, Any]) -> NDArray:
-    """Return an array with its zeros.
-
-    Raise TypeError if it is damaged.
-    """
+    """Return an array with its zeros; raise TypeError if it is damaged."""
     shape, there, values = saved["shape"], saved["there"], saved["values"]
     sizes = isinstance(shape, (list, tuple)) and all(type(n) is int and n >= 0 for n in shape)
     arrays = all(type(part) is np.ndarray and part.ndim == 1 for part in (there, values))

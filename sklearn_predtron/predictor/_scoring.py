@@ -56,10 +56,7 @@ class Scorer:
         return scores
 
     def decoded(self, decision: Decision, pack: Callable[[Any], Any] = np.asarray) -> Any:
-        """Return a decision's predictions, one for each row.
-
-        Each block of predictions is packed before the next.
-        """
+        """Return a decision's predictions, one for each row; each block of predictions is packed before the next."""
         problem = self.learner.problem
         if not self._has_blocks():
             decision, scores = self._current_scores(decision)
@@ -77,10 +74,7 @@ class Scorer:
         return type(parts[0])(sparse.vstack(parts, "csr"))
 
     def fill(self, predictor: Any, first: int, scores: NDArray) -> NDArray:
-        """Fill in the scores of rows from `first`.
-
-        They are computed by a learner or by its predictor.
-        """
+        """Fill in the scores of rows from `first`; they are computed by a learner or by its predictor."""
         if not predictor.scores(self.rows, scores, first=first):
             self.check_finite()
             raise ValueError(OVERFLOW)
@@ -97,10 +91,7 @@ class Scorer:
         return rows.n > 1 and rows.n > size_of_block(learner) and learner.weights.expansion is None and not are_few(rows, 0)
 
     def _current_scores(self, decision: Decision) -> tuple[Decision, NDArray]:
-        """Return the current decision and the shifted scores.
-
-        Both are as of one round.
-        """
+        """Return the current decision and the shifted scores; both are as of one round."""
         learner = self.learner
         scores = np.empty((self.rows.n, learner.problem.d))
         if not decision.needs_scores:

@@ -1,7 +1,4 @@
-"""Sets with a prescribed size.
-
-They have exactly k labels, at least k or at most k.
-"""
+"""Sets with a prescribed size; they have exactly k labels, at least k or at most k."""
 from libc.math cimport INFINITY, rint
 
 from sklearn_predtron._core.problem cimport Labels, Round
@@ -39,10 +36,7 @@ cdef class AtKProblem(LabelSets):
         return self.k, self.recall, self.loose
 
     def prepare(self, Labels labels not None):
-        """Allocate memory for the longest batch.
-
-        Raise ValueError for a batch of fewer than k rows.
-        """
+        """Allocate memory for the longest batch; raise ValueError for a batch of fewer than k rows."""
         cdef Py_ssize_t i, size
         LabelSets.prepare(self, labels)
         if self.n_labels > 0 or self.k < 1 or (self.recall and self.loose):
@@ -113,20 +107,14 @@ cdef class AtKProblem(LabelSets):
         return a
 
     cdef Py_ssize_t above(self, const Keyed[::1] items, Py_ssize_t n, bint ties) noexcept nogil:
-        """Return how many of the sorted keys are above 0.
-
-        Keys equal to 0 count if `ties` is true.
-        """
+        """Return how many of the sorted keys are above 0; keys equal to 0 count if `ties` is true."""
         cdef Py_ssize_t i = 0
         while i < n and (items[i].key > 0 or (ties and items[i].key == 0)):
             i += 1
         return i
 
     cdef void find_sigma_y(self, Py_ssize_t* a, Py_ssize_t* b) noexcept nogil:
-        """Find the hits and others of sigma_y.
-
-        It is the best-scored one of the sets with the least loss.
-        """
+        """Find the hits and others of sigma_y; it is the best-scored one of the sets with the least loss."""
         cdef Py_ssize_t k = self.k_now()
         a[0] = self.most()
         b[0] = k - a[0]
@@ -138,10 +126,7 @@ cdef class AtKProblem(LabelSets):
             a[0] = max(k, self.above(self.positive, self.P, False))
 
     cdef void worst_maximiser(self, Py_ssize_t* a, Py_ssize_t* b) noexcept nogil:
-        """Find the worst maximiser's hits and others.
-
-        It is the maximiser of the score with the largest loss.
-        """
+        """Find the worst maximiser's hits and others; it is the maximiser of the score with the largest loss."""
         cdef Py_ssize_t wanted = self.above(self.positive, self.P, False)
         wanted += self.above(self.negative, self.N, not self.recall)
         wanted = self.limited(wanted, self.k_now(), self.n)
@@ -149,10 +134,7 @@ cdef class AtKProblem(LabelSets):
         b[0] = wanted - a[0]
 
     cdef void search(self, Py_ssize_t* b, Py_ssize_t* c) noexcept nogil:
-        """Maximise L + keys.
-
-        The keys are those of b others and of the hits, all but c.
-        """
+        """Maximise L + keys; the keys are those of b others and of the hits, all but c."""
         cdef Py_ssize_t a
         if not self.loose:
             a = self.hits(self.k_now(), self.gain_of())
@@ -163,10 +145,7 @@ cdef class AtKProblem(LabelSets):
             self.search_at_least(b, c)
 
     cdef void search_at_most(self, Py_ssize_t* b, Py_ssize_t* c) noexcept nogil:
-        """Search the sizes up to k.
-
-        The best set of each size has one more of the best labels.
-        """
+        """Search the sizes up to k; the best set of each size has one more of the best labels."""
         cdef double gain = self.gain_of(), value = 0, best = 0
         cdef Py_ssize_t a = 0, more = 0
         b[0], c[0] = 0, self.P
@@ -181,10 +160,7 @@ cdef class AtKProblem(LabelSets):
                 best, b[0], c[0] = value, more, self.P - a
 
     cdef void search_at_least(self, Py_ssize_t* b, Py_ssize_t* c) noexcept nogil:
-        """Search the sizes 1, 2, ...
-
-        The best number of hits grows with the size.
-        """
+        """Search the sizes 1, 2, ..; the best number of hits grows with the size."""
         cdef double best = -INFINITY, value, gap = 0
         cdef Py_ssize_t a = 0, more = 0, size
         for size in range(1, self.n + 1):

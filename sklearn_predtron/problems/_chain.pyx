@@ -1,7 +1,4 @@
-"""Sequences of labels: linear chains and their losses.
-
-See Shalev-Shwartz and Ben-David (2014), section 17.3.
-"""
+"""Sequences of labels: linear chains and their losses. See Shalev-Shwartz and Ben-David (2014), section 17.3."""
 from libc.float cimport DBL_MAX
 from libc.math cimport INFINITY, fabs
 from libc.stdlib cimport free, malloc
@@ -38,10 +35,7 @@ NEVER = -1e100              # the max-marginal of labels that are never predicte
 
 
 cdef class TokenCodes(Labels):
-    """Sequences one after the other.
-
-    The labels of sequence i, numbered 0, 1, ..., are codes[start[i]:start[i + 1]].
-    """
+    """Sequences one after the other; the labels of sequence i, numbered 0, 1, ..., are codes[start[i]:start[i + 1]]."""
     cdef const Py_ssize_t[::1] codes, start
     cdef readonly Py_ssize_t most          # the largest code
     cdef readonly Py_ssize_t longest       # sequence
@@ -124,10 +118,7 @@ cdef class ChainProblem(Problem):
         return type(self), (self.d, self.score_map.transition_scaling, self.allowed)
 
     def of_length(self, Py_ssize_t T):
-        """Return the same problem for at most T tokens.
-
-        Its largest loss is that of a sequence of T tokens.
-        """
+        """Return the same problem for at most T tokens; its largest loss is that of a sequence of T tokens."""
         make, arguments = self.__reduce__()
         cdef ChainProblem own = make(*arguments)
         own.C_L = own.largest_loss(T)
@@ -146,10 +137,7 @@ cdef class ChainProblem(Problem):
 
     @property
     def allowed(self):
-        """Return which label may follow which.
-
-        The last row says which may be first; None if all may.
-        """
+        """Return which label may follow which; the last row says which may be first; None if all may."""
         return None if self.walls is None else np.asarray(self.walls) == 0
 
     cdef int check(self, Rows rows, Labels labels) except -1:
@@ -203,10 +191,7 @@ cdef class ChainProblem(Problem):
         r.competitor_loss = r.score_gap = 0
 
     cdef double lead_of_competitor(self, const Py_ssize_t* y) noexcept nogil:
-        """Return the competitor's score minus that of y.
-
-        It is summed over the parts that they do not share.
-        """
+        """Return the competitor's score minus that of y; it is summed over the parts that they do not share."""
         cdef Py_ssize_t t, T = self.c.T, stride = self.c.stride
         cdef const Py_ssize_t* s = &self.competitor[0]
         cdef double lead = self.c.initial[s[0]] - self.c.initial[y[0]] + (self.c.final[s[T - 1]] - self.c.final[y[T - 1]])
@@ -241,10 +226,7 @@ cdef class ChainProblem(Problem):
         self.drop_zeros(g, m, n)
 
     cdef inline void count(self, ScoreGradient* g, Py_ssize_t m, Py_ssize_t entry, double value) noexcept nogil:
-        """Count an entry of the table.
-
-        It may have been met before.
-        """
+        """Count an entry of the table; it may have been met before."""
         if self.slot[entry] < 0:
             self.slot[entry] = g.n
             g.at[g.n], g.value[g.n] = m * self.d + entry, 0
@@ -252,10 +234,7 @@ cdef class ChainProblem(Problem):
         g.value[self.slot[entry]] += value
 
     cdef inline void drop_zeros(self, ScoreGradient* g, Py_ssize_t m, Py_ssize_t first) noexcept nogil:
-        """Drop the table entries whose counts agree.
-
-        They begin at the first.
-        """
+        """Drop the table entries whose counts agree; they begin at the first."""
         cdef Py_ssize_t i, n = first
         for i in range(first, g.n):
             self.slot[g.at[i] - m * self.d] = -1
@@ -268,10 +247,7 @@ cdef class ChainProblem(Problem):
 
     cdef int check_scores(self, const double[:, ::1] scores, const Py_ssize_t[::1] start, const double[:, ::1] A,
                           const double[::1] begin, const double[::1] end) except -1:
-        """Raise ValueError if arrays have wrong sizes or overflow.
-
-        Later code trusts the sizes; sums of scores may overflow.
-        """
+        """Raise ValueError if arrays have wrong sizes or overflow; later code trusts the sizes; sums of scores may overflow."""
         cdef Py_ssize_t i, k, K = self.d, longest = 0
         cdef double largest = 0
         if scores.shape[1] != K or A.shape[0] != K or A.shape[1] != K or begin.shape[0] != K or end.shape[0] != K:
@@ -291,10 +267,7 @@ cdef class ChainProblem(Problem):
 
     cdef ChainProblem with_scores(self, const Py_ssize_t[::1] start, const double[:, ::1] A, const double[::1] begin,
                                   const double[::1] end):
-        """Return a copy with separate memory and these transitions.
-
-        Others may be training.
-        """
+        """Return a copy with separate memory and these transitions; others may be training."""
         cdef Py_ssize_t K = self.d
         make, arguments = self.__reduce__()
         cdef ChainProblem own = make(*arguments)
@@ -432,10 +405,7 @@ cdef class ChainProblem(Problem):
 
     def scores_of_paths(self, const double[:, ::1] scores, TokenCodes labels not None, const double[:, ::1] A,
                         const double[::1] begin, const double[::1] end):
-        """Return the score of each sequence of labels.
-
-        It is -inf where the sequence is forbidden.
-        """
+        """Return the score of each sequence of labels; it is -inf where the sequence is forbidden."""
         cdef Py_ssize_t i
         cdef ChainProblem own
         cdef double[::1] found = np.empty(labels.n)
@@ -528,10 +498,7 @@ cdef class HammingChain(ChainProblem):
         return loss
 
     cdef void decode(self, const Py_ssize_t* y, Py_ssize_t* sigma) noexcept nogil:
-        """Find the best sequence as the competitor.
-
-        Among several, it is the most costly one.
-        """
+        """Find the best sequence as the competitor; among several, it is the most costly one."""
         find_suffixes(&self.c, NULL, NULL)
         if follow(&self.c, sigma):
             follow_worst(&self.c, &self.cost[0, 0], y, &self.worst[0], sigma)
@@ -626,10 +593,7 @@ cdef class ZeroOneChain(ChainProblem):
         return ChainProblem.reserve(self, longest)
 
     cdef double look(self, double* t, const Py_ssize_t* y, Py_ssize_t m, Round* r) noexcept nogil:
-        """Find the best sequence but y; return its score.
-
-        Fill in the loss.
-        """
+        """Find the best sequence but y; return its score. Fill in the loss."""
         cdef double other
         self.bind(t, m)
         find_suffixes(&self.c, NULL, NULL)

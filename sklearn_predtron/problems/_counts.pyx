@@ -1,7 +1,4 @@
-"""Losses on sets of labels beyond the closed forms.
-
-A loss is any function of the counts.
-"""
+"""Losses on sets of labels beyond the closed forms; a loss is any function of the counts."""
 from libc.math cimport INFINITY
 
 import numpy as np
@@ -66,10 +63,7 @@ cdef class TabulatedSetLoss(LabelSets):
         self.of_P, self.of_N = self.P, self.N
 
     cdef losses(self, Py_ssize_t P, Py_ssize_t N):
-        """Return checked losses at [b, c] for a y.
-
-        It has P labels that are on and N that are off.
-        """
+        """Return checked losses at [b, c] for a y; it has P labels that are on and N that are off."""
         return table_of(self.function, P, N, self.c_L, self.C_L)
 
     def reraise(self):
@@ -109,10 +103,7 @@ cdef class EvaluatedSetLoss(TabulatedSetLoss):
 
 
 def check_size(Py_ssize_t P, Py_ssize_t N):
-    """Raise ValueError if there are too many counts to tabulate.
-
-    The loss would be tabulated for all of them.
-    """
+    """Raise ValueError if there are too many counts to tabulate; the loss would be tabulated for all of them."""
     if (P + 1) * (N + 1) > MOST_COUNTS:
         raise ValueError(
             f"a loss that is a function of the counts is tabulated, and a batch of {P} positive rows and {N} others has "
@@ -121,10 +112,7 @@ def check_size(Py_ssize_t P, Py_ssize_t N):
 
 
 def table_of(function, Py_ssize_t P, Py_ssize_t N, double c_L, double C_L):
-    """Return checked losses at [b, c] for a y.
-
-    It has P labels that are on and N that are off.
-    """
+    """Return checked losses at [b, c] for a y; it has P labels that are on and N that are off."""
     table = np.empty((N + 1, P + 1))
     for b in range(N + 1):
         for c in range(P + 1):
@@ -133,10 +121,7 @@ def table_of(function, Py_ssize_t P, Py_ssize_t N, double c_L, double C_L):
 
 
 def checked_loss(function, a, b, c, d, double c_L, double C_L):
-    """Return function(a, b, c, d), if it is a loss.
-
-    c_L and C_L are NaN where they are not stated.
-    """
+    """Return function(a, b, c, d), if it is a loss; c_L and C_L are NaN where they are not stated."""
     value = function(a, b, c, d)
     kind = type(value)
     number = value if kind is float or kind is np.float64 or kind is bool or kind is np.bool_ else real_number(value)

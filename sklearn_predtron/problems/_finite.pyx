@@ -1,7 +1,4 @@
-"""Problems over an explicit table of predictions.
-
-They have any loss matrix and any code matrix.
-"""
+"""Problems over an explicit table of predictions; they have any loss matrix and any code matrix."""
 from libc.math cimport INFINITY
 
 import numpy as np
@@ -27,10 +24,7 @@ cdef inline double larger(double a, double b) noexcept nogil:
 
 
 cdef inline double largest(const double* s, Py_ssize_t k) noexcept nogil:
-    """Return the largest score.
-
-    Four comparisons at a time do not wait for each other.
-    """
+    """Return the largest score; four comparisons at a time do not wait for each other."""
     cdef double a = s[0], b = s[0], c = s[0], d = s[0]
     cdef Py_ssize_t sigma = 1
     while sigma + 4 <= k:
@@ -57,10 +51,7 @@ cdef inline Py_ssize_t first_at(const double* s, Py_ssize_t k, double top) noexc
 
 
 cdef inline double largest_other(double* s, Py_ssize_t k, Py_ssize_t label) noexcept nogil:
-    """Return the largest score except the label's.
-
-    The label's is -inf meanwhile: a test in the loop takes longer.
-    """
+    """Return the largest score except the label's; the label's is -inf meanwhile: a test in the loop takes longer."""
     cdef double own = s[label], top
     s[label] = -INFINITY
     top = largest(s, k)
@@ -129,10 +120,7 @@ cdef class FiniteProblem(Problem):
 
     @property
     def cost_matrix(self):
-        """Return L(sigma, y) at [y, sigma].
-
-        Return None for the 0-1 loss.
-        """
+        """Return L(sigma, y) at [y, sigma]; return None for the 0-1 loss."""
         return None if self.loss_of == NULL else np.asarray(self.cost)
 
     @property
@@ -152,10 +140,7 @@ cdef class FiniteProblem(Problem):
         return 0
 
     cdef double* decoded(self, double* t, double* room) noexcept nogil:
-        """Return the k decoded scores <rep(sigma), t>.
-
-        They are in the memory for them unless they are t.
-        """
+        """Return the k decoded scores <rep(sigma), t>; they are in the memory for them unless they are t."""
         cdef Py_ssize_t sigma, c
         cdef double s
         for sigma in range(self.k):
@@ -166,10 +151,7 @@ cdef class FiniteProblem(Problem):
         return room
 
     cdef inline const double* loss_row(self, Py_ssize_t label) noexcept nogil:
-        """Return L(., label) of the k predictions.
-
-        It is NULL for the 0-1 loss.
-        """
+        """Return L(., label) of the k predictions; it is NULL for the 0-1 loss."""
         if self.loss_of == NULL:
             return NULL
         return self.loss_of + label * self.k
@@ -244,10 +226,7 @@ cdef class FiniteProblem(Problem):
             raise ValueError(f"scores must have {self.d} columns, got {scores.shape[1]}.")
 
     def predict(self, const double[:, ::1] scores):
-        """Return the prediction of each row, shape (n,).
-
-        Of several, it is the first.
-        """
+        """Return the prediction of each row, shape (n,); of several, it is the first."""
         cdef Py_ssize_t i, n = scores.shape[0]
         cdef Py_ssize_t[::1] predicted = np.empty(n, dtype=np.intp)
         cdef double[::1] room = np.empty(self.k)
@@ -280,10 +259,7 @@ cdef class FiniteProblem(Problem):
 
 
 cdef class OneHotProblem(FiniteProblem):
-    """Predictions with rep(sigma) = e_sigma.
-
-    Scores need no decoding, and a step touches two classes.
-    """
+    """Predictions with rep(sigma) = e_sigma; scores need no decoding, and a step touches two classes."""
 
     def __init__(self, Py_ssize_t k, cost=None):
         self.set_loss(k, k, cost)

@@ -22,10 +22,7 @@ DOUBLE = np.dtype(np.float64)   # of the native byte order
 
 
 cdef class Features:
-    """The features Phi(x, sigma).
-
-    They are all values, or those at some indices, in any order, of which one may occur twice.
-    """
+    """The features Phi(x, sigma); they are all values, or those at some indices, in any order, of which one may occur twice."""
     cdef const double[::1] value
     cdef const Py_ssize_t[::1] index
     cdef bint is_dense
@@ -43,10 +40,7 @@ cdef class Features:
         return copy
 
     cdef bint sum_up(self, const double[::1] w) noexcept nogil:
-        """Fill in the score under w.
-
-        Return whether all values are finite.
-        """
+        """Fill in the score under w; return whether all values are finite."""
         cdef double term
         cdef Py_ssize_t k
         self.score = self.size = 0
@@ -93,10 +87,7 @@ cdef class PythonJointProblem(UserProblem):
         self.weights = weights
 
     def scores_under(self, W, b, X):
-        """Use these weights from here on.
-
-        Return the array that takes the place of the scores of the rounds.
-        """
+        """Use these weights from here on; return the array that takes the place of the scores of the rounds."""
         self.given = W[0]
         self.given.setflags(write=False)
         return np.zeros((len(X), 1))
@@ -245,10 +236,7 @@ cdef class PythonJointProblem(UserProblem):
             self.value[k] = a.value[k] - b.value[k]
 
     cdef void gather(self, Features features) noexcept nogil:
-        """Gather the differences at these features.
-
-        Differences of 0, and those already gathered, are left out.
-        """
+        """Gather the differences at these features; differences of 0, and those already gathered, are left out."""
         cdef Py_ssize_t k, j
         for k in range(features.index.shape[0]):
             j = features.index[k]

@@ -1,7 +1,4 @@
-"""Kendall's tau by hinges on pairs (UML 17.4).
-
-It is no sum over positions.
-"""
+"""Kendall's tau by hinges on pairs (UML 17.4); it is no sum over positions."""
 from libc.string cimport memset
 
 import numpy as np
@@ -46,10 +43,7 @@ cdef class KendallTauProblem(RankingProblem):
         return self.scale * (self.active(0, False) - self.tied_pairs() / 2.0)
 
     cdef Py_ssize_t tied_pairs(self) noexcept nogil:
-        """Return the number of relevant ties.
-
-        They are the pairs of different relevance and equal scores.
-        """
+        """Return the number of relevant ties; they are the pairs of different relevance and equal scores."""
         cdef Py_ssize_t x = 0, end, i, g, pairs = 0
         for g in range(self.y.n_grades):
             self.slot[g] = 0
@@ -90,10 +84,7 @@ cdef class KendallTauProblem(RankingProblem):
             g.value[i] = self.delta[i]
 
     cdef void compare(self, const double* t, double target, Round* r) noexcept nogil:
-        """Compare all pairs, and fill in direction and gap.
-
-        Pairs count if their lead is short of the target.
-        """
+        """Compare all pairs, and fill in direction and gap; pairs count if their lead is short of the target."""
         cdef Py_ssize_t i
         memset(&self.delta[0], 0, self.n * sizeof(double))
         r.competitor_loss = self.scale * self.active(target, True)
@@ -130,10 +121,7 @@ cdef class KendallTauProblem(RankingProblem):
         return total
 
     cdef void behind(self, double target) noexcept nogil:
-        """Raise delta of the less relevant items.
-
-        It rises by the number of their pairs.
-        """
+        """Raise delta of the less relevant items; it rises by the number of their pairs."""
         cdef Py_ssize_t x, passed = self.n - 1
         memset(&self.seen[0], 0, (self.y.n_grades + 1) * sizeof(Py_ssize_t))
         for x in range(self.n - 1, -1, -1):

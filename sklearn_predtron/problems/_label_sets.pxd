@@ -1,7 +1,4 @@
-"""Sets of labels: sign vectors, with losses of counts.
-
-The counts are those of hits and misses.
-"""
+"""Sets of labels: sign vectors, with losses of counts. The counts are those of hits and misses."""
 from sklearn_predtron._core.problem cimport Labels, Problem, Round
 from sklearn_predtron.problems.inference._sorting cimport Keyed
 

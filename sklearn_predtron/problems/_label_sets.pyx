@@ -1,7 +1,4 @@
-"""Sets of labels: sign vectors, with losses of counts.
-
-The counts are those of hits and misses.
-"""
+"""Sets of labels: sign vectors, with losses of counts. The counts are those of hits and misses."""
 from libc.math cimport INFINITY, NAN, fabs, pow, sqrt
 from libc.string cimport memcpy, memset
 
@@ -38,10 +35,7 @@ cdef class Indicators(Labels):
 
 
 cdef class SparseIndicators(Labels):
-    """Return the labels from the places of the ones.
-
-    They are label[start[i]:start[i + 1]] in row i.
-    """
+    """Return the labels from the places of the ones; they are label[start[i]:start[i + 1]] in row i."""
 
     def __init__(self, const Py_ssize_t[::1] start, const Py_ssize_t[::1] label, Py_ssize_t m):
         self.n = start.shape[0] - 1
@@ -75,10 +69,7 @@ cdef class SparseIndicators(Labels):
 
 
 cdef class IndicatorBlocks(Labels):
-    """A column of zeros and ones, in successive blocks.
-
-    y[start[i]:start[i + 1]] is that of round i; none is empty.
-    """
+    """A column of zeros and ones, in successive blocks; y[start[i]:start[i + 1]] is that of round i; none is empty."""
 
     def __init__(self, const unsigned char[::1] y, const Py_ssize_t[::1] start):
         lengths = np.diff(start)
@@ -186,10 +177,7 @@ cdef class LabelSets(Problem):
     # ---------------------------------------------------------------------------------------- parts that a loss defines
 
     cdef double loss(self, Py_ssize_t b, Py_ssize_t c) noexcept nogil:
-        """Return L of b false and c missing labels.
-
-        The true set is the current y.
-        """
+        """Return L of b false and c missing labels; the true set is the current y."""
         return 0
 
     cdef void search(self, Py_ssize_t* b, Py_ssize_t* c) noexcept nogil:
@@ -216,10 +204,7 @@ cdef class LabelSets(Problem):
             self.weight_off *= pow(self.n / (2.0 * self.N), self.balance)
 
     cdef void worst_maximiser_loss(self, const double* t, const unsigned char* y, Py_ssize_t m, Round* r) noexcept nogil:
-        """Find the worst maximiser of the score as the competitor.
-
-        Fill in its loss.
-        """
+        """Find the worst maximiser of the score as the competitor; fill in its loss."""
         cdef Py_ssize_t i, b = 0, c = 0, tied_b = 0, tied_c = 0
         self.bind_label(y, m)
         for i in range(self.n):
@@ -259,10 +244,7 @@ cdef class LabelSets(Problem):
         return largest
 
     cdef void finish_competitor(self, const double* t, const unsigned char* y, double competitor_loss, Round* r) noexcept nogil:
-        """Complete the competitor with its loss.
-
-        sigma_y takes its place where that is no worse.
-        """
+        """Complete the competitor with its loss; sigma_y takes its place where that is no worse."""
         cdef Py_ssize_t i
         cdef double gap = 0, ratio = self.weight_on / self.weight_off
         for i in range(self.n):
@@ -338,10 +320,7 @@ cdef class LabelSets(Problem):
             sigma[i] = t[i] > 0
 
     def predict(self, const double[:, ::1] scores):
-        """Return the predicted set of each row.
-
-        It consists of zeros and ones of shape (n, m).
-        """
+        """Return the predicted set of each row; it consists of zeros and ones of shape (n, m)."""
         cdef unsigned char[:, ::1] sigma = np.empty((scores.shape[0], self.d), dtype=np.uint8)
         cdef Keyed[::1] room = np.empty(2 * self.d, dtype=KEYED)
         cdef Py_ssize_t i
@@ -489,20 +468,14 @@ cdef class HammingProblem(LabelSets):
 
 
 cdef class BalancedErrorProblem(LabelSets):
-    """L = (c / P + b / N) / 2.
-
-    It is one of the terms alone where the other is 0 / 0.
-    """
+    """L = (c / P + b / N) / 2; it is one of the terms alone where the other is 0 / 0."""
 
     def __init__(self, Py_ssize_t m):
         LabelSets.__init__(self, m)
         self.state_constants(1 / <double> max(self.d, 2 * (self.d - 1)), 1)
 
     cdef inline double cost(self, Py_ssize_t own, Py_ssize_t others) noexcept nogil:
-        """Return the cost of a mistake at one label.
-
-        It is one of `own` labels, given the number of `others`.
-        """
+        """Return the cost of a mistake at one label; it is one of `own` labels, given the number of `others`."""
         return 1 / ((2.0 if others > 0 else 1.0) * own) if own > 0 else 0
 
     cdef double loss(self, Py_ssize_t b, Py_ssize_t c) noexcept nogil:
@@ -534,10 +507,7 @@ cdef class SubsetZeroOneProblem(LabelSets):
         return b + c > 0
 
     cdef void loss_augmented_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
-        """Find the best set but y.
-
-        It is the prediction, or, where that is y, y except for the label nearest to zero.
-        """
+        """Find the best set but y; it is the prediction, or, where that is y, y except for the label nearest to zero."""
         cdef const unsigned char* on = <const unsigned char*> y
         cdef Py_ssize_t i, least = 0
         cdef double cost, cheapest = INFINITY
@@ -565,10 +535,7 @@ cdef class ErrorSetSizeProblem(LabelSets):
         return b * c / <double> (self.P * self.N) if self.P > 0 and self.N > 0 else 0
 
     cdef void search(self, Py_ssize_t* b, Py_ssize_t* c) noexcept nogil:
-        """Search c = 0, 1, ...
-
-        The best b grows with c.
-        """
+        """Search c = 0, 1, ..; the best b grows with c."""
         cdef double pair = self.loss(1, 1), best = -INFINITY, value, gap = 0
         cdef Py_ssize_t more = 0, missing
         for missing in range(self.P + 1):
@@ -583,10 +550,7 @@ cdef class ErrorSetSizeProblem(LabelSets):
 
 
 cdef class FBetaProblem(LabelSets):
-    """L = 1 - F measure.
-
-    It is 1 - (1 + beta^2) a / ((1 + beta^2) a + b + beta^2 c), 0 where the denominator is.
-    """
+    """L = 1 - F measure; it is 1 - (1 + beta^2) a / ((1 + beta^2) a + b + beta^2 c), 0 where the denominator is."""
     cdef double beta2
 
     def __init__(self, Py_ssize_t m, double beta):
@@ -609,10 +573,7 @@ cdef class FBetaProblem(LabelSets):
         return 1 - hits / below if below > 0 else 0
 
     cdef void search(self, Py_ssize_t* b, Py_ssize_t* c) noexcept nogil:
-        """Search k = 0, 1, ... labels that are on.
-
-        The best number of positives among them grows with k.
-        """
+        """Search k = 0, 1, ... labels that are on; the best number of positives among them grows with k."""
         cdef double best = -INFINITY, value, gap = 0, below, gain
         cdef Py_ssize_t a = 0, more = 0, k
         for k in range(self.P):
@@ -646,10 +607,7 @@ cdef class JaccardProblem(LabelSets):
         return 1 - (self.P - c) / <double> (self.P + b) if self.P + b > 0 else 0
 
     cdef void search(self, Py_ssize_t* b, Py_ssize_t* c) noexcept nogil:
-        """Search b = 0, 1, ...
-
-        The best number of positives grows with b.
-        """
+        """Search b = 0, 1, ..; the best number of positives grows with b."""
         cdef double best = -INFINITY, value, gap = 0
         cdef Py_ssize_t a = 0, more
         for more in range(self.P):

@@ -1,7 +1,4 @@
-"""Leads of sigma_y over the other predictions, as a list.
-
-A margin is the least of them.
-"""
+"""Leads of sigma_y over the other predictions, as a list; a margin is the least of them."""
 
 from __future__ import annotations
 
@@ -16,10 +13,7 @@ MOST_NUMBERS = 2e7  # in the vectors of a data set
 
 
 class Leads(NamedTuple):
-    """n leads of sigma_y.
-
-    They are factor (<code[own], t_row> - <code[other], t_other_row>), for the scores t of the rows.
-    """
+    """n leads of sigma_y; they are factor (<code[own], t_row> - <code[other], t_other_row>), for the scores t of the rows."""
 
     code: NDArray  # shape (k, d)
     own: NDArray  # shape (n,), of sigma_y, or of the more relevant item
@@ -49,10 +43,7 @@ def leads_of_all(code: NDArray, costs: NDArray, right: NDArray, labels: NDArray)
 
 
 def leads_of_pairs(lists: Any, n_labels: int, values: Callable[[int], NDArray] | None, width: float) -> Leads:
-    """Return the leads of more relevant items over others.
-
-    They are scaled as in a ranking by f; n_labels = 0 is of documents.
-    """
+    """Return the leads of more relevant items over others; they are scaled as in a ranking by f; n_labels = 0 is of documents."""
     y = lists.relevances
     high, low, factor = [], [], []
     for begin, end in pairwise(lists.starts):
@@ -70,8 +61,5 @@ def leads_of_pairs(lists: Any, n_labels: int, values: Callable[[int], NDArray] |
 
 
 def least_gap(f: NDArray) -> float:
-    """Return the least f(j) - f(j + 1) over |f|.
-
-    Positions j, j + 1 are neighbours; a single position has any value.
-    """
+    """Return the least f(j) - f(j + 1) over |f|; positions j, j + 1 are neighbours; a single position has any value."""
     return float(-np.diff(f).max(initial=-np.inf) / np.linalg.norm(f)) if len(f) > 1 else 0.0

@@ -1,7 +1,4 @@
-"""Rankings of labels by votes of pairs.
-
-Each pair is a binary problem (Hüllermeier et al. 2008).
-"""
+"""Rankings of labels by votes of pairs; each pair is a binary problem (Hüllermeier et al. 2008)."""
 from libc.math cimport INFINITY, fabs
 
 import numpy as np
@@ -71,10 +68,7 @@ cdef class PreferencesProblem(Problem):
         return (y.grade[i] < y.grade[j]) - (y.grade[j] < y.grade[i])
 
     cdef void decode(self, const double* t, double* key, double* margin) noexcept nogil:
-        """Count the pairs that each label wins.
-
-        A quarter of its share in the sum of all |scores| is added; margin is scratch.
-        """
+        """Count the pairs that each label wins; a quarter of its share in the sum of all |scores| is added; margin is scratch."""
         cdef Py_ssize_t i, j, k, m = self.n_labels
         cdef double largest = 0, total = 0, share
         for i in range(m):
@@ -116,10 +110,7 @@ cdef class PreferencesProblem(Problem):
         return wrong / y.pairs
 
     cdef double suffered(self, const double* t, const Relevance* y) noexcept nogil:
-        """Return L of the ranking in a round.
-
-        A tie is a mistake.
-        """
+        """Return L of the ranking in a round; a tie is a mistake."""
         return self.loss(t, y, &self.room[0], 1)
 
     cdef void decode_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil:
@@ -128,10 +119,7 @@ cdef class PreferencesProblem(Problem):
     # ---------------------------------------------------------------------------------------------------------- many rows
 
     def label_scores(self, scores):
-        """Return the labels' decoded scores, shape (n, m).
-
-        There is a row for each row of scores.
-        """
+        """Return the labels' decoded scores, shape (n, m); there is a row for each row of scores."""
         cdef const double[:, ::1] t = self.check_scores(scores)
         cdef double[:, ::1] keys = np.empty((t.shape[0], self.n_labels))
         cdef double[::1] margin = np.empty(self.n_labels)
@@ -142,10 +130,7 @@ cdef class PreferencesProblem(Problem):
         return np.asarray(keys)
 
     def losses(self, scores, Relevances labels not None):
-        """Return the expected L of each row's ranking.
-
-        Labels that tie are in random order.
-        """
+        """Return the expected L of each row's ranking; labels that tie are in random order."""
         cdef const double[:, ::1] t = self.check_scores(scores)
         cdef double[::1] out = np.empty(labels.n)
         cdef double[::1] room = np.empty(2 * self.n_labels)
@@ -157,19 +142,13 @@ cdef class PreferencesProblem(Problem):
         return np.asarray(out)
 
     def check_rounds(self, const double[:, ::1] scores, Relevances labels):
-        """Raise ValueError unless labels are m relevances a row.
-
-        There is a list of them for each row of scores.
-        """
+        """Raise ValueError unless labels are m relevances a row; there is a list of them for each row of scores."""
         self.check_lists(labels)
         if labels.n != scores.shape[0]:
             raise ValueError(f"there are {scores.shape[0]} rows of scores and {labels.n} lists.")
 
     def pair_margins(self, scores, Relevances labels not None):
-        """Return twice the right label's lead in each pair.
-
-        The shape is (n, d); the lead is infinite where the labels tie.
-        """
+        """Return twice the right label's lead in each pair; the shape is (n, d); the lead is infinite where the labels tie."""
         cdef const double[:, ::1] t = self.check_scores(scores)
         cdef double[:, ::1] out = np.full((labels.n, self.d), INFINITY)
         cdef const Relevance* y

@@ -1,7 +1,4 @@
-"""Rankings of lists of items.
-
-They are a query's documents, or the labels of a row.
-"""
+"""Rankings of lists of items; they are a query's documents, or the labels of a row."""
 from sklearn_predtron.problems.inference._loss_augmented cimport Inference
 from sklearn_predtron._core.problem cimport Problem, Round
 from sklearn_predtron.problems._relevance cimport Relevance

@@ -1,7 +1,4 @@
-"""Rankings of lists of items.
-
-They are a query's documents, or the labels of a row.
-"""
+"""Rankings of lists of items; they are a query's documents, or the labels of a row."""
 from libc.math cimport INFINITY, sqrt
 
 from copy import copy
@@ -86,10 +83,7 @@ cdef class RankingProblem(Problem):
             raise ValueError(f"there are {len(scores)} scores for {lists.y.shape[0]} items.")
 
     def prepare(self, Relevances labels not None):
-        """Prepare the gains and the positions of the labels.
-
-        There are as many positions as the longest list has.
-        """
+        """Prepare the gains and the positions of the labels; there are as many positions as the longest list has."""
         cdef Py_ssize_t m = labels.longest
         if labels.gain_of is not self:
             gain = self.ranking_loss.gain_table(labels)
@@ -116,25 +110,16 @@ cdef class RankingProblem(Problem):
         self.f = f      # at last: its length says that all others are as long
 
     def lay_positions(self, Py_ssize_t m, f):
-        """Tabulate the loss's values for m positions.
-
-        f is their decreasing function.
-        """
+        """Tabulate the loss's values for m positions; f is their decreasing function."""
 
     # ---------------------------------------------------------------------------------------- parts that a loss defines
 
     cdef double gain_of(self, Py_ssize_t grade) noexcept nogil:
-        """Return the gain of an item of the grade.
-
-        It is in units of 1 / scale.
-        """
+        """Return the gain of an item of the grade; it is in units of 1 / scale."""
         return self.y.gain[grade]
 
     cdef double loss(self) noexcept nogil:
-        """Return L of the ranking self.item.
-
-        It is 0 only where the loss finds the ranking in the order of relevance.
-        """
+        """Return L of the ranking self.item; it is 0 only where the loss finds the ranking in the order of relevance."""
         return 0
 
     cdef double expected_loss(self) noexcept nogil:
@@ -149,10 +134,7 @@ cdef class RankingProblem(Problem):
         return 0
 
     cdef double spread(self, Py_ssize_t n) noexcept nogil:
-        """Return D^2 of lists of n items.
-
-        No two rankings are further apart than one and its reverse.
-        """
+        """Return D^2 of lists of n items; no two rankings are further apart than one and its reverse."""
         cdef double product = 0
         cdef Py_ssize_t x
         for x in range(n):
@@ -160,10 +142,7 @@ cdef class RankingProblem(Problem):
         return 2 - 2 * product / self.square[n - 1]
 
     cdef bint infer(self) noexcept nogil:
-        """Find the ranking self.item that maximises L + <rep, t>.
-
-        Return False where there is no memory.
-        """
+        """Find the ranking self.item that maximises L + <rep, t>; return False where there is no memory."""
         return False
 
     cdef double slam_weight(self, Py_ssize_t grade) noexcept nogil:
@@ -176,20 +155,14 @@ cdef class RankingProblem(Problem):
     # ------------------------------------------------------------------------------------------------------- the rounds
 
     cdef bint bind_label(self, const void* y, Py_ssize_t m) noexcept nogil:
-        """Set the current list.
-
-        Return whether any ranking of it is wrong.
-        """
+        """Set the current list; return whether any ranking of it is wrong."""
         self.y = <const Relevance*> y
         self.n = m * self.d
         self.Z = sqrt(self.square[self.n - 1])
         return self.y.n_grades > 1
 
     cdef void worst_maximiser_loss(self, const double* t, Round* r, bint again=False) noexcept nogil:
-        """Find the worst maximiser of the score as the ranking.
-
-        Fill in its loss.
-        """
+        """Find the worst maximiser of the score as the ranking; fill in its loss."""
         cdef Py_ssize_t x, end, i
         cdef bint tied = False
         self.sort(t, again)
@@ -210,10 +183,7 @@ cdef class RankingProblem(Problem):
         r.loss = self.loss()
 
     cdef void sort(self, const double* t, bint again) noexcept nogil:
-        """Sort the items.
-
-        The list sorted last is sorted `again` from its present order, which other scores change little.
-        """
+        """Sort the items; the list sorted last is sorted `again` from its present order, which other scores change little."""
         cdef Py_ssize_t i
         for i in range(self.n):
             if not again:
@@ -319,10 +289,7 @@ cdef class RankingProblem(Problem):
                 self.bottom[g], self.bottom_at[g] = t[i], i
 
     cdef void widest(self, const double* t, Pair* pair) noexcept nogil:
-        """Find the pair furthest from the right order.
-
-        Its items have different grades.
-        """
+        """Find the pair furthest from the right order; its items have different grades."""
         cdef Py_ssize_t g, top
         self.span(t)
         top = self.y.n_grades - 1
@@ -342,10 +309,7 @@ cdef class RankingProblem(Problem):
     # ------------------------------------------------------------------------------------------------------ for the faces
 
     def losses(self, const double[::1] scores, Relevances labels not None):
-        """Return the expected L of rankings that sort by scores.
-
-        Items of equal scores are in random order.
-        """
+        """Return the expected L of rankings that sort by scores; items of equal scores are in random order."""
         cdef double[::1] out = np.zeros(labels.n)
         cdef Py_ssize_t i, begin
         self.check_lists(labels, scores)
@@ -362,10 +326,7 @@ cdef class RankingProblem(Problem):
         return scores
 
     def least_losses(self, Relevances labels not None):
-        """Return the least positive loss for each list.
-
-        It is infinite where no ranking has one.
-        """
+        """Return the least positive loss for each list; it is infinite where no ranking has one."""
         cdef double[::1] out = np.full(labels.n, np.inf)
         cdef Py_ssize_t i
         self.check_lists(labels)
@@ -386,10 +347,7 @@ cdef class RankingProblem(Problem):
         return self.expected_loss() if tied else self.loss()
 
     cdef Py_ssize_t end_of_tie(self, Py_ssize_t x) noexcept nogil:
-        """Return the end of a tie.
-
-        Its items have the same score as that in place x of the order.
-        """
+        """Return the end of a tie; its items have the same score as that in place x of the order."""
         cdef Py_ssize_t end = x + 1
         while end < self.n and self.order[end].key == self.order[x].key:
             end += 1
@@ -425,10 +383,7 @@ cdef class RankingProblem(Problem):
         return np.asarray(out)
 
     def slam_surrogates(self, const double[::1] scores, Relevances labels not None):
-        """Return each list's SLAM loss.
-
-        It is sum_i v_i max(0, 1 + t_k(i) - t_i) (Chaudhuri and Tewari 2015, eq. 9).
-        """
+        """Return each list's SLAM loss; it is sum_i v_i max(0, 1 + t_k(i) - t_i) (Chaudhuri and Tewari 2015, eq. 9)."""
         cdef double[::1] out = np.zeros(labels.n)
         cdef Py_ssize_t i, begin
         self.check_lists(labels, scores)
@@ -463,10 +418,7 @@ cdef class RankingProblem(Problem):
 
     @property
     def D2_of_pairs(self):
-        """Largest |x_i - x_j|^2 / R^2.
-
-        It is that of documents of length R; of labels, it is |e_i - e_j|^2.
-        """
+        """Largest |x_i - x_j|^2 / R^2; it is that of documents of length R; of labels, it is |e_i - e_j|^2."""
         return 4.0 if self.n_labels == 0 else 2.0
 
     @property

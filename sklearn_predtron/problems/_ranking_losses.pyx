@@ -123,10 +123,7 @@ cdef class NDCGProblem(RankingProblem):
 
 
 cdef class AveragePrecisionProblem(RankingProblem):
-    """L = 1 - AP, for two grades.
-
-    AP is the mean over the relevant items of the share of relevant ones down to each.
-    """
+    """L = 1 - AP, for two grades; AP is the mean over the relevant items of the share of relevant ones down to each."""
     cdef unsigned char[::1] relevant
 
     def lay_positions(self, Py_ssize_t m, f):
@@ -160,10 +157,7 @@ cdef class AveragePrecisionProblem(RankingProblem):
         return max(0, short) / self.y.first[1]
 
     cdef double least_loss(self) noexcept nogil:
-        """Return the loss if one item is too low.
-
-        It is the last relevant item, one position too low.
-        """
+        """Return the loss if one item is too low; it is the last relevant item, one position too low."""
         return 1 / (self.y.first[1] * (self.y.first[1] + 1.0))
 
     cdef bint infer(self) noexcept nogil:
@@ -180,10 +174,7 @@ cdef class AveragePrecisionProblem(RankingProblem):
 
 
 cdef class SwappedPairsProblem(RankingProblem):
-    """L = the share of wrongly ordered pairs.
-
-    They are pairs of different relevance, for two grades.
-    """
+    """L = the share of wrongly ordered pairs; they are pairs of different relevance, for two grades."""
     cdef double[::1] D
 
     def lay_positions(self, Py_ssize_t m, f):

@@ -1,7 +1,4 @@
-"""Relevances of lists of items.
-
-They are a query's documents, or the labels of a row.
-"""
+"""Relevances of lists of items; they are a query's documents, or the labels of a row."""
 from sklearn_predtron._core.problem cimport Labels
 
 cdef struct Relevance:

@@ -1,7 +1,4 @@
-"""Relevances of lists of items.
-
-They are a query's documents, or the labels of a row.
-"""
+"""Relevances of lists of items; they are a query's documents, or the labels of a row."""
 import numpy as np
 
 from sklearn_predtron._core.problem cimport Labels
@@ -85,10 +82,7 @@ cdef class Relevances(Labels):
 
     @property
     def values(self):
-        """Relevance of every grade of every list.
-
-        It is the highest of the list where the list has fewer grades than items.
-        """
+        """Relevance of every grade of every list; it is the highest of the list where the list has fewer grades than items."""
         return np.asarray(self.value)
 
     @property

@@ -58,8 +58,5 @@ cdef class ThermometerProblem(FiniteProblem):
             g.n += 1
 
     def predict(self, const double[:, ::1] scores):
-        """Return the highest of the best ranks.
-
-        A score of 0 is on the upper side of its threshold.
-        """
+        """Return the highest of the best ranks; a score of 0 is on the upper side of its threshold."""
         return self.k - 1 - self.decision(scores)[:, ::-1].argmax(axis=1)

@@ -199,10 +199,7 @@ cdef class PythonProblem(UserProblem):
         r.loss = loss
 
     cdef check_distance(self, competitor, right):
-        """Raise ValueError where D2 is too small.
-
-        Two representations are then further apart than it states.
-        """
+        """Raise ValueError where D2 is too small; two representations are then further apart than it states."""
         cdef double square = 0
         cdef Py_ssize_t c
         if isnan(self.squared_diameter):

@@ -50,10 +50,7 @@ class DictEstimator(base.Estimator):
         raise TypeError(f"{type(self).__name__} does not define _target(); a river estimator must.")
 
     def _model_for(self, y: Any) -> tuple[Any, Any, dict[str, Any]]:
-        """Return a model for labels, and its call arguments.
-
-        The model is None where nothing is to be learned.
-        """
+        """Return a model for labels, and its call arguments; the model is None where nothing is to be learned."""
         raise TypeError(f"{type(self).__name__} does not define _model_for(); a river estimator must.")
 
     def _adopt(self, model: Any, y: Any) -> None:

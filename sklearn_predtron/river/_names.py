@@ -62,10 +62,7 @@ class NamedColumns:
         return {**self.__dict__, "_rows": {}}
 
     def row(self, x: dict) -> csr_array | None:
-        """Return a dict as a row; None for unknown names.
-
-        Each thread reuses one row.
-        """
+        """Return a dict as a row; None for unknown names. Each thread reuses one row."""
         thread = get_ident()
         here = self._rows.get(thread)
         if here is None:
@@ -101,10 +98,7 @@ class NamedColumns:
         return self.rows([self._known(x) for x in block]) if rows is None else rows
 
     def frame_rows(self, names: list[Any], values: NDArray) -> csr_array:
-        """Return a matrix as rows of known names.
-
-        Every value but NaN is stored, as for dicts.
-        """
+        """Return a matrix as rows of known names; every value but NaN is stored, as for dicts."""
         values = values[:, [name in self.numbers for name in names]]
         columns = np.array([self.numbers[name] for name in names if name in self.numbers], dtype=np.int32)
         there = ~np.isnan(values)
@@ -167,10 +161,7 @@ class CentredColumns(NamedColumns):
         self.sums: dict[Any, tuple[float, int]] = {}
 
     def row(self, x: dict) -> csr_array | None:
-        """Return a dict as a row; None for unknown names.
-
-        Each thread reuses one row.
-        """
+        """Return a dict as a row; None for unknown names. Each thread reuses one row."""
         if isinstance(x, dict) and any(map(is_missing, x.values())):
             x = {name: self._mean(name) if is_missing(value) else value for name, value in x.items()}
         return super().row(x)
@@ -267,10 +258,7 @@ def are_extreme(values: NDArray) -> bool:
 
 
 def frame_values(X: Any) -> tuple[list[Any], NDArray, nw.DataFrame]:
-    """Return a data frame's column names, its finite values, and narwhals' view of it.
-
-    Missing values are NaN.
-    """
+    """Return a data frame's column names, its finite values, and narwhals' view of it; missing values are NaN."""
     refuse_doubles(X)
     try:
         frame = nw.from_native(X, eager_only=True)

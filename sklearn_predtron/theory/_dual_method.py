@@ -56,10 +56,7 @@ def nearest(programme: Programme, spare: NDArray) -> tuple[NDArray | None, NDArr
 
 
 def split(Q: NDArray, u: NDArray) -> tuple[NDArray, NDArray]:
-    """Return the residual of u and its products with Q.
-
-    It is orthogonalised twice.
-    """
+    """Return the residual of u and its products with Q; it is orthogonalised twice."""
     along = Q.T @ u
     across = u - Q @ along
     again = Q.T @ across
@@ -82,10 +79,7 @@ def without(Q: NDArray, R: NDArray, column: int) -> tuple[NDArray, NDArray]:
 
 
 def equalities(Q: NDArray, R: NDArray, u: NDArray, c: NDArray) -> tuple[NDArray, NDArray]:
-    """Return the shortest w with <u, w> = c, and multipliers.
-
-    It is refined for entries of very different size.
-    """
+    """Return the shortest w with <u, w> = c, and multipliers; it is refined for entries of very different size."""
     along = solve_triangular(R, c, trans="T")
     w = Q @ along
     for _ in range(REFINED):

@@ -142,10 +142,7 @@ def largest_margin(
 
 
 def vectors(data: PreparedData) -> Vectors:
-    """Return the vectors whose products are the leads.
-
-    A lead is of sigma_y over predictions that lose and those that do not.
-    """
+    """Return the vectors whose products are the leads; a lead is of sigma_y over predictions that lose and those that do not."""
     X, problem = data.X.toarray() if sparse.issparse(data.X) else data.X, data.problem
     if problem.score_map.offsets_apart:
         X = np.column_stack([X, np.ones(len(X))])
@@ -184,17 +181,11 @@ def products(leads: Leads, X: NDArray) -> tuple[NDArray, NDArray]:
 
 
 def by_row(found: NDArray, p: int) -> NDArray:
-    """Return flat vectors of shape (n, d, p or p + 1).
-
-    The intercepts' entries are at the end.
-    """
+    """Return flat vectors of shape (n, d, p or p + 1); the intercepts' entries are at the end."""
     n, d, width = found.shape
     return np.column_stack([found[:, :, :p].reshape(n, d * p), found[:, :, p:].reshape(n, d * (width - p))])
 
 
 def shared_vectors(data: PreparedData, found: NDArray) -> NDArray:
-    """Return the vectors for one shared direction.
-
-    All scores have its inputs, and offsets of their own.
-    """
+    """Return the vectors for one shared direction; all scores have its inputs, and offsets of their own."""
     return np.column_stack([found[:, :, :-1].sum(axis=1), found[:, :, -1] * data.feature])

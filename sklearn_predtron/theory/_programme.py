@@ -19,10 +19,7 @@ class Vectors(NamedTuple):
 
 
 class Programme(NamedTuple):
-    """Minimise |w| with <u, w> >= c for unit vectors u.
-
-    At the minimum, the margin is least / |w|.
-    """
+    """Minimise |w| with <u, w> >= c for unit vectors u; at the minimum, the margin is least / |w|."""
 
     u: NDArray
     rounding: NDArray  # that of <u, w> is at most <rounding, |w|>

@@ -19,10 +19,7 @@ SPARE = (2.0, 1e2, 1e4, 1e6)  # additions to the leads, in units of their roundi
 
 
 class Proof(NamedTuple):
-    """Unit weights with their margin, and multipliers.
-
-    The multipliers' combination of the vectors has the length `bound`.
-    """
+    """Unit weights with their margin, and multipliers; the multipliers' combination of the vectors has the length `bound`."""
 
     margin: float
     w: NDArray
@@ -55,10 +52,7 @@ def prove(vectors: Vectors, norm: str) -> Proof:
 
 
 def at_length_1(vectors: Vectors, norm: str) -> Programme:
-    """Return the programme with vectors scaled to length 1.
-
-    No square over- or underflows.
-    """
+    """Return the programme with vectors scaled to length 1; no square over- or underflows."""
     v, terms, loses = vectors
     size = np.abs(v).max(axis=1, initial=0.0)
     if not size[loses].all():
@@ -102,10 +96,7 @@ def check_separable(programme: Programme, b: NDArray) -> None:
 
 
 def margin_of(programme: Programme, w: NDArray) -> float:
-    """Return the margin of weights, in units of `least`.
-
-    It is rounded down.
-    """
+    """Return the margin of weights, in units of `least`; it is rounded down."""
     leads = programme.u @ w - programme.rounding @ np.abs(w)
     losing, c = leads[programme.loses], programme.c[programme.loses]
     if (leads < 0).any() or not losing.all():

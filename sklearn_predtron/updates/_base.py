@@ -146,10 +146,7 @@ class Update(Part):
 
 
 def build_rule(update: Update, problem: Problem) -> Rule:
-    """Return the compiled rule of an update.
-
-    Raise ValueError if the problem lacks a part that the update needs.
-    """
+    """Return the compiled rule of an update; raise ValueError if the problem lacks a part that the update needs."""
     for need in update.needs:
         if need not in problem.offers:
             raise ValueError(lacks(update, need, problem))
@@ -158,10 +155,7 @@ def build_rule(update: Update, problem: Problem) -> Rule:
 
 
 def lacks(update: Update, need: str, problem: Problem) -> str:
-    """Return a message on the missing parts of a problem.
-
-    It names the parts that offer them, and the updates that work.
-    """
+    """Return a message on the missing parts of a problem; it names the parts that offer them, and the updates that work."""
     offering = [] if "(" in need else [repr(kind.alias) for kind in kinds(Part) if need in kind.offers]
     have = f", which {series(offering)} {'have' if len(offering) > 1 else 'has'}" if offering else ""
     fitting = [repr(kind.alias) for kind in kinds(Update) if set(kind.needs) <= set(problem.offers)]

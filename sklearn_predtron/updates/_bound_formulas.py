@@ -1,7 +1,4 @@
-"""Common parts of the bounds on the loss.
-
-They are the theorems' steps, and the losses on which these depend.
-"""
+"""Common parts of the bounds on the loss; they are the theorems' steps, and the losses on which these depend."""
 
 from __future__ import annotations
 
@@ -64,10 +61,7 @@ def progress(eta: float, c_L: float, longest2: float) -> float:
 
 
 def bound_of_fixed_step(eta: float, c_L: float, length: float, excess: float, longest2: float) -> float:
-    """Return (|U|^2 + 2 eta F) / (eta (2 - eta D^2 R^2 / c_L)).
-
-    The surrogate losses of the comparator U sum to F.
-    """
+    """Return (|U|^2 + 2 eta F) / (eta (2 - eta D^2 R^2 / c_L)); the surrogate losses of the comparator U sum to F."""
     return (length**2 + 2 * eta * excess) / progress(eta, c_L, longest2)
 
 
@@ -88,10 +82,7 @@ def check_fixed_step(update: Any) -> None:
 
 
 def check_fixed_competitor(update: Any, problem: Any) -> None:
-    """Raise ValueError for rankings.
-
-    Their sigma_y depends on the learner's own scores.
-    """
+    """Raise ValueError for rankings; their sigma_y depends on the learner's own scores."""
     if problem.sigma_y_varies:
         raise ValueError(
             f"No bound against given weights is proven for update={update} and rankings, whose sigma_y follows the scores; "

@@ -1,7 +1,4 @@
-"""Bounds on any data.
-
-They compare the online loss with that of given weights, the comparator.
-"""
+"""Bounds on any data; they compare the online loss with that of given weights, the comparator."""
 
 from __future__ import annotations
 
@@ -20,10 +17,7 @@ from sklearn_predtron.problems._inquiry import ask
 
 @dataclass
 class Comparator:
-    """Weights U on the rows that were learned.
-
-    They have a length, surrogate losses and the radius of the rows.
-    """
+    """Weights U on the rows that were learned; they have a length, surrogate losses and the radius of the rows."""
 
     problem: Problem
     labels: Any
@@ -36,10 +30,7 @@ class Comparator:
     def of(
         cls, estimator: Any, problem: Any, X: Any, labels: Any, weights: Any, radius: float | None, pairwise: bool
     ) -> Comparator:
-        """Measure weights by the norm of a fitted estimator.
-
-        They are given as coef or (coef, intercept).
-        """
+        """Measure weights by the norm of a fitted estimator; they are given as coef or (coef, intercept)."""
         learned, norm, d = estimator._model.learner.weights, estimator._norm_of_weights(), problem.d
         norm.check_measured()
         if isinstance(weights, tuple) and len(weights) != 2:
@@ -66,10 +57,7 @@ class Comparator:
         return cls(problem, labels, scores, np.float64(length), np.float64(learned.effective_radius(radius)), pairwise)
 
     def hinges(self) -> NDArray:
-        """Return phi(U x, y) of equation (2), for each row.
-
-        With 0-1 losses of their own, it is for each row and score.
-        """
+        """Return phi(U x, y) of equation (2), for each row; with 0-1 losses of their own, it is for each row and score."""
         if self.problem.of_one_score is not None:
             return self.shortfalls()
         answers = [ask(self.problem, self.labels, i, t[None], True) for i, t in enumerate(self.scores)]
@@ -80,10 +68,7 @@ class Comparator:
         return self.problem.shortfalls(self.scores, self.labels, self.pairwise)
 
     def threshold_shortfalls(self) -> NDArray:
-        """Return max(0, 1 - distance) of each row and threshold.
-
-        It is the distance from the right side.
-        """
+        """Return max(0, 1 - distance) of each row and threshold; it is the distance from the right side."""
         sides = np.where(np.asarray(self.labels.array)[:, None] > np.arange(self.problem.d), 1.0, -1.0)
         return np.maximum(0.0, 1.0 - sides * self.scores)
 

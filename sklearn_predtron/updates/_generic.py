@@ -1,7 +1,4 @@
-"""The updates of every family.
-
-Their competitor is the prediction, or the loss-augmented one.
-"""
+"""The updates of every family; their competitor is the prediction, or the loss-augmented one."""
 
 from __future__ import annotations
 

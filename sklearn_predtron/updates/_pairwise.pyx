@@ -1,7 +1,4 @@
-"""Updates whose direction follows from pairs of items.
-
-There is no competitor.
-"""
+"""Updates whose direction follows from pairs of items; there is no competitor."""
 from libc.math cimport INFINITY, exp, sqrt
 from libc.stdint cimport uint64_t
 
@@ -167,10 +164,7 @@ cdef class SlamRule(ScheduledRule):
 
 
 cdef class MaxPairRule(ScheduledRule):
-    """The second algorithm of Chaudhuri and Tewari (2015).
-
-    It steps along the pair that is furthest from the right order.
-    """
+    """The second algorithm of Chaudhuri and Tewari (2015); it steps along the pair that is furthest from the right order."""
     cdef readonly bint weighted
 
     def __init__(self, double eta, bint weighted):
@@ -231,10 +225,7 @@ SPREADS = {"uniform": UNIFORM, "max": MOST, "random": RANDOM}
 
 
 cdef class MMPRule(ScheduledRule):
-    """Multiclass multilabel perceptron (Crammer and Singer 2003).
-
-    Of a pair in error one label rises, the other falls.
-    """
+    """Multiclass multilabel perceptron (Crammer and Singer 2003); of a pair in error one label rises, the other falls."""
     cdef readonly str cost, weights
     cdef Cost of
     cdef Spread spread
@@ -305,10 +296,7 @@ cdef class MMPRule(ScheduledRule):
 
 
 cdef Py_ssize_t count_errors(RankingProblem ranking, const double* t) noexcept nogil:
-    """Return the number of pairs in error.
-
-    The more relevant label of such a pair does not lead.
-    """
+    """Return the number of pairs in error; the more relevant label of such a pair does not lead."""
     cdef Py_ssize_t i, j, errors = 0
     for i in range(ranking.n):
         for j in range(ranking.n):

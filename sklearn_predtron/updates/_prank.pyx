@@ -7,10 +7,7 @@ from sklearn_predtron._core.rule cimport Rule
 
 
 cdef class PRankRule(Rule):
-    """PRank's steps (Crammer and Singer 2001).
-
-    Every threshold on the wrong side of the score, or on it, moves by one.
-    """
+    """PRank's steps (Crammer and Singer 2001); every threshold on the wrong side of the score, or on it, moves by one."""
 
     cdef int check(self, Problem problem) except -1:
         if not isinstance(problem, ThermometerProblem):

@@ -86,10 +86,7 @@ cdef class PreferencesRule(Rule):
 
     cdef void ask_pairs(self, PreferencesProblem problem, double* t, const Relevance* y, Round* r,
                         ScoreGradient* g) noexcept nogil:
-        """Fill in the rounds of the pairs that do not tie.
-
-        g gets the pairs that call for a step.
-        """
+        """Fill in the rounds of the pairs that do not tie; g gets the pairs that call for a step."""
         cdef Py_ssize_t i, j, k = 0, first
         cdef int ahead
         cdef ScoreGradient single

@@ -1,7 +1,4 @@
-"""The updates of rankings.
-
-They take their direction from pairs of items.
-"""
+"""The updates of rankings; they take their direction from pairs of items."""
 
 from __future__ import annotations
 

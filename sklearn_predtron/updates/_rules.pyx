@@ -1,7 +1,4 @@
-"""Rules of the updates of any problem.
-
-They choose the competitor, and the step (self-bounding, passive-aggressive, ...).
-"""
+"""Rules of the updates of any problem; they choose the competitor, and the step (self-bounding, passive-aggressive, ...)."""
 from libc.math cimport INFINITY, exp, fabs, log
 
 from sklearn_predtron._core.problem cimport Problem, Round
@@ -18,10 +15,7 @@ cdef inline bint positive(const Round* r) noexcept nogil:
 
 
 cdef class SteppedRule(Rule):
-    """Updates with a step as a number or theory / R^2.
-
-    It is the latter if `theory` > 0.
-    """
+    """Updates with a step as a number or theory / R^2; it is the latter if `theory` > 0."""
     cdef readonly double eta, theory
 
     def __init__(self, double eta, double theory=0.0):
@@ -59,20 +53,14 @@ cdef class PerceptronRule(SteppedRule):
 
 
 cdef class LossDrivenRule(PerceptronRule):
-    """Algorithm 2 of Jain et al. (2015).
-
-    On a mistake the best prediction outside Sigma_y is the prediction itself.
-    """
+    """Algorithm 2 of Jain et al. (2015); on a mistake the best prediction outside Sigma_y is the prediction itself."""
 
     cdef double size(self, Round* r) noexcept nogil:
         return r.loss * SteppedRule.size(self, r)
 
 
 cdef class PassiveAggressiveRule(Rule):
-    """The least change that meets the target margin.
-
-    It is softened by C.
-    """
+    """The least change that meets the target margin; it is softened by C."""
     cdef readonly double C, delta
     cdef readonly bint by_prediction, constant
     cdef readonly int softened            # 0: PA, 1: PA-I, 2: PA-II
@@ -163,10 +151,7 @@ cdef class AdaptiveRule(Rule):
 
 
 cdef class SubgradientRule(Rule):
-    """The generalised hinge with an L2 penalty.
-
-    eta 0 stands for 1 / (alpha t).
-    """
+    """The generalised hinge with an L2 penalty; eta 0 stands for 1 / (alpha t)."""
     cdef readonly double alpha, eta
 
     def __init__(self, double alpha, double eta):

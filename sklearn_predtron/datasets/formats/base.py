@@ -224,10 +224,7 @@ class RowFormat(ABC):
 
     @abstractmethod
     def chunks(self, file: DataFile, schema: RowSchema, *, learned: bool) -> Iterator[RowChunk]:
-        """Yield the rows of a file in chunks.
-
-        If they are not learned, other labels than the classes may occur.
-        """
+        """Yield the rows of a file in chunks; if they are not learned, other labels than the classes may occur."""
 
     @abstractmethod
     def attributes(self, schema: RowSchema) -> dict[str, Any]:

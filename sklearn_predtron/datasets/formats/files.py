@@ -35,10 +35,7 @@ def status(path: str) -> os.stat_result:
 
 
 class PipeStream(RawIOBase):
-    """A pipe that starts with the bytes already read.
-
-    Bytes are recorded if the pipe is to be read again.
-    """
+    """A pipe that starts with the bytes already read; bytes are recorded if the pipe is to be read again."""
 
     def __init__(self, pipe: FileIO, ahead: bytearray, *, noted: bool):
         self._pipe = pipe
@@ -66,10 +63,7 @@ class PipeStream(RawIOBase):
 
 
 class DataFile:
-    """A file of rows, which can be a pipe.
-
-    A pipe can be read only once, unless it is kept.
-    """
+    """A file of rows, which can be a pipe; a pipe can be read only once, unless it is kept."""
 
     def __init__(self, path: str):
         self.path = path
@@ -106,10 +100,7 @@ class DataFile:
             self._copy.flush()
 
     def open(self, *, first_lines_only: bool = False) -> IO[bytes]:
-        """Open the file at its start.
-
-        A pipe can be opened again if only its first lines were read.
-        """
+        """Open the file at its start; a pipe can be opened again if only its first lines were read."""
         if self._copy is not None:
             return reopened(self._copy.fileno(), 0)
         if not self.is_pipe:

@@ -56,10 +56,7 @@ def typed(text: str, classes: NDArray | None) -> str | float:
 
 
 def add_labels(lines: bytes) -> bytes:
-    """Put a label before each row.
-
-    A blank line is a row without features, and a comment alone is no row.
-    """
+    """Put a label before each row; a blank line is a row without features, and a comment alone is no row."""
     rows = lines.split(b"\n")
     n = len(rows) - (not rows[-1])  # the text behind the last line's end is no line
     return b"\n".join([row if row.lstrip().startswith(b"#") else b"0 " + row for row in rows[:n]] + rows[n:])
@@ -100,10 +97,7 @@ class WordLabels:
         return replace_first_words(lines, self._numbers, self._rewrite_line)
 
     def _rewrite_line(self, line: bytes) -> bytes:
-        """Replace a line's words by numbers.
-
-        A first field with a colon is no label.
-        """
+        """Replace a line's words by numbers; a first field with a colon is no label."""
         match = FIRST_FIELD.match(line)
         if match is None or b":" in match[2]:
             return line

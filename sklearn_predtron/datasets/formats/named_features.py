@@ -231,10 +231,7 @@ def reject_constant(name: str) -> NoReturn:
 
 
 class VwFormat(NamedFeaturesFormat):
-    """``LABEL IMPORTANCE |NAMESPACE:SCALE NAME:VALUE ...`` per line.
-
-    All but the first bar may be left out.
-    """
+    """``LABEL IMPORTANCE |NAMESPACE:SCALE NAME:VALUE ...`` per line. All but the first bar may be left out."""
 
     name = "vw"
     options = ("encoding", "skip_unlabelled")

@@ -380,10 +380,7 @@ def in_order(classes: Any) -> Any:
 
 
 def labels_of(model: Any) -> Any:
-    """Return the labels of a model.
-
-    The classes of several labels are the columns' numbers; without names they are the labels.
-    """
+    """Return the labels of a model; the classes of several labels are the columns' numbers; without names they are the labels."""
     return getattr(model, "svmlight_labels_", getattr(model, "classes_", None))
 
 

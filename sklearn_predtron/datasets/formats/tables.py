@@ -173,10 +173,7 @@ class CsvFormat(RecordFormat):
         return places.label is not None if next(filled, False) else None
 
     def _start(self, lines: TextLines) -> tuple[ColumnPlaces, Iterator[tuple[int, list[str]]]] | None:
-        """Return the columns of a file and its numbered rows.
-
-        None if the file is empty.
-        """
+        """Return the columns of a file and its numbered rows; None if the file is empty."""
         rows = self._checked(lines)
         first = next(rows, None)
         if first is None:
@@ -230,10 +227,7 @@ class CsvFormat(RecordFormat):
             warn(message)
 
     def _is_known_header(self, cells: list[str]) -> bool | None:
-        """Return whether the first row has the names of the columns.
-
-        None if only the second row can tell.
-        """
+        """Return whether the first row has the names of the columns; None if only the second row can tell."""
         if self.header is not None:
             return self.header
         if self.place is not None and self.names is None:  # nor had the training rows
@@ -479,10 +473,7 @@ def listed(names: list[str]) -> str:
 
 
 def is_header(cells: list[str], second: list[str]) -> bool:
-    """Return whether the first of two rows is a header.
-
-    It has words above numbers, or no number at all.
-    """
+    """Return whether the first of two rows is a header; it has words above numbers, or no number at all."""
     return stand_above_numbers(cells, second) or not any(isinstance(value_of(cell), float) for cell in cells)
 
 

@@ -1,4 +1,1 @@
-"""The base of estimators, and their fitted model.
-
-The package has attributes, saving, widening and bounds.
-"""
+"""The base of estimators, and their fitted model; the package has attributes, saving, widening and bounds."""

@@ -13,10 +13,7 @@ from sklearn_predtron.features import FeatureMap
 
 
 class learned(property):
-    """A property of the fitted model.
-
-    Reading it from an unfitted estimator raises NotFittedError.
-    """
+    """A property of the fitted model; reading it from an unfitted estimator raises NotFittedError."""
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         if instance is not None and instance._model is None:
@@ -25,10 +22,7 @@ class learned(property):
 
 
 def recorded(name: str, what: str, *, by_fit: bool = False) -> learned:
-    """Return the property of a recorded value.
-
-    It is recorded by `fit` or by a callback.
-    """
+    """Return the property of a recorded value; it is recorded by `fit` or by a callback."""
 
     def value(estimator: Any) -> Any:
         record = estimator._model.fit_record
@@ -41,10 +35,7 @@ def recorded(name: str, what: str, *, by_fit: bool = False) -> learned:
 
 
 def counted(name: str, what: str) -> learned:
-    """Return the property of a learner's counter.
-
-    The learner's name of it has no underscore at its end.
-    """
+    """Return the property of a learner's counter; the learner's name of it has no underscore at its end."""
 
     def value(estimator: Any) -> Any:
         return getattr(estimator._model.learner, name[:-1])
@@ -54,10 +45,7 @@ def counted(name: str, what: str) -> learned:
 
 
 def of_columns(name: str, what: str, reader: Callable[[Any], Any]) -> learned:
-    """Return the property of weights of columns as they are.
-
-    `reader` finds the value in the weights.
-    """
+    """Return the property of weights of columns as they are; `reader` finds the value in the weights."""
 
     def value(estimator: Any) -> Any:
         model = estimator._model
@@ -74,10 +62,7 @@ def of_columns(name: str, what: str, reader: Callable[[Any], Any]) -> learned:
 
 
 def of_expansion(name: str, what: str, reader: Callable[[Any], Any]) -> learned:
-    """Return the property of a kernel expansion.
-
-    `reader` finds the value in the expansion.
-    """
+    """Return the property of a kernel expansion; `reader` finds the value in the expansion."""
 
     def value(estimator: Any) -> Any:
         learner = estimator._model.learner
@@ -90,10 +75,7 @@ def of_expansion(name: str, what: str, reader: Callable[[Any], Any]) -> learned:
 
 
 def read_only(values: NDArray) -> NDArray:
-    """Return the array, set to read-only.
-
-    Writing to this copy would not change the model.
-    """
+    """Return the array, set to read-only; writing to this copy would not change the model."""
     stored: NDArray = values.data if sparse.issparse(values) else values  # type: ignore[assignment]
     stored.setflags(write=False)
     return values

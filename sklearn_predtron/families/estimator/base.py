@@ -1,7 +1,4 @@
-"""The base of the estimators.
-
-An estimator has parameters and one fitted model; this has the methods of both.
-"""
+"""The base of the estimators; an estimator has parameters and one fitted model; this has the methods of both."""
 
 from __future__ import annotations
 
@@ -116,10 +113,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     # ---------------------------------------------------------------------------------------- parts that a family defines
 
     def _read_labels(self, y: Any, classes: Any, known: Any, *, partial: bool) -> tuple[Codec, Any]:
-        """Return the codec and the encoded labels.
-
-        The codec is the known one, if there is one.
-        """
+        """Return the codec and the encoded labels; the codec is the known one, if there is one."""
         raise TypeError(f"{type(self).__name__} does not define _read_labels(); a family must.")
 
     def _build_problem(self, labels: Any) -> Problem:
@@ -144,10 +138,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         return Intercept(self.fit_intercept, self._scaling())
 
     def _fixed_parameters(self) -> dict[str, Any]:
-        """Return the parameters that cannot change later.
-
-        They and the norm are fixed as long as the weights exist.
-        """
+        """Return the parameters that cannot change later; they and the norm are fixed as long as the weights exist."""
         return {"fit_intercept": bool(self.fit_intercept), "intercept_scaling": self._scaling()}
 
     def _read_linear(self, reader: LinearModelReader) -> tuple[Codec, Linear]:
@@ -160,10 +151,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         )
 
     def _widen_labels(self, labels: Any, classes: Any) -> tuple[Codec, list[int]]:
-        """Return the codec of more classes, and places.
-
-        The places are the new ones of the present scores.
-        """
+        """Return the codec of more classes, and places; the places are the new ones of the present scores."""
         raise ValueError(f"classes={shortened(classes)}: {type(self).__name__} does not take more classes; fit it again.")
 
     # Hooks for what a family may have; None where it has nothing of the kind.
@@ -184,10 +172,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     # --------------------------------------------------------------------------------------------------------- parameters
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set an attribute.
-
-        A parameter takes effect at the next call.
-        """
+        """Set an attribute; a parameter takes effect at the next call."""
         if name not in self._get_param_names() or (self._model is None and "_call_lock" not in self.__dict__):
             super().__setattr__(name, value)
             return
@@ -226,20 +211,14 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         return super().set_params(**params)
 
     def _refuse_parameter(self, parameter: str, alias: str, inner: str, value: Any) -> None:
-        """Raise ValueError for parameters of an aliased part.
-
-        The message names the part.
-        """
+        """Raise ValueError for parameters of an aliased part; the message names the part."""
         base = next((kind for kind in self._parts_of(parameter) if issubclass(kind, Part)), None)
         if base is not None:
             resolve(base, alias, parameter)
         raise ValueError(no_parameter(parameter, alias, inner, value, [] if base is None else kinds(base)))
 
     def _parts_of(self, parameter: str) -> list[type]:
-        """Return the accepted classes that have parameters.
-
-        A parameter may be an instance of one of them.
-        """
+        """Return the accepted classes that have parameters; a parameter may be an instance of one of them."""
         accepted = self._parameter_constraints.get(parameter, [])
         return [kind for kind in accepted if isinstance(kind, type) and issubclass(kind, BaseEstimator)]
 
@@ -276,10 +255,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         return super().set_callbacks(*callbacks)
 
     def _change_parameters(self) -> None:
-        """Prepare a change of parameters.
-
-        Close the fast path; raise an error if another call is training.
-        """
+        """Prepare a change of parameters; close the fast path; raise an error if another call is training."""
         if "_call_lock" in self.__dict__:
             self._lock.check_free()
         if self._model is not None:
@@ -302,10 +278,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         return update.auto_scaling if self.intercept_scaling == "auto" else self.intercept_scaling
 
     def _parameter_of_scores(self) -> str:
-        """Return the parameter for the number of scores.
-
-        It is returned as its name and its value.
-        """
+        """Return the parameter for the number of scores; it is returned as its name and its value."""
         name = "problem" if hasattr(self, "problem") else "representation"
         return f"{name}={getattr(self, name)!r}"
 
@@ -334,10 +307,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         return self._fit(X, y, sample_weight=sample_weight)
 
     def _fit(self, X: Any, y: Any, learn: Any = None, **given: Any) -> Self:
-        """Fit, unless another call is training.
-
-        `learn` replaces the training of one learner.
-        """
+        """Fit, unless another call is training; `learn` replaces the training of one learner."""
         with self._lock, np.errstate(under="ignore"):  # numbers that underflow may be 0, and ranges are checked
             calls.fit(self, X, y, given, learn)
         return self
@@ -421,10 +391,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         return self
 
     def _widen(self, n_features: Any, classes: Any) -> None:
-        """Replace the model by a larger one.
-
-        It has room for more features and classes, and predicts the same.
-        """
+        """Replace the model by a larger one; it has room for more features and classes, and predicts the same."""
         model: Model = self._model
         if model.columns.n is None:
             raise ValueError(
@@ -484,10 +451,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         return learner.with_parts(problem, update, learner.average, observer)
 
     def _replace_model(self, model: Model) -> None:
-        """Replace the model, and its open fast path.
-
-        The fast path is for rows as they come.
-        """
+        """Replace the model, and its open fast path; the fast path is for rows as they come."""
         opened, stream = self._model.is_current, self._model.stream
         if stream is not None:
             stream.close()
@@ -573,10 +537,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         self._model = Model(type(self).__name__, learner, labels, columns, norm, Composition(self).loss(), fixed, BEGAN)
 
     def _check_keeps_sparse(self) -> bool:
-        """Return True if the weights are kept sparse.
-
-        Raise AttributeError for a family whose weights are not.
-        """
+        """Return True if the weights are kept sparse; raise AttributeError for a family whose weights are not."""
         if not self._keeps_sparse:
             raise AttributeError(f"{type(self).__name__!r} object keeps no sparse weights.")
         return True
@@ -807,18 +768,12 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     @property
     def _lock(self) -> Lock:
-        """Return the estimator's lock of training calls.
-
-        It is the same for the life of the estimator.
-        """
+        """Return the estimator's lock of training calls; it is the same for the life of the estimator."""
         found = self.__dict__.get("_call_lock")
         return self.__dict__.setdefault("_call_lock", Lock()) if found is None else found
 
     def _fitted_model(self) -> Model:
-        """Return the fitted model.
-
-        A call must use only this one, because another thread may replace it.
-        """
+        """Return the fitted model; a call must use only this one, because another thread may replace it."""
         model: Model = self._model
         if model is None:
             check_is_fitted(self)
@@ -853,10 +808,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         return NotFittedError(f"This {type(self).__name__} is not fitted yet, and has no {name}; call fit or partial_fit first.")
 
     def _present(self, name: str, value: Any) -> Any:
-        """Return the value of an attribute.
-
-        Raise AttributeError if it is None.
-        """
+        """Return the value of an attribute; raise AttributeError if it is None."""
         if value is None:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return value
@@ -882,10 +834,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     @learned
     def features_(self) -> FeatureMap:
-        """With `features`, the fitted feature map.
-
-        It is fitted to the table, or to the first rows of the stream.
-        """
+        """With `features`, the fitted feature map; it is fitted to the table, or to the first rows of the stream."""
         found = self._model.columns.features
         if isinstance(found, FirstRows):
             raise AttributeError(
@@ -896,10 +845,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     @learned
     def norm_(self) -> Any:
-        """The parameter `norm`, or the norm chosen.
-
-        For "auto" the first rows choose the norm.
-        """
+        """The parameter `norm`, or the norm chosen; for "auto" the first rows choose the norm."""
         return self._model.norm
 
     coef_ = of_columns(
@@ -937,10 +883,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     @learned
     def intercept_(self) -> NDArray:
-        """Offsets of the scores, of shape (d,).
-
-        They predict; the cut of the decision is subtracted, if there is one.
-        """
+        """Offsets of the scores, of shape (d,); they predict; the cut of the decision is subtracted, if there is one."""
         return read_only(self._model.weights_to_predict(self._decision)[1])
 
     dual_coef_ = of_expansion(
@@ -977,10 +920,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     @learned
     def average_(self) -> Any:
-        """The average that predicts.
-
-        It is a value of `average`; under "auto", the one with the lowest loss in recent rounds.
-        """
+        """The average that predicts; it is a value of `average`; under "auto", the one with the lowest loss in recent rounds."""
         learner = self._model.learner
         with learner.lock.reading():
             return learner.average.named() if learner.weights.averaging else False
@@ -1010,19 +950,13 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     # --------------------------------------------------------------------------------------------------------------- state
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state to save.
-
-        It consists of the parameters and the packed model.
-        """
+        """Return the state to save; it consists of the parameters and the packed model."""
         model = self._model
         state = {name: value for name, value in super().__getstate__().copy().items() if name not in UNPICKLED}
         return without_pairs(state if model is None else {**state, "_model": model.packed()})
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore a saved state.
-
-        Its parts are checked as they are built.
-        """
+        """Restore a saved state; its parts are checked as they are built."""
         state = with_pairs(state)
         if "_model" in state and not isinstance(state["_model"], Model):  # the state of a subclass may hold a Model
             state["_model"] = Model.unpacked(state["_model"])
@@ -1074,10 +1008,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     @property
     def _has_labels(self) -> bool:
-        """Whether y has labels, and not numbers.
-
-        They are labels of rows or of tokens.
-        """
+        """Whether y has labels, and not numbers; they are labels of rows or of tokens."""
         return self.__sklearn_tags__().estimator_type in ("classifier", "tagger")
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -1094,16 +1025,10 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
 
 def empty_rows(p: int, *, is_sparse: bool) -> Rows:
-    """Return no rows of p features.
-
-    They give weights the layout for sparse or for dense rows.
-    """
+    """Return no rows of p features; they give weights the layout for sparse or for dense rows."""
     return csr_rows(sparse.csr_matrix((0, p))) if is_sparse else dense_rows(np.empty((0, p)))
 
 
 def norms_that_take_weights() -> str:
-    """Return the norms that accept weights, for errors.
-
-    They are the names of norms under which weights can be given.
-    """
+    """Return the norms that accept weights, for errors; they are the names of norms under which weights can be given."""
     return series([repr(kind.alias) for kind in kinds(Norm) if kind.takes_weights])

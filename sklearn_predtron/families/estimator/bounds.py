@@ -1,7 +1,4 @@
-"""The theory of a fitted estimator.
-
-It has the theorem behind the parts, and bounds on the loss suffered online.
-"""
+"""The theory of a fitted estimator; it has the theorem behind the parts, and bounds on the loss suffered online."""
 
 from __future__ import annotations
 
@@ -41,10 +38,7 @@ class LossBounds:
         return resolve(Update, self.estimator.update, "update")
 
     def theorem(self) -> str:
-        """Return the theorem behind the bound.
-
-        Raise ValueError if none is proven for the parts and the rounds so far.
-        """
+        """Return the theorem behind the bound; raise ValueError if none is proven for the parts and the rounds so far."""
         estimator, model = self.estimator, self.model
         check_is_fitted(estimator)
         weights, problem = model.learner.weights, model.problem
@@ -78,10 +72,7 @@ class LossBounds:
     def loss_bound(
         self, margin: float | None, radius: float | None, c_L: float | None, comparator: Any, X: Any, y: Any, *ids: Any
     ) -> float:
-        """Return the bound by a margin or by weights.
-
-        The weights are given, and evaluated on all rows of training.
-        """
+        """Return the bound by a margin or by weights; the weights are given, and evaluated on all rows of training."""
         estimator, model = self.estimator, self.model
         reader = estimator._reader()
         if comparator is not None and reader.no_comparator_because is not None:
@@ -116,10 +107,7 @@ class LossBounds:
 
     @property
     def problem(self) -> Any:
-        """The problem of the bounds.
-
-        For sequences it is that of the longest sequence with an update.
-        """
+        """The problem of the bounds; for sequences it is that of the longest sequence with an update."""
         problem: Any = self.model.problem
         longest = getattr(self.model.learner.weights, "longest", None)
         return problem if longest is None else problem.of_length(max(longest, 1))
@@ -139,10 +127,7 @@ class LossBounds:
         return weights.radius2**0.5
 
     def least_loss(self, c_L: float | None) -> float:
-        """Return the least positive loss.
-
-        It is as given, as stated by the loss, or as recorded by the update.
-        """
+        """Return the least positive loss; it is as given, as stated by the loss, or as recorded by the update."""
         problem: Problem = self.problem
         stated, most = problem.c_L, problem.C_L
         if c_L is None:
@@ -155,10 +140,7 @@ class LossBounds:
 
 
 def positive(value: Any, parameter: str, reason: str = "") -> np.float64:
-    """Return a positive number that allows infinity.
-
-    The arithmetic of its type knows infinity.
-    """
+    """Return a positive number that allows infinity; the arithmetic of its type knows infinity."""
     number = real_number(value)
     if number is None or not number > 0:
         raise ValueError(f"{parameter}={value} must be positive{reason}.")

@@ -106,10 +106,7 @@ class Additive:
 
     @classmethod
     def of(cls, estimator: Any) -> Additive:
-        """Return the present scores of an estimator.
-
-        Raise ValueError if they are not sums over columns.
-        """
+        """Return the present scores of an estimator; raise ValueError if they are not sums over columns."""
         model: Model = estimator._fitted_model()
         columns = model.columns
         if model.learner.weights.expansion is not None:
@@ -131,10 +128,7 @@ class Additive:
         return cls(model, estimator._reader(), *decoded(model.problem, model.labels, coef, base))
 
     def only(self, target: Any) -> Additive:
-        """Return the score of a single target.
-
-        None is the only one there is.
-        """
+        """Return the score of a single target; None is the only one there is."""
         if target is None and len(self.coef) == 1:
             return self
         accepted = [None] if len(self.coef) == 1 else self.targets
@@ -183,10 +177,7 @@ class Additive:
         return np.asarray(X)[:, :, None] * self.coef.T
 
     def of_table(self, X: Any) -> NDArray:
-        """Return the summands of a table.
-
-        The table is read under the feature map, block by block to save memory.
-        """
+        """Return the summands of a table; the table is read under the feature map, block by block to save memory."""
         made, term_of, weights = self.map.rows, self.map.term_of_, np.ascontiguousarray(self.coef.T)  # type: ignore[union-attr]
         values = np.empty((len(X), len(self.terms), len(self.coef)))
 
@@ -199,10 +190,7 @@ class Additive:
 
 
 def by_term(features: Any, term_of: NDArray, n_terms: int, weights: NDArray) -> NDArray:
-    """Return the sums of weighted features, by term.
-
-    The rows are CSR; the features of a term are contiguous in a row.
-    """
+    """Return the sums of weighted features, by term; the rows are CSR; the features of a term are contiguous in a row."""
     rows = np.repeat(np.arange(features.shape[0]), np.diff(features.indptr))
     sizes = np.bincount(rows * n_terms + term_of[features.indices], minlength=features.shape[0] * n_terms)
     start = np.concatenate([[0], np.cumsum(sizes)])
@@ -211,10 +199,7 @@ def by_term(features: Any, term_of: NDArray, n_terms: int, weights: NDArray) -> 
 
 
 def decoded(problem: Problem, labels: Codec, coef: NDArray, base: NDArray) -> tuple[NDArray, NDArray, list[Any]]:
-    """Return weights, intercepts and targets of `decision_function`.
-
-    If it is not linear, they are those of the scores.
-    """
+    """Return weights, intercepts and targets of `decision_function`; if it is not linear, they are those of the scores."""
     d = max(len(coef), len(base))
     coef, base = np.broadcast_to(coef, (d, coef.shape[1])), np.broadcast_to(base, d)
     found = [getattr(labels, name, None) for name in ("names", "classes")]

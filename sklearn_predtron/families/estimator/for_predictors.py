@@ -29,10 +29,7 @@ def for_predictor(estimator: Any) -> dict[str, Any] | None:
 
 
 def answers_of(estimator: Any, model: Any) -> dict[str, Any] | None:
-    """Return the answers of a family, which its labels tell.
-
-    None if the family has no predictor.
-    """
+    """Return the answers of a family, which its labels tell; None if the family has no predictor."""
     labels = model.labels
     if isinstance(labels, DocumentRelevances):
         return {"family": "documents"}

@@ -84,10 +84,7 @@ def sizes_of_parts(model: Model, batch: Batch) -> tuple[NDArray, NDArray]:
 
 
 def chosen_rows(batch: Batch, most: int) -> tuple[NDArray, NDArray]:
-    """Return the numbers of evenly spaced rows, and their frequencies up to a factor.
-
-    Rows with zero frequency are left out.
-    """
+    """Return the numbers of evenly spaced rows, and their frequencies up to a factor; Rows with zero frequency are left out."""
     frequency = batch.frequencies(np.arange(batch.X.shape[0]))
     there = np.flatnonzero(frequency)
     rows = there[evenly(len(there), max(1, most))]
@@ -131,10 +128,7 @@ def places_of_values(X: Any, columns: NDArray, share: NDArray) -> tuple[NDArray,
 
 
 def parts_of_terms(features: Any, X: NDArray, coef: NDArray) -> Iterator[NDArray]:
-    """Yield for each score the summands of columns.
-
-    The summand of a pair is divided equally between its columns.
-    """
+    """Yield for each score the summands of columns; the summand of a pair is divided equally between its columns."""
     sizes = [len(term) for term in features.terms_]
     columns, share = np.concatenate(features.terms_), np.repeat(1 / np.array(sizes), sizes)
     starts = np.concatenate([[0], np.cumsum(sizes)])

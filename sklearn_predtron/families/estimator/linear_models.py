@@ -1,7 +1,4 @@
-"""Fitted linear models from which an estimator starts.
-
-They are models of scikit-learn.
-"""
+"""Fitted linear models from which an estimator starts; they are models of scikit-learn."""
 
 from __future__ import annotations
 
@@ -23,10 +20,7 @@ SAME = 1e-9  # relative to the largest weight: directions that differ by less ar
 
 
 class Linear(NamedTuple):
-    """Weights and offsets of scores.
-
-    There is a row for each class, label or target, or one row for the second of two classes.
-    """
+    """Weights and offsets of scores; there is a row for each class, label or target, or one row for the second of two classes."""
 
     coef: NDArray
     intercept: NDArray
@@ -36,28 +30,19 @@ class Linear(NamedTuple):
         return bool(np.isfinite(self.coef).all() and np.isfinite(self.intercept).all())
 
     def is_close_to(self, found: tuple[Any, NDArray]) -> bool:
-        """Return whether others are equal up to rounding.
-
-        Weights and offsets are compared.
-        """
+        """Return whether others are equal up to rounding; weights and offsets are compared."""
         W, b = found
         apart = [np.abs((W.toarray() if sparse.issparse(W) else W) - self.coef), np.abs(b - self.intercept)]
         largest = max(np.abs(array).max() for array in self)
         return all((differences <= SAME * largest).all() for differences in apart)
 
     def is_one_direction(self) -> bool:
-        """Return whether scores have the same weights.
-
-        They are equal up to rounding, and the offsets do not rise.
-        """
+        """Return whether scores have the same weights; they are equal up to rounding, and the offsets do not rise."""
         apart, largest = np.ptp(self.coef, axis=0).max(), np.abs(self.coef).max()
         return bool(apart <= SAME * largest and (np.diff(self.intercept) <= 0).all())
 
     def of_each_class(self, half: float) -> Linear:
-        """Return a score for each class.
-
-        Of two classes it is `half` the score of the second, and its opposite.
-        """
+        """Return a score for each class; of two classes it is `half` the score of the second, and its opposite."""
         if len(self.coef) > 1:
             return self
         signs = np.array([-half, half])
@@ -104,10 +89,7 @@ class LinearModelReader:
         return self.stacked(linear_classifier())
 
     def stacked(self, kind: Any) -> Linear:
-        """Return the scores of the model or its parts.
-
-        Raise ValueError if they are not of this kind.
-        """
+        """Return the scores of the model or its parts; raise ValueError if they are not of this kind."""
         parts = self.model.estimators_ if isinstance(self.model, SEVERAL) else [self.model]
         if not all(isinstance(part, kind) or is_constant(part) for part in parts) or all(map(is_constant, parts)):
             raise self.refused()
@@ -116,10 +98,7 @@ class LinearModelReader:
         return Linear(*(np.concatenate(arrays) for arrays in zip(*read, strict=True)))
 
     def of_thresholds(self) -> Linear:
-        """Return the decoded scores of ranks.
-
-        One direction has r - 1 ordered thresholds, `theta_`.
-        """
+        """Return the decoded scores of ranks; one direction has r - 1 ordered thresholds, `theta_`."""
         theta = np.asarray(self.model.theta_, dtype=np.float64)
         if (np.diff(theta) < 0).any():
             raise ValueError(f"model={shortened(self.model)} has theta_={shortened(theta)}; thresholds must not fall.")
@@ -129,20 +108,14 @@ class LinearModelReader:
         return Linear(np.outer(code.sum(axis=1), coef), -code @ theta)
 
     def check_intercept(self, scores: Linear, *, fit_intercept: bool) -> Linear:
-        """Return the scores.
-
-        Raise ValueError if they have offsets and the estimator has no intercept.
-        """
+        """Return the scores; raise ValueError if they have offsets and the estimator has no intercept."""
         if not fit_intercept and scores.intercept.any():
             raise ValueError(f"fit_intercept=False leaves out the intercept of model={shortened(self.model)}; accepted is True.")
         return scores
 
     @property
     def is_ridge_of_label_sets(self) -> bool:
-        """Whether it is a RidgeClassifier of label sets.
-
-        Such a model has the attributes of a model of classes.
-        """
+        """Whether it is a RidgeClassifier of label sets; such a model has the attributes of a model of classes."""
         return getattr(getattr(self.model, "_label_binarizer", None), "y_type_", "").startswith("multilabel")
 
     @property
@@ -152,10 +125,7 @@ class LinearModelReader:
         return several or self.is_ridge_of_label_sets
 
     def empty_set(self, m: int) -> Any:
-        """Return an empty set of m labels.
-
-        It has the form in which the model predicts sets.
-        """
+        """Return an empty set of m labels; it has the form in which the model predicts sets."""
         if isinstance(self.model, MultiOutputClassifier):
             return np.zeros((1, m), dtype=np.result_type(*self.model.classes_))
         binarizer = getattr(self.model, "label_binarizer_", getattr(self.model, "_label_binarizer", None))
@@ -164,10 +134,7 @@ class LinearModelReader:
 
 
 def scores_of(part: Any, width: int) -> Linear:
-    """Return the scores of one linear model.
-
-    A constant model, of a label with one value, has only an offset.
-    """
+    """Return the scores of one linear model; a constant model, of a label with one value, has only an offset."""
     if is_constant(part):
         return Linear(np.zeros((1, width)), 2.0 * np.ravel(part.y_)[:1] - 1)
     coef = part.coef_.toarray() if sparse.issparse(part.coef_) else part.coef_
@@ -176,10 +143,7 @@ def scores_of(part: Any, width: int) -> Linear:
 
 
 def is_constant(part: Any) -> bool:
-    """Return whether it is a constant predictor.
-
-    OneVsRestClassifier has one for a label that is always on or off.
-    """
+    """Return whether it is a constant predictor; OneVsRestClassifier has one for a label that is always on or off."""
     return type(part).__name__ == "_ConstantPredictor"
 
 

@@ -1,7 +1,4 @@
-"""The fitted model, which scores rows in blocks.
-
-It is saved as names, numbers and arrays.
-"""
+"""The fitted model, which scores rows in blocks; it is saved as names, numbers and arrays."""
 
 from __future__ import annotations
 
@@ -104,24 +101,15 @@ class Model:
     parameters: Any = field(default_factory=object)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the fields without those of the process.
-
-        Subclasses are pickled as they are.
-        """
+        """Return the fields without those of the process; subclasses are pickled as they are."""
         return {**vars(self), **initial_unsaved_fields()}
 
     def but(self, **changes: Any) -> Model:
-        """Return a copy with some other fields.
-
-        Its fast path is closed.
-        """
+        """Return a copy with some other fields; its fast path is closed."""
         return replace(self, **{**initial_unsaved_fields(), **changes})
 
     def in_progress(self) -> Model:
-        """Return a copy with a learner of its own.
-
-        Its training can be undone.
-        """
+        """Return a copy with a learner of its own; its training can be undone."""
         return replace(self, learner=self.learner.copied(), stream=None)
 
     def sparse_weights(self, norm: Norm, least: float) -> SparseWeights:
@@ -140,10 +128,7 @@ class Model:
         return SparseWeights(*W.shape, *how, kept.indptr.astype(np.intp), kept.indices.astype(np.intc), kept.data, b)
 
     def learner_with(self, weights: Any) -> Learner:
-        """Return a copy of the learner with other weights.
-
-        They predict the same.
-        """
+        """Return a copy of the learner with other weights; they predict the same."""
         return self.learner.with_weights(weights, self.problem, self.learner.observer)
 
     @property
@@ -163,34 +148,22 @@ class Model:
         return decision
 
     def current_decision(self, decide: Callable[[Any, Any], Decision]) -> Decision:
-        """Return the decision with all its present values.
-
-        They are fitted or observed at this moment.
-        """
+        """Return the decision with all its present values; they are fitted or observed at this moment."""
         return self.decision_of(decide).now(self.learner, self.fitted_decision)
 
     def current_cut(self, decide: Callable[[Any, Any], Decision]) -> Decision:
-        """Return the current decision if it shifts scores.
-
-        Otherwise it is plain decoding.
-        """
+        """Return the current decision if it shifts scores; otherwise it is plain decoding."""
         return self.current_decision(decide) if self.decision_of(decide).shifts else PLAIN
 
     def close_stream(self) -> None:
-        """Close the fast path, and drop the cached decision.
-
-        The parameters change.
-        """
+        """Close the fast path, and drop the cached decision; the parameters change."""
         self.is_current, self.parameters = False, object()
         if self.stream is not None:
             self.stream.close()
             self.stream = None
 
     def continued(self, labels: Any, call_metadata: Any) -> Model:
-        """Return a copy for a new call.
-
-        It has the labels and the reader's metadata of that call, under the same parameters.
-        """
+        """Return a copy for a new call; it has the labels and the reader's metadata of that call, under the same parameters."""
         same = labels is self.labels and (call_metadata is self.call_metadata or not isinstance(call_metadata, KnownCosts))
         decision = self.cached_decision if same else (None, None, None)
         return replace(self, labels=labels, call_metadata=call_metadata, cached_decision=decision)
@@ -198,17 +171,11 @@ class Model:
     # ----------------------------------------------------------------------------------------------------------------- rows
 
     def read_rows(self, X: Any) -> tuple[Any, Rows]:
-        """Validate X, and return it with its rows.
-
-        They are read in place.
-        """
+        """Validate X, and return it with its rows; they are read in place."""
         return read_rows(X, self.columns, self.name)[:2]
 
     def features_of(self, X: Any) -> Any:
-        """Return X in the form for the learner.
-
-        A table is mapped to its features.
-        """
+        """Return X in the form for the learner; a table is mapped to its features."""
         X, rows = self.read_rows(X)
         self.check_finite(X, rows)
         return rows.matrix() if rows.made else X
@@ -218,20 +185,14 @@ class Model:
         check_finite(X, rows, self.name)
 
     def check_rows(self, X: Any, rows: Rows) -> None:
-        """Raise ValueError for rows that cannot be trained on.
-
-        This does not depend on the weights.
-        """
+        """Raise ValueError for rows that cannot be trained on; this does not depend on the weights."""
         row = self.learner.weights.first_refused(rows)
         if row >= 0:
             self.check_finite(X, rows)
             raise ValueError(why_length_refused(rows, row, self.norm))
 
     def warn_of_other_format(self, rows: Rows, norm: Any) -> None:
-        """Warn once of rows in another format.
-
-        The format of the first rows fixed norm="auto".
-        """
+        """Warn once of rows in another format; the format of the first rows fixed norm="auto"."""
         first = self.first_sparse
         if first is not None and rows.sparse != first and isinstance(resolve(Norm, norm, "norm"), Auto):
             warn_of_format(first, self.norm, rows.sparse)
@@ -240,34 +201,22 @@ class Model:
     # --------------------------------------------------------------------------------------------------------------- scores
 
     def own_problem(self) -> Any:
-        """Return the problem with its own scratch memory.
-
-        The caller may be one of several threads.
-        """
+        """Return the problem with its own scratch memory; the caller may be one of several threads."""
         return copy.copy(self.problem)
 
     def weights_to_predict(self, decide: Callable[[Any, Any], Decision]) -> tuple[Any, NDArray]:
-        """Return coefficients and offsets.
-
-        The shift of the decision is subtracted from the offsets; both are as of one round.
-        """
+        """Return coefficients and offsets; the shift of the decision is subtracted from the offsets; both are as of one round."""
         with self.learner.lock.reading():
             coef, offsets = self.learner.read(lambda weights: weights.mean())
             shift = self.current_cut(decide).shift(self.problem)
         return coef, offsets if shift is None else offsets - shift
 
     def scores(self, X: Any, decision: Decision = PLAIN) -> NDArray:
-        """Return scores of shape (n_samples, d).
-
-        They are by the weights that predict, minus the shift of a decision.
-        """
+        """Return scores of shape (n_samples, d); they are by the weights that predict, minus the shift of a decision."""
         return self.scorer(*self._read_rows_to_predict(X)).scores(decision)
 
     def decoded(self, X: Any, decision: Decision, pack: Callable[[Any], Any] = np.asarray) -> Any:
-        """Return a decision's predictions, one for each row.
-
-        Each block of predictions is packed before the next.
-        """
+        """Return a decision's predictions, one for each row; each block of predictions is packed before the next."""
         return self.scorer(*self._read_rows_to_predict(X)).decoded(decision, pack)
 
     def scorer(self, X: Any, rows: Rows) -> Scorer:
@@ -281,31 +230,19 @@ class Model:
         return X, rows
 
     def fill_scores(self, predictor: Any, X: Any, rows: Rows, scores: NDArray) -> NDArray:
-        """Fill in the scores of all rows.
-
-        They are computed by a learner or by its predictor.
-        """
+        """Fill in the scores of all rows; they are computed by a learner or by its predictor."""
         return self.scorer(X, rows).fill(predictor, 0, scores)
 
     def losses(self, scores: NDArray, labels: Any) -> NDArray:
-        """Return the training loss of each list or block.
-
-        The scores of its rows are given.
-        """
+        """Return the training loss of each list or block; the scores of its rows are given."""
         return self.own_problem().losses(scores, labels)
 
     def margins(self, scores: NDArray, labels: Any, *how: Any) -> NDArray:
-        """Return each list's or block's margin.
-
-        It is at unit norm.
-        """
+        """Return each list's or block's margin; it is at unit norm."""
         return self.at_unit_norm(self.own_problem().margins(scores, labels, *how))
 
     def at_unit_norm(self, margins: NDArray) -> NDArray:
-        """Return margins at unit norm.
-
-        They are under weights that predict the same; nan where these are zero.
-        """
+        """Return margins at unit norm; they are under weights that predict the same; nan where these are zero."""
         length = self.learner.read(lambda weights: weights.length())
         return margins / length if length > 0 else np.full(len(margins), np.nan)
 
@@ -324,10 +261,7 @@ class Model:
             )
 
     def fit_decision(self, decision: Decision, held_out: HeldOut | None, p: int) -> None:
-        """Fit a decision to scores of held-out rows.
-
-        The rows have p features; without them it observes the rows to come.
-        """
+        """Fit a decision to scores of held-out rows; the rows have p features; without them it observes the rows to come."""
         problem, update, average, _ = self.learner.parts()
         learner = self.learner.with_parts(problem, update, average, decision.observer(problem, None))
         set_recording_interval(learner, p)
@@ -344,10 +278,7 @@ class Model:
     # --------------------------------------------------------------------------------------------------------------- saving
 
     def packed(self) -> dict[str, Any]:
-        """Return a saved model's content, of one round.
-
-        It consists of the format, and plain names, numbers and arrays.
-        """
+        """Return a saved model's content, of one round; it consists of the format, and plain names, numbers and arrays."""
         self.learner.read(lambda weights: None)  # completes updates that an interrupt has left undone, which the section cannot
         compiled()  # imports modules the first time, which would take too long inside the section
         with self.learner.lock.reading():
@@ -361,10 +292,7 @@ class Model:
 
     @classmethod
     def unpacked(cls, saved: Any) -> Model:
-        """Return the saved model.
-
-        Its parts are checked as they are built.
-        """
+        """Return the saved model; its parts are checked as they are built."""
         return model_parts.unpack(saved, cls, SAVED_AS)
 
 

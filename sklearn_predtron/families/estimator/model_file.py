@@ -37,10 +37,7 @@ SPARSE: dict[str, Any] = {kind.__name__: kind for kind in (sparse.csr_matrix, sp
 
 @cache
 def public_classes() -> dict[str, type]:
-    """Return the classes that files may have, by name.
-
-    They are the public classes of estimators and their parts.
-    """
+    """Return the classes that files may have, by name; they are the public classes of estimators and their parts."""
     found: dict[str, type] = {}
     for name in PUBLIC:
         module = importlib.import_module(PACKAGE + name)
@@ -55,10 +52,7 @@ def save(estimator: Any, path: str | os.PathLike[str], custom: Mapping[str, Any]
 
 
 def content_of(estimator: Any, custom: Mapping[str, Any] | None = None) -> tuple[Any, Arrays]:
-    """Return the content of an estimator's file.
-
-    Raise ValueError for estimators that a file cannot hold.
-    """
+    """Return the content of an estimator's file; raise ValueError for estimators that a file cannot hold."""
     writer = Writer(checked_custom(custom))
     if type(estimator) not in public_classes().values():
         raise ValueError(
@@ -157,10 +151,7 @@ def checked_custom(custom: Any) -> dict[str, Any]:
 
 
 class Writer:
-    """Converts objects to JSON and arrays.
-
-    An object or array that occurs in several places is written once.
-    """
+    """Converts objects to JSON and arrays; an object or array that occurs in several places is written once."""
 
     def __init__(self, custom: dict[str, Any]) -> None:
         self.objects: list[dict[str, Any]] = []
@@ -170,10 +161,7 @@ class Writer:
         self.alive: list[Any] = []  # keeps objects alive, so that no other object gets the same id
 
     def encoded(self, value: Any, where: str) -> Any:
-        """Return a value as JSON.
-
-        `where` is the name of its parameter, for errors.
-        """
+        """Return a value as JSON; `where` is the name of its parameter, for errors."""
         kind = type(value)
         if kind in PLAIN:
             return value
@@ -283,10 +271,7 @@ class Reader(Values):
         self.forms |= {"sparse": self._sparse, "object": self._object}
 
     def made(self, entry: dict[str, Any]) -> Any:
-        """Return the object of an entry.
-
-        The objects that it refers to come before it.
-        """
+        """Return the object of an entry; the objects that it refers to come before it."""
         if entry.keys() == {"custom"}:
             return self.custom[entry["custom"]]
         kind = public_classes().get(entry["class"])

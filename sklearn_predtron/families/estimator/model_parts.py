@@ -1,7 +1,4 @@
-"""Saved models: plain names, numbers and arrays.
-
-They stay readable if modules move.
-"""
+"""Saved models: plain names, numbers and arrays. They stay readable if modules move."""
 
 from __future__ import annotations
 
@@ -56,10 +53,7 @@ def pack(fields: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 class Packer:
-    """Converts objects to parts.
-
-    An object that occurs in several places is one part.
-    """
+    """Converts objects to parts; an object that occurs in several places is one part."""
 
     def __init__(self) -> None:
         self.parts: list[dict[str, Any]] = []
@@ -67,10 +61,7 @@ class Packer:
         self.alive: list[Any] = []  # keeps objects alive, so that no other object gets the same id
 
     def pack(self, value: Any) -> Any:
-        """Return a value with references to parts.
-
-        They replace objects of the package.
-        """
+        """Return a value with references to parts; they replace objects of the package."""
         if isinstance(value, (tuple, list)):
             return [self.pack(item) for item in value]
         if type(value) is np.ndarray:
@@ -106,10 +97,7 @@ def state_of(value: Any) -> dict[str, Any]:
 
 
 def unpack(saved: Any, kind: type[M], saved_as: dict[str, str]) -> M:
-    """Return the model, of type `kind`, from parts.
-
-    `pack` has converted it to parts.
-    """
+    """Return the model, of type `kind`, from parts; `pack` has converted it to parts."""
     check_format(saved)
     made: list[Any] = []
     try:
@@ -152,10 +140,7 @@ def check_parameters(kind: type, state: dict[str, Any]) -> None:
 
 
 def checked_columns(n: Any, names: Any, features: Any, first: Any = None) -> Columns:
-    """Return the saved columns.
-
-    Raise TypeError for invalid numbers of columns, names or feature maps.
-    """
+    """Return the saved columns; raise TypeError for invalid numbers of columns, names or feature maps."""
     if n is not None and not (type(n) is int and n > 0):
         raise TypeError(f"where a number of columns is expected there is {shortened(n)}")
     if names is not None:

@@ -47,10 +47,7 @@ def still_valid(fitted_decision: Any) -> Any:
 
 
 def wider_columns(known: Columns, n_features: Any) -> Columns:
-    """Return the columns of later rows.
-
-    They have their names, if any.
-    """
+    """Return the columns of later rows; they have their names, if any."""
     n, names, _, first = known
     if n_features is None:
         return known
@@ -72,10 +69,7 @@ def wider_columns(known: Columns, n_features: Any) -> Columns:
 
 
 def check_constants(norm: Norm, given: Any, known: tuple[int, Any], wanted: tuple[int, Any]) -> None:
-    """Raise ValueError if a norm's constant would change.
-
-    `known` and `wanted` are numbers of scores and features.
-    """
+    """Raise ValueError if a norm's constant would change; `known` and `wanted` are numbers of scores and features."""
     before, after = norm.constants(*known), norm.constants(*wanted)
     changed = [name for name in before if before[name] != after[name]]
     if changed:
@@ -88,10 +82,7 @@ def check_constants(norm: Norm, given: Any, known: tuple[int, Any], wanted: tupl
 
 
 def check_takes(classes: Any, name: str, value: Any, part: Any, accepted: str) -> None:
-    """Raise ValueError if a part takes no new classes.
-
-    A parameter stands for the part.
-    """
+    """Raise ValueError if a part takes no new classes; a parameter stands for the part."""
     if not part.takes_new_classes:
         raise ValueError(
             f"classes={shortened(classes)}: {name}={shortened(value)} does not take more classes than it began with; accepted is "
@@ -100,10 +91,7 @@ def check_takes(classes: Any, name: str, value: Any, part: Any, accepted: str) -
 
 
 def average_of_width(average: Average, problem: Problem, width: Any) -> Average:
-    """Return the average for a new width.
-
-    Candidates with many weights are evaluated less often.
-    """
+    """Return the average for a new width; candidates with many weights are evaluated less often."""
     if not isinstance(average, ChoosingAverage) or evaluation_interval(problem, width) == average.every:
         return average
     return average.charging(evaluation_interval(problem, width))

@@ -1,4 +1,1 @@
-"""The input of a call.
-
-X, y, weights and ids become rounds, and tables become features.
-"""
+"""The input of a call; X, y, weights and ids become rounds, and tables become features."""

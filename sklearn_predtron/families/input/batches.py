@@ -68,10 +68,7 @@ class BatchReader(BlockReader):
         sample_weight: Any = None,
         **ids: Any,
     ) -> TrainingInput:
-        """Return the input of a training call.
-
-        Rows are in groups, or are cut into batches.
-        """
+        """Return the input of a training call; Rows are in groups, or are cut into batches."""
         refuse_unknown(ids, self.ids)
         groups = ids.get("groups")
         if groups is None:
@@ -93,10 +90,7 @@ class BatchReader(BlockReader):
         return reading._replace(batch=batch, call_metadata=call_metadata)
 
     def warn_of_rounds(self, reading: TrainingInput) -> None:
-        """Warn if positive rows are missing too often.
-
-        Most of the groups or batches have none.
-        """
+        """Warn if positive rows are missing too often; most of the groups or batches have none."""
         batch = reading.batch
         if isinstance(batch.rows, QueryRows):
             warn_of_groups_without(column_of(batch.labels), batch.labels.starts)
@@ -105,17 +99,11 @@ class BatchReader(BlockReader):
             warn_of_few_positives(n_positive, n, self.size)
 
     def apart(self, X: Any, ids: Any) -> tuple[Any, Any]:
-        """Return X and the groups.
-
-        X has no column of groups.
-        """
+        """Return X and the groups; X has no column of groups."""
         return X, ids
 
     def apart_or_warned(self, X: Any, ids: Any) -> tuple[Any, Any]:
-        """Return X and the groups, without a warning.
-
-        Without groups all rows are one group.
-        """
+        """Return X and the groups, without a warning; without groups all rows are one group."""
         return X, ids
 
     def labels_of_blocks(self, y: Any, blocks: Any, model: Any) -> Any:
@@ -131,10 +119,7 @@ class BatchReader(BlockReader):
         return np.ones(len_of(X), dtype=bool) if given.get("groups") is None else super().among_first(X, given, n)
 
     def rounds(self, batch: Batch) -> Batch | None:
-        """Return the rounds of a stream.
-
-        They are groups, or full batches and a shorter last one; None if there are none.
-        """
+        """Return the rounds of a stream; they are groups, or full batches and a shorter last one; None if there are none."""
         if isinstance(batch.rows, QueryRows):
             return batch
         if batch.order is not None and len(batch.order) == 0:
@@ -159,10 +144,7 @@ class BatchReader(BlockReader):
         return np.concatenate([column[start[unit] : start[unit + 1]] for unit in units]).astype(np.intc)[:, None]
 
     def suffices(self, n: int, batch: Batch) -> bool:
-        """Return whether batches of n rows are long enough.
-
-        Groups may have any size.
-        """
+        """Return whether batches of n rows are long enough; groups may have any size."""
         return isinstance(batch.rows, QueryRows) or (n > 0 and np.diff(equal_batches(n, self.size)).min() >= self.least)
 
     def epochs(self, epochs: Any, *, whole: bool) -> Any:
@@ -170,10 +152,7 @@ class BatchReader(BlockReader):
         return BatchEpochs(epochs, self.size, whole=whole)
 
     def short(self, codec: Any) -> None:
-        """Return None, because batches have no fast path.
-
-        A call is a batch.
-        """
+        """Return None, because batches have no fast path; a call is a batch."""
 
 
 class BatchEpochs:
@@ -220,10 +199,7 @@ def equal_batches(n: int, size: int) -> NDArray:
 
 
 def full_batches(n: int, size: int) -> NDArray:
-    """Return the first rows of full batches.
-
-    They have `size` rows, and the last one may be shorter.
-    """
+    """Return the first rows of full batches; they have `size` rows, and the last one may be shorter."""
     return np.append(np.arange(0, n, size), n).astype(np.intp)
 
 
@@ -233,10 +209,7 @@ def column_of(labels: Labels) -> NDArray:
 
 
 def counts_of_batches(predicted: NDArray, y: NDArray, start: NDArray) -> NDArray:
-    """Return the counts of each batch (4, n).
-
-    They are true and false positives, and false and true negatives.
-    """
+    """Return the counts of each batch (4, n); they are true and false positives, and false and true negatives."""
     parts = [predicted & y, predicted & (1 - y), (1 - predicted) & y, (1 - predicted) & (1 - y)]
     return np.add.reduceat(parts, start[:-1], axis=1)
 
@@ -247,10 +220,7 @@ def losses_of_batches(loss: Any, predicted: NDArray, y: NDArray, start: NDArray)
 
 
 def chances_at_k(scores: NDArray, predicted: NDArray, start: NDArray) -> NDArray:
-    """Return each row's probability of being predicted positive.
-
-    Rows with equal scores in a batch are in random order.
-    """
+    """Return each row's probability of being predicted positive; Rows with equal scores in a batch are in random order."""
     sizes = np.diff(start)
     lowest = np.minimum.reduceat(np.where(predicted == 1, scores, np.inf), start[:-1])
     tied = (scores == np.repeat(lowest, sizes)).astype(np.intp)
@@ -297,10 +267,7 @@ def in_batches(
 
 
 def warn_of_few_positives(n_positive: int, n: int, size: int) -> None:
-    """Warn of shuffled batches without positive rows.
-
-    Many of the batches of `size` rows have none.
-    """
+    """Warn of shuffled batches without positive rows; many of the batches of `size` rows have none."""
     if size < n and size * n_positive < 5 * n:
         without = 100 * (1 - n_positive / n) ** size
         warn(

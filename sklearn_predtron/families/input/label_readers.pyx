@@ -13,10 +13,7 @@ from sklearn_predtron.problems._chain import TokenCodes
 
 
 cdef class LabelReader:
-    """Reads the labels of a batch.
-
-    Plain labels are read at once, any others by `read_any`, which a family adds.
-    """
+    """Reads the labels of a batch; plain labels are read at once, any others by `read_any`, which a family adds."""
 
     def labels(self, y):
         """Return the labels; raise ValueError if invalid."""
@@ -25,10 +22,7 @@ cdef class LabelReader:
         return self.read_any(y) if plain is None else plain
 
     cdef Labels read(self, y, Py_ssize_t n):
-        """Return n labels of known kind, or None.
-
-        None if they need the general path.
-        """
+        """Return n labels of known kind, or None; None if they need the general path."""
         return None
 
     cdef const double[::1] weight(self, Labels labels):
@@ -107,10 +101,7 @@ cdef bint narrow(const number[:, :] y, unsigned char[:, ::1] rows) noexcept nogi
 
 
 def indicator_rows(y):
-    """Return zeros and ones as bytes, or None.
-
-    The array has two dimensions; None if it holds anything else.
-    """
+    """Return zeros and ones as bytes, or None; the array has two dimensions; None if it holds anything else."""
     y = y.astype(y.dtype.newbyteorder("="), copy=False)
     rows = np.empty(y.shape, dtype=np.uint8)
     kind = y.dtype.char
@@ -138,10 +129,7 @@ def indicator_rows(y):
 
 
 cdef class IndicatorReader(LabelReader):
-    """Indicator matrices of m labels.
-
-    With codes it is one label, which is on for the label of code 1.
-    """
+    """Indicator matrices of m labels; with codes it is one label, which is on for the label of code 1."""
     cdef Py_ssize_t m
     cdef CodeReader codes
 
@@ -186,10 +174,7 @@ cdef class QueryReader(LabelReader):
 
 
 cdef class TokenReader(CodeReader):
-    """Labels of the tokens of one sequence.
-
-    Their transitions must be allowed, as defined by a `ChainProblem`.
-    """
+    """Labels of the tokens of one sequence; their transitions must be allowed, as defined by a `ChainProblem`."""
     cdef const unsigned char[:, ::1] allowed
 
     def __init__(self, dict codes not None, allowed=None):
@@ -221,10 +206,7 @@ cdef one_round(Py_ssize_t n):
 
 
 cdef Relevances relevances(y, start):
-    """Relevances of lists, or None.
-
-    None if they are not finite numbers of at least 0.
-    """
+    """Relevances of lists, or None; None if they are not finite numbers of at least 0."""
     cdef const double[::1] flat
     cdef Py_ssize_t i
     cdef bint good = True

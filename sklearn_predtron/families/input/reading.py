@@ -1,7 +1,4 @@
-"""Readers of a call's X, y, weights and ids.
-
-They make rounds, which are rows or blocks of rows (queries, sequences, groups).
-"""
+"""Readers of a call's X, y, weights and ids; they make rounds, which are rows or blocks of rows (queries, sequences, groups)."""
 
 from __future__ import annotations
 
@@ -47,10 +44,7 @@ LabelsOf = Callable[..., tuple[Codec, Any]]  # the codec and the encoded labels,
 
 
 class Columns(NamedTuple):
-    """The number and the names of features.
-
-    The number is None with joint features; names are None if there are none.
-    """
+    """The number and the names of features; the number is None with joint features; names are None if there are none."""
 
     n: Any
     names: NDArray | None = None
@@ -59,10 +53,7 @@ class Columns(NamedTuple):
 
 
 class ReadTable(np.ndarray):
-    """A table as the numbers its map read.
-
-    It need not be read again.
-    """
+    """A table as the numbers its map read; it need not be read again."""
 
 
 class Batch(NamedTuple):
@@ -97,10 +88,7 @@ class Batch(NamedTuple):
 
 
 class TrainingInput(NamedTuple):
-    """The columns of a call, and known metadata.
-
-    The metadata is known by this call and the calls before.
-    """
+    """The columns of a call, and known metadata; the metadata is known by this call and the calls before."""
 
     batch: Batch
     labels: Codec
@@ -109,10 +97,7 @@ class TrainingInput(NamedTuple):
 
 
 class Units(NamedTuple):
-    """All that a fit can hold out.
-
-    The units are rounds, or rows that are yet to be cut into rounds.
-    """
+    """All that a fit can hold out; the units are rounds, or rows that are yet to be cut into rounds."""
 
     numbers: NDArray
     strata: NDArray  # of which all folds have as many
@@ -122,17 +107,11 @@ class Units(NamedTuple):
     labels_of: Callable[[NDArray], NDArray]  # of some units' rows, as numbers of shape (n, m)
 
     def of(self, chosen: NDArray) -> tuple[NDArray, NDArray]:
-        """Return the rows and the labels of some units.
-
-        A mask chooses the units.
-        """
+        """Return the rows and the labels of some units; a mask chooses the units."""
         return self.rows_of(chosen), self.labels_of(self.numbers[chosen])
 
     def sizes_of(self, chosen: NDArray) -> NDArray | int:
-        """Return the number of rows of chosen units.
-
-        A mask chooses the units.
-        """
+        """Return the number of rows of chosen units; a mask chooses the units."""
         return self.sizes if isinstance(self.sizes, int) else self.sizes[chosen]
 
     def rows_of(self, chosen: NDArray) -> NDArray:
@@ -173,10 +152,7 @@ class RowReader:
     def read(
         self, X: Any, y: Any, labels_of: LabelsOf, known: Any, *, partial: bool, classes: Any = None, sample_weight: Any = None
     ) -> TrainingInput:
-        """Return the input of a training call.
-
-        `known` is the model that continues, or None.
-        """
+        """Return the input of a training call; `known` is the model that continues, or None."""
         check_labels_given(y, self.name)
         X, rows, columns = self._rows(X, None if known is None else known.columns)
         codec, labels = labels_of(y, classes, None if known is None else known.labels, partial=partial)
@@ -198,10 +174,7 @@ class RowReader:
         return TrainingInput(batch, codec, columns, call_metadata)
 
     def _rows(self, X: Any, columns: Columns | None) -> tuple[Any, Rows, Columns]:
-        """Check X, and read it in place.
-
-        Its values may still be NaN or infinite.
-        """
+        """Check X, and read it in place; its values may still be NaN or infinite."""
         return read_rows(X, self.columns if columns is None else columns, self.name)
 
     def among_first(self, X: Any, given: dict[str, Any], n: int) -> NDArray | None:
@@ -219,10 +192,7 @@ class RowReader:
         return X, labels
 
     def rounds(self, batch: Batch) -> Batch | None:
-        """Return the rounds of a stream, or None.
-
-        None means that there are none.
-        """
+        """Return the rounds of a stream, or None; None means that there are none."""
         return batch
 
     def units(self, batch: Batch, codec: Any) -> Units:
@@ -236,23 +206,14 @@ class RowReader:
         return Units(numbers, codec.strata(batch.labels, numbers), len(numbers), numbers, 1, labels_of)
 
     def suffices(self, n: int, batch: Batch) -> bool:
-        """Return whether n units make rounds for training.
-
-        They are units of a batch.
-        """
+        """Return whether n units make rounds for training; they are units of a batch."""
         return True
 
     def warn_of_rounds(self, reading: TrainingInput) -> None:
-        """Warn of rounds that are of little use.
-
-        A fit is going to gain little from them.
-        """
+        """Warn of rounds that are of little use; a fit is going to gain little from them."""
 
     def epochs(self, epochs: Any, *, whole: bool) -> Any:
-        """Return the epochs of a fit with drawn rows.
-
-        With a kernel, rounds stay `whole`.
-        """
+        """Return the epochs of a fit with drawn rows; with a kernel, rounds stay `whole`."""
         return epochs
 
     def short(self, codec: Codec) -> LabelReader | None:
@@ -286,10 +247,7 @@ class BlockReader(RowReader):
         return split_ids(X, ids, self.ids)
 
     def apart_or_warned(self, X: Any, ids: Any) -> tuple[Any, Any]:
-        """Return X without ids, and the ids.
-
-        Only a single block should come without ids.
-        """
+        """Return X without ids, and the ids; only a single block should come without ids."""
         X, ids = self.apart(X, ids)
         if ids is None:
             warn_of_one_query(X, self.ids)
@@ -316,20 +274,14 @@ class BlockReader(RowReader):
         sample_weight: Any = None,
         **ids: Any,
     ) -> TrainingInput:
-        """Return the training input, for rows without ids.
-
-        X has no column of ids.
-        """
+        """Return the training input, for rows without ids; X has no column of ids."""
         refuse_unknown(ids, self.ids)
         return self.gathered(X, y, labels_of, known, ids.get(self.ids.name), sample_weight, partial=partial, classes=classes)[1]
 
     def gathered(
         self, X: Any, y: Any, labels_of: LabelsOf, known: Any, ids: Any, sample_weight: Any, *, partial: bool, classes: Any
     ) -> tuple[Queries, TrainingInput]:
-        """Return the blocks and the input of a call.
-
-        The input records whether any call had several blocks.
-        """
+        """Return the blocks and the input of a call; the input records whether any call had several blocks."""
         check_labels_given(y, self.name)
         X, rows, columns = self._rows(X, None if known is None else known.columns)
         codec, values = labels_of(y, classes, None if known is None else known.labels, partial=partial)
@@ -350,10 +302,7 @@ class BlockReader(RowReader):
         return blocks, TrainingInput(batch, codec, columns, blocks.n > 1 or (known is not None and known.call_metadata))
 
     def among_first(self, X: Any, given: dict[str, Any], n: int) -> NDArray | None:
-        """Return the rows of the first blocks.
-
-        The blocks together have at least n rows.
-        """
+        """Return the rows of the first blocks; the blocks together have at least n rows."""
         try:
             blocks = self.blocks(given.get(self.ids.name), len_of(X))
         except (TypeError, ValueError):
@@ -369,10 +318,7 @@ class BlockReader(RowReader):
         return Queries(ids, n, self.ids)
 
     def weighed(self, ids: Any, weight: NDArray) -> tuple[Queries, NDArray]:
-        """Return the blocks and their weights.
-
-        They consist of the rows of positive weight.
-        """
+        """Return the blocks and their weights; they consist of the rows of positive weight."""
         return queries_of_positive_weight(ids, weight, self.ids)
 
     def labelled(self, X: Any, y: Any, model: Any, *ids: Any) -> tuple[Any, Labels]:
@@ -392,10 +338,7 @@ class BlockReader(RowReader):
         return Units(numbers, strata, rows.n, places, np.diff(start), partial(self.labels_of_units, labels, start))
 
     def labels_of_units(self, labels: Any, start: NDArray, units: NDArray) -> NDArray:
-        """Return the labels of some blocks' rows.
-
-        They are numbers of shape (n, m).
-        """
+        """Return the labels of some blocks' rows; they are numbers of shape (n, m)."""
         raise TypeError(f"{self.name} has no probabilities, which such labels are for.")
 
     def labels_of_blocks(self, y: Any, blocks: Queries, model: Any) -> Any:
@@ -411,10 +354,7 @@ class BlockReader(RowReader):
 
 
 def refuse_unknown(given: dict[str, Any], ids: Any) -> None:
-    """Raise TypeError for ids by an unknown name.
-
-    Python raises it for unknown arguments, too.
-    """
+    """Raise TypeError for ids by an unknown name; Python raises it for unknown arguments, too."""
     for name in given.keys() - {ids.name}:
         raise TypeError(unknown_ids("fit", name, ids))
 
@@ -424,18 +364,12 @@ def refuse_unknown(given: dict[str, Any], ids: Any) -> None:
 
 @cache
 def witness_kind(name: str) -> type:
-    """Return a class with the estimator's name.
-
-    scikit-learn uses this name in errors.
-    """
+    """Return a class with the estimator's name; scikit-learn uses this name in errors."""
     return type(name, (BaseEstimator,), {})
 
 
 def read_rows(X: Any, columns: Columns | None, name: str) -> tuple[Any, Rows, Columns]:
-    """Check X, and read it in place.
-
-    The first rows define the columns.
-    """
+    """Check X, and read it in place; the first rows define the columns."""
     refuse_lazy(X)
     if columns is not None and columns.features is not None:
         return *read_table(X, columns, name), columns
@@ -464,10 +398,7 @@ def read_rows(X: Any, columns: Columns | None, name: str) -> tuple[Any, Rows, Co
 
 
 def numbers_of_frame(X: Any) -> NDArray | None:
-    """Return a pandas frame of floats as an array.
-
-    None if its columns are of other types.
-    """
+    """Return a pandas frame of floats as an array; None if its columns are of other types."""
     if not all(isinstance(dtype, np.dtype) and dtype.kind in "fiu" for dtype in X.dtypes):
         return None
     values = X.to_numpy()
@@ -475,10 +406,7 @@ def numbers_of_frame(X: Any) -> NDArray | None:
 
 
 def columns_given(X: Any, columns: Columns) -> Columns:
-    """Return the columns without those missing from X.
-
-    Only columns added by `widen` may be missing.
-    """
+    """Return the columns without those missing from X; only columns added by `widen` may be missing."""
     try:
         width = _num_features(X)
     except TypeError:  # it has no columns, which scikit-learn says
@@ -487,10 +415,7 @@ def columns_given(X: Any, columns: Columns) -> Columns:
 
 
 def witness_of(columns: Columns | None, name: str) -> Any:
-    """Return an object for scikit-learn's column checks.
-
-    It has `n_features_in_` and `feature_names_in_`.
-    """
+    """Return an object for scikit-learn's column checks; it has `n_features_in_` and `feature_names_in_`."""
     witness: Any = witness_kind(name)()
     if columns is not None:
         witness.n_features_in_ = columns.n
@@ -543,10 +468,7 @@ def check_finite(X: Any, rows: Rows, name: str) -> None:
 
 
 def why_length_refused(rows: Rows, row: int, norm: Any) -> str:
-    """Return the message for a length out of range.
-
-    The length is that of a row.
-    """
+    """Return the message for a length out of range; the length is that of a row."""
     values = rows.matrix()[[row]]
     if sparse.issparse(values):
         values.sum_duplicates()
@@ -572,10 +494,7 @@ def check_labels_given(y: Any, name: str) -> None:
 
 
 def product(sample_weight: NDArray, of_label: NDArray) -> NDArray:
-    """Return the products of row and class weights.
-
-    Each row has one weight of its own, and one of its class.
-    """
+    """Return the products of row and class weights; each row has one weight of its own, and one of its class."""
     with np.errstate(over="ignore"):
         weight = sample_weight * of_label
     if not np.isfinite(weight).all():
@@ -587,10 +506,7 @@ def product(sample_weight: NDArray, of_label: NDArray) -> NDArray:
 
 
 def are_stored_dense(X: Any) -> bool:
-    """Return whether CSR rows are stored almost dense.
-
-    They are then rows of a table, not of words.
-    """
+    """Return whether CSR rows are stored almost dense; they are then rows of a table, not of words."""
     return X.nnz >= DENSE * X.shape[0] * X.shape[1]
 
 
@@ -650,10 +566,7 @@ def warn_of_scales(X: Any, names: list[Any] | None = None) -> None:
 
 
 def warn_of_format(first: bool, norm: str, sparse: bool) -> None:
-    """Warn of rows in another format.
-
-    The format of the first rows fixed "auto".
-    """
+    """Warn of rows in another format; the format of the first rows fixed "auto"."""
     warn(
         f"X is {FORMATS[sparse]}, and the first rows were {FORMATS[first]}, for which norm='auto' is {norm!r}: it "
         f"holds for all rows; give norm={norm!r} if both formats are intended."

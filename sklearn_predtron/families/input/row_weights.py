@@ -67,10 +67,7 @@ class WeighedSets(RowReader):
         sample_weight: Any = None,
         costs: Any = None,
     ) -> TrainingInput:
-        """Return the training input, weighted by `costs`.
-
-        Rows are weighted if costs are given.
-        """
+        """Return the training input, weighted by `costs`; Rows are weighted if costs are given."""
         reading = super().read(X, y, labels_of, known, partial=partial, classes=classes, sample_weight=sample_weight)
         if costs is None:
             return reading
@@ -155,10 +152,7 @@ class WeighedClasses(RowReader):
         return product(self.balanced(codec, codes, weight), self.by_costs(codec.classes))[codes]
 
     def balanced(self, codec: Classes, codes: NDArray, frequency: NDArray | None) -> NDArray:
-        """Return class weights that balance the classes.
-
-        The classes become equally frequent.
-        """
+        """Return class weights that balance the classes; the classes become equally frequent."""
         relative = None if frequency is None or not frequency.any() else frequency / frequency.max()  # no sum overflows
         counts = np.bincount(codes, weights=relative, minlength=len(codec.classes))
         return counts.sum() / (len(counts) * np.where(counts > 0, counts, 1.0))
@@ -192,10 +186,7 @@ class WeighedClasses(RowReader):
         return weights
 
     def short(self, codec: Any) -> LabelReader | None:
-        """Return the fast path's reader with the weights.
-
-        None for "balanced".
-        """
+        """Return the fast path's reader with the weights; None for "balanced"."""
         return None if isinstance(self.class_weight, str) else ClassReader(codec.classes, self.of_classes(codec))
 
 
@@ -204,8 +195,5 @@ def no_weights(classes: NDArray) -> None:
 
 
 def product(weight: NDArray, other: NDArray | None) -> NDArray:
-    """Return products of class weights.
-
-    The second ones may be None.
-    """
+    """Return products of class weights; the second ones may be None."""
     return weight if other is None else weight * other

@@ -41,18 +41,12 @@ class SequenceReader(BlockReader):
         self.constraint, self.observed = constraint, isinstance(constraint, str) and constraint == "observed"
 
     def weighed(self, ids: Any, weight: NDArray) -> tuple[Queries, NDArray]:
-        """Return the sequences with positive weight, and their weights.
-
-        A sequence has the weight of its tokens.
-        """
+        """Return the sequences with positive weight, and their weights; a sequence has the weight of its tokens."""
         weights_of_sequences(self.blocks(ids, len(weight)), weight)
         return super().weighed(ids, weight)
 
     def gathered(self, X: Any, y: Any, labels_of: LabelsOf, known: Any, *given: Any, **how: Any) -> tuple[Queries, TrainingInput]:
-        """Return the sequences and the input of a call.
-
-        Raise ValueError for a bad constraint or forbidden labels.
-        """
+        """Return the sequences and the input of a call; raise ValueError for a bad constraint or forbidden labels."""
         sequences, reading = super().gathered(X, y, labels_of, known, *given, **how)
         codec: Any = reading.labels
         labels: Any = reading.batch.labels
@@ -79,8 +73,5 @@ class SequenceReader(BlockReader):
         return {name: usual[name] for name in self.automatic}
 
     def short(self, codec: Any) -> Any:
-        """Return the fast path's reader, or None.
-
-        None for constraint="observed", for which partial_fit raises an error.
-        """
+        """Return the fast path's reader, or None; None for constraint="observed", for which partial_fit raises an error."""
         return None if self.observed else codec.short()

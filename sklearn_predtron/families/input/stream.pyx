@@ -27,10 +27,7 @@ def plain_rows(X):
 
 
 cdef class Stream:
-    """A learner with a reader of its labels.
-
-    It takes labelled rows as they come, with few checks.
-    """
+    """A learner with a reader of its labels; it takes labelled rows as they come, with few checks."""
     cdef Learner learner
     cdef LabelReader reader
     cdef Lock lock
@@ -49,17 +46,11 @@ cdef class Stream:
         self.lock = lock
 
     def close(self):
-        """Take no more rows.
-
-        The estimator has another learner, or other parameters.
-        """
+        """Take no more rows; the estimator has another learner, or other parameters."""
         self.closed = True
 
     def take(self, X, y):
-        """Train on the rows and return True.
-
-        Return False, with no change, if the rows need the general path.
-        """
+        """Train on the rows and return True; return False, with no change, if the rows need the general path."""
         self.lock.take()
         try:
             return not self.closed and self.learn(X, y)

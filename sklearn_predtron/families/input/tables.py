@@ -1,7 +1,4 @@
-"""The parameter `features`: feature maps of tables.
-
-A map of a stream is fitted to its first rows.
-"""
+"""The parameter `features`: feature maps of tables. A map of a stream is fitted to its first rows."""
 
 from __future__ import annotations
 
@@ -114,10 +111,7 @@ def columns_of(features: Any, X: Any, y: Any, given: dict[str, Any], *, labels: 
 
 
 def targets(y: Any, n: int, *, labels: bool) -> NDArray | None:
-    """Return y as numbers of shape (n, m).
-
-    None if y is invalid, for which the reader of labels raises an error.
-    """
+    """Return y as numbers of shape (n, m); None if y is invalid, for which the reader of labels raises an error."""
     try:
         found = y.toarray() if sparse.issparse(y) else np.asarray(y)
         if found.dtype.kind == "c":
@@ -216,10 +210,7 @@ class FirstRows:
         return found
 
     def _fill(self, column: NDArray, j: int) -> None:
-        """Fill gaps in a column with means.
-
-        They are the means of the rows so far; in training, of all rows before each.
-        """
+        """Fill gaps in a column with means; they are the means of the rows so far; in training, of all rows before each."""
         known = [] if self.state is None else [number_in(value) for value in self.state["columns"][j]]
         before = np.array([np.nan if number is None else number for number in known], dtype=np.float64)
         values = np.concatenate([[0.0], before, column]) if self.learns else np.append(0.0, before)
@@ -236,10 +227,7 @@ class FirstRows:
         return found
 
     def plain_rows(self, X: Any) -> Rows | None:
-        """Return a plain array's rows, or None.
-
-        A plain array needs no conversion.
-        """
+        """Return a plain array's rows, or None; a plain array needs no conversion."""
         if type(X) is not np.ndarray or X.ndim != 2 or X.dtype not in (np.float32, np.float64) or X.size == 0:
             return None
         if self.state is None or len(self.state["dtypes"]) != X.shape[1] or self.has_chosen:
@@ -264,10 +252,7 @@ class FirstRows:
         return FirstRows(self.features, self.labels, state, (*self.calls, (table.n, *copy.deepcopy((y, given)))))
 
     def columns_so_far(self, X: Any) -> Columns:
-        """Return the columns of the first call.
-
-        They are for reading its rows as they are.
-        """
+        """Return the columns of the first call; they are for reading its rows as they are."""
         first = Gathered.begun(opened(X))
         return Columns(first.p, first.feature_names, self.learning())
 
@@ -283,10 +268,7 @@ class FirstRows:
 
 
 def joined(parts: list[Any]) -> NDArray | None:
-    """Return the labels of several calls together.
-
-    They are in one array; None if they have no common form.
-    """
+    """Return the labels of several calls together; they are in one array; None if they have no common form."""
     try:
         return np.concatenate([part.toarray() if sparse.issparse(part) else np.asarray(part) for part in parts])
     except ValueError:

@@ -1,4 +1,1 @@
-"""Codecs, one module for each kind of labels.
-
-They encode labels and decode predictions.
-"""
+"""Codecs, one module for each kind of labels; they encode labels and decode predictions."""

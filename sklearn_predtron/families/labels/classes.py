@@ -47,10 +47,7 @@ class ClassReader(CodeReader):
         self.classes = classes
 
     def read_any(self, y: Any) -> Codes:
-        """Return the numbers of labels in any form.
-
-        Raise ValueError for unknown labels.
-        """
+        """Return the numbers of labels in any form; raise ValueError for unknown labels."""
         return Codes(numbers_of(y, self.classes))
 
 
@@ -74,10 +71,7 @@ class Classes(Codec):
 
     @classmethod
     def first(cls, y: Any, classes: Any, *, partial: bool, given: NDArray | None = None) -> tuple[Self, Codes]:
-        """Return the codec, and the encoded first labels.
-
-        `given` are the classes in a declared order.
-        """
+        """Return the codec, and the encoded first labels; `given` are the classes in a declared order."""
         codes = None
         if given is not None:
             check_same_set(classes, given, "in categories")
@@ -106,10 +100,7 @@ class Classes(Codec):
         return find_classes(y, targets=targets)
 
     def check(self, *, ordered: bool) -> None:
-        """Raise ValueError if there are too few classes.
-
-        `ordered` is whether their order is declared.
-        """
+        """Raise ValueError if there are too few classes; `ordered` is whether their order is declared."""
         if len(self.classes) < 2:
             raise ValueError(f"The number of classes has to be greater than one; got {len(self.classes)} class.")
 
@@ -126,20 +117,14 @@ class Classes(Codec):
         return self._reader.labels(y)
 
     def true_codes(self, y: Any, n: int) -> NDArray:
-        """Return the numbers of n labels.
-
-        Raise ValueError for unknown labels.
-        """
+        """Return the numbers of n labels; raise ValueError for unknown labels."""
         refuse_missing(y)
         codes = encode(column_or_1d(y), self.classes)
         check_lengths(n, len(codes))
         return codes
 
     def codes_or_wrong(self, y: Any, n: int) -> NDArray:
-        """Return the numbers of n labels.
-
-        They are -1 for unknown labels, of which a warning gives the number.
-        """
+        """Return the numbers of n labels; they are -1 for unknown labels, of which a warning gives the number."""
         refuse_missing(y)
         y = column_or_1d(y)
         check_lengths(n, len(y))
@@ -158,10 +143,7 @@ class Classes(Codec):
         return self.classes[predicted]
 
     def extended(self, classes: Any) -> tuple[Codec, list[int]]:
-        """Return the codec of more classes, and numbers.
-
-        The numbers are the new ones of the present classes.
-        """
+        """Return the codec of more classes, and numbers; the numbers are the new ones of the present classes."""
         found, places = with_more(self.classes, classes)
         wider = type(self)(found)
         wider.check(ordered=True)
@@ -177,10 +159,7 @@ class Classes(Codec):
 
 
 class TwoClasses(Classes):
-    """Two classes, a negative and a positive one.
-
-    The first class is negative.
-    """
+    """Two classes, a negative and a positive one; the first class is negative."""
 
     def check_saved(self, problem: Any) -> None:
         """Raise TypeError if a saved codec is damaged."""
@@ -220,10 +199,7 @@ def with_more(known: NDArray, classes: Any) -> tuple[NDArray, list[int]]:
 
 
 def check_same_set(classes: Any, known: NDArray, where: str, remedy: str = "") -> None:
-    """Raise ValueError if classes differ from known ones.
-
-    For new classes the message has a remedy.
-    """
+    """Raise ValueError if classes differ from known ones; for new classes the message has a remedy."""
     if classes is None:
         return
     found = class_list(classes).tolist()
@@ -264,10 +240,7 @@ def numbers_of(y: Any, classes: NDArray, accepted: str = ONE_LABEL) -> NDArray:
 
 
 def refuse_collections(y: Any, accepted: str) -> None:
-    """Raise ValueError for sets or lists among labels.
-
-    Do nothing for labels with other defects.
-    """
+    """Raise ValueError for sets or lists among labels; do nothing for labels with other defects."""
     of_objects = getattr(getattr(y, "dtype", None), "kind", "") == "O" and y.ndim == 1
     values = y if of_objects or isinstance(y, (list, tuple)) else ()
     found = next((value for value in values if isinstance(value, COLLECTIONS)), None)
@@ -329,9 +302,6 @@ def _find_hashed(y: NDArray) -> tuple[NDArray, NDArray]:
 
 
 def column_names(y: Any) -> NDArray | None:
-    """Return column names if they are strings.
-
-    They are those of a data frame or an Arrow table.
-    """
+    """Return column names if they are strings; they are those of a data frame or an Arrow table."""
     names = np.asarray(getattr(y, "column_names", getattr(y, "columns", [])), dtype=object)
     return names if len(names) > 0 and all(isinstance(name, str) for name in names) else None

@@ -21,10 +21,7 @@ class AnyLabels(Codec):
 
 
 def labels_of(y: Any) -> list[Any]:
-    """Return a sequence's entries, or a frame's rows.
-
-    Raise ValueError for collections without an order.
-    """
+    """Return a sequence's entries, or a frame's rows; raise ValueError for collections without an order."""
     if isinstance(y, (Mapping, Set)):
         raise ValueError(f"y is {shortened(y)}; accepted are sequences of labels, one for each row of X.")
     if hasattr(y, "columns"):

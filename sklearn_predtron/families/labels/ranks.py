@@ -1,7 +1,4 @@
-"""Ordinal classes.
-
-They are in a declared order or in the order of their values.
-"""
+"""Ordinal classes; they are in a declared order or in the order of their values."""
 
 from __future__ import annotations
 
@@ -38,10 +35,7 @@ class Ranks(Classes):
 
     @staticmethod
     def found(y: NDArray, *, targets: bool = True) -> tuple[NDArray, NDArray]:
-        """Return the sorted classes and the labels' numbers.
-
-        Classes are in the order of their values.
-        """
+        """Return the sorted classes and the labels' numbers; classes are in the order of their values."""
         try:
             return find_classes(y, targets=targets)
         except ValueError as error:
@@ -53,20 +47,14 @@ class Ranks(Classes):
             ) from None
 
     def check(self, *, ordered: bool) -> None:
-        """Raise ValueError for a single class.
-
-        Warn of strings without a declared order.
-        """
+        """Raise ValueError for a single class; warn of strings without a declared order."""
         super().check(ordered=ordered)
         if not ordered and self.classes.dtype.kind in "OSUT":
             found = self.classes.tolist()
             warn(f"The labels are text, and their order is that of the alphabet: {found}; categories= gives another.")
 
     def check_order(self, given: NDArray, *, whole: bool) -> None:
-        """Raise ValueError if the declared order changes.
-
-        If `whole`, there may not be fewer classes either.
-        """
+        """Raise ValueError if the declared order changes; if `whole`, there may not be fewer classes either."""
         if (np.diff(encode(given, self.classes, "categories")) <= 0).any():
             raise ValueError(
                 f"categories={given.tolist()} are not in the order in which learning began: {self.classes.tolist()}."
@@ -92,10 +80,7 @@ def checked_categories(categories: Any) -> NDArray:
 
 
 def unlike(labels: NDArray) -> bool:
-    """Return whether labels cannot be compared.
-
-    Labels that are not equal to themselves cannot.
-    """
+    """Return whether labels cannot be compared; labels that are not equal to themselves cannot."""
     try:
         return bool((np.sort(labels) != np.sort(labels)).any())
     except TypeError:

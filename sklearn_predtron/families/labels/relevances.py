@@ -71,10 +71,7 @@ class LabelRelevances(Codec):
         return ListReader(self.n_labels)
 
     def encode(self, y: Any) -> Relevances:
-        """Return the relevances of rows.
-
-        Raise ValueError for another number or other names of labels.
-        """
+        """Return the relevances of rows; raise ValueError for another number or other names of labels."""
         names = column_names(y)
         labels = self._reader.labels(y)
         if names is not None and not np.array_equal(names, names if self.names is None else self.names):
@@ -94,10 +91,7 @@ class ListReader(RelevanceReader):
         self.n_labels = m
 
     def read_any(self, y: Any) -> Relevances:
-        """Return relevances in any form.
-
-        Raise ValueError for another number of labels.
-        """
+        """Return relevances in any form; raise ValueError for another number of labels."""
         y = relevance_matrix(y)
         if y.shape[1] != self.n_labels:
             raise ValueError(f"y has shape {y.shape}, and learning began with {self.n_labels} label(s).")
@@ -119,10 +113,7 @@ def relevance_matrix(y: Any) -> NDArray:
 
 
 def is_rectangular(y: Any) -> bool:
-    """Return whether rows have equal lengths.
-
-    Rows of strings or sets do not count.
-    """
+    """Return whether rows have equal lengths; Rows of strings or sets do not count."""
     try:
         return np.asarray(y).ndim == 2 and np.asarray(y).dtype.kind not in "UST"
     except ValueError:  # rows of different lengths

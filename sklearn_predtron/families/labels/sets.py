@@ -138,10 +138,7 @@ class Sets(Codec):
         return Sets(len(given), wider, None, self.kind, self.dtype), list(range(known))
 
     def strata(self, labels: Any, rows: NDArray) -> NDArray:
-        """Return each row's rarest label as its stratum.
-
-        There is one stratum for all if there are many rows.
-        """
+        """Return each row's rarest label as its stratum; there is one stratum for all if there are many rows."""
         if len(rows) > MANY:
             return np.zeros(len(rows), dtype=np.intp)
         positive = labels.dense()[rows] == 1
@@ -153,10 +150,7 @@ class Sets(Codec):
 
 
 def as_sets(y: Any) -> Any:
-    """Return label sets in the form of y.
-
-    It is a CSR matrix or an array of one or two dimensions.
-    """
+    """Return label sets in the form of y; it is a CSR matrix or an array of one or two dimensions."""
     y = y.tocsr() if sparse.issparse(y) else as_array(y)
     if y.ndim not in (1, 2) or (y.ndim == 2 and y.shape[1] == 0):
         raise ValueError(f"y must have shape (n_samples, n_labels), or (n_samples,) for one label; got shape {y.shape}.")
@@ -169,10 +163,7 @@ def is_one_label(y: Any) -> bool:
 
 
 def check_label_numbers(classes: Any, m: int) -> None:
-    """Raise ValueError for invalid `classes` of indicators.
-
-    They must be the m labels or the values 0 and 1.
-    """
+    """Raise ValueError for invalid `classes` of indicators; they must be the m labels or the values 0 and 1."""
     given = [np.asarray(each, dtype=object).tolist() for each in classes] if np.iterable(classes) else []
     numbers = given == list(range(m))
     values = are_values(given) and len(set(given)) == 2
@@ -189,29 +180,20 @@ def are_values(given: Any) -> bool:
 
 
 def values_of_one(classes: Any) -> NDArray:
-    """Return the values of one label.
-
-    They may be in a list, as in scikit-learn's multi-output classifiers.
-    """
+    """Return the values of one label; they may be in a list, as in scikit-learn's multi-output classifiers."""
     alone = isinstance(classes, (list, tuple, np.ndarray)) and len(classes) == 1 and np.iterable(classes[0])
     return class_list(classes[0] if alone and not isinstance(classes[0], str) else classes)
 
 
 class SetReader(IndicatorReader):
-    """Reads indicators of m labels.
-
-    A single label is on for the second of two classes.
-    """
+    """Reads indicators of m labels; a single label is on for the second of two classes."""
 
     def __init__(self, m: int, classes: NDArray | None = None):
         self.one = None if classes is None else ClassReader(classes)
         super().__init__(m, self.one)
 
     def read_any(self, y: Any) -> Labels:
-        """Return label sets in any form.
-
-        Raise ValueError for an invalid shape, and for values other than 0 and 1.
-        """
+        """Return label sets in any form; raise ValueError for an invalid shape, and for values other than 0 and 1."""
         if self.one is not None:
             return Indicators(self.one.read_any(flat(y, warn=True)).array.astype(np.uint8)[:, None])
         if sparse.issparse(y):
@@ -244,10 +226,7 @@ def flat(y: Any, *, warn: bool) -> NDArray:
 
 
 def sparse_indicators(y: Any) -> SparseIndicators:
-    """Return indicators from a CSR matrix.
-
-    It holds zeros and ones.
-    """
+    """Return indicators from a CSR matrix; it holds zeros and ones."""
     if not np.isin(y.data, (0, 1)).all():
         raise ValueError(f"y must hold zeros and ones, an indicator for each label; got {strange_values(y.data)}.")
     SparseIndicators(y.indptr.astype(np.intp), y.indices.astype(np.intp), y.shape[1])  # the next lines rely on its checks

@@ -101,31 +101,19 @@ class Tokens(Codec):
         return LOSS in self.chosen and are_chunks(self.classes.tolist())
 
     def choices(self) -> tuple[Tokens, ...]:
-        """Return this codec, and one with other scales.
-
-        They are the scales of the intercept and of transitions.
-        """
+        """Return this codec, and one with other scales; they are the scales of the intercept and of transitions."""
         return tuple(self._with([scales for scales in (OF_ROWS, OF_ONES) if INTERCEPT in self.chosen]))
 
     def refinements(self) -> tuple[Tokens, ...]:
-        """Return a codec with the other loss.
-
-        It may have a higher F1 of chunks.
-        """
+        """Return a codec with the other loss; it may have a higher F1 of chunks."""
         return tuple(self._with([{LOSS: loss} for loss in LOSSES if self.chooses_by_chunks])[1:])
 
     def standardised(self) -> Tokens:
-        """Return a codec whose scales follow rows' lengths.
-
-        It has them if `fit` chooses the scales.
-        """
+        """Return a codec whose scales follow rows' lengths; it has them if `fit` chooses the scales."""
         return self._with([OF_ROWS] if INTERCEPT in self.chosen else [])[-1]
 
     def _with(self, others: list[dict[str, Any]]) -> list[Tokens]:
-        """Return this codec, and alternatives.
-
-        There is one for each other set of chosen values.
-        """
+        """Return this codec, and alternatives; there is one for each other set of chosen values."""
         ways = ({**self.chosen, **{name: value for name, value in way.items() if name in self.chosen}} for way in others)
         return [self, *(Tokens(self.classes, self.allowed, way) for way in ways if way != self.chosen)]
 

@@ -33,10 +33,7 @@ def bio_transitions(classes: NDArray) -> NDArray:
 
 
 def observed_transitions(labels: TokenCodes, k: int) -> NDArray:
-    """Return the transitions that occur.
-
-    They are those between k labels in some sequence; the last row has the first labels.
-    """
+    """Return the transitions that occur; they are those between k labels in some sequence; the last row has the first labels."""
     codes, start = labels.array, labels.starts
     allowed = np.zeros((k + 1, k), dtype=bool)
     follows = np.ones(len(codes), dtype=bool)
@@ -60,10 +57,7 @@ def given_transitions(constraint: Any, classes: NDArray) -> NDArray:
 
 
 def allowed_transitions(constraint: Any, classes: NDArray, observed: NDArray | None) -> NDArray | None:
-    """Return a constraint's allowed transitions, or None.
-
-    None if all are allowed.
-    """
+    """Return a constraint's allowed transitions, or None; None if all are allowed."""
     if constraint is None:
         return None
     if isinstance(constraint, str):

@@ -1,7 +1,4 @@
-"""The calls that train.
-
-`fit` follows a plan, and `partial_fit` the order of the rows.
-"""
+"""The calls that train; `fit` follows a plan, and `partial_fit` the order of the rows."""
 
 from __future__ import annotations
 
@@ -31,10 +28,7 @@ Learn = Callable[[Any, Batch], None]  # trains an estimator, which has the model
 
 
 def fit(caller: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn | None) -> None:
-    """Train an estimator on a data set by plan.
-
-    `learn` replaces the plan.
-    """
+    """Train an estimator on a data set by plan; `learn` replaces the plan."""
     caller._validate_params()
     known = caller._model if caller.warm_start else None
     if known is not None and isinstance(known.columns.features, FirstRows):
@@ -64,10 +58,7 @@ def fit(caller: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn | None)
 
 
 def started_model(caller: Any, known: Model | None, reading: TrainingInput) -> Model:
-    """Return a new model, or a copy to continue.
-
-    The copy is of the known model.
-    """
+    """Return a new model, or a copy to continue; the copy is of the known model."""
     if known is None:
         return Composition(caller).new_model(reading, partial=False)
     known = known.but(learner=copy.deepcopy(known.learner), fit_record=dict(known.fit_record))
@@ -147,10 +138,7 @@ def read(
     partial: bool,
     columns: Columns | None = None,
 ) -> tuple[RowReader, TrainingInput]:
-    """Return a call's reader and its input.
-
-    Ids in a column of X are moved to `given`.
-    """
+    """Return a call's reader and its input; ids in a column of X are moved to `given`."""
     reader = estimator._reader()
     if isinstance(reader, BlockReader):
         ids = given.get(reader.ids.name)
@@ -167,10 +155,7 @@ def ids_given(reader: RowReader, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def open_stream(estimator: Any) -> None:
-    """Open the fast path for rows as they come.
-
-    There may be none; it uses the present parameters.
-    """
+    """Open the fast path for rows as they come; there may be none; it uses the present parameters."""
     model: Model = estimator._model
     columns = model.columns
     slow = columns.names is not None or isinstance(columns.features, FirstRows)
@@ -182,10 +167,7 @@ def open_stream(estimator: Any) -> None:
 
 
 def begin_stream(estimator: Any) -> None:
-    """Call the callbacks' hooks for streams.
-
-    scikit-learn's own hooks are for `fit`.
-    """
+    """Call the callbacks' hooks for streams; scikit-learn's own hooks are for `fit`."""
     for callback in getattr(estimator, "_skl_callbacks", ()):
         if hasattr(callback, "on_stream_begin"):
             callback.on_stream_begin(estimator)
@@ -215,10 +197,7 @@ def learn_in_order(model: Model, batch: Batch | None) -> None:
 
 
 def counts_of(learner: Learner, batch: Batch) -> NDArray | None:
-    """Return the frequencies with which an observer counts the rows.
-
-    None if they are the weights of training.
-    """
+    """Return the frequencies with which an observer counts the rows; None if they are the weights of training."""
     if not batch.has_importance or learner.observer is None:
         return None
     counts = batch.frequencies(np.arange(batch.rows.n) if batch.order is None else batch.order)

@@ -1,7 +1,4 @@
-"""From an estimator's parameters to a model.
-
-A model has a problem, weights, an update and an average.
-"""
+"""From an estimator's parameters to a model; a model has a problem, weights, an update and an average."""
 
 from __future__ import annotations
 
@@ -72,10 +69,7 @@ class Composition:
         return Model(name, learner, labels, reading.columns, norm, loss, fixed, provenance, **known)
 
     def changed_model(self, model: Model, reading: TrainingInput, *, partial: bool) -> Model:
-        """Return a model that continues.
-
-        It has the present parameters; raise ValueError if one changed that cannot.
-        """
+        """Return a model that continues; it has the present parameters; raise ValueError if one changed that cannot."""
         learner, labels, rows = model.learner, reading.labels, reading.batch.rows
         problem: Problem = self.estimator._build_problem(labels)
         problem.prepare(reading.batch.labels)
@@ -111,10 +105,7 @@ class Composition:
     def learner(
         self, labels: Any, problem: Problem, rows: Rows, norm: Any, observer: Observer | None, *, partial: bool = False
     ) -> Learner:
-        """Return an untrained learner.
-
-        It is for this problem and rows like these.
-        """
+        """Return an untrained learner; it is for this problem and rows like these."""
         return Blueprint(self.estimator, labels, problem, rows, norm, partial=partial).learner(observer)
 
     def weights(self, labels: Any, problem: Problem, rows: Rows, norm: Any, *, average: bool) -> Weights:
@@ -127,10 +118,7 @@ class Composition:
         return build_rule(resolve(Update, self.estimator.update, "update", lambda update: build_rule(update, problem)), problem)
 
     def average(self, problem: Problem, rows: Rows, *, partial: bool) -> Average | None:
-        """Return the average of a stream or epochs.
-
-        None if the last iterate predicts.
-        """
+        """Return the average of a stream or epochs; None if the last iterate predicts."""
         average = self.estimator.average
         if isinstance(average, (bool, np.bool_)) and not average:
             return None
@@ -145,10 +133,7 @@ class Composition:
         return FIXED_AVERAGES[average]() if isinstance(average, str) else Average(float(average))
 
     def observer(self, labels: Any, problem: Problem, present: Observer | None, *, partial: bool) -> Observer | None:
-        """Return the decision's observer of rounds.
-
-        None if the decision needs none and averages would be summed for it.
-        """
+        """Return the decision's observer of rounds; None if the decision needs none and averages would be summed for it."""
         decision, average = self.estimator._decision(labels), self.estimator.average
         chooses = average == "auto" or (partial and average is None)
         if not decision.needs_scores and not chooses and average is not False:
@@ -156,10 +141,7 @@ class Composition:
         return decision.observer(problem, present)
 
     def loss(self) -> Any:
-        """Return the parameter `loss`, without later changes.
-
-        None for tables of costs, which problems hold.
-        """
+        """Return the parameter `loss`, without later changes; None for tables of costs, which problems hold."""
         loss = getattr(self.estimator, "loss", None)
         return copy.copy(loss) if isinstance(loss, (str, Part)) or callable(loss) else None
 
@@ -238,10 +220,7 @@ class Blueprint:
         return Learner(self.weights(self.problem), self.problem, self.update, self.average or Average(), observer)
 
     def another(self, labels: Any) -> Learner:
-        """Return an untrained learner with copied parts.
-
-        It is for labels like these.
-        """
+        """Return an untrained learner with copied parts; it is for labels like these."""
         problem = copy.copy(self.problem)  # a user's own problem is the same object
         problem.prepare(labels)
         update, average = copy.deepcopy((self.update, self.average))
@@ -257,26 +236,17 @@ def readable(value: Any) -> str:
 
 
 def described(part: Part | None) -> Any:
-    """Return a part's class and parameters.
-
-    They are the same for an alias and an instance.
-    """
+    """Return a part's class and parameters; they are the same for an alias and an instance."""
     return None if part is None else (f"{type(part).__module__}.{type(part).__qualname__}", part.get_params())
 
 
 def kept_by(average: Average | None, weights: Weights) -> int:
-    """Return the number of averages for `average`.
-
-    The weights keep them.
-    """
+    """Return the number of averages for `average`; the weights keep them."""
     return 0 if average is None else min(average.kept, weights.most_averages)
 
 
 def can_go_on(learner: Learner, problem: Problem) -> bool:
-    """Return whether weights also suit another problem.
-
-    It must have as many scores, of the same meaning.
-    """
+    """Return whether weights also suit another problem; it must have as many scores, of the same meaning."""
     of_pairs, were_of_pairs = (each.of_one_score is not None for each in (problem, learner.problem))
     return problem.d == learner.problem.d and problem.score_map.is_of(learner.weights.score_map) and of_pairs == were_of_pairs
 
@@ -289,8 +259,5 @@ def number_of_scores(problem: Problem) -> str:
 
 
 def differs(model: Model, problem: Problem, update: Any) -> bool:
-    """Return whether rounds had other parts.
-
-    They are the loss, the representation and the update.
-    """
+    """Return whether rounds had other parts; they are the loss, the representation and the update."""
     return model.provenance not in (None, MEAN, fingerprint(problem, update))

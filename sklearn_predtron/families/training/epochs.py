@@ -1,7 +1,4 @@
-"""The drawing of epochs, and learners that train.
-
-Epochs have numbers and rounds.
-"""
+"""The drawing of epochs, and learners that train; epochs have numbers and rounds."""
 
 from __future__ import annotations
 
@@ -17,10 +14,7 @@ from sklearn_predtron.families.input.reading import Batch, RowReader
 
 
 def learn_epoch(model: Model, learner: Learner, batch: Batch, drawn: dict[str, Any], **how: Any) -> float:
-    """Train a learner on the drawn rounds.
-
-    Return their mean progressive loss.
-    """
+    """Train a learner on the drawn rounds; return their mean progressive loss."""
     loss, t = learner.cumulative_loss, learner.t
     refused = learner.learn(batch.rows, batch.labels, **drawn, **how)
     if refused >= 0:
@@ -30,34 +24,22 @@ def learn_epoch(model: Model, learner: Learner, batch: Batch, drawn: dict[str, A
 
 
 def seed_of(estimator: Any) -> int | None:
-    """Return the seed of a fit's random draws.
-
-    None if the fit draws nothing.
-    """
+    """Return the seed of a fit's random draws; None if the fit draws nothing."""
     return check_random_state(estimator.random_state).randint(2**31) if estimator.shuffle else None
 
 
 def generator_of(seed: int | None, *what: int) -> np.random.Generator | None:
-    """Return the random generator for a seed.
-
-    Different purposes have different generators.
-    """
+    """Return the random generator for a seed; different purposes have different generators."""
     return None if seed is None else np.random.default_rng([seed, *what] if what else seed)
 
 
 def epochs_of(reader: RowReader, batch: Batch, random: np.random.Generator | None, learner: Learner) -> Any:
-    """Return the epochs of a fit.
-
-    A reader makes rounds of rows.
-    """
+    """Return the epochs of a fit; a reader makes rounds of rows."""
     return reader.epochs(Epochs(batch, random), whole=learner.weights.expansion is not None)
 
 
 def folds_of(codes: NDArray, random: np.random.Generator | None, n_folds: int) -> NDArray:
-    """Return the fold number of each row.
-
-    Folds have about the same size, with about as many rows of each class.
-    """
+    """Return the fold number of each row; folds have about the same size, with about as many rows of each class."""
     order = np.arange(len(codes)) if random is None else random.permutation(len(codes))
     order = order[np.argsort(codes[order], kind="stable")]
     fold = np.empty(len(codes), dtype=np.intp)
@@ -92,10 +74,7 @@ class Epochs:
             self._resample(batch.weight[self.rows], random)
 
     def _resample(self, weight: NDArray, random: np.random.Generator) -> None:
-        """Lay the rows on a line.
-
-        They are in random order, and the length of each is its expected number of appearances.
-        """
+        """Lay the rows on a line; they are in random order, and the length of each is its expected number of appearances."""
         most = weight.max()  # relative to it no sum overflows
         self.weight, self.usual = None, float(most)
         if weight.min() < most:

@@ -1,7 +1,4 @@
-"""Streams of tables.
-
-The first rows are used as they are, and once more when they have made the feature map.
-"""
+"""Streams of tables; the first rows are used as they are, and once more when they have made the feature map."""
 
 from __future__ import annotations
 

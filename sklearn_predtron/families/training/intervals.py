@@ -1,7 +1,4 @@
-"""How often rounds are evaluated and recorded.
-
-Neither should cost more than training.
-"""
+"""How often rounds are evaluated and recorded; neither should cost more than training."""
 
 from __future__ import annotations
 

@@ -56,10 +56,7 @@ class Patience(CachedParameterNames):
             raise ValueError(f"tol={self!r} has n_iter_no_change={patience!r}; accepted is an integer of at least 1.")
 
     def _is_over(self, losses: Sequence[float]) -> bool:
-        """Return whether the last epochs brought no improvement.
-
-        The mean loss of each epoch so far is given.
-        """
+        """Return whether the last epochs brought no improvement; the mean loss of each epoch so far is given."""
         earlier, last = losses[: -self.n_iter_no_change], losses[-self.n_iter_no_change :]
         best = min(earlier, default=float("inf"))
         for loss in last:

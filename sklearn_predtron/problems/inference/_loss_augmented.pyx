@@ -29,20 +29,14 @@ cdef inline size_t rounded(size_t size) noexcept nogil:
 
 
 cdef class Inference:
-    """Solver for one ranking after the other.
-
-    Its memory grows with the longest.
-    """
+    """Solver for one ranking after the other; its memory grows with the longest."""
 
     def __dealloc__(self):
         free(self.memory)
         free(self.lanes_memory)
 
     cdef bint reserve(self, Py_ssize_t m) noexcept nogil:
-        """Allocate the arrays for m items.
-
-        Return False where there is no memory.
-        """
+        """Allocate the arrays for m items; return False where there is no memory."""
         cdef size_t line = rounded((m + 1) * sizeof(double)), pair = rounded((m + 1) * sizeof(Keyed))
         cdef size_t needed = 12 * line + 2 * pair
         cdef char* slot
@@ -73,10 +67,7 @@ cdef class Inference:
         return True
 
     cdef char* lanes_room(self, size_t size) noexcept nogil:
-        """Allocate memory for a part of the search.
-
-        It is NULL where there is none.
-        """
+        """Allocate memory for a part of the search; it is NULL where there is none."""
         if size > self.lanes_size:
             free(self.lanes_memory)
             self.lanes_memory = <char*> malloc(size)
@@ -221,10 +212,7 @@ cdef class Inference:
 
     cdef bint solve_precision(self, const double* s, const unsigned char* y, const double* f, Py_ssize_t m, double weight,
                               Py_ssize_t* position) noexcept nogil:
-        """Maximise sum_i f(pos_i) s_i - weight AP.
-
-        The items of y, and the others, are two chains by score.
-        """
+        """Maximise sum_i f(pos_i) s_i - weight AP; the items of y, and the others, are two chains by score."""
         cdef Py_ssize_t x, P = 0
         if not self.reserve(m):
             return False
@@ -251,10 +239,7 @@ cdef class Inference:
         return True
 
     cdef inline double gain(self, Py_ssize_t x, Py_ssize_t n) noexcept nogil:
-        """Return the gain of n + 1 over n items.
-
-        The items are of the first chain among the first x; the gain falls with n.
-        """
+        """Return the gain of n + 1 over n items; the items are of the first chain among the first x; the gain falls with n."""
         cdef Py_ssize_t other = self.start[1] + x - n - 1
         return (self.df[x - 1] * (self.s[n] - self.s[other]) - self.dD[x - 1] * (self.a[n] - self.a[other])
                 - self.curve[x - 1] * (n + 1))
@@ -297,10 +282,7 @@ cdef class Inference:
         return True
 
     cdef Py_ssize_t climb(self, Py_ssize_t x, Py_ssize_t n, Py_ssize_t most) noexcept nogil:
-        """Return the first number above n without a gain.
-
-        n has a gain; return `most` if all have.
-        """
+        """Return the first number above n without a gain; n has a gain; return `most` if all have."""
         cdef Py_ssize_t step = 1, high = min(most, n + 1), middle
         while high < most and self.gain(x, high) > 0:
             n = high
@@ -315,10 +297,7 @@ cdef class Inference:
         return high
 
     cdef Py_ssize_t descend(self, Py_ssize_t x, Py_ssize_t n, Py_ssize_t least) noexcept nogil:
-        """Return the first number with a loss.
-
-        n is one with a loss.
-        """
+        """Return the first number with a loss; n is one with a loss."""
         cdef Py_ssize_t step = 1, low = max(least, n - 1), middle
         while n > least and self.gain(x, low) < 0:
             n = low
@@ -377,10 +356,7 @@ cdef class Inference:
     # ----------------------------------------------------------------------------------------------------- three and more
 
     cdef void greedy(self) noexcept nogil:
-        """Find a start near the best.
-
-        Each position goes to the chain whose next item earns most at the gap behind it.
-        """
+        """Find a start near the best; each position goes to the chain whose next item earns most at the gap behind it."""
         cdef Py_ssize_t x, y, g, best
         cdef double value, most
         for g in range(self.n_chains):
@@ -566,10 +542,7 @@ cdef class Inference:
 
     @property
     def was_cut_short(self):
-        """Whether the last search ended early.
-
-        The positions that it returned were not known to be the best.
-        """
+        """Whether the last search ended early; the positions that it returned were not known to be the best."""
         return self.cut_short
 
     def positions_for_precision(self, const double[::1] s, const unsigned char[::1] y, const double[::1] f, double weight=1.0):

@@ -14,10 +14,7 @@ cdef double FAR = 1e100     # stands for infinity, so that 0 * FAR is 0
 
 
 cdef void start_sweeps(ResidualNetwork* lanes) noexcept nogil:
-    """Make every position reachable from its holder.
-
-    It is at the height of the present prices.
-    """
+    """Make every position reachable from its holder; it is at the height of the present prices."""
     cdef Py_ssize_t x, i
     for i in range(lanes.m * lanes.G):
         lanes.reach[i] = -FAR
@@ -28,10 +25,7 @@ cdef void start_sweeps(ResidualNetwork* lanes) noexcept nogil:
 
 
 cdef bint relax_sweep(ResidualNetwork* lanes, bint rightwards) noexcept nogil:
-    """Relax the arcs of one direction, position by position.
-
-    Return whether anything changed.
-    """
+    """Relax the arcs of one direction, position by position; return whether anything changed."""
     cdef Py_ssize_t x, m = lanes.m
     cdef bint changed = False, here
     if rightwards:
@@ -59,10 +53,7 @@ cdef bint relax_sweep(ResidualNetwork* lanes, bint rightwards) noexcept nogil:
 
 cdef inline bint relax(ResidualNetwork* lanes, Py_ssize_t x, Py_ssize_t y, const double* arc, double sign,
                        double origin) noexcept nogil:
-    """Reach position x from its neighbour y in every lane.
-
-    Its holder is reached from the best lane.
-    """
+    """Reach position x from its neighbour y in every lane; its holder is reached from the best lane."""
     cdef Py_ssize_t g, best = 0, holder = lanes.label[x], G = lanes.G
     cdef double *here = lanes.reach + x * G
     cdef double *came = lanes.origin + x * G

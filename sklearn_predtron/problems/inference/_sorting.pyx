@@ -10,10 +10,7 @@ cdef enum:
 
 
 cdef void sort_descending(Keyed* items, Keyed* spare, Py_ssize_t n) noexcept nogil:
-    """Sort by descending key.
-
-    The sort is stable; spare has room for n.
-    """
+    """Sort by descending key; the sort is stable; spare has room for n."""
     cdef Py_ssize_t start = 0, length = RUN
     while start < n:
         insertion_sort(items + start, min(RUN, n - start))

@@ -18,10 +18,7 @@ cdef Py_ssize_t padded(Py_ssize_t K) noexcept nogil:
 
 
 cdef void find_suffixes(Trellis* c, const double* cost, const Py_ssize_t* y) noexcept nogil:
-    """Fill the suffix scores.
-
-    Where cost is not NULL, row y_t of it is added to the scores of token t.
-    """
+    """Fill the suffix scores; where cost is not NULL, row y_t of it is added to the scores of token t."""
     cdef Py_ssize_t t, k
     cdef double* row
     cdef const double* more
@@ -41,20 +38,14 @@ cdef void find_suffixes(Trellis* c, const double* cost, const Py_ssize_t* y) noe
 
 
 cdef inline double way(const Trellis* c, Py_ssize_t t, Py_ssize_t before, Py_ssize_t k) noexcept nogil:
-    """Return the best score of a suffix.
-
-    Its labels begin at token t with k, after the label `before`.
-    """
+    """Return the best score of a suffix; its labels begin at token t with k, after the label `before`."""
     if t == 0:
         return c.initial[k] + c.best[k]
     return c.table[k * c.stride + before] + c.best[t * c.stride + k]
 
 
 cdef inline Py_ssize_t best_way(const Trellis* c, Py_ssize_t t, Py_ssize_t before, bint* tied) noexcept nogil:
-    """Return the first best label at token t.
-
-    It follows the label `before`; also find whether others are as good.
-    """
+    """Return the first best label at token t; it follows the label `before`; also find whether others are as good."""
     cdef Py_ssize_t k, first = 0
     cdef double best = way(c, t, before, 0), score
     cdef bint again = False
@@ -78,10 +69,7 @@ cdef bint follow(const Trellis* c, Py_ssize_t* sigma) noexcept nogil:
 
 
 cdef double path_score(const Trellis* c, const Py_ssize_t* y) noexcept nogil:
-    """Return the score of a sequence.
-
-    It is summed from the right as suffix scores are.
-    """
+    """Return the score of a sequence; it is summed from the right as suffix scores are."""
     cdef Py_ssize_t t
     cdef double score = c.u[(c.T - 1) * c.K + y[c.T - 1]] + c.final[y[c.T - 1]]
     for t in range(c.T - 2, -1, -1):
@@ -124,10 +112,7 @@ cdef double follow_other(const Trellis* c, const Py_ssize_t* y, Py_ssize_t* leav
 
 cdef void follow_worst(const Trellis* c, const double* cost, const Py_ssize_t* y, double* worst,
                        Py_ssize_t* sigma) noexcept nogil:
-    """Find the most costly of the best sequences.
-
-    Among several, it is the first; `worst` is scratch like the suffix scores.
-    """
+    """Find the most costly of the best sequences; among several, it is the first; `worst` is scratch like the suffix scores."""
     cdef Py_ssize_t t, k, label = 0
     for t in range(c.T - 1, -1, -1):
         for k in range(c.K):
@@ -139,10 +124,7 @@ cdef void follow_worst(const Trellis* c, const double* cost, const Py_ssize_t* y
 
 
 cdef inline Py_ssize_t worst_way(const Trellis* c, Py_ssize_t t, Py_ssize_t before, const double* worst) noexcept nogil:
-    """Return the most costly best label.
-
-    It is the first of those at token t after the label `before`.
-    """
+    """Return the most costly best label; it is the first of those at token t after the label `before`."""
     cdef Py_ssize_t k, first = 0
     cdef double best = -INFINITY, score
     for k in range(c.K):
@@ -190,10 +172,7 @@ cdef inline double log_of_sum(const double* a, const double* b, Py_ssize_t n) no
 
 
 cdef inline void exponentials(const double* a, Py_ssize_t n, Py_ssize_t stride, double* e, double* most) noexcept nogil:
-    """Write e_j = exp(a_j - the largest), and the largest.
-
-    `most` is the largest; e_j is 0 where there is none, and beyond n.
-    """
+    """Write e_j = exp(a_j - the largest), and the largest; `most` is the largest; e_j is 0 where there is none, and beyond n."""
     cdef Py_ssize_t j
     most[0] = -INFINITY
     for j in range(n):
@@ -261,10 +240,7 @@ cdef double find_probabilities(Trellis* c, const Ways* into, const Ways* out_of,
 
 
 cdef inline void insert(double score, Py_ssize_t label, Py_ssize_t rank, Py_ssize_t n, Suffix* best) noexcept nogil:
-    """Insert a suffix into the n best.
-
-    It goes behind those with an equal score.
-    """
+    """Insert a suffix into the n best; it goes behind those with an equal score."""
     cdef Py_ssize_t i = n - 1
     while i > 0 and best[i - 1].score < score:
         best[i] = best[i - 1]

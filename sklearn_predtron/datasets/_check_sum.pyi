@@ -1,3 +1,0 @@
-from typing import Any
-
-def check_sum(data: Any) -> int: ...

@@ -1,3 +1,0 @@
-from collections.abc import Callable
-
-def replace_first_words(lines: bytes, numbers: dict[bytes, bytes], rewrite: Callable[[bytes], bytes]) -> memoryview: ...

@@ -1,3 +1,0 @@
-from sklearn_predtron._core.weights import Weights
-
-class AveragedWeights(Weights): ...

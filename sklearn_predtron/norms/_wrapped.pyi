@@ -1,4 +1,0 @@
-from sklearn_predtron._core.weights import Weights
-
-class WrappedWeights(Weights):
-    inner: Weights

@@ -1,3 +1,0 @@
-from sklearn_predtron.problems._ranking import RankingProblem
-
-class KendallTauProblem(RankingProblem): ...

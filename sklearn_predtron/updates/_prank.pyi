@@ -1,3 +1,0 @@
-from sklearn_predtron._core.rule import Rule
-
-class PRankRule(Rule): ...
