@@ -11,7 +11,7 @@ from benchmarks.read import NO_DATA, Dataset, reader, svmlight
 from benchmarks.report import Table, spread
 from benchmarks.tasks import Options, gaussian_classes, text
 from sklearn_predtron import PredtronClassifier
-from sklearn_predtron._core.contributions import contribution
+from sklearn_predtron._core.mixable_state import contribution
 from sklearn_predtron.mixing import ParameterMixing
 
 SHARDS, THREADS = 8, 2

@@ -15,9 +15,9 @@ from sklearn_predtron._support.numbers import real_number
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.decisions._base import Decision, HeldOut
+from sklearn_predtron.decisions._calibration import LARGEST_ODDS
 from sklearn_predtron.decisions._expected_cost import OfProbabilities
 from sklearn_predtron.decisions._expected_values import least_expected, switches
-from sklearn_predtron.decisions._maps import LARGEST_ODDS
 from sklearn_predtron.decisions._promises import Coded, Promise
 from sklearn_predtron.decisions._reject_at_risk import PromiseResult
 

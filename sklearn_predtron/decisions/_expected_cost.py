@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron.decisions._base import PLAIN, Decision, HeldOut, losses_by_table
+from sklearn_predtron.decisions._calibration import LARGEST_ODDS
 from sklearn_predtron.decisions._expected_values import least_expected, least_expected_costs, most_expected
 from sklearn_predtron.decisions._fixed_threshold import CutAt
-from sklearn_predtron.decisions._maps import LARGEST_ODDS
 
 Loss = Callable[..., NDArray]
 

@@ -12,11 +12,18 @@ import numpy as np
 
 from sklearn_predtron._core.state import accept, array, flag, real, reals, shown, whole
 from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded
-from sklearn_predtron.decisions._calibration import Calibrated
+from sklearn_predtron.decisions._calibration import (
+    Calibrated,
+    ClassMap,
+    CurveMap,
+    OfClasses,
+    OfColumn,
+    OfLabels,
+    OfTwoClasses,
+    RankMap,
+)
 from sklearn_predtron.decisions._expected_cost import AnswerUpTo, ByCosts, BySets, MostExpected, MostProbable
 from sklearn_predtron.decisions._fixed_threshold import CutAt
-from sklearn_predtron.decisions._kinds_of_scores import OfClasses, OfColumn, OfLabels, OfTwoClasses
-from sklearn_predtron.decisions._maps import ClassMap, CurveMap, RankMap
 
 
 def plain(value: Any) -> Any:

@@ -20,12 +20,11 @@ from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron._support.warning import caller_among, warn
 from sklearn_predtron.decisions._asked_scores import AskedScores
 from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded, losses_by_table
-from sklearn_predtron.decisions._calibration import Calibration
+from sklearn_predtron.decisions._calibration import Calibration, OfClasses, OfTwoClasses
 from sklearn_predtron.decisions._constraints import Constrained, check_no_bounds, reached_bounds
 from sklearn_predtron.decisions._decision_rules import Cut, DecisionRule, ExpectedCost
 from sklearn_predtron.decisions._expected_cost import LeastCost
 from sklearn_predtron.decisions._fixed_threshold import CutAt
-from sklearn_predtron.decisions._kinds_of_scores import OfClasses, OfTwoClasses
 from sklearn_predtron.decisions._promises import Promise, checked_groups, checked_promises, coded
 from sklearn_predtron.decisions._reject_at_rate import Rated
 from sklearn_predtron.decisions._reject_at_risk import (

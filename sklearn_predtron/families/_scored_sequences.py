@@ -13,8 +13,8 @@ from sklearn.exceptions import NotFittedError
 
 from sklearn_predtron._support.queries import Queries, shortened
 from sklearn_predtron.decisions._tempered import MOST_TOKENS, Tempered, first_sequences, fitted
-from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.families.labels.transitions import check_labels_allowed
+from sklearn_predtron.families.model.model import Model
 from sklearn_predtron.losses.sequence import SequenceHamming, sequence_loss
 from sklearn_predtron.predictor._answers import possible
 from sklearn_predtron.problems._chain import TokenCodes

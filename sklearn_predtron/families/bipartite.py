@@ -18,19 +18,18 @@ from sklearn_predtron._support.compat import ClassifierMixin, Interval, StrOptio
 from sklearn_predtron._support.parts import checked_build, resolve
 from sklearn_predtron._support.queries import GROUPS, Queries, with_ids
 from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded
-from sklearn_predtron.decisions._calibration import Calibration
+from sklearn_predtron.decisions._calibration import Calibration, OfColumn, OfLabels
 from sklearn_predtron.decisions._decision_rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule, is_number
 from sklearn_predtron.decisions._fixed_threshold import CutAt
-from sklearn_predtron.decisions._kinds_of_scores import OfColumn, OfLabels
 from sklearn_predtron.decisions._threshold import best_cut, best_cut_of_groups
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families.estimator.attributes import learned
 from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.families.estimator.linear_models import Linear, LinearModelReader
-from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.families.input.batches import BatchReader, chances_at_k, column_of, expected_losses_at_k, losses_of_batches
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import TwoClasses
+from sklearn_predtron.families.model.model import Model
 from sklearn_predtron.families.training.patience import Patience
 from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.losses import (

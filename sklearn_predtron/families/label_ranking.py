@@ -17,11 +17,11 @@ from sklearn_predtron.families._ranked_lists import CONSTRAINTS, ranker_tags, ra
 from sklearn_predtron.families.estimator.attributes import learned, read_only
 from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.families.estimator.linear_models import Linear, LinearModelReader
-from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.families.input.reading import check_labels_given, check_lengths
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import column_names
 from sklearn_predtron.families.labels.relevances import LabelRelevances, relevance_matrix
+from sklearn_predtron.families.model.model import Model
 from sklearn_predtron.families.training.patience import Patience
 from sklearn_predtron.families.training.plan import ACCEPTED
 from sklearn_predtron.features import FeatureMap

@@ -20,12 +20,11 @@ from sklearn_predtron._support.names import refuse_class
 from sklearn_predtron._support.parts import checked_build, resolve
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded
-from sklearn_predtron.decisions._calibration import Calibration
+from sklearn_predtron.decisions._calibration import Calibration, OfLabels
 from sklearn_predtron.decisions._constraints import Constrained, check_no_bounds, reached_bounds
 from sklearn_predtron.decisions._decision_rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule
 from sklearn_predtron.decisions._expected_cost import BestOfTwo, LeastCostOfLabels, MostExpected, MostProbable
 from sklearn_predtron.decisions._fixed_threshold import CutAt
-from sklearn_predtron.decisions._kinds_of_scores import OfLabels
 from sklearn_predtron.decisions._promises import AtLeast, Coded, Promise
 from sklearn_predtron.decisions._reject_at_risk import PromiseResult
 from sklearn_predtron.decisions._threshold import CutBy, Measure, given_cuts, number_or_measure

@@ -21,10 +21,10 @@ from sklearn_predtron.families.estimator.attributes import learned
 from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.families.estimator.bounds import LossBounds
 from sklearn_predtron.families.estimator.linear_models import Linear, LinearModelReader
-from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.families.input.reading import BlockReader, TrainingInput, check_labels_given, check_lengths
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.relevances import DocumentRelevances
+from sklearn_predtron.families.model.model import Model
 from sklearn_predtron.families.training.patience import Patience
 from sklearn_predtron.families.training.plan import ACCEPTED
 from sklearn_predtron.features import FeatureMap

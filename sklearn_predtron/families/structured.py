@@ -18,10 +18,10 @@ from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._joint import JointProblem, JudgedProblem, is_joint, objects_of
 from sklearn_predtron.families.estimator.attributes import read_only
 from sklearn_predtron.families.estimator.base import BasePredtron
-from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.families.input.reading import Columns, LabelsOf, RowReader, TrainingInput, check_labels_given, check_lengths
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.objects import AnyLabels, labels_of
+from sklearn_predtron.families.model.model import Model
 from sklearn_predtron.families.training.patience import Patience
 from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.metrics._means import mean_loss

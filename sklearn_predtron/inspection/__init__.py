@@ -1,6 +1,6 @@
 """Displays of fitted estimators, predictions and training."""
 
-from sklearn_predtron.families.estimator.explanation import Explanation
+from sklearn_predtron.families.model.explanation import Explanation
 from sklearn_predtron.inspection._averages import AverageDisplay
 from sklearn_predtron.inspection._coefficients import CoefficientDisplay
 from sklearn_predtron.inspection._costs import CostDisplay

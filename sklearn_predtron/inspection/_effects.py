@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.callbacks import check_count
 from sklearn_predtron.families.estimator.base import BasePredtron
-from sklearn_predtron.families.estimator.explanation import Additive
+from sklearn_predtron.families.model.explanation import Additive
 from sklearn_predtron.inspection._coefficients import feature_list, names_of_features, short
 from sklearn_predtron.inspection._display import Display, best_of, check_matplotlib, last_step
 from sklearn_predtron.inspection._panels import draw_bars, draw_curve, draw_pair, limits

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.families.estimator.explanation import Additive
+from sklearn_predtron.families.model.explanation import Additive
 
 POINTS, PAIR_POINTS, BINS = 101, 61, 20
 TAIL = 0.005  # of the numbers of a column, below and above, that are not drawn

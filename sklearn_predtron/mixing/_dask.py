@@ -10,8 +10,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sklearn_predtron._core.contributions import Contribution, add
-from sklearn_predtron._core.mixable_state import State
+from sklearn_predtron._core.mixable_state import Contribution, State, add
 from sklearn_predtron.mixing._dask_blocks import DaskBlock, ShardBatch, batches_of_parts, is_delayed
 from sklearn_predtron.mixing._rounds import LearnerPool, RoundSettings, contribute
 from sklearn_predtron.mixing._shards import ChunkedShard, ShardError

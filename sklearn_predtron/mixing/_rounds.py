@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sklearn_predtron._core.contributions import Contribution, advance, contribution
 from sklearn_predtron._core.learner import Learner
-from sklearn_predtron._core.mixable_state import State
+from sklearn_predtron._core.mixable_state import Contribution, State, advance, contribution
 from sklearn_predtron.mixing._callbacks import NoCallbacks
 from sklearn_predtron.mixing._digest import Digest
 from sklearn_predtron.mixing._shards import ShardError, ShardSummary, check_distinct_groups, reader_like

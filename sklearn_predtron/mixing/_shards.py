@@ -23,7 +23,7 @@ from sklearn_predtron.families.input.reading import Batch, TrainingInput, are_st
 from sklearn_predtron.families.input.tables import columns_of, takes_map
 from sklearn_predtron.families.labels.classes import MissingClasses
 from sklearn_predtron.families.training.composition import Composition
-from sklearn_predtron.families.training.epochs import epochs_of, learn_epoch
+from sklearn_predtron.families.training.runs import epochs_of, learn_epoch
 from sklearn_predtron.families.training.trainer import with_model
 from sklearn_predtron.mixing._dask_blocks import DaskBlock, ShardBatch, batches_of_function, labels_in
 from sklearn_predtron.mixing._digest import Digest

@@ -5,8 +5,8 @@ from __future__ import annotations
 import platform
 from threading import Lock
 
-from sklearn_predtron._core.contributions import Contribution, add
 from sklearn_predtron._core.learner import INSTRUCTIONS
+from sklearn_predtron._core.mixable_state import Contribution, add
 from sklearn_predtron._support.version import __version__
 
 FAN_IN = 8

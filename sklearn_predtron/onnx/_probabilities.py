@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron.decisions._calibration import Calibrated
-from sklearn_predtron.decisions._kinds_of_scores import LEAD
+from sklearn_predtron.decisions._calibration import LEAD, Calibrated, ClassMap, CurveMap, RankMap
 from sklearn_predtron.decisions._map_probabilities import BEYOND_LIMITS
-from sklearn_predtron.decisions._maps import ClassMap, CurveMap, RankMap
 from sklearn_predtron.onnx._graph import Graph
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,6 @@ from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.predictors import are_few
 from sklearn_predtron._core.rows import OVERFLOW, Rows
 from sklearn_predtron._core.sparse_type import issparse
-from sklearn_predtron._support.threads import count_threads
 from sklearn_predtron.decisions._base import PLAIN, Decision
 
 BLOCK = 1 << 16  # scores of a block, which fit the processor's cache
@@ -147,3 +147,21 @@ def map_blocks(n: int, size: int, work: Callable[[int, int], Any]) -> list[Any]:
 def map_some(work: Callable[[int, int], Any], blocks: list[tuple[int, int]]) -> list[Any]:
     """Return work(first, last) for some blocks."""
     return [work(*block) for block in blocks]
+
+
+def count_threads(*, is_long: bool) -> int:
+    """Return the number of threads of a computation.
+
+    A configuration of joblib says it.  By default a long computation has as many threads as the parallel loops of scikit-learn:
+    ``OMP_NUM_THREADS`` and limits of threadpoolctl are respected, and a job of joblib has one thread.
+    """
+    if "joblib" not in sys.modules:  # as in a program with a predictor alone, which does without these imports
+        return 1
+    from joblib import effective_n_jobs
+    from joblib.parallel import get_active_backend
+    from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
+
+    backend, n_jobs = get_active_backend()
+    if n_jobs is None and backend.nesting_level == 0:
+        return _openmp_effective_n_threads() if is_long else 1
+    return effective_n_jobs(None)

@@ -11,9 +11,9 @@ from sklearn_predtron._core.rule import Rule
 from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import StrOptions
 from sklearn_predtron._support.offers import ITEM_WEIGHTS, RANKED_LABELS, RANKINGS
-from sklearn_predtron.updates._base import POSITIVE, Update
 from sklearn_predtron.updates._bound_formulas import bound_of_fixed_step, bound_of_step, check_fixed_step, largest_total
 from sklearn_predtron.updates._comparator import Comparator
+from sklearn_predtron.updates._generic import POSITIVE, Update
 from sklearn_predtron.updates._pairwise import ListNetRule, MaxPairRule, MMPRule, SlamRule
 
 

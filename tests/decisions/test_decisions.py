@@ -9,9 +9,8 @@ import pytest
 from sklearn_predtron import PredtronMultilabelClassifier
 from sklearn_predtron._core.lock import Lock
 from sklearn_predtron.decisions._base import PLAIN, HeldOut
-from sklearn_predtron.decisions._calibration import Calibration
+from sklearn_predtron.decisions._calibration import Calibration, OfLabels, OfTwoClasses
 from sklearn_predtron.decisions._fixed_threshold import CutAt
-from sklearn_predtron.decisions._kinds_of_scores import OfLabels, OfTwoClasses
 from sklearn_predtron.decisions._recent_scores import RecentScores
 from sklearn_predtron.decisions._threshold import CutBy, Measure, best_cut, best_cut_of_groups
 from sklearn_predtron.families._cost_classifier import top_two

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import approx_fprime, minimize
 from scipy.special import expit, log_softmax, softmax
 
-from sklearn_predtron.decisions import _maps
+from sklearn_predtron.decisions import _calibration
 from sklearn_predtron.decisions._expected_cost import MostExpected, MostProbable, odds
 from sklearn_predtron.decisions._expected_values import least_expected, most_expected
 from sklearn_predtron.decisions._map_probabilities import (
@@ -97,7 +97,7 @@ def test_the_map_of_two_classes_by_its_definition(weighted, scale, far):
     s, y = scored(scale=scale)
     s[:far] = 300 * scale
     weight = np.random.default_rng(1).uniform(0.1, 3, len(s)) if weighted else np.ones(len(s))
-    found = _maps.fit_two(s[:, None], y, weight, SMOOTHING)
+    found = _calibration.fit_two(s[:, None], y, weight, SMOOTHING)
     share, ridge = weight / weight.mean(), np.array([0.001, 0.01, 1.0])  # of the constant, of s and of |s|
     expected, unit, limits = min(limited_curves(s, *targets(y, share), ridge), key=lambda fit: fit[0].fun)
     np.testing.assert_allclose(found.limits, [limits])
@@ -111,24 +111,24 @@ def test_the_map_of_two_classes_by_its_definition(weighted, scale, far):
 def test_few_scores_far_from_all_others_change_no_probability():
     """Rows with a code for what is unknown, which says nothing; and larger scores are never less probable."""
     s, y = scored(4000)
-    plain = _maps.fit_two(s[:, None], y, np.ones(4000), SMOOTHING)
+    plain = _calibration.fit_two(s[:, None], y, np.ones(4000), SMOOTHING)
     for far in (50.0, -1e4):
         with_far = np.append(s, np.full(8, far))[:, None], np.append(y, [0, 1] * 4)
-        found = _maps.fit_two(*with_far, np.ones(4008), SMOOTHING)
+        found = _calibration.fit_two(*with_far, np.ones(4008), SMOOTHING)
         assert np.abs(found.probabilities(s[:, None]) - plain.probabilities(s[:, None])).mean() < 0.01
         grid = np.linspace(-60, 60, 1001)[:, None]
         assert (np.diff(found.probabilities(grid)[:, 0]) > 0).all()
     classes, y = of_classes(3000)
-    plain = _maps.fit_classes(classes, y, 4, np.ones(3000), SMOOTHING, matrix=True)
-    found = _maps.fit_classes(
+    plain = _calibration.fit_classes(classes, y, 4, np.ones(3000), SMOOTHING, matrix=True)
+    found = _calibration.fit_classes(
         np.vstack([classes, 100 * np.eye(4)[[0, 0, 1, 3]]]), np.append(y, [2, 1, 0, 3]), 4, np.ones(3004), SMOOTHING, matrix=True
     )
     assert np.abs(found.probabilities(classes) - plain.probabilities(classes)).mean() < 0.01
     assert (found.probabilities(1000 * np.eye(4)).argmax(axis=1) == np.arange(4)).all()
     sets, on = labelled(3000)
-    plain = _maps.fit_labels(sets, on, np.ones(3000), SMOOTHING).probabilities(sets)
+    plain = _calibration.fit_labels(sets, on, np.ones(3000), SMOOTHING).probabilities(sets)
     far = np.vstack([sets, np.full((8, 4), 100.0)]), np.vstack([on, np.tile([[0], [1]], (4, 4))])
-    assert np.abs(_maps.fit_labels(*far, np.ones(3008), SMOOTHING).probabilities(sets) - plain).mean() < 0.01
+    assert np.abs(_calibration.fit_labels(*far, np.ones(3008), SMOOTHING).probabilities(sets) - plain).mean() < 0.01
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -138,7 +138,7 @@ def test_probabilities_rise_with_scores(seed):
     n = int(random.integers(1, 40))
     s = random.standard_normal(n) * 10 ** random.uniform(-5, 5) + random.choice([0, 3, -3])
     y = [(s < 0), (s > 0), random.random(n) < 0.5, np.ones(n), np.zeros(n)][seed % 5].astype(float)
-    found = _maps.fit_two(s[:, None], y, random.uniform(0, 2, n), SMOOTHING)
+    found = _calibration.fit_two(s[:, None], y, random.uniform(0, 2, n), SMOOTHING)
     _, slope, apart = found.curves[0]
     assert np.isfinite(found.curves).all() and slope - abs(apart) >= 1e-6 * (1 - 1e-6)
     grid = np.linspace(-3, 3, 101) * found.scale
@@ -150,7 +150,7 @@ def test_probabilities_rise_with_scores(seed):
 def test_the_cut_is_where_expected_costs_meet(seed):
     random = np.random.default_rng(seed)
     curves = np.column_stack([random.standard_normal(6), random.uniform(1, 2, 6), random.uniform(-0.9, 0.9, 6)])
-    found = _maps.CurveMap(random.uniform(0.1, 10, 6), curves, UNLIMITED.repeat(6, axis=0), random.uniform(0, 1e-7, 6))
+    found = _calibration.CurveMap(random.uniform(0.1, 10, 6), curves, UNLIMITED.repeat(6, axis=0), random.uniform(0, 1e-7, 6))
     for false, missed in [(1, 1), (1, 20), (20, 1), (1, 1e6), (0.3, 0.1)]:
         cuts = found.cuts(odds(false, missed))
         p = found.probabilities(cuts[None])[0]
@@ -159,7 +159,7 @@ def test_the_cut_is_where_expected_costs_meet(seed):
 
 def test_cuts_where_scores_are_limited():
     """Within the limits, in the small rest of the curve beyond them, and where no score has the odds."""
-    found = _maps.CurveMap(np.array([2.0]), np.array([[0.3, 1.0, 0.2]]), np.array([[-3.0, 4.0]]), np.array([1e-3]))
+    found = _calibration.CurveMap(np.array([2.0]), np.array([[0.3, 1.0, 0.2]]), np.array([[-3.0, 4.0]]), np.array([1e-3]))
     scores = np.concatenate([np.linspace(-9, 9, 500), [-150, 150]])[:, None]
     p = found.probabilities(scores)[:, 0]
     for at in (p[100], p[250], p[350], p[499], p.max() + 1e-6, p.min() - 1e-6, 0.999, 0.001):
@@ -170,20 +170,20 @@ def test_cuts_where_scores_are_limited():
 def test_costs_of_nothing_have_cuts():
     """What cannot be missed is never predicted in reason, and what cannot be false always; the cut is a number."""
     for floor in (0.0, 1e-3):
-        found = _maps.CurveMap(np.ones(1), np.array([[0.3, 1.0, 0.2]]), UNLIMITED, np.array([floor]))
+        found = _calibration.CurveMap(np.ones(1), np.array([[0.3, 1.0, 0.2]]), UNLIMITED, np.array([floor]))
         low, high = found.cuts(odds(0, 1)), found.cuts(odds(1, 0))
         assert -100 < low < -10 and 10 < high < 100
 
 
 def test_no_probability_is_below_the_floor_and_cuts_know_it():
     """Odds beyond the floor are never met, or always."""
-    found = _maps.CurveMap(np.ones(1), np.array([[0.0, 1.0, 0.0]]), UNLIMITED, np.array([1e-3]))
+    found = _calibration.CurveMap(np.ones(1), np.array([[0.0, 1.0, 0.0]]), UNLIMITED, np.array([1e-3]))
     scores = np.array([[-800.0], [-3.0], [0.0], [3.0], [800.0]])
     p = found.probabilities(scores)[:, 0]
     np.testing.assert_allclose(p, 1e-3 + (1 - 2e-3) * expit(scores[:, 0]))
     for false, missed in [(1, 5000), (5000, 1), (1, 100), (3, 1)]:
         np.testing.assert_array_equal(scores[1:4, 0] > found.cuts(odds(false, missed)), (p * missed > (1 - p) * false)[1:4])
-    of_classes = _maps.fit_classes(
+    of_classes = _calibration.fit_classes(
         np.tile(np.eye(3), (20, 1)), np.arange(60) % 3, 3, np.ones(60), SMOOTHING, matrix=False
     )._replace(limit=1e300)
     far = of_classes.probabilities(np.array([[0.0, 1e4, -1e4]]))
@@ -206,16 +206,18 @@ def test_probabilities_of_any_scores():
 
 def test_scores_of_any_size_have_the_same_map():
     s, y = scored()
-    plain = _maps.fit_two(s[:, None], y, np.ones(len(s)), SMOOTHING)
+    plain = _calibration.fit_two(s[:, None], y, np.ones(len(s)), SMOOTHING)
     for k in (-900, -40, 3, 900):
-        found = _maps.fit_two(np.ldexp(s, k)[:, None], y, np.ones(len(s)), SMOOTHING)
+        found = _calibration.fit_two(np.ldexp(s, k)[:, None], y, np.ones(len(s)), SMOOTHING)
         np.testing.assert_array_equal(found.curves, plain.curves)
         np.testing.assert_array_equal(found.scale, np.ldexp(plain.scale, k))
 
 
 def test_more_smoothing_stays_further_off():
     s, y = np.linspace(-1, 1, 20), np.repeat([0.0, 1.0], 10)
-    largest = [_maps.fit_two(s[:, None], y, np.ones(20), smoothing).probabilities(s[:, None]).max() for smoothing in (0, 0.1, 1)]
+    largest = [
+        _calibration.fit_two(s[:, None], y, np.ones(20), smoothing).probabilities(s[:, None]).max() for smoothing in (0, 0.1, 1)
+    ]
     assert largest[0] > largest[1] > largest[2] + 0.005
 
 
@@ -278,7 +280,7 @@ def test_the_map_of_classes_is_nearly_the_likeliest(k, matrix, weighted):
     """Of all that are a s + b + s A, with no A above twelve classes; near it the probabilities are level."""
     s, y = of_classes(k=k)
     weight = np.random.default_rng(1).uniform(0.1, 3, len(s)) if weighted else np.ones(len(s))
-    found = _maps.fit_classes(7 * s + 3, y, k, weight, SMOOTHING, matrix=matrix)
+    found = _calibration.fit_classes(7 * s + 3, y, k, weight, SMOOTHING, matrix=matrix)
     assert len(found.parameters) == 1 + k + k * k * (matrix and k <= 12)
     centred, share = 7 * (s - np.median(s, axis=0)), weight / weight.mean()
     np.testing.assert_allclose(found.mean, np.median(7 * s + 3, axis=0))
@@ -309,11 +311,11 @@ def test_the_map_of_classes_is_nearly_the_likeliest(k, matrix, weighted):
 
 def test_classes_of_which_no_row_was_seen_and_no_rows_at_all():
     s, y = of_classes(k=4)
-    found = _maps.fit_classes(s, np.minimum(y, 2), 4, np.ones(len(s)), SMOOTHING, matrix=True)
+    found = _calibration.fit_classes(s, np.minimum(y, 2), 4, np.ones(len(s)), SMOOTHING, matrix=True)
     assert found.probabilities(s)[:, 3].max() < 0.05
-    empty = _maps.fit_classes(s[:0], y[:0], 4, np.ones(0), SMOOTHING, matrix=True)
+    empty = _calibration.fit_classes(s[:0], y[:0], 4, np.ones(0), SMOOTHING, matrix=True)
     np.testing.assert_allclose(empty.probabilities(s).sum(axis=1), 1)
-    weightless = _maps.fit_classes(s, y, 4, np.zeros(len(s)), SMOOTHING, matrix=True)
+    weightless = _calibration.fit_classes(s, y, 4, np.zeros(len(s)), SMOOTHING, matrix=True)
     assert np.isfinite(weightless.probabilities(s)).all()
 
 
@@ -322,7 +324,7 @@ def test_fewer_scores_than_classes():
     random = np.random.default_rng(0)
     angle = random.uniform(0, 2 * np.pi, 400)
     scores, y = np.column_stack([np.cos(angle), np.sin(angle)]), (angle * 5 / (2 * np.pi)).astype(int)
-    found = _maps.fit_classes(scores, y, 5, np.ones(400), SMOOTHING, matrix=True)
+    found = _calibration.fit_classes(scores, y, 5, np.ones(400), SMOOTHING, matrix=True)
     assert (found.probabilities(scores).argmax(axis=1) == y).mean() > 0.9
 
 
@@ -340,18 +342,18 @@ def ranked(n=400, r=5, seed=0):
 @pytest.mark.parametrize("r", [2, 3, 7])
 def test_the_map_of_ranks_is_the_mean_of_both(r):
     scores, y = ranked(r=r)
-    found = _maps.fit_ranks(scores, y, r, np.ones(len(y)), SMOOTHING, matrix=True)
+    found = _calibration.fit_ranks(scores, y, r, np.ones(len(y)), SMOOTHING, matrix=True)
     p = found.probabilities(scores)
     assert (p >= 0).all()
     np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-12)
     steps = np.diff(scores, axis=1)
     columns = [np.ascontiguousarray(steps[:, [j]]) for j in range(r - 1)]
-    curves = [_maps.fit_two(column, y > j, np.ones(len(y)), SMOOTHING) for j, column in enumerate(columns)]
+    curves = [_calibration.fit_two(column, y > j, np.ones(len(y)), SMOOTHING) for j, column in enumerate(columns)]
     above = np.hstack(
         [probabilities_of_curves(column, one.curves, one.scale, one.limits) for column, one in zip(columns, curves, strict=True)]
     )
     above = np.column_stack([np.ones(len(y)), np.minimum.accumulate(above, axis=1), np.zeros(len(y))])
-    classes = _maps.fit_classes(scores, y, r, np.ones(len(y)), SMOOTHING, matrix=True)
+    classes = _calibration.fit_classes(scores, y, r, np.ones(len(y)), SMOOTHING, matrix=True)
     np.testing.assert_allclose(p, (-np.diff(above, axis=1) + classes.probabilities(scores)) / 2, rtol=1e-9, atol=1e-12)
     assert np.corrcoef(p @ np.arange(r), y)[0, 1] > 0.7
 
@@ -369,7 +371,7 @@ def test_labels_are_drawn_to_common_slopes():
     """By its definition: each label has a ridge of ten rows towards the slopes of all pooled."""
     scores, on = labelled()
     n, m = scores.shape
-    found = _maps.fit_labels(scores, on, np.ones(n), SMOOTHING)
+    found = _calibration.fit_labels(scores, on, np.ones(n), SMOOTHING)
     unit, ridge = np.sqrt(np.mean(scores**2)), np.array([0.001, 0.01, 1.0])
     pooled = (scores / unit).ravel(), *targets(on.ravel().astype(float), np.ones(n * m)), np.zeros(3), ridge
     common = minimize(penalised, np.zeros(3), pooled, "BFGS", options={"gtol": 1e-7}).x
@@ -385,11 +387,14 @@ def test_a_label_that_is_always_the_same_changes_no_other(value):
     scores, on = labelled()
     n = len(scores)
     wide = np.column_stack([scores, np.linspace(-9, 9, n)]), np.column_stack([on, np.full(n, value, dtype=np.int32)])
-    before, after = _maps.fit_labels(scores, on, np.ones(n), SMOOTHING), _maps.fit_labels(*wide, np.ones(n), SMOOTHING)
+    before, after = (
+        _calibration.fit_labels(scores, on, np.ones(n), SMOOTHING),
+        _calibration.fit_labels(*wide, np.ones(n), SMOOTHING),
+    )
     np.testing.assert_array_equal(after.curves[:-1], before.curves)
     np.testing.assert_array_equal(after.scale[:-1], before.scale)
     assert abs(after.probabilities(np.ascontiguousarray(wide[0]))[:, -1].mean() - value) < 0.02
-    alone = _maps.fit_labels(scores[:, :1], np.full((n, 1), value, dtype=np.int32), np.ones(n), SMOOTHING)
+    alone = _calibration.fit_labels(scores[:, :1], np.full((n, 1), value, dtype=np.int32), np.ones(n), SMOOTHING)
     assert np.isfinite(alone.curves).all()
 
 

@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 
 import sklearn_predtron
 from sklearn_predtron import Predtron, PredtronBinaryClassifier, PredtronClassifier, PredtronRanker, PredtronSequenceTagger
-from sklearn_predtron.families.training import calls
+from sklearn_predtron.families.training import trainer as calls
 from sklearn_predtron.mixing import ParameterMixing
 from sklearn_predtron.norms import Auto, PNorm
 from tests.cli_cases import run

@@ -18,8 +18,8 @@ from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, Predt
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron.callbacks import LossHistory
 from sklearn_predtron.decisions._calibration import Calibration
-from sklearn_predtron.families.estimator import model as fitted
-from sklearn_predtron.families.estimator import model_parts
+from sklearn_predtron.families.model import model as fitted
+from sklearn_predtron.families.model import model_parts
 from sklearn_predtron.losses import CostMatrix, Reject
 from sklearn_predtron.norms import L2
 from sklearn_predtron.updates import PassiveAggressive

@@ -19,7 +19,7 @@ from sklearn_predtron import (
     PredtronOrdinalClassifier,
     PredtronRanker,
 )
-from sklearn_predtron.families.estimator.model import Model
+from sklearn_predtron.families.model.model import Model
 from sklearn_predtron.families.structured import Predtron, Problem
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import RKHS

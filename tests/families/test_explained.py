@@ -153,7 +153,7 @@ def test_rows_do_not_depend_on_each_other(monkeypatch):
     X = table()
     model = PredtronClassifier(features="piecewise", max_iter=1, cv=0, random_state=0).fit(X, labels_of(X, 3))
     together = model.explain(X).values
-    monkeypatch.setattr("sklearn_predtron.families.estimator.explanation.ENTRIES", 500)  # blocks of a few rows
+    monkeypatch.setattr("sklearn_predtron.families.model.explanation.ENTRIES", 500)  # blocks of a few rows
     np.testing.assert_array_equal(model.explain(X).values, together)
     np.testing.assert_array_equal(model.explain(X.iloc[7:8]).values, together[7:8])
 

@@ -27,9 +27,9 @@ from sklearn_predtron import (
     PredtronSequenceTagger,
 )
 from sklearn_predtron.callbacks import EarlyStopping, LossHistory
-from sklearn_predtron.families.training import epochs, plan, runs
-from sklearn_predtron.families.training.epochs import epochs_of
+from sklearn_predtron.families.training import plan, runs
 from sklearn_predtron.families.training.plan import Shape, default_shape
+from sklearn_predtron.families.training.runs import epochs_of
 from sklearn_predtron.norms import RKHS
 
 RANDOM = np.random.default_rng(0)
@@ -245,8 +245,8 @@ def test_large_models_are_chosen_by_a_split_and_trained_on_all_rows(name, monkey
     model = fitted(name, norm="l2")
     [one] = set(models)
     assert len(one.rows) == 24 and model.t_ == N * model.n_iter_ and set(model.held_out_loss_) <= {1, 3, 10}
-    draw = epochs.Epochs.draw
-    monkeypatch.setattr(epochs.Epochs, "draw", lambda rounds, **how: draw(rounds))  # nothing is observed where rows are held out
+    draw = runs.Epochs.draw
+    monkeypatch.setattr(runs.Epochs, "draw", lambda rounds, **how: draw(rounds))  # nothing is observed where rows are held out
     alone = made(name, norm="l2", cv=0, max_iter=model.n_iter_).fit(X, FAMILIES[name][1])
     assert_array_equal(model.coef_, alone.coef_)
     assert model.predict_proba(X).shape[0] == N

@@ -9,8 +9,7 @@ from sklearn.datasets import make_classification
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier
 from sklearn_predtron.callbacks import LossHistory
 from sklearn_predtron.families.training import runs, trainer
-from sklearn_predtron.families.training.epochs import folds_of, generator_of, seed_of
-from sklearn_predtron.families.training.plan import FOLDS_SEED
+from sklearn_predtron.families.training.plan import FOLDS_SEED, folds_of, generator_of, seed_of
 from sklearn_predtron.families.training.runs import MODELS_SEED
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.mixing import ParameterMixing

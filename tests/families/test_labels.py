@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from sklearn_predtron.families.estimator.model_parts import CODECS, state_of
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import Classes, MissingClasses, TwoClasses, find_classes
 from sklearn_predtron.families.labels.objects import AnyLabels
@@ -16,6 +15,7 @@ from sklearn_predtron.families.labels.relevances import DocumentRelevances, Labe
 from sklearn_predtron.families.labels.sets import Sets
 from sklearn_predtron.families.labels.tokens import Tokens
 from sklearn_predtron.families.labels.transitions import bio_transitions, given_transitions
+from sklearn_predtron.families.model.model_parts import CODECS, state_of
 
 LABELS = {
     "numbers": np.array([3, 1, 3, 7]),

@@ -94,7 +94,7 @@ def test_no_circle_of_imports():
     """Also of `labels` and `decisions`; what is imported for annotations alone counts as well."""
     paths = {name_of(path): path for path in [*FAMILIES.rglob("*.py"), *(ROOT / "decisions").rglob("*.py")]}
     modules = {name: imported(path) & paths.keys() for name, path in paths.items()}
-    assert {"sklearn_predtron.families.training.calls", "sklearn_predtron.families.estimator.model"} <= modules[
+    assert {"sklearn_predtron.families.training.trainer", "sklearn_predtron.families.model.model"} <= modules[
         BasePredtron.__module__
     ]
     list(TopologicalSorter(modules).static_order())

@@ -9,9 +9,9 @@ from scipy import sparse
 
 from sklearn_predtron import PredtronClassifier, PredtronMultilabelClassifier, PredtronRanker
 from sklearn_predtron.decisions._base import PLAIN, Decision
+from sklearn_predtron.decisions._calibration import OfLabels
 from sklearn_predtron.decisions._fixed_threshold import CutAt
-from sklearn_predtron.decisions._kinds_of_scores import OfLabels
-from sklearn_predtron.families.estimator.model import SAVED_AS, UNSAVED_FIELDS, Model
+from sklearn_predtron.families.model.model import SAVED_AS, UNSAVED_FIELDS, Model
 from sklearn_predtron.norms import RKHS
 from sklearn_predtron.predictor import _scoring as scoring
 from sklearn_predtron.updates import Adaptive

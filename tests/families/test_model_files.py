@@ -26,7 +26,7 @@ from sklearn_predtron._support.array_file import SUM, sum_of
 from sklearn_predtron.callbacks import EarlyStopping, LossHistory
 from sklearn_predtron.datasets import make_sequences
 from sklearn_predtron.families.estimator.model_file import MAGIC, public_classes
-from sklearn_predtron.families.estimator.model_parts import state_of
+from sklearn_predtron.families.model.model_parts import state_of
 from sklearn_predtron.features import PiecewiseLinear
 from sklearn_predtron.losses import CostMatrix, CountLoss, Reject, SubsetLoss
 from sklearn_predtron.norms import RKHS

@@ -16,9 +16,9 @@ from sklearn_predtron import (
     PredtronRanker,
     PredtronSequenceTagger,
 )
-from sklearn_predtron.families.training.calls import read
 from sklearn_predtron.families.training.composition import Composition
 from sklearn_predtron.families.training.plan import Shape, default_shape, plan_training
+from sklearn_predtron.families.training.trainer import read
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import RKHS
 

@@ -8,7 +8,7 @@ from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 from threadpoolctl import threadpool_limits
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronMultilabelClassifier, PredtronOrdinalClassifier
-from sklearn_predtron._support.threads import count_threads
+from sklearn_predtron.families.training.runs import count_threads
 from sklearn_predtron.predictor import _scoring as scoring
 
 KINDS = [PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier, PredtronMultilabelClassifier]

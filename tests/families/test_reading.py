@@ -14,7 +14,7 @@ from sklearn_predtron.families.input.batches import BatchEpochs, BatchReader, eq
 from sklearn_predtron.families.input.reading import Batch, BlockReader, Columns, RowReader, as_rows
 from sklearn_predtron.families.labels.classes import Classes
 from sklearn_predtron.families.labels.relevances import DocumentRelevances
-from sklearn_predtron.families.training.epochs import Epochs
+from sklearn_predtron.families.training.runs import Epochs
 from sklearn_predtron.problems._label_sets import IndicatorBlocks
 from sklearn_predtron.problems._relevance import Relevances
 

@@ -19,7 +19,7 @@ from sklearn_predtron import (
     PredtronRanker,
     PredtronSequenceTagger,
 )
-from sklearn_predtron.families.estimator.model import Model
+from sklearn_predtron.families.model.model import Model
 from sklearn_predtron.mixing import ParameterMixing
 from sklearn_predtron.norms import L2, RKHS, Group, PNorm, Scaled
 

@@ -24,7 +24,8 @@ from sklearn_predtron import (
 from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.datasets import make_ranking_queries
 from sklearn_predtron.families.input.reading import Batch, as_rows
-from sklearn_predtron.families.training.epochs import Epochs, first_appearances, generator_of, seed_of
+from sklearn_predtron.families.training.plan import generator_of, seed_of
+from sklearn_predtron.families.training.runs import Epochs, first_appearances
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import RKHS, Norm
 from sklearn_predtron.updates import MMP, ListNet, MaxPair, PRank, Slam, Update

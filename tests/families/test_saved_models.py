@@ -29,7 +29,7 @@ from sklearn_predtron import (
     norms,
     updates,
 )
-from sklearn_predtron.families.estimator.model import SAVED_AS, Model
+from sklearn_predtron.families.model.model import SAVED_AS, Model
 from sklearn_predtron.losses import FBeta, Reject
 from sklearn_predtron.norms import RKHS
 from sklearn_predtron.predictor._compiled_parts import FORMAT, compiled

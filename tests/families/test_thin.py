@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from sklearn_predtron import PredtronClassifier
-from sklearn_predtron.families.estimator.model_parts import LEAST_COMPRESSED, compress_zeros
+from sklearn_predtron.families.model.model_parts import LEAST_COMPRESSED, compress_zeros
 from sklearn_predtron.predictor._compiled_parts import decompress, is_compressed
 
 N = LEAST_COMPRESSED + 5

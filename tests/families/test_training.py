@@ -10,8 +10,7 @@ from sklearn.base import clone
 from sklearn_predtron import PredtronBipartiteClassifier, PredtronClassifier, PredtronMultilabelClassifier
 from sklearn_predtron.callbacks import LossHistory
 from sklearn_predtron.families.training import trainer
-from sklearn_predtron.families.training.epochs import folds_of, generator_of, seed_of
-from sklearn_predtron.families.training.plan import FOLDS_SEED
+from sklearn_predtron.families.training.plan import FOLDS_SEED, folds_of, generator_of, seed_of
 from sklearn_predtron.families.training.trainer import Trainer
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import RKHS

@@ -20,7 +20,7 @@ from scipy import sparse
 from sklearn_predtron import Predtron, PredtronBipartiteClassifier, PredtronRanker, PredtronSequenceTagger
 from sklearn_predtron.families._cost_classifier import TableClassifier
 from sklearn_predtron.families.input.reading import Batch
-from sklearn_predtron.families.training.epochs import Epochs
+from sklearn_predtron.families.training.runs import Epochs
 from tests.own_checks import is_same
 
 from . import lessons
@@ -192,7 +192,7 @@ def shortened(case: Case, rounds: int) -> Any:
 
     model.set_params(max_iter=max(1, -(-rounds // n)))
     Count.learned += 1
-    with patch("sklearn_predtron.families.training.epochs.Epochs", Some):
+    with patch("sklearn_predtron.families.training.runs.Epochs", Some):
         case.lesson.fit(model)
     return model
 

@@ -13,8 +13,7 @@ from mixing_cases import add_all, families, joint, lesson_for, made, mixed_estim
 from scipy import sparse
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier, PredtronRanker
-from sklearn_predtron._core.contributions import Contribution, add, advance, contribution
-from sklearn_predtron._core.mixable_state import KINDS, Moments, Recent, fields
+from sklearn_predtron._core.mixable_state import KINDS, Contribution, Moments, Recent, add, advance, contribution, fields
 from sklearn_predtron.mixing import ParameterMixing
 from sklearn_predtron.mixing._total import FAN_IN, ContributionSum
 from sklearn_predtron.norms import RKHS

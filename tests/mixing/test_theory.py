@@ -8,7 +8,7 @@ from cases import name, one_learner
 from mixing_cases import add_all
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier
-from sklearn_predtron._core.contributions import advance, contribution
+from sklearn_predtron._core.mixable_state import advance, contribution
 from sklearn_predtron.mixing import ParameterMixing
 from sklearn_predtron.theory import largest_margin, loss_constants, margin
 from sklearn_predtron.updates import Adaptive, LossAugmented, LossDriven, MaxPair, PassiveAggressive, PerceptronUpdate, Slam

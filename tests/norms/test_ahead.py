@@ -9,7 +9,8 @@ from cases import name, updates
 from euclidean import PredtronClassifier, PredtronMultilabelClassifier, PredtronOrdinalClassifier
 from inside import reading_of
 
-from sklearn_predtron.families.training.epochs import Epochs, generator_of, seed_of
+from sklearn_predtron.families.training.plan import generator_of, seed_of
+from sklearn_predtron.families.training.runs import Epochs
 from sklearn_predtron.updates import Subgradient
 
 N, P = 150, 1001

@@ -1,1 +1,1 @@
-"""The base of estimators, and their fitted model; the package has attributes, saving, widening and bounds."""
+"""The base of estimators; the package has attributes, saving, widening and bounds."""

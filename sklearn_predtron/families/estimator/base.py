@@ -36,13 +36,10 @@ from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron.decisions._base import PLAIN, Decision
 from sklearn_predtron.decisions._decision_rules import Learned
-from sklearn_predtron.families.estimator import importances, model_file
+from sklearn_predtron.families.estimator import model_file
 from sklearn_predtron.families.estimator.attributes import counted, learned, of_columns, of_expansion, read_only, recorded
 from sklearn_predtron.families.estimator.bounds import LossBounds
-from sklearn_predtron.families.estimator.explanation import Additive, Explanation
 from sklearn_predtron.families.estimator.linear_models import Linear, LinearModelReader
-from sklearn_predtron.families.estimator.model import Model
-from sklearn_predtron.families.estimator.model_parts import check_family
 from sklearn_predtron.families.estimator.widening import (
     average_of_width,
     check_constants,
@@ -53,9 +50,13 @@ from sklearn_predtron.families.estimator.widening import (
 from sklearn_predtron.families.input.reading import Columns, RowReader
 from sklearn_predtron.families.input.tables import FirstRows, always_maps, mark_tables
 from sklearn_predtron.families.labels._codec import Codec
-from sklearn_predtron.families.training import calls, first_rows
+from sklearn_predtron.families.model import importances
+from sklearn_predtron.families.model.explanation import Additive, Explanation
+from sklearn_predtron.families.model.model import Model, set_recording_interval
+from sklearn_predtron.families.model.model_parts import check_family
+from sklearn_predtron.families.training import first_rows
+from sklearn_predtron.families.training import trainer as calls
 from sklearn_predtron.families.training.composition import BEGAN, Composition, differs
-from sklearn_predtron.families.training.intervals import set_recording_interval
 from sklearn_predtron.families.training.patience import Patience, checked_patience
 from sklearn_predtron.features import ROWS_OF_STREAMS, FeatureMap
 from sklearn_predtron.losses._by_row import KnownCosts

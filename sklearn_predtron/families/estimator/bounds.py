@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._support.numbers import real_number
 from sklearn_predtron._support.parts import resolve
-from sklearn_predtron.families.estimator.model import Model
+from sklearn_predtron.families.model.model import Model
 from sklearn_predtron.families.training.composition import BEGAN, MEAN, Composition, differs
 from sklearn_predtron.updates import Update, build_rule
 from sklearn_predtron.updates._bound_formulas import unstated

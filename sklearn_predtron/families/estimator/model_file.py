@@ -26,7 +26,7 @@ from sklearn_predtron._support.one_line import one_line
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.version import __version__
 from sklearn_predtron.families.estimator.for_predictors import for_predictor
-from sklearn_predtron.families.estimator.model_parts import check_parameters, state_of
+from sklearn_predtron.families.model.model_parts import check_parameters, state_of
 from sklearn_predtron.predictor._compiled_parts import check_format, check_sizes, compiled
 from sklearn_predtron.predictor._file_values import LONGEST_REASON, MAGIC, PLAIN, Values, checked_path, reading
 

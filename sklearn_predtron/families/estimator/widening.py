@@ -13,7 +13,7 @@ from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.families.input.reading import Columns
 from sklearn_predtron.families.input.tables import FirstRows
-from sklearn_predtron.families.training.intervals import evaluation_interval
+from sklearn_predtron.families.model.model import evaluation_interval
 from sklearn_predtron.features import ROWS_OF_STREAMS
 from sklearn_predtron.norms import Norm
 

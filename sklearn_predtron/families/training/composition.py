@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+from types import CodeType, FunctionType
 from typing import Any
 
+import joblib
 import numpy as np
 
 from sklearn_predtron._core.averages import Average, ChoosingAverage, LinearAverage
@@ -12,12 +14,10 @@ from sklearn_predtron._core.learner import Learner, Observer
 from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._core.rows import Rows
 from sklearn_predtron._core.weights import Weights
-from sklearn_predtron._support.fingerprint import fingerprint
 from sklearn_predtron._support.parts import Part, resolve
-from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.families.input.reading import TrainingInput, begin_as_table, warn_of_scales
 from sklearn_predtron.families.input.tables import map_of
-from sklearn_predtron.families.training.intervals import evaluation_interval, set_recording_interval
+from sklearn_predtron.families.model.model import Model, evaluation_interval, set_recording_interval
 from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.norms import RKHS, Auto, Norm
 from sklearn_predtron.updates import Update, build_rule
@@ -261,3 +261,26 @@ def number_of_scores(problem: Problem) -> str:
 def differs(model: Model, problem: Problem, update: Any) -> bool:
     """Return whether rounds had other parts; they are the loss, the representation and the update."""
     return model.provenance not in (None, MEAN, fingerprint(problem, update))
+
+
+def fingerprint(problem: Any, update: Any) -> str:
+    """Return text that identifies a compiled problem and update."""
+    return joblib.hash([made_of(problem), made_of(update)])
+
+
+def made_of(value: Any) -> Any:
+    """Return plain values that identify a part; user-defined objects, which can change, are identified by class."""
+    if value is None or isinstance(value, (str, bytes, bool, int, float, np.generic, np.ndarray)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [made_of(item) for item in value]
+    kind = f"{type(value).__module__}.{type(value).__qualname__}"
+    if isinstance(value, FunctionType):
+        return [kind, value.__qualname__, made_of(value.__code__)]
+    if isinstance(value, CodeType):
+        return [kind, value.co_code, made_of(value.co_consts), made_of(value.co_names)]
+    if hasattr(value, "get_params") and not isinstance(value, type):
+        return [kind, sorted((name, made_of(item)) for name, item in value.get_params(deep=False).items())]
+    if hasattr(type(value), "__pyx_vtable__"):
+        return [kind, made_of(value.__reduce__()[1])]
+    return [kind, getattr(value, "__qualname__", "")]

@@ -6,7 +6,7 @@ from typing import Any
 
 from sklearn_predtron.families.input.reading import BlockReader, RowReader
 from sklearn_predtron.families.input.tables import FirstRows, part_of, rows_with_weight, takes_map
-from sklearn_predtron.families.training import calls
+from sklearn_predtron.families.training import trainer as calls
 from sklearn_predtron.families.training.trainer import Trainer, with_model
 from sklearn_predtron.features import ROWS_OF_STREAMS
 

@@ -9,18 +9,18 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
+from sklearn.utils import check_random_state
 
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._support.compat import CvObject, Options
 from sklearn_predtron._support.names import refuse_class
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._base import Decision
-from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.families.input.reading import Batch, Columns, RowReader, Units
 from sklearn_predtron.families.input.tables import map_of
 from sklearn_predtron.families.labels._codec import Codec
+from sklearn_predtron.families.model.model import Model
 from sklearn_predtron.families.training.composition import Blueprint, kept_by
-from sklearn_predtron.families.training.epochs import folds_of, generator_of
 from sklearn_predtron.features import Auto, FeatureMap, PiecewiseLinear, RandomFourier
 from sklearn_predtron.features._knots import LARGEST
 from sklearn_predtron.features._pairs import PairRanking
@@ -449,3 +449,25 @@ def fits(estimator: Any, model: Model, batch: Batch, labels: Codec) -> bool:
     except ValueError:
         return False
     return True
+
+
+# -------------------------------------------------------------------------------------------------------- draws
+
+
+def seed_of(estimator: Any) -> int | None:
+    """Return the seed of a fit's random draws; None if the fit draws nothing."""
+    return check_random_state(estimator.random_state).randint(2**31) if estimator.shuffle else None
+
+
+def generator_of(seed: int | None, *what: int) -> np.random.Generator | None:
+    """Return the random generator for a seed; different purposes have different generators."""
+    return None if seed is None else np.random.default_rng([seed, *what] if what else seed)
+
+
+def folds_of(codes: NDArray, random: np.random.Generator | None, n_folds: int) -> NDArray:
+    """Return the fold number of each row; folds have about the same size, with about as many rows of each class."""
+    order = np.arange(len(codes)) if random is None else random.permutation(len(codes))
+    order = order[np.argsort(codes[order], kind="stable")]
+    fold = np.empty(len(codes), dtype=np.intp)
+    fold[order] = np.arange(len(codes)) % n_folds
+    return fold

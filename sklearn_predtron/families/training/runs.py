@@ -11,16 +11,17 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing, indexable
 
-from sklearn_predtron._core.contributions import add, advance, contribution
 from sklearn_predtron._core.learner import Learner
-from sklearn_predtron._support.threads import count_threads
+from sklearn_predtron._core.mixable_state import add, advance, contribution
 from sklearn_predtron.decisions._base import HeldOut
-from sklearn_predtron.decisions._maps import root_mean_square
+from sklearn_predtron.decisions._calibration import root_mean_square
+from sklearn_predtron.families.input.reading import Batch, RowReader
+from sklearn_predtron.families.model.model import Model
 from sklearn_predtron.families.training.composition import Blueprint
-from sklearn_predtron.families.training.epochs import epochs_of, generator_of, learn_epoch
 from sklearn_predtron.families.training.patience import checked_patience
-from sklearn_predtron.families.training.plan import Candidate, TrainingPlan
+from sklearn_predtron.families.training.plan import Candidate, TrainingPlan, generator_of
 from sklearn_predtron.features._knots import evenly
+from sklearn_predtron.predictor._scoring import count_threads
 
 LEAST_GAIN = 0.02  # of the held-out losses, relative to the best so far, that is worth further epochs
 DIVERGED = 30.0  # times the median size of the scores: a fold model that has them is left out
@@ -381,3 +382,108 @@ def rows_of(y: Any, ids: dict[str, Any], rows: NDArray) -> tuple[Any, dict[str, 
     """Return the labels and the ids of some rows, as they were given."""
     (y,) = indexable(y)
     return _safe_indexing(y, rows), {name: None if value is None else _safe_indexing(value, rows) for name, value in ids.items()}
+
+
+def learn_epoch(model: Model, learner: Learner, batch: Batch, drawn: dict[str, Any], **how: Any) -> float:
+    """Train a learner on the drawn rounds; return their mean progressive loss."""
+    loss, t = learner.cumulative_loss, learner.t
+    refused = learner.learn(batch.rows, batch.labels, **drawn, **how)
+    if refused >= 0:
+        model.check_rows(batch.X, batch.rows)
+        raise ValueError(f"{learner.why_refused(refused, learner.t)}  The fit is undone.")
+    return (learner.cumulative_loss - loss) / (learner.t - t)
+
+
+def epochs_of(reader: RowReader, batch: Batch, random: np.random.Generator | None, learner: Learner) -> Any:
+    """Return the epochs of a fit; a reader makes rounds of rows."""
+    return reader.epochs(Epochs(batch, random), whole=learner.weights.expansion is not None)
+
+
+class Epochs:
+    """Rounds for `Learner.learn`, epoch by epoch.
+
+    Rows in the given order keep their weights.  In shuffled epochs weights are frequencies: each epoch is a systematic sample,
+    with as many rounds as there are rows of positive weight, in which a row appears in proportion to its weight, rounded up
+    or down at random.
+
+    Parameters
+    ----------
+    batch : Batch
+        The rows and labels to train on.
+    random : Generator or None
+        Shuffles the rows; None keeps the given order.
+    """
+
+    def __init__(self, batch: Batch, random: np.random.Generator | None):
+        self.batch, self.there, self.weight, self.random = batch, batch.order, batch.weight, random
+        if batch.costs is not None and batch.weight is not None and not batch.weight.all():
+            present = np.arange(batch.rows.n) if batch.order is None else batch.order
+            self.there = present[batch.weight[present] > 0]  # rows that cost something; the others are held out only
+        self.rows = np.arange(batch.rows.n) if self.there is None else self.there
+        self.usual = 1.0  # the weight of a round if rows appear in proportion to their weights
+        self.ends: NDArray | None = None
+        if random is not None and batch.weight is not None:
+            self._resample(batch.weight[self.rows], random)
+
+    def _resample(self, weight: NDArray, random: np.random.Generator) -> None:
+        """Lay the rows on a line; they are in random order, and the length of each is its expected number of appearances."""
+        most = weight.max()  # relative to it no sum overflows
+        self.weight, self.usual = None, float(most)
+        if weight.min() < most:
+            self.usual *= float(np.mean(weight / most))
+            places = random.permutation(len(weight))
+            self.rows = self.rows[places]
+            self.ends = np.cumsum(weight[places] / most)
+            self.ends *= len(weight) / self.ends[-1]
+            np.minimum(self.ends, len(weight), out=self.ends)  # rounding
+            self.ends[-1] = len(weight)
+
+    def draw(self, *, observed: bool = False) -> tuple[Batch, dict[str, Any]]:
+        """Return the next epoch's batch and arguments.
+
+        The arguments are the other ones of the learner.  The epoch's rows, if new, are known ahead of its rounds.
+
+        By default an observer sees no row if rows repeat, because repeated rows are no longer new.  If they are `observed`, it
+        sees each row once, before its first update, counted as often as the row occurs.  These occurrences follow each other: in
+        a shuffled epoch the first ones of large weights would be early, when little is learned.
+        """
+        return self.batch, self._drawn(observed)
+
+    def _drawn(self, observed: bool) -> dict[str, Any]:
+        important = observed and self.batch.has_importance
+        if self.random is None:
+            counts = {"counts": self.batch.frequencies(self.rows)} if important else {}
+            return {"order": self.there, "weight": self.weight, "counted_first": self.rows, **counts}
+        order = self._sample(self.random)
+        if self.ends is None or not observed:
+            order = self.random.permutation(order)
+        order = order.astype(np.intp, copy=False)
+        if self.ends is None:
+            counts = {"counts": self.batch.frequencies(order)} if important else {}
+            return {"order": order, "usual": self.usual, "counted_first": order, **counts}
+        if not observed:
+            return {"order": order, "usual": self.usual, "counted_first": order, "observed": False}
+        appeared = first_appearances(order)
+        if important:
+            weight: Any = self.batch.weight
+            appeared *= self.batch.frequencies(order) / weight[order]  # rows appear in proportion to their weights
+        return {"order": order, "usual": self.usual, "counted_first": order, "counts": appeared}
+
+    def _sample(self, random: np.random.Generator) -> NDArray:
+        """Return the rows of an epoch."""
+        if self.ends is None:
+            return self.rows
+        marks = np.ceil(self.ends - random.random())  # how many of the points 0, 1, ... + offset lie before each end
+        return np.repeat(self.rows, np.diff(marks, prepend=0).astype(np.intp))
+
+
+def first_appearances(order: NDArray) -> NDArray:
+    """Return the number of appearances of rows.
+
+    The number stands at a row's first round, and is 0 at later ones, where the row is no longer new.
+    """
+    times, first = np.bincount(order), np.zeros(order.max(initial=-1) + 1, dtype=np.intp)
+    first[order[::-1]] = np.arange(len(order))[::-1]
+    counts = np.zeros(len(order))
+    counts[first[times > 0]] = times[times > 0]
+    return counts

@@ -12,9 +12,9 @@ from scipy import sparse
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.predictors import Predictor, frozen, passing
 from sklearn_predtron._core.rows import csr_rows
-from sklearn_predtron.families.estimator.explanation import decoded
-from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.families.input.reading import Batch
+from sklearn_predtron.families.model.explanation import decoded
+from sklearn_predtron.families.model.model import Model
 from sklearn_predtron.features import FeatureMap, RandomFourier
 from sklearn_predtron.features._knots import evenly
 

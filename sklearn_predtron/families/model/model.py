@@ -12,15 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from sklearn_predtron._core.averages import ChoosingAverage
 from sklearn_predtron._core.learner import Learner
+from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._core.rows import Rows
 from sklearn_predtron._support.parts import Part, resolve
 from sklearn_predtron._support.version import __version__
 from sklearn_predtron.decisions._base import PLAIN, Decision, HeldOut
-from sklearn_predtron.families.estimator import model_parts
 from sklearn_predtron.families.input.reading import Batch, Columns, check_finite, read_rows, warn_of_format, why_length_refused
 from sklearn_predtron.families.input.stream import Stream
-from sklearn_predtron.families.training.intervals import set_recording_interval
+from sklearn_predtron.families.model import model_parts
 from sklearn_predtron.losses._by_row import KnownCosts
 from sklearn_predtron.norms import Auto, Norm
 from sklearn_predtron.norms._sparse import SparseWeights
@@ -299,3 +300,31 @@ class Model:
 def initial_unsaved_fields() -> dict[str, Any]:
     """Return initial values of fields that are not saved."""
     return {"stream": None, "is_current": False, "cached_decision": (None, None, None), "parameters": object()}
+
+
+FEW_WEIGHTS, FEW_OF_SEVERAL = 4096, 256
+RARELY, LEAST_OFTEN, WRITTEN_A_ROUND = 8, 64, 8192  # rounds between two evaluations at most, and weights written for them
+
+
+def evaluation_interval(problem: Problem, p: int) -> int:
+    """Return the evaluation interval of ``average="auto"``.
+
+    It is the number of rounds after which the candidates are evaluated; p is the rows' width.
+
+    The interval is 1 unless their scores cost as much as a round.  A round that is a query has rows enough that they never do.
+    """
+    few = problem.d * p <= (FEW_WEIGHTS if problem.d == 1 else FEW_OF_SEVERAL)
+    costly = problem.in_python or (problem.score_map.of_blocks and not problem.score_map.offsets_cancel)
+    if not costly and (few or problem.score_map.offsets_cancel):
+        return 1
+    return min(max(8, problem.score_map.written_for_means(p) // WRITTEN_A_ROUND), LEAST_OFTEN)
+
+
+def set_recording_interval(learner: Learner, p: int) -> None:
+    """Set how often an observer records scores.
+
+    They are the scores that predict.  They are rarely recorded if they are not computed anyway.
+    """
+    if learner.observer is not None:
+        of_averages = learner.weights.averaging and not isinstance(learner.average, ChoosingAverage)
+        learner.observer.sparingly(max(RARELY if of_averages else 1, evaluation_interval(learner.problem, p)))

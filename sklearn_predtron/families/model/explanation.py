@@ -12,9 +12,9 @@ from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._core.rows import OVERFLOW
 from sklearn_predtron._support.compat import as_configured
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.families.estimator.model import Model
 from sklearn_predtron.families.input.reading import BlockReader
 from sklearn_predtron.families.labels._codec import Codec
+from sklearn_predtron.families.model.model import Model
 from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.features._names import unique
 from sklearn_predtron.predictor._scoring import map_blocks

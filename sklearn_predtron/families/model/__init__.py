@@ -1,0 +1,1 @@
+"""The fitted model, its parts as saved, its explanation and its importances."""
