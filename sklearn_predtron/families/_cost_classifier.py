@@ -189,7 +189,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
 
     def _class_costs(self, classes: Any) -> ClassCosts:
         """Return loss, reject option and decision rule; they are for the given classes."""
-        return ClassCosts(self.loss, self._unit_loss, self.reject, self.decision, self._cuts, classes)
+        return self._once(ClassCosts, self.loss, self._unit_loss, self.reject, self.decision, self._cuts, classes)
 
     def _costs(self, classes: NDArray) -> NDArray:
         """Return the costs of all predictions.

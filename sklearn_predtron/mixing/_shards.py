@@ -22,7 +22,7 @@ from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.families.input.reading import Batch, TrainingInput, are_stored_dense
 from sklearn_predtron.families.input.tables import columns_of, takes_map
 from sklearn_predtron.families.labels.classes import MissingClasses
-from sklearn_predtron.families.training.composition import Composition
+from sklearn_predtron.families.training.factory import new_model
 from sklearn_predtron.families.training.runs import epochs_of, learn_epoch
 from sklearn_predtron.families.training.trainer import with_model
 from sklearn_predtron.mixing._dask_blocks import DaskBlock, ShardBatch, batches_of_function, labels_in
@@ -398,7 +398,7 @@ def prepare_learner(
             if found.n_features not in (None, width):
                 raise ValueError(f"X has {width} features, and n_features={found.n_features}.")
             sparse = None if path is None else not are_stored_dense(reading.batch.X)
-            model._model = Composition(model).new_model(reading, partial=False, sparse=sparse)
+            model._model = new_model(model, reading, partial=False, sparse=sparse)
         except MissingClasses:
             raise ValueError("classes=None is for files, in which labels are looked for; with functions pass all.") from None
         except Exception as error:

@@ -13,7 +13,7 @@ from sklearn_predtron._support.parts import resolve
 from sklearn_predtron._support.queries import Queries
 from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.families.estimator.bounds import LossBounds
-from sklearn_predtron.families.training.composition import Composition
+from sklearn_predtron.families.training.factory import check_fixed
 from sklearn_predtron.theory._prepared_data import as_features
 from sklearn_predtron.updates import Update
 
@@ -58,7 +58,7 @@ def radius(estimator: Any, X: Any, *, qid: Any = None) -> float:
     check_is_fitted(estimator)
     estimator._check_rows_known()
     model: Any = estimator._model
-    Composition(estimator).check_fixed(model)
+    check_fixed(estimator, model)
     weights, problem = model.learner.weights, model.problem
     norm = estimator._norm_of_weights()
     norm.check_measured()

@@ -16,7 +16,7 @@ from sklearn_predtron import (
     PredtronRanker,
     PredtronSequenceTagger,
 )
-from sklearn_predtron.families.training.composition import Composition
+from sklearn_predtron.families.training.factory import new_model
 from sklearn_predtron.families.training.plan import Shape, default_shape, plan_training
 from sklearn_predtron.families.training.trainer import read
 from sklearn_predtron.losses import Reject
@@ -43,7 +43,7 @@ def planned(estimator, y, n, rows=X, **ids):
     """The plan of a fit of n rows."""
     given = {name: values[:n] for name, values in ids.items()}
     reader, reading = read(estimator, rows[:n], y[:n], given, None, partial=False)
-    model = Composition(estimator).new_model(reading, partial=False)
+    model = new_model(estimator, reading, partial=False)
     decision = model.decision_of(estimator._decision)
     return plan_training(estimator, model, reader, reading.batch, decision, 0, fresh=True)
 

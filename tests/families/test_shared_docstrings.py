@@ -17,7 +17,7 @@ from sklearn_predtron.families.labels.ranks import Ranks
 from sklearn_predtron.families.labels.relevances import DocumentRelevances, LabelRelevances
 from sklearn_predtron.families.labels.sets import Sets
 from sklearn_predtron.families.labels.tokens import Tokens
-from sklearn_predtron.families.training.composition import Composition
+from sklearn_predtron.families.training.factory import update_of
 
 FAMILIES = [getattr(sklearn_predtron, name) for name in sklearn_predtron.__all__ if name.startswith("Predtron")]
 
@@ -61,7 +61,7 @@ def works(family, parameters, labels, parameter, kind):
         if parameter == "norm":
             problem.score_map.check_norm(kind())
         if parameter == "update":
-            Composition(model).update(problem)
+            update_of(model, problem)
     except (TypeError, ValueError):
         return False
     return True

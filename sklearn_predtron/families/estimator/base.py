@@ -56,7 +56,16 @@ from sklearn_predtron.families.model.model import Model, set_recording_interval
 from sklearn_predtron.families.model.model_parts import check_family
 from sklearn_predtron.families.training import first_rows
 from sklearn_predtron.families.training import trainer as calls
-from sklearn_predtron.families.training.composition import BEGAN, Composition, differs
+from sklearn_predtron.families.training.factory import (
+    BEGAN,
+    LearnerFactory,
+    check_fixed,
+    differs,
+    fixed_parameters,
+    loss_of,
+    norm_for,
+    update_of,
+)
 from sklearn_predtron.families.training.patience import Patience, checked_patience
 from sklearn_predtron.features import ROWS_OF_STREAMS, FeatureMap
 from sklearn_predtron.losses._by_row import KnownCosts
@@ -70,7 +79,7 @@ if TYPE_CHECKING:
 PARTS = {"decision", "features", "loss", "norm", "problem", "representation", "tol", "update"}
 
 # Attributes that are not pickled as they are; some exist only while callbacks run.
-UNPICKLED = ("_model", "_call_lock", "_callback_fit_ctx", "_skl_callbacks_to_teardown")
+UNPICKLED = ("_model", "_call_lock", "_made", "_callback_fit_ctx", "_skl_callbacks_to_teardown")
 
 
 class BasePredtron(CallbackSupport, CachedParameterNames):
@@ -105,6 +114,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     warm_start: bool
 
     _model: Any = None  # a Model, once it is fitted
+    _made: dict[Any, Any] | None = None  # what a training call has made of its parameters, in its copy of the estimator
     _codec: type[Codec] = Codec  # the class of the codecs of its labels
     _epochs = 10  # the default of max_iter
     _more_epochs = False  # whether the default is larger for a few thousand rows
@@ -262,12 +272,25 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         if self._model is not None:
             self._model.close_stream()
 
+    def _once(self, make: Callable[..., Any], *args: Any) -> Any:
+        """Return ``make(*args)``, which a training call makes once."""
+        if self._made is None:
+            return make(*args)
+        key = (make, *map(id, args))
+        if key not in self._made:
+            self._made[key] = make(*args), args  # which keeps the arguments, and so their ids
+        return self._made[key][0]
+
+    def _part(self, base: type[Part], name: str) -> Any:
+        """Return the part that a parameter denotes."""
+        return self._once(resolve, base, getattr(self, name), name)
+
     def _norm_of_weights(self) -> Norm:
         """Return the norm.
 
         "auto" is the norm chosen by the first rows, if there were any.
         """
-        norm = resolve(Norm, self.norm, "norm")
+        norm = self._part(Norm, "norm")
         if not isinstance(norm, Auto) or self._model is None:
             return norm
         found = resolve(Norm, self._model.norm, "norm")
@@ -275,7 +298,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     def _scaling(self) -> Any:
         """Return the parameter `intercept_scaling` as the update reads it."""
-        update = resolve(Update, self.update, "update")
+        update = self._part(Update, "update")
         return update.auto_scaling if self.intercept_scaling == "auto" else self.intercept_scaling
 
     def _parameter_of_scores(self) -> str:
@@ -444,7 +467,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         resized = None if observer is None else observer.resized(problem, places)
         observer = self._decision(wider.labels).observer(problem, resized)
         learner = learner.resized(room, places, problem, observer)
-        update = Composition(self).update(problem)
+        update = update_of(self, problem)
         if update.kind == learner.update.kind:
             update.restore(learner.update.state())
         if learner.t > 0 and differs(wider, problem, update):
@@ -513,7 +536,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         """Start the unfitted estimator from a linear model."""
         if always_maps(self.features):
             raise ValueError(f"features={self.features!r} cannot begin at the weights of a model, whose columns are its own.")
-        norm = Composition(self).norm(sparse=True)
+        norm = norm_for(self, sparse=True)
         if not resolve(Norm, norm, "norm").takes_weights:
             raise ValueError(
                 f"norm={self.norm!r} cannot begin at the weights of a model; accepted are {norms_that_take_weights()}."
@@ -526,7 +549,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         columns, problem = Columns(scores.coef.shape[1], names), self._build_problem(labels)
         rows = empty_rows(columns.n, is_sparse=sparse.issparse(getattr(model, "coef_", None)))
         observer = self._decision(labels).observer(problem, None)
-        learner = Composition(self).learner(labels, problem, rows, norm, observer, partial=True)
+        learner = LearnerFactory(self, labels, problem, rows, norm, partial=True).learner(observer)
         scores = Linear(*problem.score_map.learnable(*scores))
         learner.weights.begin_at(*scores)
         if not scores.is_close_to(learner.read(lambda weights: weights.last())):
@@ -534,8 +557,8 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
                 f"norm={self.norm!r} cannot hold the weights of the model, of which it takes powers: the largest is "
                 f"{np.abs(scores.coef).max():.3g}; scale the features, or take norm='l2'."
             )
-        fixed = Composition(self).fixed(norm)
-        self._model = Model(type(self).__name__, learner, labels, columns, norm, Composition(self).loss(), fixed, BEGAN)
+        fixed = fixed_parameters(self, norm)
+        self._model = Model(type(self).__name__, learner, labels, columns, norm, loss_of(self), fixed, BEGAN)
 
     def _check_keeps_sparse(self) -> bool:
         """Return True if the weights are kept sparse; raise AttributeError for a family whose weights are not."""
@@ -603,7 +626,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
             least = real_number(tol)
             if least is None or not 0 <= least < 1:
                 raise ValueError(f"tol={tol!r} must be a number from 0 to below 1.")
-            Composition(self).check_fixed(model)
+            check_fixed(self, model)
             if model.problem.score_map.offsets_apart:
                 raise ValueError(
                     "representation='shared', given or chosen by fit, has one direction, whose weights are not kept sparse; "
@@ -649,9 +672,11 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
             model: Model = self._model
             kept = model.learner.weights
             if isinstance(kept, SparseWeights):
-                Composition(self).check_fixed(model)
+                check_fixed(self, model)
                 rows, average = empty_rows(kept.p, is_sparse=kept.by_feature), kept.averaging > 0
-                weights: Any = Composition(self).weights(model.labels, model.problem, rows, model.norm, average=average)
+                norm, intercept = resolve(Norm, model.norm, "norm"), self._intercept(model.labels)
+                build: Any = model.problem.score_map.build
+                weights: Any = build(norm, rows.p, intercept, sparse=rows.sparse, average=average)
                 weights.intercept.__setstate__(kept.intercept.__reduce__()[2])
                 W, b = kept.mean()
                 weights.begin_at(W.toarray(), b)

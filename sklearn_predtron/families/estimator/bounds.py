@@ -11,7 +11,7 @@ from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._support.numbers import real_number
 from sklearn_predtron._support.parts import resolve
 from sklearn_predtron.families.model.model import Model
-from sklearn_predtron.families.training.composition import BEGAN, MEAN, Composition, differs
+from sklearn_predtron.families.training.factory import BEGAN, MEAN, check_fixed, differs
 from sklearn_predtron.updates import Update, build_rule
 from sklearn_predtron.updates._bound_formulas import unstated
 from sklearn_predtron.updates._comparator import Comparator
@@ -62,7 +62,7 @@ class LossBounds:
             raise ValueError("No loss bound is proven for a mean of fold models, the result of fit; cv=0 trains one model.")
         if differs(model, estimator._build_problem(model.labels), rule):
             raise ValueError("No loss bound is proven for rounds of different losses, representations or updates; they changed.")
-        Composition(estimator).check_fixed(model)
+        check_fixed(estimator, model)
         if problem.no_theorem_because is not None and not update.pairwise:
             raise ValueError(f"No loss bound is proven for {problem.no_theorem_because}.")
         if model.learner.weighted:

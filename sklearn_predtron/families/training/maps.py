@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from sklearn_predtron.families.input.reading import ReadTable
 from sklearn_predtron.families.input.tables import map_of, targets
-from sklearn_predtron.families.training.composition import Composition
+from sklearn_predtron.families.training.factory import norm_for
 from sklearn_predtron.families.training.plan import FIRST_EPOCHS, MOST_WEIGHTS, Candidate, TrainingPlan
 from sklearn_predtron.families.training.runs import MOST_EVALUATED, Result, RowLosses, TrainingRun, is_behind
 from sklearn_predtron.features import FeatureMap
@@ -88,7 +88,7 @@ class MapComparison:
         names = plain.columns.names
         if names is not None:
             features.feature_names_in_ = names
-        norm = Composition(self.trainer.estimator).norm(sparse=True)
+        norm = norm_for(self.trainer.estimator, sparse=True)
         table = plain.batch.X.view(ReadTable)
         return plain._replace(batch=plain.batch._replace(X=table), norm=norm).with_map(features)
 

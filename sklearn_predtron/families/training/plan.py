@@ -20,7 +20,7 @@ from sklearn_predtron.families.input.reading import Batch, Columns, RowReader, U
 from sklearn_predtron.families.input.tables import map_of
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.model.model import Model
-from sklearn_predtron.families.training.composition import Blueprint, kept_by
+from sklearn_predtron.families.training.factory import LearnerFactory, kept_by
 from sklearn_predtron.features import Auto, FeatureMap, PiecewiseLinear, RandomFourier
 from sklearn_predtron.features._knots import LARGEST
 from sklearn_predtron.features._pairs import PairRanking
@@ -171,9 +171,9 @@ class Candidate(NamedTuple):
         others = [self._replace(batch=self.batch.by_power(power)) for power in powers]
         return [*others, *(self._replace(labels=labels) for labels in self.labels.refinements())]
 
-    def blueprint(self, estimator: Any) -> Blueprint:
-        """Return the parts of its learners."""
-        return Blueprint(estimator, self.labels, estimator._build_problem(self.labels), self.batch.rows, self.norm)
+    def factory(self, estimator: Any) -> LearnerFactory:
+        """Return the factory of its learners."""
+        return LearnerFactory(estimator, self.labels, estimator._build_problem(self.labels), self.batch.rows, self.norm)
 
 
 @dataclass(frozen=True)
@@ -445,7 +445,7 @@ def fits(estimator: Any, model: Model, batch: Batch, labels: Codec) -> bool:
     if problem.d * batch.rows.p > MOST_WEIGHTS:
         return False
     try:
-        Blueprint(estimator, labels, problem, batch.rows, model.norm).learner()
+        LearnerFactory(estimator, labels, problem, batch.rows, model.norm).learner()
     except ValueError:
         return False
     return True

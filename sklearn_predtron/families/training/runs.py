@@ -17,7 +17,7 @@ from sklearn_predtron.decisions._base import HeldOut
 from sklearn_predtron.decisions._calibration import root_mean_square
 from sklearn_predtron.families.input.reading import Batch, RowReader
 from sklearn_predtron.families.model.model import Model
-from sklearn_predtron.families.training.composition import Blueprint
+from sklearn_predtron.families.training.factory import LearnerFactory
 from sklearn_predtron.families.training.patience import checked_patience
 from sklearn_predtron.families.training.plan import Candidate, TrainingPlan, generator_of
 from sklearn_predtron.features._knots import evenly
@@ -134,18 +134,18 @@ class FoldModel:
         The held-out rows.
     number : int
         The number of the fold.
-    blueprint : Blueprint
+    factory : LearnerFactory
         The parts of the learner.
     """
 
-    def __init__(self, trainer: Any, candidate: Candidate, plan: TrainingPlan, number: int, blueprint: Blueprint):
+    def __init__(self, trainer: Any, candidate: Candidate, plan: TrainingPlan, number: int, factory: LearnerFactory):
         validation = plan.validation
         assert validation is not None
         self.candidate = candidate.by_labels_of(validation.rows_trained(number))
         if self.candidate is not candidate:
-            blueprint = self.candidate.blueprint(trainer.estimator)
+            factory = self.candidate.factory(trainer.estimator)
         batch = self.candidate.batch
-        self.model, self.learner = trainer.model, blueprint.another(batch.labels)
+        self.model, self.learner = trainer.model, factory.another(batch.labels)
         trained = batch._replace(order=validation.trained(number), labels=batch.labels.shared())
         random = generator_of(plan.seed, MODELS_SEED, number)
         self.rounds = epochs_of(trainer.reader, trained, random, self.learner)
@@ -185,18 +185,18 @@ class TrainingRun:
         The configuration.
     plan : TrainingPlan
         The held-out rows, and the epochs after which they are evaluated.
-    blueprint : Blueprint
+    factory : LearnerFactory
         The parts of the learners.
     shows : bool, default=True
         Whether the best checkpoint is what an interrupt leaves.
     """
 
-    def __init__(self, trainer: Any, candidate: Candidate, plan: TrainingPlan, blueprint: Blueprint, *, shows: bool = True):
+    def __init__(self, trainer: Any, candidate: Candidate, plan: TrainingPlan, factory: LearnerFactory, *, shows: bool = True):
         assert plan.validation is not None
         self.shows = shows
-        self.trainer, self.candidate, self.plan, self.blueprint = trainer, candidate, plan, blueprint
+        self.trainer, self.candidate, self.plan, self.factory = trainer, candidate, plan, factory
         self.history = trainer.model.learner.history
-        self.models = [FoldModel(trainer, candidate, plan, number, blueprint) for number in range(plan.validation.n_models)]
+        self.models = [FoldModel(trainer, candidate, plan, number, factory) for number in range(plan.validation.n_models)]
         self.patience = None if trainer.estimator.tol is None else checked_patience(trainer.estimator.tol)
         self.losses: list[float] = []
         self.scores: dict[int, Score] = {}
@@ -311,7 +311,7 @@ class TrainingRun:
         """Return a learner that predicts, and continues, as the mean of fold models."""
         if len(models) == 1 or not self.averages:
             return copy.deepcopy(models[0].learner)
-        mean = self.blueprint.another(self.candidate.batch.labels)
+        mean = self.factory.another(self.candidate.batch.labels)
         before = mean.export()
         contributions = (contribution(before, model.learner.export()) for model in models)
         mean.adopt(advance(before, add(*contributions, in_place=True)), True)

@@ -22,7 +22,7 @@ from sklearn_predtron.families.input.stream import Stream
 from sklearn_predtron.families.input.tables import FirstRows, columns_of, takes_map
 from sklearn_predtron.families.model.importances import importances
 from sklearn_predtron.families.model.model import Model, set_recording_interval
-from sklearn_predtron.families.training.composition import MEAN, Blueprint, Composition
+from sklearn_predtron.families.training.factory import MEAN, LearnerFactory, changed_model, fixed_parameters, new_model
 from sklearn_predtron.families.training.maps import MapComparison
 from sklearn_predtron.families.training.patience import checked_patience
 from sklearn_predtron.families.training.plan import (
@@ -115,37 +115,41 @@ class Trainer:
         The estimator that was called.
     model : Model or None
         The model in progress.
-    reader : RowReader, default=None
-        Makes rounds of rows, in a fit.
-    shown : dict, default=None
-        The data as callbacks see them: X, y and metadata.
-    ids : dict, default=None
-        The ids of the rows by the name of the parameter, as they were given.
 
     Attributes
     ----------
     estimator : BasePredtron
-        A copy of the caller with the model in progress, as callbacks see it.
+        The call's copy of the caller, with the model in progress, as callbacks see it; its parameters are read once.
     monitor : Monitor
         Calls the callbacks.
     """
 
-    def __init__(
-        self,
-        caller: Any,
-        model: Model | None,
-        reader: RowReader | None = None,
-        shown: dict[str, Any] | None = None,
-        ids: dict[str, Any] | None = None,
-    ):
-        self.caller, self.estimator, self.shown, self.ids = caller, with_model(caller, model), shown or {}, ids or {}
-        self.reader: Any = reader
-        self.rounds_before = 0 if model is None else model.learner.t
-        self.provenance: Any = None if model is None else model.provenance
+    reader: Any
+
+    def __init__(self, caller: Any, model: Model | None):
+        self.caller, self.estimator = caller, with_model(caller, caller._model)
+        self.estimator._made = {}
+        self.begin(model)
         self.monitor: Monitor = Monitor(self, 0, silent=True)
         # The best checkpoint so far, or the last that callbacks saw, until the model is complete.
         self.latest: Result | None = None
         self.has_scores = True  # whether the decision of the model in progress has the scores that it needs
+
+    def begin(
+        self,
+        model: Model | None,
+        reader: RowReader | None = None,
+        shown: dict[str, Any] | None = None,
+        ids: dict[str, Any] | None = None,
+    ) -> None:
+        """Begin to train a model, which is then the one in progress.
+
+        In a fit a reader makes rounds of rows, callbacks see the data as `shown` (X, y and metadata), and `ids` are those of
+        the rows by the name of the parameter, as they were given.
+        """
+        self.estimator._model, self.reader, self.shown, self.ids = model, reader, shown or {}, ids or {}
+        self.rounds_before = 0 if model is None else model.learner.t
+        self.provenance: Any = None if model is None else model.provenance
 
     @property
     def model(self) -> Model:
@@ -181,7 +185,7 @@ class Trainer:
 
     def publish(self) -> None:
         """Give the caller the model, and what callbacks have set beside it."""
-        vars(self.caller).update(vars(self.estimator))
+        vars(self.caller).update((name, value) for name, value in vars(self.estimator).items() if name != "_made")
 
     # ------------------------------------------------------------------------------------------------- a plan carried out
 
@@ -263,9 +267,9 @@ class Trainer:
 
     def started(self, candidate: Candidate, plan: TrainingPlan, history: LossCurve | None, *, shows: bool = True) -> TrainingRun:
         """Return the training run of a candidate, and make the model in progress one of it."""
-        blueprint = self.start(candidate)
+        factory = self.start(candidate)
         self.model.learner.record(copy.deepcopy(history))
-        return TrainingRun(self, candidate, plan, blueprint, shows=shows)
+        return TrainingRun(self, candidate, plan, factory, shows=shows)
 
     def take_up(self, candidate: Candidate) -> None:
         """Make the model in progress one of a candidate that is being trained, if it is another."""
@@ -273,19 +277,19 @@ class Trainer:
         if candidate.columns is not model.columns or candidate.labels is not model.labels:
             self.start(candidate)
 
-    def start(self, candidate: Candidate) -> Blueprint:
-        """Make the model in progress one of a candidate, not yet trained; return the parts of its learners."""
-        blueprint = candidate.blueprint(self.estimator)
-        self.configure(self.model, candidate, blueprint.another(candidate.batch.labels))
+    def start(self, candidate: Candidate) -> LearnerFactory:
+        """Make the model in progress one of a candidate, not yet trained; return the factory of its learners."""
+        factory = candidate.factory(self.estimator)
+        self.configure(self.model, candidate, factory.another(candidate.batch.labels))
         self.model.fit_record, self.model.fitted_decision = {}, None
-        return blueprint
+        return factory
 
     def configure(self, model: Model, candidate: Candidate, learner: Learner) -> None:
         """Make a model one of a candidate, with a learner."""
         if candidate.labels is not model.labels:
             model.labels, model.cached_decision = candidate.labels, (None, None, None)
         if candidate.norm is not model.norm:
-            model.norm, model.fixed = candidate.norm, Composition(self.estimator).fixed(candidate.norm)
+            model.norm, model.fixed = candidate.norm, fixed_parameters(self.estimator, candidate.norm)
         if candidate.columns.features is not None:
             model.first_sparse = None
         model.columns, model.learner = candidate.columns, learner
@@ -377,9 +381,9 @@ class Trainer:
         rows, values = validation.units.of(chosen)
         scores = np.empty((len(rows), model.problem.d))
         fold = np.repeat(validation.fold[chosen], validation.units.sizes_of(chosen))
-        blueprint = candidate.blueprint(self.estimator)
+        factory = candidate.factory(self.estimator)
         for number in range(validation.n_models):
-            one = FoldModel(self, candidate, plan, number, blueprint)
+            one = FoldModel(self, candidate, plan, number, factory)
             for _ in range(epochs):
                 one.train(1)
                 if not one.updated:
@@ -414,26 +418,28 @@ Learn = Callable[[Any, Batch], None]  # trains an estimator, which has the model
 
 def fit(caller: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn | None) -> None:
     """Train an estimator on a data set by plan; `learn` replaces the plan."""
-    caller._validate_params()
+    trainer = Trainer(caller, caller._model)
+    estimator = trainer.estimator
+    estimator._validate_params()
     known = caller._model if caller.warm_start else None
     if known is not None and isinstance(known.columns.features, FirstRows):
         raise ValueError(
             f"warm_start=True is not possible before {ROWS_OF_STREAMS} streamed rows have fitted the feature map, and there are "
             f"{known.columns.features.n}; accepted are partial_fit, and warm_start=False, which starts from scratch."
         )
-    reader, reading = read(caller, X, y, given, known, partial=False)
-    batch, model = reading.batch, started_model(caller, known, reading)
+    reader, reading = read(estimator, X, y, given, known, partial=False)
+    batch, model = reading.batch, started_model(estimator, known, reading)
     model.check_rows(batch.X, batch.rows)
-    model.warn_of_other_format(batch.rows, caller.norm)
-    ids, metadata = ids_given(reader, given), shown_metadata(reader.ids, given)
+    model.warn_of_other_format(batch.rows, estimator.norm)
+    metadata = shown_metadata(reader.ids, given)
+    trainer.begin(model, reader, {"X": batch.X, "y": y, "metadata": metadata}, ids_given(reader, given))
     try:
-        with Trainer(caller, model, reader, {"X": batch.X, "y": y, "metadata": metadata}, ids) as trainer:
+        with trainer:
             if learn is not None:
-                learn(trainer.estimator, batch)
+                learn(estimator, batch)
             else:
                 reader.warn_of_rounds(reading)
-                seed = seed_of(trainer.estimator)
-                plan = plan_training(trainer.estimator, model, reader, batch, trainer.decision, seed, fresh=known is None)
+                plan = plan_training(estimator, model, reader, batch, trainer.decision, seed_of(estimator), fresh=known is None)
                 trainer.carry_out(plan, batch)
             trainer.model.importances = importances(trainer.model, batch)
     finally:
@@ -442,54 +448,54 @@ def fit(caller: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn | None)
         open_stream(caller)
 
 
-def started_model(caller: Any, known: Model | None, reading: TrainingInput) -> Model:
+def started_model(estimator: Any, known: Model | None, reading: TrainingInput) -> Model:
     """Return a new model, or a copy to continue; the copy is of the known model."""
     if known is None:
-        return Composition(caller).new_model(reading, partial=False)
+        return new_model(estimator, reading, partial=False)
     known = known.but(learner=copy.deepcopy(known.learner), fit_record=dict(known.fit_record))
-    model = Composition(caller).changed_model(known, reading, partial=False)
+    model = changed_model(estimator, known, reading, partial=False)
     set_recording_interval(model.learner, reading.batch.rows.p)
     return model
 
 
-def partial_fit(
-    estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn | None, columns: Columns | None = None
-) -> None:
+def partial_fit(caller: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn | None, columns: Columns | None = None) -> None:
     """Train on rows in their order.
 
     The model of the estimator is replaced if any round was trained.
 
     Before the first rows, `columns` describes the columns if they are known.
     """
-    known: Model | None = estimator._model
+    known: Model | None = caller._model
+    trainer = Trainer(caller, known)
+    estimator = trainer.estimator
     resolved = known is not None and known.is_current
     if not resolved:
         estimator._validate_params()
     reader, reading = read(estimator, X, y, given, known, partial=True, columns=columns)
     batch = reading.batch
-    model = Composition(estimator).new_model(reading, partial=True) if known is None else known
+    model = new_model(estimator, reading, partial=True) if known is None else known
     model.check_rows(batch.X, batch.rows)  # before an average begins
     if resolved:
         model = model.continued(reading.labels, reading.call_metadata)
     elif known is not None:
-        model = Composition(estimator).changed_model(known, reading, partial=True)
+        model = changed_model(estimator, known, reading, partial=True)
     learner = model.learner
     model.warn_of_other_format(batch.rows, estimator.norm)
-    trainer = Trainer(estimator, model)
+    trainer.begin(model)
     try:
         with trainer:
             if not resolved:
                 set_recording_interval(learner, batch.rows.p)  # not before: the model so far has the same observer
-                begin_stream(trainer.estimator)
+                begin_stream(estimator)
             if learn is not None:
-                learn(trainer.estimator, batch)
+                learn(estimator, batch)
             else:
                 learn_in_order(model, reader.rounds(batch))
     except BaseException:
         trainer.publish_rounds()  # those before an error are kept, as it says, and those before an interrupt
         raise
-    if estimator._model.stream is None:
-        open_stream(estimator)
+    if caller._model.stream is None:
+        open_stream(caller)
 
 
 @contextmanager
