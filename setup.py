@@ -39,7 +39,7 @@ LOOPS = {
     "datasets/_svmlight",
     "decisions/_expected_values",
     "decisions/_map_probabilities",
-    "families/input/label_readers",
+    "families/labels/label_readers",
     "families/input/stream",
     "features/_grid",
     "features/_made_rows",

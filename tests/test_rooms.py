@@ -94,6 +94,21 @@ def test_modules_have_no_circles():
     TopologicalSorter(graph(sources())).prepare()
 
 
+def folder(name):
+    """Return the folder of a module; a module of the root, and one of the public names of a folder, is its own."""
+    parts = name.split(".")
+    if ROOT.joinpath(*parts[1:]).is_dir():
+        return f"{name}.__init__"
+    return name if len(parts) == 2 or parts[-1] == "_public" else ".".join(parts[:-1])
+
+
+def test_folders_have_no_circles():
+    found = {}
+    for name, others in graph(sources()).items():
+        found.setdefault(folder(name), set()).update(folder(other) for other in others if folder(other) != folder(name))
+    TopologicalSorter(found).prepare()
+
+
 def test_few_arrows():
     assert len(arrows(graph(sources()))) <= MOST_ARROWS
 

@@ -67,3 +67,9 @@ def is_missing(label: Any) -> bool:
 
 def _distinct(labels: NDArray) -> list[Any]:
     return list(dict.fromkeys(labels.tolist()))[:10]
+
+
+def check_lengths(n_rows: int, n_labels: int) -> None:
+    """Raise ValueError for rows and labels of different numbers."""
+    if n_rows != n_labels:
+        raise ValueError(f"X has {n_rows} rows and y has {n_labels}; both must have the same number.")

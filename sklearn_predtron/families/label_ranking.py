@@ -11,13 +11,14 @@ from sklearn.base import is_classifier
 from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import linear_regressors
+from sklearn_predtron._support.encoding import check_lengths
 from sklearn_predtron._support.parts import resolve
 from sklearn_predtron.families._docstrings import UPDATES, documented
 from sklearn_predtron.families._ranked_lists import CONSTRAINTS, ranker_tags, ranking_problem
 from sklearn_predtron.families.estimator.attributes import learned, read_only
 from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.families.estimator.linear_models import Linear, LinearModelReader
-from sklearn_predtron.families.input.reading import check_labels_given, check_lengths
+from sklearn_predtron.families.input.reading import check_labels_given
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import column_names
 from sklearn_predtron.families.labels.relevances import LabelRelevances, relevance_matrix

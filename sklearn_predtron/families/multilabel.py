@@ -16,6 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn_predtron._core.problem import Labels
 from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import ClassifierMixin, linear_classifier, with_callbacks
+from sklearn_predtron._support.encoding import check_lengths
 from sklearn_predtron._support.names import refuse_class
 from sklearn_predtron._support.parts import checked_build, resolve
 from sklearn_predtron._support.queries import shortened
@@ -32,7 +33,6 @@ from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families.estimator.attributes import learned, read_only, recorded
 from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.families.estimator.linear_models import Linear, LinearModelReader
-from sklearn_predtron.families.input.reading import check_lengths
 from sklearn_predtron.families.input.row_weights import WeighedSets
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import column_names

@@ -12,6 +12,7 @@ from sklearn_predtron._core.intercept import Intercept
 from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import linear_regressors, with_callbacks
+from sklearn_predtron._support.encoding import check_lengths
 from sklearn_predtron._support.parts import resolve
 from sklearn_predtron._support.queries import ONE, QID, check_qid, is_one, read_document_relevances, split_ids, with_ids
 from sklearn_predtron._support.warning import warn
@@ -21,7 +22,7 @@ from sklearn_predtron.families.estimator.attributes import learned
 from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.families.estimator.bounds import LossBounds
 from sklearn_predtron.families.estimator.linear_models import Linear, LinearModelReader
-from sklearn_predtron.families.input.reading import BlockReader, TrainingInput, check_labels_given, check_lengths
+from sklearn_predtron.families.input.reading import BlockReader, TrainingInput, check_labels_given
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.relevances import DocumentRelevances
 from sklearn_predtron.families.model.model import Model

@@ -14,6 +14,7 @@ from sklearn_predtron._core.intercept import Intercept
 from sklearn_predtron._support import types
 from sklearn_predtron._support.chunks import wrong_chunks
 from sklearn_predtron._support.compat import Interval, StrOptions, with_callbacks
+from sklearn_predtron._support.encoding import check_lengths
 from sklearn_predtron._support.queries import ONE, SID, is_one, with_ids
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._scored_sequences import ScoredSequences, check_number_of_paths, few_tokens, token_calibration
@@ -21,7 +22,7 @@ from sklearn_predtron.families.estimator.attributes import learned, read_only
 from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.families.estimator.bounds import LossBounds
 from sklearn_predtron.families.estimator.linear_models import Linear, LinearModelReader
-from sklearn_predtron.families.input.reading import check_labels_given, check_lengths
+from sklearn_predtron.families.input.reading import check_labels_given
 from sklearn_predtron.families.input.sequences import SequenceReader
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import one_dimensional

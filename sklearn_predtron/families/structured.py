@@ -13,12 +13,13 @@ from sklearn_predtron._core.problem import Labels
 from sklearn_predtron._core.rows import Rows
 from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import HasMethods
+from sklearn_predtron._support.encoding import check_lengths
 from sklearn_predtron.families import _joint
 from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families._joint import JointProblem, JudgedProblem, is_joint, objects_of
 from sklearn_predtron.families.estimator.attributes import read_only
 from sklearn_predtron.families.estimator.base import BasePredtron
-from sklearn_predtron.families.input.reading import Columns, LabelsOf, RowReader, TrainingInput, check_labels_given, check_lengths
+from sklearn_predtron.families.input.reading import Columns, LabelsOf, RowReader, TrainingInput, check_labels_given
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.objects import AnyLabels, labels_of
 from sklearn_predtron.families.model.model import Model

@@ -21,7 +21,7 @@ from sklearn_predtron._support.warning import warn
 from sklearn_predtron.datasets._counts import check_counts
 from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.families.input.reading import Batch
-from sklearn_predtron.families.training.composition import made_of
+from sklearn_predtron.families.training.factory import made_of
 from sklearn_predtron.mixing._callbacks import EpochsAsRounds, NoCallbacks, RoundCallbacks
 from sklearn_predtron.mixing._checkpoint import MixingCheckpoint, check_path, described
 from sklearn_predtron.mixing._dask import client_in_scope, map_on_cluster, on_cluster

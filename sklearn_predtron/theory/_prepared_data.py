@@ -10,10 +10,10 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from sklearn_predtron._support.dicts import refuse_lazy
+from sklearn_predtron._support.encoding import check_lengths
 from sklearn_predtron._support.parts import resolve
 from sklearn_predtron._support.queries import Queries, read_document_relevances
 from sklearn_predtron.families.estimator.base import BasePredtron
-from sklearn_predtron.families.input.reading import check_lengths
 from sklearn_predtron.families.input.tables import always_maps
 from sklearn_predtron.families.label_ranking import PredtronLabelRanker
 from sklearn_predtron.families.ranking import PredtronRanker

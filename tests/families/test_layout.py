@@ -23,7 +23,7 @@ KNOW_NO_ESTIMATOR = [
     *(FAMILIES / "labels").glob("*.py"),
     *(ROOT / "decisions").glob("*.py"),
     *(FAMILIES / "input" / f"{name}.py" for name in ("reading", "batches")),
-    *(FAMILIES / "estimator" / f"{name}.py" for name in ("model", "model_parts")),
+    *(FAMILIES / "model" / f"{name}.py" for name in ("model", "model_parts")),
     FAMILIES / "training" / "patience.py",
 ]
 

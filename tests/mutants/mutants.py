@@ -352,7 +352,7 @@ MUTANTS = [
     ),
     Mutant(
         "fast-path-learns-classes-of-weight-zero",
-        f"{FAMILIES}/input/label_readers.pyx",
+        f"{FAMILIES}/labels/label_readers.pyx",
         """\
                 if self.class_weight is not None and self.class_weight[code[i]] == 0:
                     return None
@@ -369,14 +369,14 @@ MUTANTS = [
     ),
     Mutant(
         "fast-path-takes-negative-relevances",
-        f"{FAMILIES}/input/label_readers.pyx",
+        f"{FAMILIES}/labels/label_readers.pyx",
         "good &= 0 <= flat[i] < INFINITY",
         "good &= flat[i] < INFINITY",
         ("tests/families/test_label_ranking.py", *QUERIES),
     ),
     Mutant(
         "fast-path-takes-forbidden-transitions",
-        f"{FAMILIES}/input/label_readers.pyx",
+        f"{FAMILIES}/labels/label_readers.pyx",
         "if labels is None or not self.allows(labels.array):",
         "if labels is None:",
         ("tests/families/test_tagger.py",),
@@ -412,14 +412,14 @@ MUTANTS = [
     ),
     Mutant(
         "a-norm-that-is-given-is-told-of-formats",
-        f"{FAMILIES}/estimator/model.py",
+        f"{FAMILIES}/model/model.py",
         ' and isinstance(resolve(Norm, norm, "norm"), Auto)',
         "",
         ("tests/cli/test_odd_words.py",),
     ),
     Mutant(
         "a-fit-that-goes-on-learns-on-the-learner-it-may-keep",
-        f"{FAMILIES}/training/calls.py",
+        f"{FAMILIES}/training/trainer.py",
         "learner=copy.deepcopy(known.learner), ",
         "",
         ("tests/norms/test_range.py",),
@@ -441,7 +441,7 @@ MUTANTS = [
     ),
     Mutant(
         "epoch-shows-the-last-appearance",
-        f"{FAMILIES}/training/epochs.py",
+        f"{FAMILIES}/training/runs.py",
         "first[order[::-1]] = np.arange(len(order))[::-1]",
         "first[order] = np.arange(len(order))",
         WEIGHTS,

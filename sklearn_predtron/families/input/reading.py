@@ -18,14 +18,15 @@ from sklearn_predtron._core.state import flag, nothing
 from sklearn_predtron._core.weights import euclidean_length
 from sklearn_predtron._support.compat import BaseEstimator, check_sample_weight
 from sklearn_predtron._support.dicts import refuse_dicts, refuse_lazy
+from sklearn_predtron._support.encoding import check_lengths
 from sklearn_predtron._support.padding import padded
 from sklearn_predtron._support.parts import resolve
 from sklearn_predtron._support.queries import Ids, Queries, queries_of_positive_weight, split_ids, unknown_ids, warn_of_one_query
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.decisions._recent_scores import label_values
-from sklearn_predtron.families.input.label_readers import LabelReader
 from sklearn_predtron.families.input.stream import plain_rows
 from sklearn_predtron.families.labels._codec import Codec
+from sklearn_predtron.families.labels.label_readers import LabelReader
 from sklearn_predtron.features._columns import has_names, refuse_columns
 from sklearn_predtron.norms import Norm
 
@@ -479,12 +480,6 @@ def why_length_refused(rows: Rows, row: int, norm: Any) -> str:
         f"norm={norm!r} accepts rows of lengths from {LEAST_LENGTH:g} to {LARGEST_LENGTH:g}, and of zeros: "
         "scale the features."
     )
-
-
-def check_lengths(n_rows: int, n_labels: int) -> None:
-    """Raise ValueError for rows and labels of different numbers."""
-    if n_rows != n_labels:
-        raise ValueError(f"X has {n_rows} rows and y has {n_labels}; both must have the same number.")
 
 
 def check_labels_given(y: Any, name: str) -> None:

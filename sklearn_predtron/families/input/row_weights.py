@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from sklearn_predtron._core.problem import Codes
 from sklearn_predtron._support.numbers import as_numbers
 from sklearn_predtron._support.queries import shortened_list
-from sklearn_predtron.families.input.label_readers import LabelReader
 from sklearn_predtron.families.input.reading import LabelsOf, RowReader, TrainingInput
 from sklearn_predtron.families.labels.classes import Classes, ClassReader
+from sklearn_predtron.families.labels.label_readers import LabelReader
 from sklearn_predtron.losses._by_row import KnownCosts, RowCosts, SetCosts, check_not_revealing, check_sets_not_revealing
 
 

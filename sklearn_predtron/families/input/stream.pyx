@@ -6,7 +6,7 @@ from sklearn_predtron._core.learner cimport Learner
 from sklearn_predtron._core.lock cimport Lock
 from sklearn_predtron._core.problem cimport Labels
 from sklearn_predtron._core.rows cimport Rows
-from sklearn_predtron.families.input.label_readers cimport LabelReader
+from sklearn_predtron.families.labels.label_readers cimport LabelReader
 
 from sklearn_predtron._core.rows import csr_rows, dense_rows
 

@@ -11,12 +11,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from sklearn_predtron._core.problem import Codes, presence
-from sklearn_predtron._support.encoding import are_texts, encode, plain_texts, refuse_missing
+from sklearn_predtron._support.encoding import are_texts, check_lengths, encode, plain_texts, refuse_missing
 from sklearn_predtron._support.queries import shortened, shortened_list
 from sklearn_predtron._support.warning import warn
-from sklearn_predtron.families.input.label_readers import CodeReader
-from sklearn_predtron.families.input.reading import check_lengths
 from sklearn_predtron.families.labels._codec import Codec
+from sklearn_predtron.families.labels.label_readers import CodeReader
 
 if TYPE_CHECKING:
     from sklearn_predtron._support.types import Self

@@ -11,9 +11,9 @@ from scipy import sparse
 
 from sklearn_predtron._support.dicts import refuse_doubles
 from sklearn_predtron._support.queries import read_document_relevances, read_relevances, shortened
-from sklearn_predtron.families.input.label_readers import QueryReader, RelevanceReader
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import column_names, refuse_collections
+from sklearn_predtron.families.labels.label_readers import QueryReader, RelevanceReader
 from sklearn_predtron.problems._relevance import Relevances
 
 OF_EACH_LABEL = (

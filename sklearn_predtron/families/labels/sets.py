@@ -13,9 +13,9 @@ from sklearn.utils.validation import column_or_1d
 from sklearn_predtron._core.problem import Labels
 from sklearn_predtron._support.encoding import refuse_missing
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.families.input.label_readers import IndicatorReader, indicator_rows
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import ClassReader, MissingClasses, class_list, column_names, find_classes
+from sklearn_predtron.families.labels.label_readers import IndicatorReader, indicator_rows
 from sklearn_predtron.problems._label_sets import Indicators, SparseIndicators
 
 MANY = 20_000  # rows

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from sklearn_predtron._support.chunks import are_chunks
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.families.input.label_readers import TokenReader
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import (
     TO_WIDEN,
@@ -21,6 +20,7 @@ from sklearn_predtron.families.labels.classes import (
     one_dimensional,
     with_more,
 )
+from sklearn_predtron.families.labels.label_readers import TokenReader
 from sklearn_predtron.families.labels.transitions import allowed_transitions, check_transitions
 
 INTERCEPT, TRANSITIONS, LOSS = "intercept_scaling", "transition_scaling", "loss"
