@@ -178,17 +178,16 @@ cdef class RecentScores(Observer):
 
     def __reduce__(self):
         at_mark = self.marked_at == self.recorded
-        # The last place had class weights, by which earlier versions divided.
-        state = self.every, self.recorded, self.marked_at, self.next_mark, self.marked(), () if at_mark else self.rows(), ()
+        state = self.every, self.recorded, self.marked_at, self.next_mark, self.marked(), () if at_mark else self.rows()
         return type(self), (self.problem, self.kind), state
 
     def __setstate__(self, state):
         cdef bint several, at_mark
-        since = state[5] if isinstance(state, (tuple, list)) and len(state) == 7 else None
+        since = state[5] if isinstance(state, (tuple, list)) and len(state) == 6 else None
         several = not isinstance(since, (tuple, list)) or len(since) > 0
         pattern = (whole(1), count, count, count, self.pattern(length_of(state, 4, 2)),
-                   self.pattern(length_of(state, 5, 2)) if several else (), self.pattern_of_weights(length_of(state, 6)))
-        every, recorded, marked_at, next_mark, marked, rows, _ = restored(self, state, pattern)
+                   self.pattern(length_of(state, 5, 2)) if several else ())
+        every, recorded, marked_at, next_mark, marked, rows = restored(self, state, pattern)
         at_mark = recorded == marked_at
         if several == at_mark or not marked_at <= recorded < next_mark:
             raise ValueError(f"The saved state of a {type(self).__name__} is damaged: it lacks rows, or has too many.")
@@ -198,11 +197,6 @@ cdef class RecentScores(Observer):
         self.every, self.recorded, self.next_mark = every, recorded, next_mark
         if rows:
             self.fill(rows)
-
-    def pattern_of_weights(self, n):
-        """Return the pattern for class weights, if any."""
-        classes = (<FiniteProblem> self.problem).sigma_y.shape[0] if self.of_codes else 1
-        return reals(classes, least=0) if n else ()
 
     def pattern(self, n):
         """Return the pattern that n recorded rows must match."""

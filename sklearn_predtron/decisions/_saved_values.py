@@ -46,13 +46,7 @@ def checked_curves(parts: Any, problem: Any) -> Any:
     m = length_of(parts, 0)
     if m not in (1, problem.d):
         raise ValueError(f"there are {m} curves, and {problem.d} scores")
-    parts = with_limits(parts, m)
     return with_floor(rising(accept(parts, (reals(m, least=LEAST), reals(m, 3), reals(m, 2), reals(m, least=0)))), 2)
-
-
-def with_limits(parts: Any, m: int) -> Any:
-    """Return the parts of curves of m scores, with limits; the first versions saved none."""
-    return (*parts[:2], np.tile([-LARGEST, LARGEST], (m, 1)), parts[2]) if len(parts) == 3 else parts
 
 
 def with_floor(parts: Any, k: int) -> Any:
@@ -78,8 +72,6 @@ def checked_classes(parts: Any, problem: Any) -> Any:
     """Return the map of classes; a code for rejections is not one of them."""
     most = getattr(problem, "k", 0)
     k = length_of(parts, 0)
-    if len(parts) == 5:  # of the first versions, which had no limit
-        parts = (*parts[:2], LARGEST, *parts[2:])
     n = length_of(parts, 4)
     if k != most or n not in (1 + k, 1 + k + k * k):
         raise ValueError(f"a map of {k} classes has {n} numbers")
@@ -89,10 +81,9 @@ def checked_classes(parts: Any, problem: Any) -> Any:
 
 def checked_ranks(parts: Any, problem: Any) -> Any:
     """Return the map of ranks."""
-    classes = parts[-1]
-    found = checked_classes(classes, problem) if len(classes) in (5, 6) else accept(classes, (real,) * 6)
+    found = checked_classes(parts[-1], problem)
     n = len(found[0]) - 1
-    return *rising(accept(with_limits(parts, n)[:3], (reals(n, least=LEAST), reals(n, 3), reals(n, 2)))), found
+    return *rising(accept(parts[:3], (reals(n, least=LEAST), reals(n, 3), reals(n, 2)))), found
 
 
 def checked_cut(value: Any, problem: Any) -> Any:
@@ -100,8 +91,7 @@ def checked_cut(value: Any, problem: Any) -> Any:
     cuts = value[2] if is_list(value, 3) else ()
     if not is_list(cuts) or not 1 <= len(cuts) <= problem.d:
         raise ValueError(f"where cuts are expected there is {shown(value)}")
-    moment, name = value[:2] if isinstance(value[0], int) else value[1::-1]  # the first versions had the name first
-    return *accept((moment,), (count,)), name, accept(cuts, (real,) * len(cuts))
+    return *accept(value[:1], (count,)), value[1], accept(cuts, (real,) * len(cuts))
 
 
 def checked_choice(value: Any, problem: Any) -> Any:
@@ -109,8 +99,6 @@ def checked_choice(value: Any, problem: Any) -> Any:
 
     The choice is whether the plug-in rule was better.
     """
-    if is_list(value, 2):
-        value = value[0], (), value[1]  # the first versions had no measure
     n = len(value[1]) if is_list(value, 3) and is_list(value[1]) else 0
     return accept(value, (count, (between(0, LARGEST),) * n, flag))
 
@@ -184,7 +172,6 @@ def any_real(value: Any) -> float:
 
 def checked_tempered(value: Any, problem: Any) -> Any:
     """Return the temperature, biases and limit for sequences; the scores of their labels are read by them."""
-    value = (*value, LARGEST) if is_list(value, 2) else value  # the first versions saved no limit
     return accept(value, (between(LEAST, LARGEST), (real,) * problem.d, between(LEAST, LARGEST)))
 
 

@@ -501,8 +501,8 @@ class SequenceAnswers(Answers):
         self.several = bool(saved["several"])
         self.transitions = learner.read(lambda weights: weights.transitions(True))
         if saved["tempered"] is not None:
-            temperature, biases, *limit = saved["tempered"]  # the first versions saved no limit
-            self.calibrated = Tempered(float(temperature), np.array(biases, dtype=np.float64), *map(float, limit))
+            temperature, biases, limit = saved["tempered"]
+            self.calibrated = Tempered(float(temperature), np.array(biases, dtype=np.float64), float(limit))
 
     def sequences(self, sid: Any, n: int) -> Queries:
         """Return the sequences of n tokens."""

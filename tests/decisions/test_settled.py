@@ -74,7 +74,8 @@ def damaged(state, kind, path, bad):
     if kind == "Model":
         fields = dict(parts[-1]["state"])
         parts[-1]["state"] = [
-            [name, value] for name, value in {**fields, "settled": with_value(fields["settled"], path, bad)}.items()
+            [name, value]
+            for name, value in {**fields, "fitted_decision": with_value(fields["fitted_decision"], path, bad)}.items()
         ]
     else:
         part = next(part for part in parts if part["kind"] == kind)
@@ -88,16 +89,14 @@ def test_damaged_values_are_refused(name):
     model = learned(name)
     state = model.__getstate__()
     parts, tried = state["_model"]["parts"], 0
-    found = {"Model": dict(parts[-1]["state"])["settled"]}
+    found = {"Model": dict(parts[-1]["state"])["fitted_decision"]}
     found |= {part["kind"]: part["state"] for part in parts if part["kind"] == "RecentScores"}
     for kind, value in found.items():
         for path in places(value):
             if kind == "Model" and path in [(), ("cut", 1)]:  # nothing settled, and whatever names a measure
                 continue
             for bad in BAD if path not in [("cut", 2, 0), ("fitted",)] else [bad for bad in BAD if bad is not NEGATIVE]:
-                if path == ("plug_in", 1) and isinstance(bad, tuple):  # of no measure, as the first versions saved it
-                    continue
-                if kind == "RecentScores" and path in [(5,), (6,)] and isinstance(bad, tuple):  # no rows since a mark, no weights
+                if kind == "RecentScores" and path == (5,) and isinstance(bad, tuple):  # no rows since a mark
                     continue
                 with pytest.raises(ValueError, match="damaged"):
                     type(model)().__setstate__(damaged(state, kind, path, bad))

@@ -195,7 +195,7 @@ def test_damaged_models_are_refused_by_name():
     for name in [field for field, _ in learned["state"]]:
         missing = [[field, value] for field, value in learned["state"] if field != name]
         with_less = {**packed, "parts": [*parts, {**learned, "state": missing}]}
-        if name in ("name", "learner", "labels", "columns", "norm", "loss", "fixed", "learned_with"):
+        if name in ("name", "learner", "labels", "columns", "norm", "loss", "fixed", "training_parts"):
             with pytest.raises(ValueError, match=f"saved model is damaged: .*{fields.get(name, name)}"):
                 Model.unpacked(with_less)
         unknown = [*learned["state"], ["unheard_of", 1]]

@@ -157,7 +157,7 @@ def test_a_stream_goes_on_with_the_learners_weights():
     model.partial_fit(X, Y, sample_weight=np.ones(90))
     assert model._model is not first and model._model.learner.weights is first.learner.weights
     model.set_params(update="perceptron").partial_fit(X, Y)
-    assert model._model.provenance == "several" != first.provenance
+    assert model._model.training_parts == "several" != first.training_parts
     assert model._model.learner.weights is first.learner.weights and model.t_ == 271
 
 

@@ -27,7 +27,7 @@ def frozen(model: Any, but: Iterable[str] = ()) -> bytes:
 
 def call_history(model: Any) -> list[str]:
     """Return the state that depends on the form of calls."""
-    return ["noted"] if model._reader().misses_ids else []
+    return ["call_metadata"] if model._reader().misses_ids else []
 
 
 def is_same(state: bytes, other: bytes) -> bool:

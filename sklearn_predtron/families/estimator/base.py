@@ -471,7 +471,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         if update.kind == learner.update.kind:
             update.restore(learner.update.state())
         if learner.t > 0 and differs(wider, problem, update):
-            wider.provenance = "several"
+            wider.training_parts = "several"
         return learner.with_parts(problem, update, learner.average, observer)
 
     def _replace_model(self, model: Model) -> None:
@@ -681,7 +681,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
                 W, b = kept.mean()
                 weights.begin_at(W.toarray(), b)
                 weights.keep_averages(kept.averaging)
-                self._replace_model(model.but(learner=model.learner_with(weights), provenance=BEGAN))
+                self._replace_model(model.but(learner=model.learner_with(weights), training_parts=BEGAN))
         return self
 
     def loss_bound(

@@ -56,9 +56,9 @@ class LossBounds:
                 f"No loss bound is proven for the norm's q=None and update={estimator.update!r}, which takes longer steps under "
                 "it than the theorem's; accepted are q='theory' and numbers."
             )
-        if model.provenance == BEGAN:
+        if model.training_parts == BEGAN:
             raise ValueError("No loss bound is proven for weights that began at a model, for the theorems begin at zeros.")
-        if model.provenance == MEAN:
+        if model.training_parts == MEAN:
             raise ValueError("No loss bound is proven for a mean of fold models, the result of fit; cv=0 trains one model.")
         if differs(model, estimator._build_problem(model.labels), rule):
             raise ValueError("No loss bound is proven for rounds of different losses, representations or updates; they changed.")

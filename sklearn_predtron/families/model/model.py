@@ -30,14 +30,6 @@ from sklearn_predtron.predictor._scoring import Scorer
 
 UNSAVED_FIELDS = ("stream", "is_current", "cached_decision", "parameters")  # fields that are not saved
 
-# Names of fields in saved models, where they differ.
-SAVED_AS = {
-    "provenance": "learned_with",
-    "fitted_decision": "settled",
-    "call_metadata": "noted",
-    "fit_record": "record",
-}
-
 
 @dataclass(eq=False)
 class Model:
@@ -61,7 +53,7 @@ class Model:
         The parameters that cannot change while the weights live.
     loss : object
         The training loss as it was given; None for tables of costs, which the problem holds.
-    provenance : object
+    training_parts : object
         The fingerprint of the parts in all rounds; "several" if they changed, "a model" for weights of a linear model.
     first_sparse : bool or None
         Whether the rows that fixed norm="auto" are sparse; None if it no longer matters.
@@ -90,7 +82,7 @@ class Model:
     norm: Any
     loss: Any
     fixed: dict[str, Any]
-    provenance: Any
+    training_parts: Any
     first_sparse: bool | None = None
     fitted_decision: Any = None
     call_metadata: Any = None
@@ -283,18 +275,14 @@ class Model:
         self.learner.read(lambda weights: None)  # completes updates that an interrupt has left undone, which the section cannot
         compiled()  # imports modules the first time, which would take too long inside the section
         with self.learner.lock.reading():
-            kept = {
-                SAVED_AS.get(entry.name, entry.name): getattr(self, entry.name)
-                for entry in fields(self)
-                if entry.name not in UNSAVED_FIELDS
-            }
+            kept = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name not in UNSAVED_FIELDS}
             parts = model_parts.pack(kept)
         return {"format": FORMAT, "version": __version__, "parts": parts}
 
     @classmethod
     def unpacked(cls, saved: Any) -> Model:
         """Return the saved model; its parts are checked as they are built."""
-        return model_parts.unpack(saved, cls, SAVED_AS)
+        return model_parts.unpack(saved, cls)
 
 
 def initial_unsaved_fields() -> dict[str, Any]:

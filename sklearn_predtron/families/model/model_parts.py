@@ -96,7 +96,7 @@ def state_of(value: Any) -> dict[str, Any]:
     )
 
 
-def unpack(saved: Any, kind: type[M], saved_as: dict[str, str]) -> M:
+def unpack(saved: Any, kind: type[M]) -> M:
     """Return the model, of type `kind`, from parts; `pack` has converted it to parts."""
     check_format(saved)
     made: list[Any] = []
@@ -106,8 +106,7 @@ def unpack(saved: Any, kind: type[M], saved_as: dict[str, str]) -> M:
             made.append(build(part, made))
         if last["kind"] != "Model":
             raise TypeError(f"where a model is expected there is {last['kind']}")
-        names = {saved: name for name, saved in saved_as.items()}
-        state = {names.get(name, name): resolve_references(value, made) for name, value in last["state"]}
+        state = {name: resolve_references(value, made) for name, value in last["state"]}
         model: Any = kind(**{**state, "columns": checked_columns(*state["columns"])})
         learner = model.learner
     except (TypeError, KeyError, IndexError, AttributeError, OverflowError) as error:

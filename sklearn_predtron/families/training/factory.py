@@ -100,10 +100,10 @@ def new_model(estimator: Any, reading: TrainingInput, *, partial: bool, sparse: 
     learner = LearnerFactory(estimator, labels, problem, rows, norm, partial=partial).learner(observer)
     set_recording_interval(learner, rows.p)
     fixed, name = fixed_parameters(estimator, norm), type(estimator).__name__
-    provenance = fingerprint(problem, learner.update)
+    training_parts = fingerprint(problem, learner.update)
     loss = loss_of(estimator)
     known = {"first_sparse": first_sparse, "call_metadata": reading.call_metadata}
-    return Model(name, learner, labels, reading.columns, norm, loss, fixed, provenance, **known)
+    return Model(name, learner, labels, reading.columns, norm, loss, fixed, training_parts, **known)
 
 
 def changed_model(estimator: Any, model: Model, reading: TrainingInput, *, partial: bool) -> Model:
@@ -135,10 +135,12 @@ def changed_model(estimator: Any, model: Model, reading: TrainingInput, *, parti
     if type(average) is type(learner.average) is ChoosingAverage:
         average = learner.average
     fitted_decision = model.fitted_decision if observer is learner.observer else None
-    provenance = "several" if learner.t > 0 and differs(model, problem, update) else model.provenance
+    training_parts = "several" if learner.t > 0 and differs(model, problem, update) else model.training_parts
     learner = learner.with_parts(problem, update, average, observer)
     known = {"labels": labels, "columns": reading.columns, "call_metadata": reading.call_metadata}
-    return model.but(learner=learner, loss=loss_of(estimator), fitted_decision=fitted_decision, provenance=provenance, **known)
+    return model.but(
+        learner=learner, loss=loss_of(estimator), fitted_decision=fitted_decision, training_parts=training_parts, **known
+    )
 
 
 # ----------------------------------------------------------------------------------------------------------------- parts
@@ -248,7 +250,7 @@ def number_of_scores(problem: Problem) -> str:
 
 def differs(model: Model, problem: Problem, update: Any) -> bool:
     """Return whether rounds had other parts; they are the loss, the representation and the update."""
-    return model.provenance not in (None, MEAN, fingerprint(problem, update))
+    return model.training_parts not in (None, MEAN, fingerprint(problem, update))
 
 
 def fingerprint(problem: Any, update: Any) -> str:

@@ -149,7 +149,7 @@ class Trainer:
         """
         self.estimator._model, self.reader, self.shown, self.ids = model, reader, shown or {}, ids or {}
         self.rounds_before = 0 if model is None else model.learner.t
-        self.provenance: Any = None if model is None else model.provenance
+        self.training_parts: Any = None if model is None else model.training_parts
 
     @property
     def model(self) -> Model:
@@ -245,7 +245,7 @@ class Trainer:
             self.monitor = watching
         self.latest = best
         if plan.finish == "average":
-            self.model.provenance = MEAN
+            self.model.training_parts = MEAN
             if not silent:
                 self.install(best)
         return best
@@ -322,7 +322,7 @@ class Trainer:
         """Train the best candidate on all rows, for as many epochs."""
         candidate = best.candidate.by_labels_of(None)
         self.start(candidate)
-        self.model.provenance = self.provenance
+        self.model.training_parts = self.training_parts
         self.train(plan.without_validation(best.checkpoint.epochs), candidate.batch)
         self.model.fit_record.update(best.record_of_choice())
         if best.checkpoint.held_out is not None:
