@@ -399,7 +399,7 @@ class EarlyStopping:
 def check_ids_given(estimator: Any, X: Any) -> None:
     """Raise ValueError for several rows without ids."""
     reader = estimator._reader()
-    if reader.misses_ids and reader.apart(X, None)[1] is None and number_of_rows(X) > 1:
+    if reader.misses_ids and reader.split_ids(X, None)[1] is None and number_of_rows(X) > 1:
         name, group = reader.ids.name, reader.ids.group
         raise ValueError(
             f"validation has no {name}, the {group} of each row; accepted are (X, y, {name}), a column {name!r} of a data frame "

@@ -68,7 +68,7 @@ def of_setting(setting: Setting, draws: int, options: Options) -> list[list]:
         for _ in range(draws):
             rule = method(model, *setting.truth.rows(setting.n, random))
             given = np.full(len(pool.best), ABSTAINED) if rule is None else rule(probabilities).astype(int)
-            kept = setting.promises if not isinstance(rule, Certified) else rule.kept
+            kept = setting.promises if not isinstance(rule, CertifiedReject) else rule.kept
             broken += rule is not None and not all(pool.keeps(promise, given) for promise in kept)
             shares.append(pool.share(setting, given))
         share, nothing = float(np.mean(shares)), float(np.mean(np.array(shares) == 0))
@@ -84,7 +84,7 @@ def learned(setting: Setting, X: NDArray, y: NDArray) -> Any:
     return kind(reject=setting.reject(), random_state=0, **loss).fit(X, y)
 
 
-class Certified:
+class CertifiedReject:
     """The rule of a certificate: answers up to limits of their expected costs."""
 
     def __init__(self, setting: Setting, certificate: Any):
@@ -99,12 +99,12 @@ class Certified:
         return np.where(expected.min(axis=1) <= self.limits[best], best, ABSTAINED)
 
 
-def certified(setting: Setting, model: Any, X: NDArray, y: NDArray) -> Certified:
+def certified(setting: Setting, model: Any, X: NDArray, y: NDArray) -> CertifiedReject:
     """Return the rule that the promises allow."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about promises that are not shown
         model.certify(X, y, list(setting.promises), groups=in_group(X) if setting.groups else None)
-    return Certified(setting, model.certificate_)
+    return CertifiedReject(setting, model.certificate_)
 
 
 # ----------------------------------------------------------------------------------------------------------------- the clinic

@@ -76,14 +76,14 @@ class Decision:
         """Return the observer of progressive predictions; it is the present one if its type fits this decision."""
         return None if self.calibration is None else self.calibration.observer(problem, present)
 
-    def judged(self, problem: Problem, held: HeldOut) -> tuple[NDArray, HeldOut]:
+    def validation_losses(self, problem: Problem, held: HeldOut) -> tuple[NDArray, HeldOut]:
         """Return the log loss of each held-out row.
 
         The loss is that under their own calibration map; the rows are returned with that map.
         """
-        return self.calibration.judged(problem, held)
+        return self.calibration.validation_losses(problem, held)
 
-    def own_losses(self, problem: Problem, held: HeldOut) -> NDArray | None:
+    def task_losses(self, problem: Problem, held: HeldOut) -> NDArray | None:
         """Return the user-defined losses of held-out rows.
 
         The predictions are those under the rows' map; None if the losses are unknown.
@@ -143,7 +143,7 @@ class Decision:
         return problem.predict(scores)
 
 
-class Decoded(Decision):
+class Argmax(Decision):
     """Decode the scores as they are, and calibrate probabilities.
 
     Parameters
@@ -159,7 +159,7 @@ class Decoded(Decision):
     def __init__(self, calibration: Any, *, holds_out: bool, losses_of: LossesOf | None = None):
         self.calibration, self.needs_scores, self.losses_of = calibration, holds_out, losses_of
 
-    def own_losses(self, problem: Problem, held: HeldOut) -> NDArray | None:
+    def task_losses(self, problem: Problem, held: HeldOut) -> NDArray | None:
         """Return the losses on held-out rows, if known."""
         predicted = problem.predict(np.ascontiguousarray(held.scores))
         return None if self.losses_of is None else self.losses_of(predicted, held.values)

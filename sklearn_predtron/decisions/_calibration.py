@@ -343,7 +343,7 @@ LEAD = 1e-6  # of what is predicted, where others are as probable
 LEAST_PROBABILITY = 1e-15  # that a log loss is charged for
 
 
-class OfTwoClasses(NamedTuple):
+class BinaryScores(NamedTuple):
     """Two classes: one curve, of the score of the second."""
 
     kind: str = "codes"
@@ -384,7 +384,7 @@ class OfTwoClasses(NamedTuple):
         return np.hstack([1 - second, second])
 
 
-class OfColumn(OfTwoClasses):
+class SignScores(BinaryScores):
     """Two classes: one curve, of the one score."""
 
     def scores(self, problem: Any, scores: NDArray) -> NDArray:
@@ -392,7 +392,7 @@ class OfColumn(OfTwoClasses):
         return scores
 
 
-class OfClasses(NamedTuple):
+class ClassScores(NamedTuple):
     """Several classes: a map of their decoded scores."""
 
     k: int
@@ -431,7 +431,7 @@ class OfClasses(NamedTuple):
         return probabilities / probabilities.sum(axis=1, keepdims=True)
 
 
-class OfLabels(NamedTuple):
+class LabelScores(NamedTuple):
     """Sets of labels: a curve for each."""
 
     kind: str = "sets"
@@ -504,7 +504,7 @@ class Calibration(Decision):
 
     Parameters
     ----------
-    of : OfTwoClasses, OfColumn, OfClasses or OfLabels
+    of : BinaryScores, SignScores, ClassScores or LabelScores
         The kind of scores.
     smoothing : float, default=0.1
         The targets of n rows of a class are 1 - smoothing / (n + 2), and smoothed more where all rows are few.
@@ -544,7 +544,7 @@ class Calibration(Decision):
         weight = np.ones(len(held.scores)) if held.weight is None else held.weight
         return self.of.fitted(self.of.scores(problem, held.scores), held.values, weight, self.smoothing, stream=held.streamed)
 
-    def judged(self, problem: Any, held: HeldOut) -> tuple[NDArray, HeldOut]:
+    def validation_losses(self, problem: Any, held: HeldOut) -> tuple[NDArray, HeldOut]:
         """Return the log loss of each held-out row, and the rows with their map; the map has no matrix."""
         held = held._replace(map=self.map_of(problem, held._replace(map=None, streamed=True)))
         return self.log_losses(problem, held), held
@@ -595,7 +595,7 @@ class Calibrated(Decision):
 
     Parameters
     ----------
-    of : OfTwoClasses, OfColumn, OfClasses or OfLabels
+    of : BinaryScores, SignScores, ClassScores or LabelScores
         The kind of scores.
     map : CurveMap, ClassMap or RankMap
         The map.

@@ -18,7 +18,7 @@ from sklearn_predtron.decisions._base import Decision, HeldOut
 from sklearn_predtron.decisions._calibration import LARGEST_ODDS
 from sklearn_predtron.decisions._expected_cost import OfProbabilities
 from sklearn_predtron.decisions._expected_values import least_expected, switches
-from sklearn_predtron.decisions._promises import Coded, Promise
+from sklearn_predtron.decisions._promises import EncodedPromise, Promise
 from sklearn_predtron.decisions._reject_at_risk import PromiseResult
 
 ROUNDING = 1e-9  # by which a measure may be beyond its bound, relative to the bound
@@ -79,7 +79,7 @@ class Measured(NamedTuple):
         rows = np.arange(MOST_ROWS) * n // MOST_ROWS
         return self._replace(probabilities=self.probabilities[rows], codes=self.codes[rows], weight=self.weight[rows])
 
-    def outcome(self, constraints: tuple[Coded, ...], predicted: NDArray, confidence: float | None) -> RuleOutcome:
+    def outcome(self, constraints: tuple[EncodedPromise, ...], predicted: NDArray, confidence: float | None) -> RuleOutcome:
         """Return the outcome of predictions on these rows."""
         path = Path(self, predicted)
         parts = [path.parts(one) for one in constraints]
@@ -88,7 +88,7 @@ class Measured(NamedTuple):
         cost = float(path.sums(self.costs)[0] / self.weight.sum())
         return RuleOutcome(cost, values, tuple(float(total[0]) for _, total in parts), float(np.sum(beyond)))
 
-    def p_values(self, constraints: tuple[Coded, ...], predicted: NDArray) -> list[float]:
+    def p_values(self, constraints: tuple[EncodedPromise, ...], predicted: NDArray) -> list[float]:
         """Return the p-value of each bound being broken; nan for functions."""
         path, found = Path(self, predicted), []
         for one in constraints:
@@ -128,7 +128,7 @@ class Path(NamedTuple):
         change = weight[self.row] * (table[changed, self.after] - table[changed, self.before])
         return (weight @ table[codes, self.first]) + np.append(0, np.cumsum(change))[self.stops]
 
-    def parts(self, constraint: Coded) -> tuple[NDArray, NDArray]:
+    def parts(self, constraint: EncodedPromise) -> tuple[NDArray, NDArray]:
         """Return the sums whose ratio is a measure, at each stop."""
         if constraint.function is None:
             hits, total = (self.sums(part) for part in parts_of(constraint, self.rows.losses))
@@ -138,7 +138,7 @@ class Path(NamedTuple):
         total = matrices.sum(axis=(1, 2))
         return np.array([value_of(constraint, matrix) for matrix in matrices]) * total, total
 
-    def ranked(self, constraints: tuple[Coded, ...], confidence: float | None) -> tuple[NDArray, NDArray]:
+    def ranked(self, constraints: tuple[EncodedPromise, ...], confidence: float | None) -> tuple[NDArray, NDArray]:
         """Return the stops, the best one first; with them comes, for each stop, what the measures are beyond their bounds."""
         beyond = np.zeros(len(self.stops))
         for one in constraints:
@@ -146,7 +146,7 @@ class Path(NamedTuple):
         return np.lexsort((self.sums(self.rows.costs), beyond)), beyond
 
 
-def value_of(constraint: Coded, matrix: NDArray) -> float:
+def value_of(constraint: EncodedPromise, matrix: NDArray) -> float:
     """Return a function's value of a confusion matrix; raise ValueError unless it is a number."""
     with np.errstate(divide="ignore", invalid="ignore"):
         try:
@@ -162,7 +162,7 @@ def value_of(constraint: Coded, matrix: NDArray) -> float:
     return number
 
 
-def parts_of(constraint: Coded, costs: NDArray) -> tuple[NDArray, NDArray]:
+def parts_of(constraint: EncodedPromise, costs: NDArray) -> tuple[NDArray, NDArray]:
     """Return two tables, whose means over rows have a measure as ratio; each has shape (k, n_predictions)."""
     (k, n), label = costs.shape, constraint.label
     hits, scope = np.zeros((k, n)), np.zeros((k, n))
@@ -182,7 +182,7 @@ def parts_of(constraint: Coded, costs: NDArray) -> tuple[NDArray, NDArray]:
     return hits, scope
 
 
-def table_of(constraint: Coded, costs: NDArray, margin: float = 0.0) -> NDArray:
+def table_of(constraint: EncodedPromise, costs: NDArray, margin: float = 0.0) -> NDArray:
     """Return a table whose mean is at most 0 within the bound.
 
     The bound is tightened by a margin, a share of the way to the strictest one.
@@ -194,7 +194,7 @@ def table_of(constraint: Coded, costs: NDArray, margin: float = 0.0) -> NDArray:
     return hits - constraint.bound * (1 - margin) * scope
 
 
-def beyond_bound(constraint: Coded, hits: NDArray, total: NDArray, losses: NDArray, confidence: float | None) -> NDArray:
+def beyond_bound(constraint: EncodedPromise, hits: NDArray, total: NDArray, losses: NDArray, confidence: float | None) -> NDArray:
     """Return how far a measure is beyond its bound.
 
     It is 0 within the bound.  The unit is the largest value, or of a function the largest one here.  With a confidence, a
@@ -214,7 +214,7 @@ def beyond_bound(constraint: Coded, hits: NDArray, total: NDArray, losses: NDArr
     return np.where(p <= 1 - confidence, 0.0, p + far)
 
 
-def p_broken(constraint: Coded, hits: NDArray, total: NDArray, costs: NDArray) -> NDArray:
+def p_broken(constraint: EncodedPromise, hits: NDArray, total: NDArray, costs: NDArray) -> NDArray:
     """Return the p-value of a binomial test that a bound is broken."""
     possible = constraint.possible(costs[:, : len(costs)])
     largest = float(possible.max())
@@ -224,7 +224,7 @@ def p_broken(constraint: Coded, hits: NDArray, total: NDArray, costs: NDArray) -
     return np.where(total > 0, np.minimum(1.0, weaker * p), 1.0)
 
 
-def best_of_two(rows: Measured, constraints: tuple[Coded, ...], confidence: float | None) -> tuple[NDArray, RuleOutcome]:
+def best_of_two(rows: Measured, constraints: tuple[EncodedPromise, ...], confidence: float | None) -> tuple[NDArray, RuleOutcome]:
     """Return costs of two classes with the best threshold.
 
     All thresholds are tried; the best one costs least of those within the bounds.
@@ -270,14 +270,14 @@ class Bounds(NamedTuple):
     ----------
     rows : Measured
         The rows.
-    constraints : tuple of Coded
+    constraints : tuple of EncodedPromise
         The bounds.
     confidence : float or None
         As for `Constrained`.
     """
 
     rows: Measured
-    constraints: tuple[Coded, ...]
+    constraints: tuple[EncodedPromise, ...]
     confidence: float | None
 
     def rule(self, costs: NDArray, scale: float = 0.0) -> BoundedCosts:
@@ -329,7 +329,9 @@ class Bounds(NamedTuple):
         return rule, tables, multiples
 
 
-def best_of_many(rows: Measured, constraints: tuple[Coded, ...], confidence: float | None) -> tuple[NDArray, RuleOutcome]:
+def best_of_many(
+    rows: Measured, constraints: tuple[EncodedPromise, ...], confidence: float | None
+) -> tuple[NDArray, RuleOutcome]:
     """Return costs with multiples of the constraints' tables.
 
     Their decisions cost least of those within the bounds.
@@ -394,7 +396,7 @@ class Constrained(OfProbabilities):
     ----------
     base : LeastCost or LeastCostOfLabels
         The decision without bounds.  It has a table of costs, or one for each label of a set.
-    bounds : sequence of (Promise, int, Coded)
+    bounds : sequence of (Promise, int, EncodedPromise)
         Each bound, as it was given, the number of its table, and with the numbers of its labels.
     confidence : float or None
         The confidence of a test of each bound on held-out rows; None takes the measures themselves.
@@ -407,7 +409,7 @@ class Constrained(OfProbabilities):
     def __init__(
         self,
         base: Any,
-        bounds: Sequence[tuple[Promise, int, Coded]],
+        bounds: Sequence[tuple[Promise, int, EncodedPromise]],
         confidence: float | None,
         losses: NDArray | None = None,
     ):
@@ -415,7 +417,7 @@ class Constrained(OfProbabilities):
         self.base, self.confidence, self.losses, self.shifts = base, confidence, losses, base.shifts
         self.weights = getattr(base, "weights", None)
         self.given: dict[int, list[Promise]] = {}
-        self.bounds: dict[int, tuple[Coded, ...]] = {}
+        self.bounds: dict[int, tuple[EncodedPromise, ...]] = {}
         for promise, number, one in bounds:
             self.given.setdefault(number, []).append(promise)
             self.bounds[number] = (*self.bounds.get(number, ()), one)
@@ -444,7 +446,7 @@ class Constrained(OfProbabilities):
                 tables[number], outcomes[number] = search(rows, bounds, self.confidence)
         return tables, outcomes
 
-    def own_losses(self, problem: Any, held: HeldOut) -> NDArray:
+    def task_losses(self, problem: Any, held: HeldOut) -> NDArray:
         """Return the costs of the predictions for held-out rows."""
         decided = self.base.with_tables(self.solved(problem, held)[0]).predictions_for(problem, held)
         return self.base.losses_of(decided, held)

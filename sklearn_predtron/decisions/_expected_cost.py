@@ -98,7 +98,7 @@ class LeastCost(OfProbabilities):
         """Return the costs of predictions for held-out rows."""
         return losses_by_table(self.costs, predicted, held.values)
 
-    def own_losses(self, problem: Any, held: HeldOut) -> NDArray:
+    def task_losses(self, problem: Any, held: HeldOut) -> NDArray:
         """Return the costs of the predictions for held-out rows."""
         return self.losses_of(self.predictions_for(problem, held), held)
 
@@ -178,7 +178,7 @@ class LeastCostOfLabels(OfProbabilities):
         super().__init__(calibration, or_decoded=or_decoded)
         self.false, self.missed, self.odds = false, missed, odds(false, missed)
 
-    def own_losses(self, problem: Any, held: HeldOut) -> NDArray:
+    def task_losses(self, problem: Any, held: HeldOut) -> NDArray:
         """Return the costs of false and missed labels; the predictions are those for held-out rows."""
         return self.losses_of(self.predictions_for(problem, held), held)
 
@@ -245,7 +245,7 @@ class BestOfTwo(OfProbabilities):
         """Return the loss of each row."""
         return self.loss(*counts(sets, held.values))
 
-    def own_losses(self, problem: Any, held: HeldOut) -> NDArray:
+    def task_losses(self, problem: Any, held: HeldOut) -> NDArray:
         """Return the losses of the better rule."""
         plugged_in, decoded = self.both(problem, held)
         return self.losses(plugged_in if self.fit(problem, held) else decoded, held)

@@ -15,7 +15,7 @@ class CutAt(Decision):
 
     Parameters
     ----------
-    of : OfTwoClasses or OfLabels
+    of : BinaryScores or LabelScores
         The scores that are cut.
     cuts : ndarray of shape (n_cuts,)
         The cuts.

@@ -16,7 +16,7 @@ from sklearn_predtron._support.numbers import LARGEST_LOSS, real_number
 from sklearn_predtron._support.queries import is_missing, shortened, shortened_list
 
 LEVELS = 1000  # limits of the expected cost that are tested, if the tests are exact
-LEVELS_OF_BETS = 100  # if not, as each takes longer
+N_BETTING_LEVELS = 100  # if not, as each takes longer
 DRAWS = 40  # simulations of the labels of held-out rows, to choose the first limit
 LEAST_DRAWS = 5  # for many rows
 MOST_DRAWN = 5000  # rows up to which there are all of these simulations
@@ -170,7 +170,7 @@ class AtLeast(Promise):
     """
 
 
-class Coded(NamedTuple):
+class EncodedPromise(NamedTuple):
     """A promise with the numbers of its labels, as it is saved.
 
     A function as the measure is saved by its name, and is the last field.
@@ -231,21 +231,21 @@ class EvaluatedRows(NamedTuple):
     groups: Any = None
 
 
-class Chain(NamedTuple):
+class TestSequence(NamedTuple):
     """Limits of the expected cost of answers, in the order of their tests, from the strictest.
 
     Parameters
     ----------
     answer : int or None
         The label whose answers are limited, by number; None limits all.
-    promises : tuple of Coded
+    promises : tuple of EncodedPromise
         The promises that must hold at each limit.
     limits : ndarray
         The largest expected costs.
     """
 
     answer: int | None
-    promises: tuple[Coded, ...]
+    promises: tuple[EncodedPromise, ...]
     limits: NDArray
 
 
@@ -288,7 +288,7 @@ def checked_groups(groups: Any, named: list[Any], n: int) -> list[Any] | None:
     return found
 
 
-def coded(promises: Iterable[Promise], classes: NDArray, costs: NDArray, parameter: str) -> tuple[Coded, ...]:
+def coded(promises: Iterable[Promise], classes: NDArray, costs: NDArray, parameter: str) -> tuple[EncodedPromise, ...]:
     """Return promises with the numbers of their labels.
 
     Raise ValueError if a label is not a class, or if any model keeps a promise.
@@ -307,7 +307,7 @@ def coded(promises: Iterable[Promise], classes: NDArray, costs: NDArray, paramet
         group = promise.group.item() if isinstance(promise.group, np.generic) else promise.group
         if not isinstance(group, (str, int, float, bool, type(None))):
             raise ValueError(f"{parameter} has group={shortened(group)}; accepted are strings and numbers.")
-        one = Coded(isinstance(promise, AtLeast), promise.measure, float(promise.bound), **numbers, group=group)
+        one = EncodedPromise(isinstance(promise, AtLeast), promise.measure, float(promise.bound), **numbers, group=group)
         largest = float(one.possible(costs).max())
         if not one.bound < largest:
             of = "" if promise.predicted is None else f" of predicting {promise.predicted!r}"
@@ -319,7 +319,7 @@ def coded(promises: Iterable[Promise], classes: NDArray, costs: NDArray, paramet
     return tuple(found)
 
 
-def coded_function(promise: Promise, classes: NDArray, parameter: str) -> Coded:
+def coded_function(promise: Promise, classes: NDArray, parameter: str) -> EncodedPromise:
     """Return a bound of a function; raise ValueError unless it is of two classes."""
     function: Any = promise.measure
     if parameter == "promises":
@@ -330,10 +330,10 @@ def coded_function(promise: Promise, classes: NDArray, parameter: str) -> Coded:
     if len(classes) != 2:
         raise ValueError(f"{parameter} has {promise!r} for {len(classes)} classes; a function is accepted for two classes.")
     name = f"{function.__module__}.{function.__qualname__}"
-    return Coded(isinstance(promise, AtLeast), name, float(promise.bound), function=function)
+    return EncodedPromise(isinstance(promise, AtLeast), name, float(promise.bound), function=function)
 
 
-def losses_of(promise: Coded, rows: EvaluatedRows, costs: NDArray) -> tuple[NDArray, NDArray]:
+def losses_of(promise: EncodedPromise, rows: EvaluatedRows, costs: NDArray) -> tuple[NDArray, NDArray]:
     """Return the losses of rows if they are answered, and if not.
 
     The promise is that the mean of these losses is at most its bound (see `bound_of`); nan does not count.
@@ -364,7 +364,7 @@ def losses_of(promise: Coded, rows: EvaluatedRows, costs: NDArray) -> tuple[NDAr
     return answered, abstained
 
 
-def bound_of(promise: Coded, costs: NDArray) -> tuple[float, float, bool]:
+def bound_of(promise: EncodedPromise, costs: NDArray) -> tuple[float, float, bool]:
     """Return the bound of the mean loss, the largest loss, and whether all losses are 0 or the largest."""
     possible = promise.possible(costs)
     largest = float(possible.max())
@@ -372,7 +372,7 @@ def bound_of(promise: Coded, costs: NDArray) -> tuple[float, float, bool]:
     return bound, largest, bool(np.isin(possible, (0, largest)).all())
 
 
-def p_values(promise: Coded, rows: EvaluatedRows, costs: NDArray, limits: NDArray, level: float) -> NDArray:
+def p_values(promise: EncodedPromise, rows: EvaluatedRows, costs: NDArray, limits: NDArray, level: float) -> NDArray:
     """Return the p-value of a promise at each limit of the expected cost.
 
     The hypothesis is that the promise is broken.  The p-value is exact if all losses are 0 or the largest; otherwise it is by a
@@ -427,13 +427,13 @@ def p_of_bets(x: NDArray, mean: float, level: float) -> float:
     return float(np.exp(-max(gained.max(), 0.0)))
 
 
-def chains_of(promises: Sequence[Coded], recorded: EvaluatedRows, costs: NDArray) -> list[Chain]:
+def chains_of(promises: Sequence[EncodedPromise], recorded: EvaluatedRows, costs: NDArray) -> list[TestSequence]:
     """Return the chains of tests.
 
     There is one for each label if each promise depends on the answers of a single label, and otherwise one for all.  The limits
     are quantiles of the recorded rows' expected costs.
     """
-    by_answer: dict[int | None, list[Coded]] = {}
+    by_answer: dict[int | None, list[EncodedPromise]] = {}
     for promise in promises:
         by_answer.setdefault(promise.answer(), []).append(promise)
     if None in by_answer:
@@ -441,14 +441,14 @@ def chains_of(promises: Sequence[Coded], recorded: EvaluatedRows, costs: NDArray
     chains = []
     for answer, own in by_answer.items():
         cost = recorded.cost if answer is None else recorded.cost[recorded.best == answer]
-        levels = LEVELS if all(bound_of(promise, costs)[2] for promise in own) else LEVELS_OF_BETS
+        levels = LEVELS if all(bound_of(promise, costs)[2] for promise in own) else N_BETTING_LEVELS
         quantiles = np.quantile(cost, np.arange(1, levels) / levels) if len(cost) else []
         last = BEYOND * float(costs.max() if answer is None else costs[:, answer].max())
-        chains.append(Chain(answer, tuple(own), np.unique(np.append(quantiles, last))))
+        chains.append(TestSequence(answer, tuple(own), np.unique(np.append(quantiles, last))))
     return chains
 
 
-def p_of_chain(chain: Chain, rows: EvaluatedRows, costs: NDArray, level: float, first: int = 0) -> NDArray:
+def p_of_chain(chain: TestSequence, rows: EvaluatedRows, costs: NDArray, level: float, first: int = 0) -> NDArray:
     """Return the p-values of limits from a first one on.
 
     The hypothesis is that at least one promise is broken.  Its p-value is the largest one of the promises (Berger 1982), so that
@@ -457,7 +457,7 @@ def p_of_chain(chain: Chain, rows: EvaluatedRows, costs: NDArray, level: float, 
     return np.max([p_values(promise, rows, costs, chain.limits[first:], level) for promise in chain.promises], axis=0)
 
 
-def first_limit(chain: Chain, rows: EvaluatedRows, recorded: EvaluatedRows, costs: NDArray, level: float) -> int:
+def first_limit(chain: TestSequence, rows: EvaluatedRows, recorded: EvaluatedRows, costs: NDArray, level: float) -> int:
     """Return the number of the limit with which the tests begin.
 
     With simulated labels, nearly most rows are answered from it on; of such limits it is the middle one.  If no simulated test
@@ -480,7 +480,7 @@ def first_limit(chain: Chain, rows: EvaluatedRows, recorded: EvaluatedRows, cost
     return int(np.searchsorted(mistakes, mistakes[good[len(good) // 2]]))
 
 
-def allowed(chain: Chain, rows: EvaluatedRows, costs: NDArray, level: float) -> NDArray:
+def allowed(chain: TestSequence, rows: EvaluatedRows, costs: NDArray, level: float) -> NDArray:
     """Return the most mistakes with which tests are passed.
 
     They are those at each limit, plus a constant.  If the number of tested rows depends on the labels, or a test is by bets,
@@ -509,7 +509,7 @@ def draws_for(n: int) -> int:
     return max(LEAST_DRAWS, min(DRAWS, DRAWS * MOST_DRAWN // max(n, 1)))
 
 
-def n_up_to(chain: Chain, rows: EvaluatedRows) -> NDArray:
+def n_up_to(chain: TestSequence, rows: EvaluatedRows) -> NDArray:
     """Return the number of rows of the chain's answer up to each limit."""
     cost = rows.cost if chain.answer is None else rows.cost[rows.best == chain.answer]
     return np.searchsorted(np.sort(cost), chain.limits, side="right")

@@ -16,7 +16,7 @@ from sklearn_predtron.decisions._recent_scores import RecentScores
 from sklearn_predtron.decisions._reject_at_risk import RejectAbove
 
 
-class Rated(RejectAbove):
+class RejectAtRate(RejectAbove):
     """Abstain on the share of rows that cost most.
 
     These have the highest expected cost.  For others predict the label with the lowest expected cost.

@@ -1,4 +1,4 @@
-"""Certified abstention: promises that are tested on held-out rows."""
+"""CertifiedReject abstention: promises that are tested on held-out rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sklearn_predtron.decisions._expected_values import least_expected_costs
 from sklearn_predtron.decisions._promises import (
     BEYOND,
     NEVER,
-    Coded,
+    EncodedPromise,
     EvaluatedRows,
     Promise,
     bound_of,
@@ -177,7 +177,7 @@ class RejectAbove(LeastCost):
         return np.column_stack([self.costs, np.full(len(self.costs), threshold)])
 
 
-class Certified(RejectAbove):
+class CertifiedReject(RejectAbove):
     """Abstain where promises would not be kept.
 
     Otherwise predict the label with the lowest expected cost.
@@ -188,7 +188,7 @@ class Certified(RejectAbove):
         Calibrates probabilities.
     costs : ndarray of shape (k, k)
         costs[y, sigma] of predicting sigma for y.
-    promises : tuple of Coded
+    promises : tuple of EncodedPromise
         The promises of the reject option.
     confidence : float
         The probability that they are kept.
@@ -202,7 +202,7 @@ class Certified(RejectAbove):
         self,
         calibration: Any,
         costs: NDArray,
-        promises: tuple[Coded, ...],
+        promises: tuple[EncodedPromise, ...],
         confidence: float,
         name: str,
         weights: NDArray | None = None,
@@ -268,7 +268,7 @@ class Certified(RejectAbove):
         fitted_decision: Any,
         probabilities: NDArray,
         codes: NDArray,
-        promises: tuple[Coded, ...] | None = None,
+        promises: tuple[EncodedPromise, ...] | None = None,
         groups: list[Any] | None = None,
     ) -> tuple[Any, ...]:
         """Return the certificate fitted on held-out rows, as it is saved; their probabilities, classes and groups are given."""
@@ -295,9 +295,9 @@ class Certified(RejectAbove):
         fitted_decision: Any,
         probabilities: NDArray,
         codes: NDArray,
-        promise: Coded,
+        promise: EncodedPromise,
         groups: list[Any] | None = None,
-    ) -> Coded | None:
+    ) -> EncodedPromise | None:
         """Return the promise with a bound that the rows show, or None.
 
         It is about the strictest bound that they show without the other promises.
@@ -317,7 +317,7 @@ class Certified(RejectAbove):
                 broken = middle
         return found
 
-    def tested(self, promises: tuple[Coded, ...], rows: EvaluatedRows, recorded: EvaluatedRows) -> tuple[NDArray, Any]:
+    def tested(self, promises: tuple[EncodedPromise, ...], rows: EvaluatedRows, recorded: EvaluatedRows) -> tuple[NDArray, Any]:
         """Return the limits of answers that pass the tests, and the result of each promise.
 
         Learn then Test (Angelopoulos et al. 2021): limits are tested one after the other, from a first one that is chosen by the
@@ -328,7 +328,7 @@ class Certified(RejectAbove):
         own = level / len(chains)
         first = [first_limit(chain, rows, recorded, self.costs, own) for chain in chains]
         p = [p_of_chain(chain, rows, self.costs, own, at) for chain, at in zip(chains, first, strict=True)]
-        limits, results = BEYOND * self.costs.max(axis=0), dict[Coded, Any]()
+        limits, results = BEYOND * self.costs.max(axis=0), dict[EncodedPromise, Any]()
         for chain, at, n in zip(chains, first, passed(p, level), strict=True):
             limits[slice(None) if chain.answer is None else chain.answer] = chain.limits[at + n - 1] if n else NEVER
             at_last = chain.limits[at + max(n - 1, 0)]
@@ -337,7 +337,7 @@ class Certified(RejectAbove):
 
 
 def result_of(
-    promise: Coded, rows: EvaluatedRows, costs: NDArray, limit: float, level: float, *, kept: bool
+    promise: EncodedPromise, rows: EvaluatedRows, costs: NDArray, limit: float, level: float, *, kept: bool
 ) -> tuple[bool, int, float, float]:
     """Return whether a promise is kept, on how many rows it was tested, its measure there, and the p-value."""
     answered, abstained = losses_of(promise, rows, costs)
@@ -352,7 +352,7 @@ def result_of(
 def certificate_of(saved: tuple[Any, ...], classes: NDArray) -> Certificate:
     """Return a saved certificate with the names of the classes."""
     confidence, (n_rows, n_answered, results, limits) = saved[3], saved[5:]
-    named = tuple(PromiseResult(Coded(*promise).named(classes), *rest) for promise, *rest in results)
+    named = tuple(PromiseResult(EncodedPromise(*promise).named(classes), *rest) for promise, *rest in results)
     by_label = dict(zip(classes.tolist(), limits.tolist(), strict=True))
     return Certificate(confidence, n_rows, n_answered, named, by_label)
 
@@ -364,7 +364,7 @@ def fewest_rows(saved: tuple[Any, ...], costs: NDArray) -> int:
     """
     level, found = 1 - saved[3], [0]
     for promise, kept, *_ in saved[7]:
-        bound, largest, exact = bound_of(Coded(*promise), costs)
+        bound, largest, exact = bound_of(EncodedPromise(*promise), costs)
         if exact and not kept:
             found.append(math.ceil(math.log(level) / math.log1p(-bound / largest)))
     return max(found)
@@ -393,7 +393,7 @@ def warn_of_certificate(
     )
 
 
-def warn_if_free(decision: Certified, classes: NDArray, predicted: NDArray) -> None:
+def warn_if_free(decision: CertifiedReject, classes: NDArray, predicted: NDArray) -> None:
     """Warn if all answers are a prediction that never costs anything; one past the last class abstains."""
     free, answers = np.flatnonzero(decision.costs.max(axis=0) == 0), predicted[predicted < len(classes)]
     if len(answers) and np.isin(answers, free).all():

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 
 from sklearn_predtron._core.state import accept, array, flag, real, reals, shown, whole
-from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded
+from sklearn_predtron.decisions._base import PLAIN, Argmax, Decision
 from sklearn_predtron.decisions._calibration import (
+    BinaryScores,
     Calibrated,
     ClassMap,
+    ClassScores,
     CurveMap,
-    OfClasses,
-    OfColumn,
-    OfLabels,
-    OfTwoClasses,
+    LabelScores,
     RankMap,
+    SignScores,
 )
 from sklearn_predtron.decisions._expected_cost import AnswerUpTo, ByCosts, BySets, MostExpected, MostProbable
 from sklearn_predtron.decisions._fixed_threshold import CutAt
@@ -32,7 +32,7 @@ def plain(value: Any) -> Any:
     Raise TypeError for other decisions than those of one moment.
     """
     kind = type(value)
-    if kind in (Decision, Decoded):  # the probabilities of the latter are a decision of their own
+    if kind in (Decision, Argmax):  # the probabilities of the latter are a decision of their own
         return ("Decision",)
     if kind.__name__ not in FIELDS or FIELDS[kind.__name__][0] is not kind:
         raise TypeError(f"{kind.__name__} is no decision of one moment")
@@ -75,10 +75,10 @@ FIELDS: dict[str, tuple[Any, dict[str, Any]]] = {
         (MostExpected, {"hits": real, "in_both": real, "missed": real}),
         (MostProbable, {"k": COUNT}),
         (Calibrated, {"of": plain, "map": plain, "agrees": flag}),
-        (OfTwoClasses, {}),
-        (OfColumn, {}),
-        (OfClasses, OF_CLASSES),
-        (OfLabels, {}),
+        (BinaryScores, {}),
+        (SignScores, {}),
+        (ClassScores, OF_CLASSES),
+        (LabelScores, {}),
         (CurveMap, {"scale": numbers, "curves": matrix, "limits": matrix, "floor": numbers}),
         (ClassMap, {"mean": numbers, "scale": real, "limit": real, "k": COUNT, "parameters": numbers, "floor": real}),
         (RankMap, {"scale": numbers, "curves": matrix, "limits": matrix, "classes": plain}),

@@ -20,7 +20,7 @@ CLOSE = 0.05  # of the logarithm of the temperature, to compare limits
 PRIOR = 1.0  # tokens that speak for a bias of 0
 
 
-class Tempered(NamedTuple):
+class TemperatureScaling(NamedTuple):
     """A temperature, and a bias of each label.
 
     P(y) is proportional to exp((score of y + biases of its labels) / temperature).  A few tokens with scores far from all others
@@ -70,7 +70,7 @@ def within(scores: NDArray, limit: float) -> NDArray:
     return np.where(excess > 0, mean + share * (scores - mean), scores)
 
 
-def fitted(problem: Any, scores: NDArray, labels: Any, table: tuple) -> Tempered:
+def fitted(problem: Any, scores: NDArray, labels: Any, table: tuple) -> TemperatureScaling:
     """Return the likeliest temperature, biases and limit on held-out sequences.
 
     Guo et al. (2017) for single labels; here it is the likelihood of whole sequences, as in a conditional random field (Lafferty
@@ -94,7 +94,7 @@ def fitted(problem: Any, scores: NDArray, labels: Any, table: tuple) -> Tempered
 
     def at(heat: float, biases: NDArray, *, slopes: bool = True) -> tuple[float, NDArray]:
         temperature = usual * np.exp(heat)
-        read = Tempered(temperature, biases * temperature)
+        read = TemperatureScaling(temperature, biases * temperature)
         probabilities, whole = read.probabilities(problem, scores, start, table)
         found = float(whole.sum() - paths.sum() / temperature - counts @ biases)
         return found, probabilities.sum(axis=0) - counts if slopes else counts
@@ -103,7 +103,7 @@ def fitted(problem: Any, scores: NDArray, labels: Any, table: tuple) -> Tempered
     how = {"jac": True, "method": "L-BFGS-B", "options": {"ftol": PRECISION}}
     best = minimize(loss_of, np.concatenate([[begin], np.zeros(scores.shape[1])]), bounds=bounds, **how).x
     temperature = float(usual * np.exp(best[0]))
-    return Tempered(temperature, best[1:] * temperature, limit)
+    return TemperatureScaling(temperature, best[1:] * temperature, limit)
 
 
 def first_sequences(labels: Any, n: int) -> Any:
@@ -125,7 +125,7 @@ def likeliest_limit(problem: Any, scores: NDArray, labels: Any, table: tuple, us
         paths = problem.scores_of_paths(part, labels, *table)
 
         def minus_log_likelihood(heat: float, part: NDArray = part, paths: NDArray = paths) -> float:
-            read = Tempered(usual * float(np.exp(heat)), no_bias)
+            read = TemperatureScaling(usual * float(np.exp(heat)), no_bias)
             whole = read.probabilities(problem, part, labels.starts, table)[1]
             return float(whole.sum() - paths.sum() / read.temperature)
 

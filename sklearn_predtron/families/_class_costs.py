@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron.decisions._decision_rules import DecisionRule, ExpectedCost, Learned, decision_rule
-from sklearn_predtron.decisions._promises import AtMost, Coded, Promise, coded
+from sklearn_predtron.decisions._promises import AtMost, EncodedPromise, Promise, coded
 from sklearn_predtron.losses import CostTableLoss, costs_of, names_label, table_loss
 from sklearn_predtron.losses.reject import checked_reject, costs_by_class, label_of_reject, warn_if_never_paid
 
@@ -96,7 +96,7 @@ class ClassCosts:
         return costs_between(self.loss, self.classes)
 
     @property
-    def promised(self) -> tuple[Coded, ...]:
+    def promised(self) -> tuple[EncodedPromise, ...]:
         """The promises of `reject.risk`, with numbers of labels.
 
         Raise ValueError if a label is not a class, or if any model keeps a promise.
@@ -105,7 +105,7 @@ class ClassCosts:
         return coded(promises_of(self.reject.risk), self.classes, self.between, "reject.risk")
 
     @property
-    def constraints(self) -> list[tuple[Promise, int, Coded]]:
+    def constraints(self) -> list[tuple[Promise, int, EncodedPromise]]:
         """The bounds of measures, also with numbers of labels; raise ValueError if they do not suit the classes."""
         rule = self.rule
         given = rule.subject_to if isinstance(rule, ExpectedCost) and rule.subject_to is not None else ()

@@ -19,17 +19,17 @@ from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron._support.warning import caller_among, warn
 from sklearn_predtron.decisions._asked_scores import AskedScores
-from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded, losses_by_table
-from sklearn_predtron.decisions._calibration import Calibration, OfClasses, OfTwoClasses
+from sklearn_predtron.decisions._base import PLAIN, Argmax, Decision, losses_by_table
+from sklearn_predtron.decisions._calibration import BinaryScores, Calibration, ClassScores
 from sklearn_predtron.decisions._constraints import Constrained, check_no_bounds, reached_bounds
 from sklearn_predtron.decisions._decision_rules import Cut, DecisionRule, ExpectedCost
 from sklearn_predtron.decisions._expected_cost import LeastCost
 from sklearn_predtron.decisions._fixed_threshold import CutAt
 from sklearn_predtron.decisions._promises import Promise, checked_groups, checked_promises, coded
-from sklearn_predtron.decisions._reject_at_rate import Rated
+from sklearn_predtron.decisions._reject_at_rate import RejectAtRate
 from sklearn_predtron.decisions._reject_at_risk import (
     Certificate,
-    Certified,
+    CertifiedReject,
     PromiseResult,
     certificate_of,
     fewest_rows,
@@ -149,15 +149,15 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         if labels is None:
             return PLAIN
         k, reject, rule, held = len(labels.classes), costs.reject, costs.rule, self.decision is None
-        of: Any = OfTwoClasses() if k == 2 else OfClasses(k, ranked=not isinstance(self._unit_loss, ZeroOne))
+        of: Any = BinaryScores() if k == 2 else ClassScores(k, ranked=not isinstance(self._unit_loss, ZeroOne))
         deciding = partial(self._deciding_costs, costs, labels, call_metadata)
         if isinstance(rule, ExpectedCost):
             calibration, constraints = Calibration(of, rule.smoothing), costs.constraints
             if reject is not None and reject.rate is not None:
-                return Rated(calibration, deciding(costs.between), float(reject.rate), costs.weights)
+                return RejectAtRate(calibration, deciding(costs.between), float(reject.rate), costs.weights)
             if reject is not None and reject.risk is not None:
                 promised, confidence = costs.promised, float(reject.confidence)
-                return Certified(calibration, costs.between, promised, confidence, costs.promise, costs.weights)
+                return CertifiedReject(calibration, costs.between, promised, confidence, costs.promise, costs.weights)
             table = deciding(costs.table)
             cheapest = LeastCost(calibration, table, costs.weights)
             return Constrained(cheapest, constraints, rule.confidence, costs.table) if constraints else cheapest
@@ -171,7 +171,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             return LeastCost(calibration, deciding(costs.table), or_decoded=True)
         agrees = follows and self.class_weight is None
         losses_of = partial(losses_by_table, deciding(costs.table))
-        return Decoded(Calibration(of, agrees=agrees), holds_out=held, losses_of=losses_of)
+        return Argmax(Calibration(of, agrees=agrees), holds_out=held, losses_of=losses_of)
 
     def _deciding_costs(self, own: ClassCosts, labels: Any, call_metadata: Any, costs: NDArray) -> NDArray:
         """Return the costs for calls without `costs`.
@@ -401,7 +401,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
     def certificate_(self) -> Certificate:
         """The result of `certify` for the current model."""
         model, decision = self._model_and_decision()
-        found = decision.found(model.learner, model.fitted_decision) if isinstance(decision, Certified) else None
+        found = decision.found(model.learner, model.fitted_decision) if isinstance(decision, CertifiedReject) else None
         if found is None:
             raise AttributeError("certificate_ is there after certify(X, y), with reject=Reject(risk=...).")
         return certificate_of(found, model.labels.classes)
@@ -420,7 +420,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         """
         model, decision = self._model_and_decision()
         observer = model.learner.observer
-        if not isinstance(decision, Rated) or not isinstance(observer, AskedScores):
+        if not isinstance(decision, RejectAtRate) or not isinstance(observer, AskedScores):
             raise AttributeError("rejected_share_ exists in streams, with reject=Reject(rate=...).")
         with model.learner.lock.reading():
             _, followed, asked = observer.up_to_now(decision)

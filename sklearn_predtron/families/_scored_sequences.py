@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
 from sklearn_predtron._support.queries import Queries, shortened
-from sklearn_predtron.decisions._tempered import MOST_TOKENS, Tempered, first_sequences, fitted
+from sklearn_predtron.decisions._tempered import MOST_TOKENS, TemperatureScaling, first_sequences, fitted
 from sklearn_predtron.families.labels.transitions import check_labels_allowed
 from sklearn_predtron.families.model.model import Model
 from sklearn_predtron.losses.sequence import SequenceHamming, sequence_loss
@@ -122,7 +122,7 @@ class ScoredSequences:
         return calibrate
 
 
-def token_calibration(fitted_decision: dict[str, Any] | None) -> Tempered:
+def token_calibration(fitted_decision: dict[str, Any] | None) -> TemperatureScaling:
     """Return the fitted temperature and biases; raise NotFittedError, which is an AttributeError, if there are none."""
     if fitted_decision is None or "tempered" not in fitted_decision:
         raise NotFittedError(
@@ -130,7 +130,7 @@ def token_calibration(fitted_decision: dict[str, Any] | None) -> Tempered:
             "probabilities, temperature_ and biases_ are there from then on."
         )
     temperature, biases, limit = fitted_decision["tempered"]
-    return Tempered(temperature, np.array(biases), limit)
+    return TemperatureScaling(temperature, np.array(biases), limit)
 
 
 def few_tokens(n_classes: int) -> int:

@@ -17,8 +17,8 @@ from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import ClassifierMixin, Interval, StrOptions, with_callbacks
 from sklearn_predtron._support.parts import checked_build, resolve
 from sklearn_predtron._support.queries import GROUPS, Queries, with_ids
-from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded
-from sklearn_predtron.decisions._calibration import Calibration, OfColumn, OfLabels
+from sklearn_predtron.decisions._base import PLAIN, Argmax, Decision
+from sklearn_predtron.decisions._calibration import Calibration, LabelScores, SignScores
 from sklearn_predtron.decisions._decision_rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule, is_number
 from sklearn_predtron.decisions._fixed_threshold import CutAt
 from sklearn_predtron.decisions._threshold import best_cut, best_cut_of_groups
@@ -109,7 +109,7 @@ class FittedCut(Decision):
     def now(self, learner: Learner, fitted_decision: Any) -> Decision:
         """Return the given or fitted cut."""
         cut = (fitted_decision or {}).get("fitted") if self.given is None else self.given
-        return PLAIN if cut is None else CutAt(OfLabels(), np.array([cut]))
+        return PLAIN if cut is None else CutAt(LabelScores(), np.array([cut]))
 
     def after_rows(self, scores: NDArray, batch: Any) -> dict[str, float]:
         """Return the cut with the lowest training loss."""
@@ -379,10 +379,10 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
         if labels is None:
             return PLAIN
         loss = batch_loss(self.loss if self._model is None else self._model.loss)  # the training loss
-        calibration = Calibration(OfColumn("grades" if isinstance(loss, RankingLoss) else "column"))
+        calibration = Calibration(SignScores("grades" if isinstance(loss, RankingLoss) else "column"))
         in_place = isinstance(loss, SubsetLoss) and loss.balance == 1 == self._balance(loss)  # measured: as good as a cut
         if isinstance(rule, Learned) or isinstance(loss, AtK) or (rule is None and in_place):
-            return Decoded(calibration, holds_out=not isinstance(rule, Learned))
+            return Argmax(calibration, holds_out=not isinstance(rule, Learned))
         if isinstance(rule, Cut) and not fitted:
             return FittedCut(None, calibration, float(rule.at))
         return FittedCut(loss, calibration)

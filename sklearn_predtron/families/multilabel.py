@@ -20,13 +20,13 @@ from sklearn_predtron._support.encoding import check_lengths
 from sklearn_predtron._support.names import refuse_class
 from sklearn_predtron._support.parts import checked_build, resolve
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.decisions._base import PLAIN, Decision, Decoded
-from sklearn_predtron.decisions._calibration import Calibration, OfLabels
+from sklearn_predtron.decisions._base import PLAIN, Argmax, Decision
+from sklearn_predtron.decisions._calibration import Calibration, LabelScores
 from sklearn_predtron.decisions._constraints import Constrained, check_no_bounds, reached_bounds
 from sklearn_predtron.decisions._decision_rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule
 from sklearn_predtron.decisions._expected_cost import BestOfTwo, LeastCostOfLabels, MostExpected, MostProbable
 from sklearn_predtron.decisions._fixed_threshold import CutAt
-from sklearn_predtron.decisions._promises import AtLeast, Coded, Promise
+from sklearn_predtron.decisions._promises import AtLeast, EncodedPromise, Promise
 from sklearn_predtron.decisions._reject_at_risk import PromiseResult
 from sklearn_predtron.decisions._threshold import CutBy, Measure, given_cuts, number_or_measure
 from sklearn_predtron.families._docstrings import documented
@@ -269,13 +269,13 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         measure = self._measure_of_cut(rule) if isinstance(rule, Cut) else None
         if labels is None:
             return PLAIN
-        calibration = Calibration(OfLabels(), rule.smoothing) if isinstance(rule, ExpectedCost) else Calibration(OfLabels())
+        calibration = Calibration(LabelScores(), rule.smoothing) if isinstance(rule, ExpectedCost) else Calibration(LabelScores())
         if isinstance(rule, Cut):
             if measure is not None:
                 return CutBy(measure, rule.at, calibration)
-            return CutAt(OfLabels(), given_cuts(rule.at, labels.n_labels), calibration)
+            return CutAt(LabelScores(), given_cuts(rule.at, labels.n_labels), calibration)
         if isinstance(rule, Learned):
-            return Decoded(calibration, holds_out=False)
+            return Argmax(calibration, holds_out=False)
         loss = subset_loss(self.loss)
         costs, plug_in = self._costs_of_labels(loss, labels.n_labels), plug_in_of(loss, labels.n_labels)
         if costs is not None:
@@ -299,9 +299,9 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
         otherwise = None if call_metadata is None else alike_costs(loss, labels.n_labels)
         if otherwise is not None:
             missed, false = call_metadata.means(np.full((labels.n_labels, 2), otherwise)).T
-            return LeastCostOfLabels(Calibration(OfLabels()), false, missed, or_decoded=True)
-        agreeing = Calibration(OfLabels(), agrees=isinstance(loss, Hamming))
-        return Decoded(agreeing, holds_out=True, losses_of=partial(losses_of_sets, loss))
+            return LeastCostOfLabels(Calibration(LabelScores()), false, missed, or_decoded=True)
+        agreeing = Calibration(LabelScores(), agrees=isinstance(loss, Hamming))
+        return Argmax(agreeing, holds_out=True, losses_of=partial(losses_of_sets, loss))
 
     def _measure_of_cut(self, rule: Cut) -> Measure | None:
         """Return the measure that chooses the cut; None for given cuts; raise ValueError if it is not supported."""
@@ -632,7 +632,7 @@ def counts(indicators: Any, y: Any) -> tuple[NDArray, ...]:
     return a, n_predicted - a, n_true - a, y.shape[1] - n_predicted - n_true + a
 
 
-def bounds_of_labels(subject_to: Sequence[Promise], labels: Any) -> list[tuple[Promise, int, Coded]]:
+def bounds_of_labels(subject_to: Sequence[Promise], labels: Any) -> list[tuple[Promise, int, EncodedPromise]]:
     """Return bounds of measures of single labels, with the number of each label; raise ValueError for others."""
     names = list(range(labels.n_labels)) if labels.names is None else labels.names.tolist()
     found = []
@@ -645,6 +645,6 @@ def bounds_of_labels(subject_to: Sequence[Promise], labels: Any) -> list[tuple[P
         if one.label not in names:
             single = "  A single label is label 0, whatever the name of its column." if labels.n_labels == 1 else ""
             raise ValueError(f"decision.subject_to names {one.label!r}, which is none of the labels {shortened(names)}.{single}")
-        coded = Coded(isinstance(one, AtLeast), one.measure, float(one.bound), label=1)
+        coded = EncodedPromise(isinstance(one, AtLeast), one.measure, float(one.bound), label=1)
         found.append((one, names.index(one.label), coded))
     return found

@@ -330,7 +330,7 @@ class PredtronRanker(BasePredtron):
             Positions 1, 2, ... within the query; documents with equal scores keep their order.
         """
         model, reader = self._fitted_model(), self._reader()
-        X, qid = reader.apart(X, qid)
+        X, qid = reader.split_ids(X, qid)
         reader.check_ids_given(qid, "rank", model)
         scores = self.predict(X)
         queries = reader.blocks(qid, len(scores))
@@ -372,7 +372,7 @@ class PredtronRanker(BasePredtron):
     def _scored_queries(self, X: Any, y: Any, qid: Any) -> tuple[Model, NDArray, Relevances]:
         """Return the model, and scores and relevances, query by query."""
         reader = self._reader()
-        X, qid = reader.apart_or_warned(X, qid)
+        X, qid = reader.split_ids_or_warn(X, qid)
         model, scores, y = self._scored_documents(X, y)
         return model, *reader.beside_labels(scores, y, qid, model)
 
@@ -408,8 +408,8 @@ class PredtronRanker(BasePredtron):
             expectation over the orders of their documents.
         """
         model, reader = self._fitted_model(), self._reader()
-        reader.check_ids_given(reader.apart(X, qid)[1], "score", model)
-        X, qid = reader.apart_or_warned(X, qid)
+        reader.check_ids_given(reader.split_ids(X, qid)[1], "score", model)
+        X, qid = reader.split_ids_or_warn(X, qid)
         _, scores, y = self._scored_documents(X, y)
         qid = ONE if qid is None or is_one(qid) else check_qid(qid, len(y))
         return mean_over_queries(ndcg, y, scores, qid, sample_weight=sample_weight)

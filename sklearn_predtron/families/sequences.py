@@ -358,7 +358,7 @@ class PredtronSequenceTagger(BasePredtron):
     def _scored(self, X: Any, sid: Any, method: str) -> ScoredSequences:
         """Return the sequences with their scores; errors name the given method."""
         model, reader = self._fitted_model(), self._reader()
-        X, sid = reader.apart(X, sid)
+        X, sid = reader.split_ids(X, sid)
         with model.learner.lock.reading():
             transitions = model.learner.read(lambda weights: weights.transitions(True))
             scores = model.scores(X)
@@ -552,7 +552,7 @@ class PredtronSequenceTagger(BasePredtron):
         ndarray of shape (n_sequences,)
             Values of the training loss, in the order in which the sequences first appear.
         """
-        X, sid = self._reader().apart(X, sid)
+        X, sid = self._reader().split_ids(X, sid)
         return self._loss_of(self._scored(X, sid, "sample_loss").best_codes(), y, sid)
 
     def _validation_loss(self, X: Any, y: Any, **ids: Any) -> NDArray:

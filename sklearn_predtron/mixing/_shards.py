@@ -154,7 +154,7 @@ class ChunkedShard:
 def reader_like(model: BasePredtron) -> BasePredtron:
     """Return an estimator that reads rows as another does; changes to it do not affect the other."""
     known: Any = model._model
-    return with_model(model, known.but())
+    return with_model(model, known.replace())
 
 
 def separate_ids(model: BasePredtron, shard_batch: ShardBatch) -> ShardBatch:

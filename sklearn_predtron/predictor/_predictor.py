@@ -19,7 +19,7 @@ from sklearn_predtron._support.array_file import read_file
 from sklearn_predtron._support.queries import SID, Queries, is_one, shortened, shortened_list
 from sklearn_predtron.decisions._base import PLAIN, Decision
 from sklearn_predtron.decisions._saved_decisions import decision_of
-from sklearn_predtron.decisions._tempered import Tempered
+from sklearn_predtron.decisions._tempered import TemperatureScaling
 from sklearn_predtron.features._columns import Array, as_floats
 from sklearn_predtron.features._made_rows import MadeRows
 from sklearn_predtron.features._row_map import FourierMap, PiecewiseMap
@@ -502,7 +502,7 @@ class SequenceAnswers(Answers):
         self.transitions = learner.read(lambda weights: weights.transitions(True))
         if saved["tempered"] is not None:
             temperature, biases, limit = saved["tempered"]
-            self.calibrated = Tempered(float(temperature), np.array(biases, dtype=np.float64), float(limit))
+            self.calibrated = TemperatureScaling(float(temperature), np.array(biases, dtype=np.float64), float(limit))
 
     def sequences(self, sid: Any, n: int) -> Queries:
         """Return the sequences of n tokens."""

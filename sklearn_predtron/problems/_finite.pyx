@@ -42,7 +42,7 @@ cdef inline double largest(const double* s, Py_ssize_t k) noexcept nogil:
 cdef inline Py_ssize_t first_at(const double* s, Py_ssize_t k, double top) noexcept nogil:
     """Return the first place of a value.
 
-    Decoded scores that overflow in both directions are not a number, which is found nowhere; the last place is then returned.
+    Argmax scores that overflow in both directions are not a number, which is found nowhere; the last place is then returned.
     """
     cdef Py_ssize_t sigma = 0
     while sigma + 1 < k and s[sigma] != top:

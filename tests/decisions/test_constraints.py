@@ -21,7 +21,7 @@ from sklearn_predtron import (
 )
 from sklearn_predtron.decisions import AtLeast, AtMost, ExpectedCost
 from sklearn_predtron.decisions._constraints import Measured, Path, best_of_many, best_of_two, multipliers, parts_of, table_of
-from sklearn_predtron.decisions._promises import Coded
+from sklearn_predtron.decisions._promises import EncodedPromise
 from sklearn_predtron.losses import Reject
 from tests.own_checks import frozen
 
@@ -56,7 +56,7 @@ def test_measures_are_those_of_scikit_learn():
     }
     for measure, value in expected.items():
         for at_least in (False, True):
-            one = Coded(at_least, measure, 0.3, label=1)
+            one = EncodedPromise(at_least, measure, 0.3, label=1)
             (hits,), (total,) = Path(rows, predicted).parts(one)
             assert hits / total == pytest.approx(value)
             slack = weight @ table_of(one, rows.costs)[rows.codes, predicted]
@@ -68,10 +68,10 @@ def test_measures_are_those_of_scikit_learn():
 @pytest.mark.parametrize(
     "constraints",
     [
-        (Coded(True, "recall", 0.8, label=1),),
-        (Coded(False, "false_positive_rate", 0.3, label=1),),
-        (Coded(False, "predicted_rate", 0.4, label=1), Coded(True, "precision", 0.5, label=1)),
-        (Coded(False, "risk", 0.6), Coded(True, "recall", 0.6, label=0)),
+        (EncodedPromise(True, "recall", 0.8, label=1),),
+        (EncodedPromise(False, "false_positive_rate", 0.3, label=1),),
+        (EncodedPromise(False, "predicted_rate", 0.4, label=1), EncodedPromise(True, "precision", 0.5, label=1)),
+        (EncodedPromise(False, "risk", 0.6), EncodedPromise(True, "recall", 0.6, label=0)),
     ],
     ids=str,
 )
@@ -91,7 +91,7 @@ def test_of_two_classes_no_threshold_costs_less(constraints, confidence):
 
 def test_a_confidence_is_that_of_a_binomial_test():
     rows = drawn(3, n=200)._replace(weight=np.ones(200))
-    constraint = Coded(True, "recall", 0.7, label=1)
+    constraint = EncodedPromise(True, "recall", 0.7, label=1)
     positives = int((rows.codes == 1).sum())
     for cut in np.linspace(0, 1, 21):
         predicted = (rows.probabilities[:, 1] >= cut).astype(int)
@@ -105,7 +105,10 @@ def test_multipliers_are_those_of_the_linear_program(reject):
     """Of decisions at random: the largest value of the dual is the lowest expected cost within the bounds."""
     for seed in range(6):
         rows = drawn(seed, n=25, k=3, reject=reject)
-        tables = [table_of(Coded(True, "recall", 0.6, label=2), rows.costs), table_of(Coded(False, "risk", 0.9), rows.costs)]
+        tables = [
+            table_of(EncodedPromise(True, "recall", 0.6, label=2), rows.costs),
+            table_of(EncodedPromise(False, "risk", 0.9), rows.costs),
+        ]
         share = rows.weight / rows.weight.sum()
         cost, *limits = ((share[:, None] * (rows.probabilities @ table)).ravel() for table in (rows.costs, *tables))
         one_each = np.kron(np.eye(25), np.ones(rows.costs.shape[1]))
@@ -119,7 +122,7 @@ def test_multipliers_are_those_of_the_linear_program(reject):
 def test_of_more_classes_no_multiplier_costs_much_less():
     for seed in range(4):
         rows = drawn(seed, n=3000, k=3, reject=seed % 2 == 1, digits=12)
-        constraints = (Coded(True, "recall", 0.8, label=2),)
+        constraints = (EncodedPromise(True, "recall", 0.8, label=2),)
         costs, outcome = best_of_many(rows, constraints, None)
         assert outcome.kept and outcome.values[0] >= 0.8
         assert outcome == rows.outcome(constraints, (rows.probabilities @ costs).argmin(axis=1), None)
@@ -132,7 +135,11 @@ def test_of_more_classes_no_multiplier_costs_much_less():
 @pytest.mark.parametrize("seed", [0, 1, 3, 4])
 def test_of_several_bounds_no_random_multipliers_cost_much_less(seed):
     rows = drawn(seed, n=1000, k=3, reject=seed % 2 == 1, digits=12)
-    constraints = (Coded(True, "recall", 0.8, label=2), Coded(True, "precision", 0.6, label=0), Coded(False, "risk", 1.3))
+    constraints = (
+        EncodedPromise(True, "recall", 0.8, label=2),
+        EncodedPromise(True, "precision", 0.6, label=0),
+        EncodedPromise(False, "risk", 1.3),
+    )
     costs, outcome = best_of_many(rows, constraints, None)
     assert outcome.kept and outcome == rows.outcome(constraints, (rows.probabilities @ costs).argmin(axis=1), None)
     tables, random = [table_of(one, rows.costs) for one in constraints], np.random.default_rng(seed)
@@ -149,7 +156,7 @@ def test_the_unit_of_costs_changes_nothing(unit, k):
         found = []
         for scale in (1.0, unit):
             scaled = rows._replace(costs=scale * rows.costs, losses=scale * rows.losses)
-            constraints = (Coded(False, "risk", 0.5 * scale), Coded(True, "recall", 0.6, label=0))
+            constraints = (EncodedPromise(False, "risk", 0.5 * scale), EncodedPromise(True, "recall", 0.6, label=0))
             _, outcome = (best_of_two if k == 2 else best_of_many)(scaled, constraints, None)
             found.append([outcome.cost / scale, float(outcome.kept), *outcome.rows, outcome.values[1]])
             assert outcome.kept == (outcome.values[0] <= 0.5 * scale * (1 + 1e-8) and outcome.values[1] >= 0.6)
@@ -293,7 +300,7 @@ def test_wider_bounds_are_kept_where_stricter_ones_are():
 
 
 def test_a_measure_of_no_rows_is_not_kept():
-    rows, constraints = drawn(0), (Coded(True, "precision", 0.5, label=1),)
+    rows, constraints = drawn(0), (EncodedPromise(True, "precision", 0.5, label=1),)
     nothing = rows.outcome(constraints, np.zeros(40, dtype=int), None)
     assert not nothing.kept and np.isnan(nothing.values[0]) and nothing.rows == (0.0,)
     assert best_of_two(rows, constraints, None)[1].rows[0] > 0
@@ -350,7 +357,7 @@ def no_number(matrix):
 def test_a_function_gets_the_confusion_matrix_at_all_thresholds():
     for seed in range(10):
         rows = drawn(seed)
-        bound = Coded(True, "a function", 0.8, function=negative_predictive_value)
+        bound = EncodedPromise(True, "a function", 0.8, function=negative_predictive_value)
         costs, outcome = best_of_two(rows, (bound,), None)
         p, tried = rows.probabilities[:, 1], []
         for cut in [*np.unique(p), 2.0]:

@@ -9,7 +9,7 @@ import pytest
 from sklearn_predtron import PredtronMultilabelClassifier
 from sklearn_predtron._core.lock import Lock
 from sklearn_predtron.decisions._base import PLAIN, HeldOut
-from sklearn_predtron.decisions._calibration import Calibration, OfLabels, OfTwoClasses
+from sklearn_predtron.decisions._calibration import BinaryScores, Calibration, LabelScores
 from sklearn_predtron.decisions._fixed_threshold import CutAt
 from sklearn_predtron.decisions._recent_scores import RecentScores
 from sklearn_predtron.decisions._threshold import CutBy, Measure, best_cut, best_cut_of_groups
@@ -18,7 +18,7 @@ from sklearn_predtron.problems._finite import FiniteProblem, OneHotProblem, Sign
 from sklearn_predtron.problems._label_sets import HammingProblem
 
 K = 3
-CALIBRATION = Calibration(OfLabels())
+CALIBRATION = Calibration(LabelScores())
 SCORES = np.random.default_rng(0).integers(-6, 7, (200, K)) / 4.0  # with ties
 CODE = np.array([[1.0, 0.0], [0.6, 0.8]])
 
@@ -51,7 +51,7 @@ def test_plain_takes_the_scores_as_they_are():
 @pytest.mark.parametrize("cut", [-0.7, 0.0, 1.5])
 def test_a_cut_of_two_classes_is_where_their_scores_meet(problem, cut):
     """Less the shift the second class wins just above the cut, and the score that is cut is 0 at it."""
-    of, scores = OfTwoClasses(), np.random.default_rng(1).standard_normal((100, problem.d))
+    of, scores = BinaryScores(), np.random.default_rng(1).standard_normal((100, problem.d))
     decision = CutAt(of, np.array([cut]))
     assert decision.shifts and not decision.needs_scores and decision.observer(problem, None) is None
     assert decision.now(beside(problem), None) is decision

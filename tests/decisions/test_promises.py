@@ -9,7 +9,7 @@ from sklearn.metrics import precision_score, recall_score
 from sklearn_predtron.decisions import AtLeast, AtMost
 from sklearn_predtron.decisions._expected_values import least_expected_costs
 from sklearn_predtron.decisions._promises import EvaluatedRows, chains_of, coded, first_limit, losses_of, p_values, passed
-from sklearn_predtron.decisions._reject_at_risk import Certified, result_of
+from sklearn_predtron.decisions._reject_at_risk import CertifiedReject, result_of
 
 COSTS = np.array([[0.0, 1.0, 4.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0]])
 CLASSES = np.array(["a", "b", "c"])
@@ -134,7 +134,7 @@ def test_promises_are_broken_as_seldom_as_promised(name, n_draws):
     costs = 1.0 - np.eye(k) if costs is None else costs
     random, broken, answered = np.random.default_rng(0), 0, 0.0
     promised = coded(promises, CLASSES[:k], costs, "promises")
-    certified = Certified(None, costs, promised, 0.95, "reject.risk")
+    certified = CertifiedReject(None, costs, promised, 0.95, "reject.risk")
     p, codes, groups = draw(k, 60_000, random)
     all_rows = EvaluatedRows(*least_expected_costs(p, costs), codes, groups)
     p, codes, _ = draw(k, 500, random)

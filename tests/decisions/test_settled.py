@@ -96,6 +96,8 @@ def test_damaged_values_are_refused(name):
             if kind == "Model" and path in [(), ("cut", 1)]:  # nothing settled, and whatever names a measure
                 continue
             for bad in BAD if path not in [("cut", 2, 0), ("fitted",)] else [bad for bad in BAD if bad is not NEGATIVE]:
+                if path == ("plug_in", 1) and isinstance(bad, tuple):  # a measure without parameters
+                    continue
                 if kind == "RecentScores" and path == (5,) and isinstance(bad, tuple):  # no rows since a mark
                     continue
                 with pytest.raises(ValueError, match="damaged"):

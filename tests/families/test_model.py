@@ -9,9 +9,9 @@ from scipy import sparse
 
 from sklearn_predtron import PredtronClassifier, PredtronMultilabelClassifier, PredtronRanker
 from sklearn_predtron.decisions._base import PLAIN, Decision
-from sklearn_predtron.decisions._calibration import OfLabels
+from sklearn_predtron.decisions._calibration import LabelScores
 from sklearn_predtron.decisions._fixed_threshold import CutAt
-from sklearn_predtron.families.model.model import SAVED_AS, UNSAVED_FIELDS, Model
+from sklearn_predtron.families.model.model import UNSAVED_FIELDS, Model
 from sklearn_predtron.norms import RKHS
 from sklearn_predtron.predictor import _scoring as scoring
 from sklearn_predtron.updates import Adaptive
@@ -29,7 +29,7 @@ def test_scores_are_of_the_weights_that_predict():
     coef, intercept = model.learner.read(lambda weights: weights.mean())
     np.testing.assert_allclose(model.scores(X), X @ coef.T + intercept, rtol=1e-12)
     np.testing.assert_array_equal(model.decoded(X, PLAIN), model.scores(X).argmax(axis=1))
-    cut = CutAt(OfLabels(), np.array([1.0, 2.0, -1.0]))
+    cut = CutAt(LabelScores(), np.array([1.0, 2.0, -1.0]))
     np.testing.assert_allclose(model.scores(X, cut), model.scores(X) - cut.cuts, rtol=1e-12)
 
 
@@ -38,7 +38,7 @@ def test_scores_are_of_the_weights_that_predict():
 def test_blocks_change_no_bit(form, block, monkeypatch):
     """Whatever a block's size; each is packed before the next is made."""
     model = learned(PredtronMultilabelClassifier, (X[:, :3] > 0).astype(int))
-    cut = CutAt(OfLabels(), np.array([0.5, 0.0, -0.5]))
+    cut = CutAt(LabelScores(), np.array([0.5, 0.0, -0.5]))
     rows, packed = form(X), []
 
     def pack(found):
@@ -70,7 +70,7 @@ def test_a_decision_is_asked_once_for_all_blocks(block, asks, once, monkeypatch)
             return self
 
     monkeypatch.setattr(scoring, "BLOCK", block)
-    model = learned().but(fitted_decision="what was settled")
+    model = learned().replace(fitted_decision="what was settled")
     for predict in (model.scores, model.decoded):
         predict(X, Asked())
         assert calls == ["what was settled"] * once
@@ -90,7 +90,7 @@ def test_what_was_not_finite_is_said_and_not_that_it_overflows():
 def test_another_model_differs_in_what_is_given_alone():
     model = learned()
     assert model.stream is not None or model.is_current is False
-    other = model.but(fitted_decision=3)
+    other = model.replace(fitted_decision=3)
     for field in dataclasses.fields(Model):
         if field.name not in ("fitted_decision", *UNSAVED_FIELDS):
             assert getattr(other, field.name) is getattr(model, field.name)
@@ -142,9 +142,7 @@ def test_packed_and_unpacked(make):
     assert "sklearn_predtron._" not in str(pickle.dumps(packed)).replace("sklearn_predtron.losses", "")
     assert packed["parts"][-1]["kind"] == "Model"
     names = [name for name, _ in packed["parts"][-1]["state"]]
-    assert names == [
-        SAVED_AS.get(field.name, field.name) for field in dataclasses.fields(Model) if field.name not in UNSAVED_FIELDS
-    ]
+    assert names == [field.name for field in dataclasses.fields(Model) if field.name not in UNSAVED_FIELDS]
     again = Model.unpacked(pickle.loads(pickle.dumps(packed)))
     assert (again.stream, again.is_current) == (None, False)
     np.testing.assert_array_equal(again.scores(X), model.scores(X))

@@ -145,10 +145,10 @@ def test_it_is_noted_whether_any_call_had_several_blocks():
 
 def test_ids_in_a_column():
     frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(qid=IDS)
-    rest, ids = BLOCKS.apart(frame, None)
+    rest, ids = BLOCKS.split_ids(frame, None)
     assert list(rest.columns) == ["a", "b", "c"] and np.asarray(ids).tolist() == IDS.tolist()
     with pytest.warns(UserWarning, match="qid=None"):
-        assert BLOCKS.apart_or_warned(X, None)[1] is None
+        assert BLOCKS.split_ids_or_warn(X, None)[1] is None
 
 
 # --------------------------------------------------------------------------------------------------------------- batches

@@ -12,7 +12,7 @@ from sklearn.metrics import log_loss
 from sklearn.pipeline import make_pipeline
 
 from sklearn_predtron import PredtronSequenceTagger
-from sklearn_predtron.decisions._tempered import Tempered, fitted, within
+from sklearn_predtron.decisions._tempered import TemperatureScaling, fitted, within
 from sklearn_predtron.problems._chain import HammingChain, TokenCodes
 
 COSTS = np.array([[0, 1.0, 4], [2, 0, 1], [9, 3, 0]])
@@ -102,7 +102,7 @@ def test_likelihood_is_at_its_maximum():
     best = fitted(problem, scores, labels, table)
 
     def loss(temperature, biases, limit):
-        read, of = Tempered(temperature, biases, limit).read(scores, table)
+        read, of = TemperatureScaling(temperature, biases, limit).read(scores, table)
         likelihood = problem.scores_of_paths(read, labels, *of) - problem.probabilities(read, labels.starts, *of)[1]
         return -likelihood.sum() + ((biases / temperature) ** 2).sum() / 2
 

@@ -16,7 +16,7 @@ from sklearn.base import clone
 
 from sklearn_predtron import PredtronBipartiteClassifier, PredtronSequenceTagger
 from sklearn_predtron.families.bipartite import batch_loss
-from sklearn_predtron.families.input.tables import FirstRows
+from sklearn_predtron.families.input.tables import WarmupBuffer
 from sklearn_predtron.losses import AtK
 from sklearn_predtron.norms import RKHS
 from tests.own_checks import assert_same, assert_same_bits, frozen, is_same, scores_of
@@ -74,7 +74,7 @@ def check_same(case: Case, random: np.random.Generator, model: Any, other: Any, 
 
 def before_map(model: Any) -> bool:
     """Tell whether a model has the first rows of a table, call by call, of which a map is going to be made."""
-    return model.__sklearn_is_fitted__() and isinstance(model._model.columns.features, FirstRows)
+    return model.__sklearn_is_fitted__() and isinstance(model._model.columns.features, WarmupBuffer)
 
 
 def check_same_bits(model: Any, other: Any, what: str) -> None:

@@ -48,7 +48,7 @@ from sklearn_predtron.families.estimator.widening import (
     wider_columns,
 )
 from sklearn_predtron.families.input.reading import Columns, RowReader
-from sklearn_predtron.families.input.tables import FirstRows, always_maps, mark_tables
+from sklearn_predtron.families.input.tables import WarmupBuffer, always_maps, mark_tables
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.model import importances
 from sklearn_predtron.families.model.explanation import Additive, Explanation
@@ -425,7 +425,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
         fitted_map = model.columns.features
         if fitted_map is not None:
             check_same_table(self.features, fitted_map, n_features)
-        wider = model.but(columns=wider_columns(model.columns, n_features))
+        wider = model.replace(columns=wider_columns(model.columns, n_features))
         learner, problem = model.learner, model.problem
         places = list(range(problem.d))
         if classes is not None:
@@ -637,7 +637,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
                 fitted_decision = {**fitted_decision, "certificate": None}
             learner = model.learner_with(model.sparse_weights(self._norm_of_weights(), least))
             kept = importances.of_weights(model, learner)
-            self._replace_model(model.but(learner=learner, fitted_decision=fitted_decision, importances=kept))
+            self._replace_model(model.replace(learner=learner, fitted_decision=fitted_decision, importances=kept))
         return self
 
     @keeping_type(available_if(_check_keeps_sparse))
@@ -681,7 +681,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
                 W, b = kept.mean()
                 weights.begin_at(W.toarray(), b)
                 weights.keep_averages(kept.averaging)
-                self._replace_model(model.but(learner=model.learner_with(weights), training_parts=BEGAN))
+                self._replace_model(model.replace(learner=model.learner_with(weights), training_parts=BEGAN))
         return self
 
     def loss_bound(
@@ -862,7 +862,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     def features_(self) -> FeatureMap:
         """With `features`, the fitted feature map; it is fitted to the table, or to the first rows of the stream."""
         found = self._model.columns.features
-        if isinstance(found, FirstRows):
+        if isinstance(found, WarmupBuffer):
             raise AttributeError(
                 f"features_ is the map that the first {ROWS_OF_STREAMS} rows of a stream make; so far there are {found.n}, which "
                 "are used as they are."

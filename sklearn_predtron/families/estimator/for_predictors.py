@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 from sklearn_predtron.decisions._saved_decisions import plain
-from sklearn_predtron.families.input.tables import FirstRows
+from sklearn_predtron.families.input.tables import WarmupBuffer
 from sklearn_predtron.families.labels.classes import Classes
 from sklearn_predtron.families.labels.relevances import DocumentRelevances, LabelRelevances
 from sklearn_predtron.families.labels.sets import Sets
@@ -20,7 +20,7 @@ def for_predictor(estimator: Any) -> dict[str, Any] | None:
     None if the estimator has no predictor: before its first rows, with a kernel, or if it cannot predict at present.
     """
     model = estimator._model
-    if model is None or model.learner.weights.expansion is not None or isinstance(model.columns.features, FirstRows):
+    if model is None or model.learner.weights.expansion is not None or isinstance(model.columns.features, WarmupBuffer):
         return None
     try:
         return answers_of(estimator, model)

@@ -12,7 +12,7 @@ from sklearn_predtron._core.averages import Average, ChoosingAverage
 from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.families.input.reading import Columns
-from sklearn_predtron.families.input.tables import FirstRows
+from sklearn_predtron.families.input.tables import WarmupBuffer
 from sklearn_predtron.families.model.model import evaluation_interval
 from sklearn_predtron.features import ROWS_OF_STREAMS
 from sklearn_predtron.norms import Norm
@@ -28,7 +28,7 @@ def check_same_table(features: Any, fitted: Any, n_features: Any) -> None:
             f"n_features={shortened(n_features)}: features={features!r} is made of the columns of the first rows; "
             "accepted are more classes, and another fit for more columns."
         )
-    if isinstance(fitted, FirstRows):
+    if isinstance(fitted, WarmupBuffer):
         raise ValueError(
             f"classes= of features={features!r} may be widened once the map is made, of the first {ROWS_OF_STREAMS} "
             f"rows; there are {fitted.n}."

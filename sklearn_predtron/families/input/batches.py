@@ -19,9 +19,9 @@ from sklearn_predtron.families.input.reading import (
     Batch,
     BlockReader,
     LabelsOf,
+    ResamplingUnits,
     RowReader,
     TrainingInput,
-    Units,
     len_of,
     refuse_unknown,
 )
@@ -98,11 +98,11 @@ class BatchReader(BlockReader):
             n_positive, n = reading.call_metadata
             warn_of_few_positives(n_positive, n, self.size)
 
-    def apart(self, X: Any, ids: Any) -> tuple[Any, Any]:
+    def split_ids(self, X: Any, ids: Any) -> tuple[Any, Any]:
         """Return X and the groups; X has no column of groups."""
         return X, ids
 
-    def apart_or_warned(self, X: Any, ids: Any) -> tuple[Any, Any]:
+    def split_ids_or_warn(self, X: Any, ids: Any) -> tuple[Any, Any]:
         """Return X and the groups, without a warning; without groups all rows are one group."""
         return X, ids
 
@@ -111,12 +111,12 @@ class BatchReader(BlockReader):
         codes = model.labels.encode(y).array
         return self.in_blocks(blocks.take(codes), blocks.start)
 
-    def among_first(self, X: Any, given: dict[str, Any], n: int) -> NDArray | None:
+    def warmup_mask(self, X: Any, given: dict[str, Any], n: int) -> NDArray | None:
         """Return the rows of the first groups.
 
         Without groups these are all rows, because a call is cut into batches as a whole.
         """
-        return np.ones(len_of(X), dtype=bool) if given.get("groups") is None else super().among_first(X, given, n)
+        return np.ones(len_of(X), dtype=bool) if given.get("groups") is None else super().warmup_mask(X, given, n)
 
     def rounds(self, batch: Batch) -> Batch | None:
         """Return the rounds of a stream; they are groups, or full batches and a shorter last one; None if there are none."""
@@ -126,7 +126,7 @@ class BatchReader(BlockReader):
             return None
         return in_batches(batch, batch.order, batch.weight, self.size, full_batches)
 
-    def units(self, batch: Batch, codec: Any) -> Units:
+    def units(self, batch: Batch, codec: Any) -> ResamplingUnits:
         """Return the units to hold out: groups or rows."""
         column, rows = column_of(batch.labels), batch.rows
         if not isinstance(rows, QueryRows):
@@ -135,7 +135,9 @@ class BatchReader(BlockReader):
             def labels_of(units: NDArray) -> NDArray:
                 return column[units].astype(np.intc)[:, None]
 
-            return Units(numbers, column[numbers].astype(np.intp), ceil(len(numbers) / self.size), numbers, 1, labels_of)
+            return ResamplingUnits(
+                numbers, column[numbers].astype(np.intp), ceil(len(numbers) / self.size), numbers, 1, labels_of
+            )
         return super().units(batch, codec)
 
     def labels_of_units(self, labels: Any, start: NDArray, units: NDArray) -> NDArray:
@@ -143,7 +145,7 @@ class BatchReader(BlockReader):
         column = column_of(labels)
         return np.concatenate([column[start[unit] : start[unit + 1]] for unit in units]).astype(np.intc)[:, None]
 
-    def suffices(self, n: int, batch: Batch) -> bool:
+    def has_enough_rows(self, n: int, batch: Batch) -> bool:
         """Return whether batches of n rows are long enough; groups may have any size."""
         return isinstance(batch.rows, QueryRows) or (n > 0 and np.diff(equal_batches(n, self.size)).min() >= self.least)
 

@@ -49,7 +49,7 @@ class Columns(NamedTuple):
 
     n: Any
     names: NDArray | None = None
-    features: Any = None  # maps them to features row by row, a `FeatureMap` or the `FirstRows` of one; None is no map
+    features: Any = None  # maps them to features row by row, a `FeatureMap` or the `WarmupBuffer` of one; None is no map
     first: int | None = None  # how many there were before `widen` added some, without names; rows may lack those added
 
 
@@ -97,7 +97,7 @@ class TrainingInput(NamedTuple):
     call_metadata: Any  # recorded by a reader about the calls
 
 
-class Units(NamedTuple):
+class ResamplingUnits(NamedTuple):
     """All that a fit can hold out; the units are rounds, or rows that are yet to be cut into rounds."""
 
     numbers: NDArray
@@ -107,7 +107,7 @@ class Units(NamedTuple):
     sizes: NDArray | int  # how many of them a unit has
     labels_of: Callable[[NDArray], NDArray]  # of some units' rows, as numbers of shape (n, m)
 
-    def of(self, chosen: NDArray) -> tuple[NDArray, NDArray]:
+    def select(self, chosen: NDArray) -> tuple[NDArray, NDArray]:
         """Return the rows and the labels of some units; a mask chooses the units."""
         return self.rows_of(chosen), self.labels_of(self.numbers[chosen])
 
@@ -178,7 +178,7 @@ class RowReader:
         """Check X, and read it in place; its values may still be NaN or infinite."""
         return read_rows(X, self.columns if columns is None else columns, self.name)
 
-    def among_first(self, X: Any, given: dict[str, Any], n: int) -> NDArray | None:
+    def warmup_mask(self, X: Any, given: dict[str, Any], n: int) -> NDArray | None:
         """Return a mask of the rows in first rounds.
 
         These are the rounds with the first n rows of a stream; None if they are not known.
@@ -196,7 +196,7 @@ class RowReader:
         """Return the rounds of a stream, or None; None means that there are none."""
         return batch
 
-    def units(self, batch: Batch, codec: Any) -> Units:
+    def units(self, batch: Batch, codec: Any) -> ResamplingUnits:
         """Return the units that a fit can hold out."""
         numbers = np.arange(batch.rows.n) if batch.order is None else batch.order
         m = 0 if isinstance(batch.labels, Codes) else codec.n_labels
@@ -204,9 +204,9 @@ class RowReader:
         def labels_of(units: NDArray) -> NDArray:
             return label_values(batch.labels, units, m)
 
-        return Units(numbers, codec.strata(batch.labels, numbers), len(numbers), numbers, 1, labels_of)
+        return ResamplingUnits(numbers, codec.strata(batch.labels, numbers), len(numbers), numbers, 1, labels_of)
 
-    def suffices(self, n: int, batch: Batch) -> bool:
+    def has_enough_rows(self, n: int, batch: Batch) -> bool:
         """Return whether n units make rounds for training; they are units of a batch."""
         return True
 
@@ -243,13 +243,13 @@ class BlockReader(RowReader):
         super().__init__(name)
         self.ids, self.in_blocks = ids, in_blocks
 
-    def apart(self, X: Any, ids: Any) -> tuple[Any, Any]:
+    def split_ids(self, X: Any, ids: Any) -> tuple[Any, Any]:
         """Return X without a column of ids, and the ids."""
         return split_ids(X, ids, self.ids)
 
-    def apart_or_warned(self, X: Any, ids: Any) -> tuple[Any, Any]:
+    def split_ids_or_warn(self, X: Any, ids: Any) -> tuple[Any, Any]:
         """Return X without ids, and the ids; only a single block should come without ids."""
-        X, ids = self.apart(X, ids)
+        X, ids = self.split_ids(X, ids)
         if ids is None:
             warn_of_one_query(X, self.ids)
         return X, ids
@@ -302,7 +302,7 @@ class BlockReader(RowReader):
         batch = Batch(X, rounds, self.in_blocks(blocks.take(values), blocks.start), weight, None, frequency)
         return blocks, TrainingInput(batch, codec, columns, blocks.n > 1 or (known is not None and known.call_metadata))
 
-    def among_first(self, X: Any, given: dict[str, Any], n: int) -> NDArray | None:
+    def warmup_mask(self, X: Any, given: dict[str, Any], n: int) -> NDArray | None:
         """Return the rows of the first blocks; the blocks together have at least n rows."""
         try:
             blocks = self.blocks(given.get(self.ids.name), len_of(X))
@@ -324,19 +324,19 @@ class BlockReader(RowReader):
 
     def labelled(self, X: Any, y: Any, model: Any, *ids: Any) -> tuple[Any, Labels]:
         """Return finite rows and labels, block by block."""
-        X, values = self.apart_or_warned(X, ids[0] if ids else None)
+        X, values = self.split_ids_or_warn(X, ids[0] if ids else None)
         X = model.features_of(X)
         blocks = self.blocks(values, X.shape[0])
         return blocks.take(X), self.labels_of_blocks(y, blocks, model)
 
-    def units(self, batch: Batch, codec: Any) -> Units:
+    def units(self, batch: Batch, codec: Any) -> ResamplingUnits:
         """Return the units that a fit can hold out: blocks."""
         labels: Any = batch.labels
         rows: Any = batch.rows
         start, numbers = np.asarray(labels.starts), np.arange(rows.n)
         places = np.arange(start[-1]) if rows.row_numbers is None else np.asarray(rows.row_numbers)
         strata = np.zeros(rows.n, dtype=np.intp)
-        return Units(numbers, strata, rows.n, places, np.diff(start), partial(self.labels_of_units, labels, start))
+        return ResamplingUnits(numbers, strata, rows.n, places, np.diff(start), partial(self.labels_of_units, labels, start))
 
     def labels_of_units(self, labels: Any, start: NDArray, units: NDArray) -> NDArray:
         """Return the labels of some blocks' rows; they are numbers of shape (n, m)."""
@@ -385,7 +385,7 @@ def read_rows(X: Any, columns: Columns | None, name: str) -> tuple[Any, Rows, Co
             return rows.matrix(), rows, columns
     refuse_dicts(X)
     given = columns if columns is None or columns.first is None else columns_given(X, columns)
-    witness, first = witness_of(given, name), columns is None
+    witness, first = dummy_estimator(given, name), columns is None
     how: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C", "ensure_all_finite": False}
     try:
         X = validate_data(witness, X, reset=first, **how)
@@ -415,7 +415,7 @@ def columns_given(X: Any, columns: Columns) -> Columns:
     return columns._replace(n=width) if columns.first <= width < columns.n else columns
 
 
-def witness_of(columns: Columns | None, name: str) -> Any:
+def dummy_estimator(columns: Columns | None, name: str) -> Any:
     """Return an object for scikit-learn's column checks; it has `n_features_in_` and `feature_names_in_`."""
     witness: Any = witness_kind(name)()
     if columns is not None:
@@ -435,7 +435,7 @@ def read_table(X: Any, columns: Columns, name: str) -> tuple[Any, Rows]:
         if getattr(X, "ndim", 2) != 2:
             check_array(X)  # which says so
         if not has_names(X, columns.names):
-            validate_data(witness_of(columns, name), X, reset=False, skip_check_array=True)
+            validate_data(dummy_estimator(columns, name), X, reset=False, skip_check_array=True)
         X = columns.features.read(X).view(ReadTable)
     return X, columns.features.rows(X)
 

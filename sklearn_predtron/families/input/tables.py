@@ -138,7 +138,7 @@ def mark_tables(features: Any, tags: Any) -> None:
     given.allow_nan, given.string, given.categorical = own.allow_nan, own.string, own.categorical
 
 
-class FirstRows:
+class WarmupBuffer:
     """The first rows of a stream.
 
     A feature map will be fitted to them.  Until then columns of numbers are used as they are.
@@ -220,7 +220,7 @@ class FirstRows:
         gaps = np.isnan(column)
         column[gaps] = means[1 + len(before) :][gaps] if self.learns else means[-1]
 
-    def learning(self) -> FirstRows:
+    def learning(self) -> WarmupBuffer:
         """Return a copy that reads rows for training."""
         found = copy.copy(self)
         found.learns = True
@@ -244,12 +244,12 @@ class FirstRows:
         """Return the rows of a matrix."""
         return dense_rows(matrix)
 
-    def with_call(self, X: Any, y: Any, given: dict[str, Any]) -> FirstRows:
+    def with_call(self, X: Any, y: Any, given: dict[str, Any]) -> WarmupBuffer:
         """Return an object with the rows of another call added."""
         table = opened(X)
         so_far = Gathered.begun(table) if self.state is None else Gathered(self.state)
         state = so_far.with_rows(table, self.n + table.n, None, self.categories).state
-        return FirstRows(self.features, self.labels, state, (*self.calls, (table.n, *copy.deepcopy((y, given)))))
+        return WarmupBuffer(self.features, self.labels, state, (*self.calls, (table.n, *copy.deepcopy((y, given)))))
 
     def columns_so_far(self, X: Any) -> Columns:
         """Return the columns of the first call; they are for reading its rows as they are."""

@@ -145,7 +145,7 @@ class Additive:
     def read(self, X: Any) -> Any:
         """Return rows as numbers, for `explain`."""
         if isinstance(self.reader, BlockReader):
-            X = self.reader.apart(X, None)[0]
+            X = self.reader.split_ids(X, None)[0]
         X, rows = self.model.read_rows(X)
         if self.map is None:
             self.model.check_finite(X, rows)

@@ -97,7 +97,7 @@ class Model:
         """Return the fields without those of the process; subclasses are pickled as they are."""
         return {**vars(self), **initial_unsaved_fields()}
 
-    def but(self, **changes: Any) -> Model:
+    def replace(self, **changes: Any) -> Model:
         """Return a copy with some other fields; its fast path is closed."""
         return replace(self, **{**initial_unsaved_fields(), **changes})
 

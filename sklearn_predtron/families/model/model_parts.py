@@ -14,7 +14,7 @@ from sklearn_predtron._support.parts import resolve
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._saved_values import checked_values
 from sklearn_predtron.families.input.reading import Columns
-from sklearn_predtron.families.input.tables import FirstRows
+from sklearn_predtron.families.input.tables import WarmupBuffer
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import Classes, TwoClasses
 from sklearn_predtron.families.labels.objects import AnyLabels
@@ -36,7 +36,7 @@ from sklearn_predtron.predictor._compiled_parts import (
 
 CODECS = (Classes, TwoClasses, Ranks, Sets, LabelRelevances, DocumentRelevances, Tokens, AnyLabels)
 MAPS = (PiecewiseLinear, Auto, RandomFourier)
-OBJECTS = {kind.__name__: kind for kind in (Kernel, Support, PrecomputedSupport, FirstRows, *MAPS, *CODECS)}
+OBJECTS = {kind.__name__: kind for kind in (Kernel, Support, PrecomputedSupport, WarmupBuffer, *MAPS, *CODECS)}
 # Arrays of at least this many values are saved without zeros if at most this share of the values is nonzero.
 LEAST_COMPRESSED, MOST_NONZERO = 1 << 14, 0.5
 M = TypeVar("M")
@@ -144,7 +144,7 @@ def checked_columns(n: Any, names: Any, features: Any, first: Any = None) -> Col
         raise TypeError(f"where a number of columns is expected there is {shortened(n)}")
     if names is not None:
         Codec.check_array(names, n or 0, "names")
-    if features is not None and not isinstance(features, (FeatureMap, FirstRows)):
+    if features is not None and not isinstance(features, (FeatureMap, WarmupBuffer)):
         raise TypeError(f"where a map of features is expected there is {type(features).__name__}")
     if isinstance(features, FeatureMap) and not features.complete_:
         raise TypeError("the map of features is not complete")

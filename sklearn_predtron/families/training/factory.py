@@ -138,7 +138,7 @@ def changed_model(estimator: Any, model: Model, reading: TrainingInput, *, parti
     training_parts = "several" if learner.t > 0 and differs(model, problem, update) else model.training_parts
     learner = learner.with_parts(problem, update, average, observer)
     known = {"labels": labels, "columns": reading.columns, "call_metadata": reading.call_metadata}
-    return model.but(
+    return model.replace(
         learner=learner, loss=loss_of(estimator), fitted_decision=fitted_decision, training_parts=training_parts, **known
     )
 

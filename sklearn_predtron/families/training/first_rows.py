@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sklearn_predtron.families.input.reading import BlockReader, RowReader
-from sklearn_predtron.families.input.tables import FirstRows, part_of, rows_with_weight, takes_map
+from sklearn_predtron.families.input.tables import WarmupBuffer, part_of, rows_with_weight, takes_map
 from sklearn_predtron.families.training import trainer as calls
 from sklearn_predtron.families.training.trainer import Trainer, with_model
 from sklearn_predtron.features import ROWS_OF_STREAMS
@@ -22,8 +22,8 @@ def partial_fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: An
     if known is None and not takes_map(estimator, X):
         calls.partial_fit(estimator, X, y, given, learn)
         return
-    first = FirstRows(estimator.features, estimator._has_labels) if known is None else known.columns.features
-    if not isinstance(first, FirstRows):
+    first = WarmupBuffer(estimator.features, estimator._has_labels) if known is None else known.columns.features
+    if not isinstance(first, WarmupBuffer):
         calls.partial_fit(estimator, X, y, given, learn)
         return
     if learn is not None:
@@ -32,14 +32,14 @@ def partial_fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: An
         learn_first(trainer.estimator, first, X, y, given)
 
 
-def learn_first(estimator: Any, first: FirstRows, X: Any, y: Any, given: dict[str, Any]) -> None:
+def learn_first(estimator: Any, first: WarmupBuffer, X: Any, y: Any, given: dict[str, Any]) -> None:
     """Train on a call with some first rows.
 
     The estimator gets each model when its rows and its columns agree, so that an interrupt leaves no other one.
     """
     reader: RowReader = estimator._reader()
     if isinstance(reader, BlockReader):
-        X, given[reader.ids.name] = reader.apart(X, given.get(reader.ids.name))
+        X, given[reader.ids.name] = reader.split_ids(X, given.get(reader.ids.name))
     there = rows_with_weight(X, given)
     columns = first.columns_so_far(X)
     learner = with_model(estimator, None)
@@ -50,7 +50,7 @@ def learn_first(estimator: Any, first: FirstRows, X: Any, y: Any, given: dict[st
         # Lengths are compared before rows are left out: y may have as many entries as there are rows of positive weight.
         calls.read(learner, X, y, dict(given), learner._model, partial=True, columns=columns)
     part = part_of(X, y, given, there)
-    mine = reader.among_first(part[0], part[2], ROWS_OF_STREAMS - first.n)
+    mine = reader.warmup_mask(part[0], part[2], ROWS_OF_STREAMS - first.n)
     if mine is None or not len(mine):  # no good, or nothing to learn, which the reader says
         calls.partial_fit(learner, X, y, given, None, columns)
         learner._model.columns = learner._model.columns._replace(features=first)

@@ -45,16 +45,16 @@ class MapComparison:
         """Return the best map; None if it is not clearly better than the columns as they are."""
         maps = self.candidates()
         if self.plain is None:
-            return self.furthest([self.started(one, self.few) for one in maps])
+            return self.furthest([self.new_run(one, self.few) for one in maps])
         if not maps:
             return None
         hats = [one for one in maps if not one.late]
         least = min(hats, key=lambda one: one.batch.rows.p)
-        columns = self.started(self.plain.candidate, self.few).run(until=FIRST_EPOCHS)
-        runs = [self.started(one, self.few) for one in maps if one is least or one.late]
+        columns = self.new_run(self.plain.candidate, self.few).run(until=FIRST_EPOCHS)
+        runs = [self.new_run(one, self.few) for one in maps if one is least or one.late]
         if all(gain_over(run.run(until=FIRST_EPOCHS), columns) <= 0 for run in runs):
             return None
-        runs += [self.started(one, self.few) for one in hats if one is not least]
+        runs += [self.new_run(one, self.few) for one in hats if one is not least]
         best = self.furthest(runs)
         return best if self.is_better(best) else None
 
@@ -94,9 +94,9 @@ class MapComparison:
 
     # ----------------------------------------------------------------------------------------------------------------- runs
 
-    def started(self, candidate: Candidate, plan: TrainingPlan) -> TrainingRun:
+    def new_run(self, candidate: Candidate, plan: TrainingPlan) -> TrainingRun:
         """Return the run of a candidate."""
-        return self.trainer.started(candidate, plan, None, shows=self.plain is None)
+        return self.trainer.new_run(candidate, plan, None, shows=self.plain is None)
 
     def furthest(self, runs: Sequence[TrainingRun]) -> Result:
         """Return the best of the maps that are not clearly behind another after a few epochs, trained to their end."""
@@ -107,7 +107,7 @@ class MapComparison:
         near = [i for i in hats if not is_behind(first[i], first[hats[0]])]
         results: list[Result] = []
         for i in (*near[:MOST_HATS], *late):
-            run = runs[i] if self.few is self.plan else self.started(runs[i].candidate, self.plan)
+            run = runs[i] if self.few is self.plan else self.new_run(runs[i].candidate, self.plan)
             results.append(run.run(results))
         best, *cosines = sorted(results, key=lambda one: (one.candidate.late, one.checkpoint.score.loss))
         for one in cosines:
@@ -129,9 +129,9 @@ class MapComparison:
         checkpoint = result.checkpoint
         if checkpoint.held_out is None:
             return checkpoint.score.of_rows
-        self.trainer.take_up(result.candidate)
+        self.trainer.use_candidate(result.candidate)
         calibration, problem, held = self.trainer.decision.calibration, self.trainer.model.problem, checkpoint.held_out
-        held = held._replace(map=calibration.judged(problem, held.some(MOST_EVALUATED)._replace(map=None))[1].map)
+        held = held._replace(map=calibration.validation_losses(problem, held.some(MOST_EVALUATED)._replace(map=None))[1].map)
         weight = np.ones(len(held.scores)) if held.weight is None else held.weight
         return RowLosses(calibration.log_losses(problem, held), weight, checkpoint.rows)
 

@@ -16,7 +16,7 @@ from sklearn_predtron._support.compat import CvObject, Options
 from sklearn_predtron._support.names import refuse_class
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.decisions._base import Decision
-from sklearn_predtron.families.input.reading import Batch, Columns, RowReader, Units
+from sklearn_predtron.families.input.reading import Batch, Columns, ResamplingUnits, RowReader
 from sklearn_predtron.families.input.tables import map_of
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.model.model import Model
@@ -111,7 +111,7 @@ class Validation(NamedTuple):
 
     Parameters
     ----------
-    units : Units
+    units : ResamplingUnits
         The units: rows, or blocks of rows.
     fold : ndarray of shape (n_units,)
         The number of the model that each unit is held out of; other numbers are held out of none, and units of negative ones
@@ -120,7 +120,7 @@ class Validation(NamedTuple):
         The number of models.
     """
 
-    units: Units
+    units: ResamplingUnits
     fold: NDArray
     n_models: int
 
@@ -366,17 +366,21 @@ def why_single_model(estimator: Any, model: Model) -> str | None:
     return None
 
 
-def drawn_validation(shape: Shape, units: Units, reader: RowReader, batch: Batch, seed: int | None) -> Validation | None:
+def drawn_validation(
+    shape: Shape, units: ResamplingUnits, reader: RowReader, batch: Batch, seed: int | None
+) -> Validation | None:
     """Return the folds or the split of a plan; None where it has none, or too little is left to train on."""
     n = len(units.numbers)
     n_folds = shape.n_folds or (shape.n_models if shape.n_models > 1 else -(-n // min(LARGEST_SPLIT, max(1, n // SHARE))))
-    if shape.n_models == 0 or not reader.suffices(n - -(-n // n_folds), batch):
+    if shape.n_models == 0 or not reader.has_enough_rows(n - -(-n // n_folds), batch):
         return None
     fold = folds_of(units.strata, generator_of(seed, FOLDS_SEED), n_folds)
     return Validation(units, np.minimum(fold, shape.n_models), shape.n_models)
 
 
-def given_folds(cv: Any, units: Units, seed: int | None, reader: RowReader, batch: Batch, codec: Any) -> tuple[NDArray, int]:
+def given_folds(
+    cv: Any, units: ResamplingUnits, seed: int | None, reader: RowReader, batch: Batch, codec: Any
+) -> tuple[NDArray, int]:
     """Return the fold of each unit by the parameter `cv`, and the number of folds."""
     n = len(units.numbers)
     if isinstance(cv, Integral):
@@ -386,12 +390,12 @@ def given_folds(cv: Any, units: Units, seed: int | None, reader: RowReader, batc
     else:
         fold, n_folds = folds_of_splitter(cv, reader.units(batch._replace(order=None), codec))
         fold = fold[units.numbers]
-    if n_folds < 2 or not reader.suffices(n - int(np.bincount(fold).max()), batch):
+    if n_folds < 2 or not reader.has_enough_rows(n - int(np.bincount(fold).max()), batch):
         raise ValueError(f"cv={shortened(cv)} leaves too little to train on of {n} units that are held out in turn.")
     return fold, n_folds
 
 
-def folds_of_splitter(cv: Any, units: Units) -> tuple[NDArray, int]:
+def folds_of_splitter(cv: Any, units: ResamplingUnits) -> tuple[NDArray, int]:
     """Return the fold of each unit by a splitter, also of those with zero weight, and the number of folds."""
     n = len(units.numbers)
     refuse_class("cv", cv)

@@ -210,7 +210,7 @@ class TrainingRun:
         """
         trainer, marks = self.trainer, self.plan.evaluate_after
         every = trainer.monitor.active or self.patience is not None
-        trainer.take_up(self.candidate)
+        trainer.use_candidate(self.candidate)
         self.candidate.batch.rows.keep()
         for epochs in range(1, marks[-1] + 1) if every else marks:
             if self.over or epochs > (until or marks[-1]):
@@ -237,7 +237,7 @@ class TrainingRun:
             checkpoint = checkpoint._replace(learner=self.mean(checkpoint.models))
             reached = {**scores, epochs: checkpoint.score}
             if self.shows:
-                trainer.show(Result(self.models[0].candidate, checkpoint, reached, losses.copy(), self.history))
+                trainer.record_checkpoint(Result(self.models[0].candidate, checkpoint, reached, losses.copy(), self.history))
         self.stopped = trainer.monitor.end_epoch()
         if not (marked or self.stopped):
             return
@@ -281,8 +281,8 @@ class TrainingRun:
         scores, values = np.concatenate([scores for _, scores in scored]), validation.units.labels_of(units)
         held_out = HeldOut(scores, values, frequency, units)
         problem, some = trainer.model.problem, held_out.some(MOST_EVALUATED)
-        log_losses, judged = decision.judged(problem, some)
-        own = self.costs_of(judged) if batch.costs is not None else decision.own_losses(problem, judged)
+        log_losses, judged = decision.validation_losses(problem, some)
+        own = self.costs_of(judged) if batch.costs is not None else decision.task_losses(problem, judged)
         weight = np.ones(len(log_losses)) if judged.weight is None else judged.weight
         seen = rows[evenly(len(rows), MOST_EVALUATED)]
         score = Score(
@@ -296,7 +296,7 @@ class TrainingRun:
         """Return the own loss of the held-out queries, sequences or label rankings."""
         trainer, losses, calibrate = self.trainer, [], None
         for model in self.models:
-            (alone, y, ids), X = trainer.alone(model), model.held_out()
+            (alone, y, ids), X = trainer.estimator_of_fold(model), model.held_out()
             losses.append((alone._validation_loss or alone.sample_loss)(X, y, **ids))
             if calibrate is None and alone._calibration_by is not None:
                 calibrate = alone._calibration_by(X, y, **ids)

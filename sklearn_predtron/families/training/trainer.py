@@ -19,7 +19,7 @@ from sklearn_predtron.decisions._base import Decision, HeldOut
 from sklearn_predtron.decisions._recent_scores import RecentScores
 from sklearn_predtron.families.input.reading import Batch, BlockReader, Columns, RowReader, TrainingInput
 from sklearn_predtron.families.input.stream import Stream
-from sklearn_predtron.families.input.tables import FirstRows, columns_of, takes_map
+from sklearn_predtron.families.input.tables import WarmupBuffer, columns_of, takes_map
 from sklearn_predtron.families.model.importances import importances
 from sklearn_predtron.families.model.model import Model, set_recording_interval
 from sklearn_predtron.families.training.factory import MEAN, LearnerFactory, changed_model, fixed_parameters, new_model
@@ -169,7 +169,7 @@ class Trainer:
         if kind is not None and issubclass(kind, Exception):
             return
         if kind is not None and self.latest is not None:
-            self.install(self.latest)
+            self.accept_checkpoint(self.latest)
         elif kind is not None and not self.has_scores:
             return
         try:
@@ -210,7 +210,7 @@ class Trainer:
         kept = model
         if model.columns.features is None:
             plain = self.choose(plan, silent=watched)
-            kept = model.but()
+            kept = model.replace()
         self.monitor = Monitor(self, plan.epochs, silent=True)
         best = MapComparison(self, plan.maps, plain).best()
         if best is None:
@@ -240,21 +240,21 @@ class Trainer:
         if not best.stopped:
             watching, self.monitor = self.monitor, Monitor(self, plan.epochs, silent=True)
             once = plan.evaluated_once(best.checkpoint.epochs)
-            refined = (self.started(one, once, None).run() for one in best.candidate.refinements())
+            refined = (self.new_run(one, once, None).run() for one in best.candidate.refinements())
             best = select([best, *refined])
             self.monitor = watching
         self.latest = best
         if plan.finish == "average":
             self.model.training_parts = MEAN
             if not silent:
-                self.install(best)
+                self.accept_checkpoint(best)
         return best
 
     def compare(self, plan: TrainingPlan, candidates: Sequence[Candidate], history: LossCurve | None) -> Result:
         """Return the best candidate."""
         results: list[Result] = []
         for candidate in candidates:
-            run = self.started(candidate, plan, history)
+            run = self.new_run(candidate, plan, history)
             results.append(run.run())
             if run.stopped:
                 return results[-1]._replace(stopped=True)
@@ -265,26 +265,26 @@ class Trainer:
         """Whether a callback counts the epochs of one candidate."""
         return any(getattr(callback, "one_candidate", False) for callback in getattr(self.estimator, "_skl_callbacks", ()))
 
-    def started(self, candidate: Candidate, plan: TrainingPlan, history: LossCurve | None, *, shows: bool = True) -> TrainingRun:
+    def new_run(self, candidate: Candidate, plan: TrainingPlan, history: LossCurve | None, *, shows: bool = True) -> TrainingRun:
         """Return the training run of a candidate, and make the model in progress one of it."""
-        factory = self.start(candidate)
+        factory = self.reset_to(candidate)
         self.model.learner.record(copy.deepcopy(history))
         return TrainingRun(self, candidate, plan, factory, shows=shows)
 
-    def take_up(self, candidate: Candidate) -> None:
+    def use_candidate(self, candidate: Candidate) -> None:
         """Make the model in progress one of a candidate that is being trained, if it is another."""
         model = self.model
         if candidate.columns is not model.columns or candidate.labels is not model.labels:
-            self.start(candidate)
+            self.reset_to(candidate)
 
-    def start(self, candidate: Candidate) -> LearnerFactory:
+    def reset_to(self, candidate: Candidate) -> LearnerFactory:
         """Make the model in progress one of a candidate, not yet trained; return the factory of its learners."""
         factory = candidate.factory(self.estimator)
-        self.configure(self.model, candidate, factory.another(candidate.batch.labels))
+        self.set_learner(self.model, candidate, factory.another(candidate.batch.labels))
         self.model.fit_record, self.model.fitted_decision = {}, None
         return factory
 
-    def configure(self, model: Model, candidate: Candidate, learner: Learner) -> None:
+    def set_learner(self, model: Model, candidate: Candidate, learner: Learner) -> None:
         """Make a model one of a candidate, with a learner."""
         if candidate.labels is not model.labels:
             model.labels, model.cached_decision = candidate.labels, (None, None, None)
@@ -294,17 +294,17 @@ class Trainer:
             model.first_sparse = None
         model.columns, model.learner = candidate.columns, learner
 
-    def show(self, result: Result) -> None:
+    def record_checkpoint(self, result: Result) -> None:
         """Record a checkpoint, and make it the model in progress if there are callbacks."""
         self.latest = result
         if self.monitor.active:
-            self.install(result)
+            self.accept_checkpoint(result)
 
-    def install(self, result: Result) -> None:
+    def accept_checkpoint(self, result: Result) -> None:
         """Make a checkpoint the model in progress, all of it at once, so that an interrupt finds the one before or this one."""
-        model, candidate, checkpoint = self.model.but(), result.candidate, result.checkpoint
+        model, candidate, checkpoint = self.model.replace(), result.candidate, result.checkpoint
         assert checkpoint.learner is not None
-        self.configure(model, candidate, checkpoint.learner)
+        self.set_learner(model, candidate, checkpoint.learner)
         model.fit_record = {
             "loss_curve_": result.loss_curve,
             "n_iter_": checkpoint.epochs,
@@ -321,7 +321,7 @@ class Trainer:
     def refit(self, plan: TrainingPlan, best: Result) -> None:
         """Train the best candidate on all rows, for as many epochs."""
         candidate = best.candidate.by_labels_of(None)
-        self.start(candidate)
+        self.reset_to(candidate)
         self.model.training_parts = self.training_parts
         self.train(plan.without_validation(best.checkpoint.epochs), candidate.batch)
         self.model.fit_record.update(best.record_of_choice())
@@ -378,7 +378,7 @@ class Trainer:
         epochs = model.learner.t // validation.units.in_epoch  # a callback may have gone back to an earlier one
         plan = TrainingPlan(validation, (epochs,), "keep", epochs, seed)
         chosen = validation.fold < validation.n_models
-        rows, values = validation.units.of(chosen)
+        rows, values = validation.units.select(chosen)
         scores = np.empty((len(rows), model.problem.d))
         fold = np.repeat(validation.fold[chosen], validation.units.sizes_of(chosen))
         factory = candidate.factory(self.estimator)
@@ -393,9 +393,9 @@ class Trainer:
         frequency = None if batch.frequency is None else batch.frequency[rows]
         return HeldOut(scores, values, frequency, validation.units.numbers[chosen])
 
-    def alone(self, one: FoldModel) -> tuple[Any, Any, dict[str, Any]]:
+    def estimator_of_fold(self, one: FoldModel) -> tuple[Any, Any, dict[str, Any]]:
         """Return an estimator with a fold model, and the labels and ids of the rows that are held out of it."""
-        model = one.model.but(learner=one.learner, columns=one.candidate.columns._replace(names=None))
+        model = one.model.replace(learner=one.learner, columns=one.candidate.columns._replace(names=None))
         return with_model(self.estimator, model), *rows_of(self.shown["y"], self.ids, one.rows)
 
 
@@ -410,7 +410,7 @@ def with_model(estimator: Any, model: Model | None) -> Any:
 def snapshot(estimator: Any) -> dict[str, Any]:
     """Return the attributes of a callback's own copy of the fitted estimator."""
     model: Model = estimator._model
-    return {"_model": model.but(learner=copy.deepcopy(model.learner), fit_record=copy.deepcopy(model.fit_record))}
+    return {"_model": model.replace(learner=copy.deepcopy(model.learner), fit_record=copy.deepcopy(model.fit_record))}
 
 
 Learn = Callable[[Any, Batch], None]  # trains an estimator, which has the model in progress, in another way
@@ -422,7 +422,7 @@ def fit(caller: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn | None)
     estimator = trainer.estimator
     estimator._validate_params()
     known = caller._model if caller.warm_start else None
-    if known is not None and isinstance(known.columns.features, FirstRows):
+    if known is not None and isinstance(known.columns.features, WarmupBuffer):
         raise ValueError(
             f"warm_start=True is not possible before {ROWS_OF_STREAMS} streamed rows have fitted the feature map, and there are "
             f"{known.columns.features.n}; accepted are partial_fit, and warm_start=False, which starts from scratch."
@@ -452,7 +452,7 @@ def started_model(estimator: Any, known: Model | None, reading: TrainingInput) -
     """Return a new model, or a copy to continue; the copy is of the known model."""
     if known is None:
         return new_model(estimator, reading, partial=False)
-    known = known.but(learner=copy.deepcopy(known.learner), fit_record=dict(known.fit_record))
+    known = known.replace(learner=copy.deepcopy(known.learner), fit_record=dict(known.fit_record))
     model = changed_model(estimator, known, reading, partial=False)
     set_recording_interval(model.learner, reading.batch.rows.p)
     return model
@@ -533,7 +533,7 @@ def read(
     reader = estimator._reader()
     if isinstance(reader, BlockReader):
         ids = given.get(reader.ids.name)
-        X, given[reader.ids.name] = reader.apart(X, ids) if partial else reader.apart_or_warned(X, ids)
+        X, given[reader.ids.name] = reader.split_ids(X, ids) if partial else reader.split_ids_or_warn(X, ids)
     if known is None and not partial and takes_map(estimator, X):
         columns, X = columns_of(estimator.features, X, y, given, labels=estimator._has_labels)
     reader.columns = columns
@@ -549,7 +549,7 @@ def open_stream(estimator: Any) -> None:
     """Open the fast path for rows as they come; there may be none; it uses the present parameters."""
     model: Model = estimator._model
     columns = model.columns
-    slow = columns.names is not None or isinstance(columns.features, FirstRows)
+    slow = columns.names is not None or isinstance(columns.features, WarmupBuffer)
     reader = None if slow else estimator._reader().short(model.labels)
     model.stream = None
     if reader is not None:
