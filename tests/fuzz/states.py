@@ -46,7 +46,7 @@ def run(seed: int) -> str:
             learner = put_together(parts)
         except Exception:  # the constructors may refuse as they like; only signals count
             return "refused"
-        model._model = model._model.but(learner=learner)
+        model._model = model._model.replace(learner=learner)
         use(model, case.lesson, random)
     return "used"
 

@@ -58,7 +58,7 @@ def widen(model, p):
     problem, _, _, observer = learner.parts()
     weights = learner.weights.resized(p + 2, problem.d, range(problem.d))
     weights.widen(p)
-    model._model = model._model.but(learner=learner.with_weights(weights, problem, observer), columns=Columns(p))
+    model._model = model._model.replace(learner=learner.with_weights(weights, problem, observer), columns=Columns(p))
     return model
 
 
