@@ -60,6 +60,12 @@ class LearnerFactory:
         weights.expect(self.rows)
         return weights
 
+    def of_rows(self, rows: Rows) -> LearnerFactory:
+        """Return a factory of learners for other rows, of any number of features, with the same parts."""
+        other = copy.copy(self)
+        other.rows = rows
+        return other
+
     def learner(self, observer: Observer | None = None) -> Learner:
         """Return an untrained learner with the parts themselves."""
         return Learner(self.weights(self.problem), self.problem, self.update, self.average or Average(), observer)

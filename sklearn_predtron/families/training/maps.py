@@ -129,7 +129,7 @@ class MapComparison:
         checkpoint = result.checkpoint
         if checkpoint.held_out is None:
             return checkpoint.score.of_rows
-        self.trainer.use_candidate(result.candidate)
+        self.trainer.use_candidate(result.candidate, result.candidate.factory(self.trainer.estimator))
         calibration, problem, held = self.trainer.decision.calibration, self.trainer.model.problem, checkpoint.held_out
         held = held._replace(map=calibration.validation_losses(problem, held.some(MOST_EVALUATED)._replace(map=None))[1].map)
         weight = np.ones(len(held.scores)) if held.weight is None else held.weight

@@ -143,7 +143,7 @@ class FoldModel:
         assert validation is not None
         self.candidate = candidate.by_labels_of(validation.rows_trained(number))
         if self.candidate is not candidate:
-            factory = self.candidate.factory(trainer.estimator)
+            factory = factory.of_rows(self.candidate.batch.rows)
         batch = self.candidate.batch
         self.model, self.learner = trainer.model, factory.another(batch.labels)
         trained = batch._replace(order=validation.trained(number), labels=batch.labels.shared())
@@ -210,7 +210,7 @@ class TrainingRun:
         """
         trainer, marks = self.trainer, self.plan.evaluate_after
         every = trainer.monitor.active or self.patience is not None
-        trainer.use_candidate(self.candidate)
+        trainer.use_candidate(self.candidate, self.factory)
         self.candidate.batch.rows.keep()
         for epochs in range(1, marks[-1] + 1) if every else marks:
             if self.over or epochs > (until or marks[-1]):

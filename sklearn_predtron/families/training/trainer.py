@@ -267,22 +267,21 @@ class Trainer:
 
     def new_run(self, candidate: Candidate, plan: TrainingPlan, history: LossCurve | None, *, shows: bool = True) -> TrainingRun:
         """Return the training run of a candidate, and make the model in progress one of it."""
-        factory = self.reset_to(candidate)
+        factory = candidate.factory(self.estimator)
+        self.reset_to(candidate, factory)
         self.model.learner.record(copy.deepcopy(history))
         return TrainingRun(self, candidate, plan, factory, shows=shows)
 
-    def use_candidate(self, candidate: Candidate) -> None:
+    def use_candidate(self, candidate: Candidate, factory: LearnerFactory) -> None:
         """Make the model in progress one of a candidate that is being trained, if it is another."""
         model = self.model
         if candidate.columns is not model.columns or candidate.labels is not model.labels:
-            self.reset_to(candidate)
+            self.reset_to(candidate, factory)
 
-    def reset_to(self, candidate: Candidate) -> LearnerFactory:
-        """Make the model in progress one of a candidate, not yet trained; return the factory of its learners."""
-        factory = candidate.factory(self.estimator)
+    def reset_to(self, candidate: Candidate, factory: LearnerFactory) -> None:
+        """Make the model in progress one of a candidate, not yet trained."""
         self.set_learner(self.model, candidate, factory.another(candidate.batch.labels))
         self.model.fit_record, self.model.fitted_decision = {}, None
-        return factory
 
     def set_learner(self, model: Model, candidate: Candidate, learner: Learner) -> None:
         """Make a model one of a candidate, with a learner."""
@@ -321,7 +320,7 @@ class Trainer:
     def refit(self, plan: TrainingPlan, best: Result) -> None:
         """Train the best candidate on all rows, for as many epochs."""
         candidate = best.candidate.by_labels_of(None)
-        self.reset_to(candidate)
+        self.reset_to(candidate, candidate.factory(self.estimator))
         self.model.training_parts = self.training_parts
         self.train(plan.without_validation(best.checkpoint.epochs), candidate.batch)
         self.model.fit_record.update(best.record_of_choice())
