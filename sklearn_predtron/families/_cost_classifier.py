@@ -301,8 +301,8 @@ class TableClassifier(ClassifierMixin, BasePredtron):
             If a value is not accepted; the message names it, and the estimator stays unchanged.
         """
         model = self._model
-        stream = model.stream if model is not None and classes is None and sample_weight is None and costs is None else None
-        if stream is not None and stream.take(X, y):
+        stream = model.stream if model is not None and sample_weight is None and costs is None else None
+        if stream is not None and stream.take(X, y, classes):
             return self
         return self._partial_fit(X, y, classes=classes, sample_weight=sample_weight, costs=costs)
 

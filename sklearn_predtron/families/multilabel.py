@@ -381,8 +381,8 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
             The estimator.
         """
         model = self._model
-        stream = model.stream if model is not None and classes is None and sample_weight is None and costs is None else None
-        if stream is not None and stream.take(X, y):
+        stream = model.stream if model is not None and sample_weight is None and costs is None else None
+        if stream is not None and stream.take(X, y, classes):
             return self
         return self._partial_fit(X, y, classes=classes, sample_weight=sample_weight, costs=costs)
 

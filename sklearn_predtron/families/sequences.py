@@ -274,9 +274,9 @@ class PredtronSequenceTagger(BasePredtron):
         Self
             The estimator.
         """
-        short = classes is None and sample_weight is None and (sid is None or is_one(sid))
+        short = sample_weight is None and (sid is None or is_one(sid))
         stream = self._model.stream if short and self._model is not None else None
-        if stream is not None and stream.take(X, y):
+        if stream is not None and stream.take(X, y, classes):
             return self
         return self._partial_fit(X, y, classes=classes, sid=sid, sample_weight=sample_weight)
 

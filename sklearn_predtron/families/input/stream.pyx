@@ -10,6 +10,8 @@ from sklearn_predtron.families.labels.label_readers cimport LabelReader
 
 from sklearn_predtron._core.rows import csr_rows, dense_rows
 
+PLAIN = (str, int, float, np.generic)  # labels that are compared at once
+
 
 def plain_rows(X):
     """Return the rows of plain X, or None.
@@ -32,7 +34,7 @@ cdef class Stream:
     cdef LabelReader reader
     cdef Lock lock
     cdef bint closed, of_one_format, sparse
-    cdef object features
+    cdef object features, classes
 
     def __init__(self, Learner learner not None, LabelReader reader not None, Lock lock not None, sparse=None, features=None):
         """Open the fast path for rows.
@@ -49,8 +51,26 @@ cdef class Stream:
         """Take no more rows; the estimator has another learner, or other parameters."""
         self.closed = True
 
-    def take(self, X, y):
-        """Train on the rows and return True; return False, with no change, if the rows need the general path."""
+    def know(self, classes):
+        """Recognise the classes of a call from here on; they may be an array, or a list or tuple of plain labels."""
+        if type(classes) is np.ndarray:
+            self.classes = None if classes.dtype.hasobject else classes.copy()
+        elif type(classes) is list or type(classes) is tuple:
+            self.classes = classes[:] if all(isinstance(label, PLAIN) for label in classes) else None
+
+    cdef bint knows(self, classes) except -1:
+        """Return whether classes are those of an earlier call."""
+        known = self.classes
+        if type(known) is not type(classes):
+            return False
+        if type(classes) is np.ndarray:
+            return known.dtype == classes.dtype and known.shape == classes.shape and known.tobytes() == classes.tobytes()
+        return known == classes
+
+    def take(self, X, y, classes=None):
+        """Train on the rows and return True; return False, with no change, if the call needs the general path."""
+        if classes is not None and not self.knows(classes):
+            return False
         self.lock.take()
         try:
             return not self.closed and self.learn(X, y)

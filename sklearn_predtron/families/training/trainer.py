@@ -495,6 +495,8 @@ def partial_fit(caller: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn
         raise
     if caller._model.stream is None:
         open_stream(caller)
+    if caller._model.stream is not None:
+        caller._model.stream.know(given.get("classes"))
 
 
 @contextmanager
