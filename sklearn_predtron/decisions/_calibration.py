@@ -340,6 +340,7 @@ def fit_ranks(scores: NDArray, y: NDArray, r: int, weight: NDArray, smoothing: f
 
 
 LEAD = 1e-6  # of what is predicted, where others are as probable
+UNITS = {d: np.eye(d) for d in (1, 2)}  # of scores
 LEAST_PROBABILITY = 1e-15  # that a log loss is charged for
 
 
@@ -371,17 +372,15 @@ class BinaryScores(NamedTuple):
 
     def probabilities(self, found: Any, scores: NDArray) -> NDArray:
         """Return the probabilities of both, of shape (n, 2)."""
-        second = found.probabilities(scores)
-        return np.hstack([1 - second, second])
+        return of_both(found.probabilities(scores)[:, 0])
 
     def log_losses(self, probabilities: NDArray, labels: NDArray) -> NDArray:
         """Return the log loss of each row."""
         return -np.log(np.maximum(np.take_along_axis(probabilities, labels.astype(np.intp), axis=1)[:, 0], LEAST_PROBABILITY))
 
-    def agreeing(self, problem: Any, scores: NDArray, probabilities: NDArray) -> NDArray:
-        """Return probabilities of which that of the predicted class is the larger one, in one order with the scores."""
-        second = on_the_side_of(self.scores(problem, scores)[:, 0], probabilities[:, 1])[:, None]
-        return np.hstack([1 - second, second])
+    def agreeing(self, problem: Any, scores: NDArray, inputs: NDArray, probabilities: NDArray) -> NDArray:
+        """Return probabilities of which that of the predicted class is the larger one, in one order with the map's inputs."""
+        return of_both(on_the_side_of(inputs[:, 0], probabilities[:, 1]))
 
 
 class SignScores(BinaryScores):
@@ -423,7 +422,7 @@ class ClassScores(NamedTuple):
         """Return the log loss of each row."""
         return -np.log(np.maximum(np.take_along_axis(probabilities, labels.astype(np.intp), axis=1)[:, 0], LEAST_PROBABILITY))
 
-    def agreeing(self, problem: Any, scores: NDArray, probabilities: NDArray) -> NDArray:
+    def agreeing(self, problem: Any, scores: NDArray, inputs: NDArray, probabilities: NDArray) -> NDArray:
         """Return probabilities of which none is larger than that of the predicted class."""
         rows, predicted = np.arange(len(scores)), problem.predict(scores)
         most = probabilities.max(axis=1)
@@ -464,9 +463,16 @@ class LabelScores(NamedTuple):
         """Return the log loss of each row, of all its labels."""
         return -np.log(np.maximum(np.where(labels, probabilities, 1 - probabilities), LEAST_PROBABILITY)).sum(axis=1)
 
-    def agreeing(self, problem: Any, scores: NDArray, probabilities: NDArray) -> NDArray:
+    def agreeing(self, problem: Any, scores: NDArray, inputs: NDArray, probabilities: NDArray) -> NDArray:
         """Return probabilities that are above 1/2 for the predicted labels alone, in one order with the scores."""
         return on_the_side_of(scores, probabilities)
+
+
+def of_both(second: NDArray) -> NDArray:
+    """Return the probabilities of two classes, of shape (n, 2), of that of the second."""
+    found = np.empty((len(second), 2))
+    found[:, 0], found[:, 1] = 1 - second, second
+    return found
 
 
 def difference(problem: Any) -> tuple[NDArray, float]:
@@ -474,7 +480,7 @@ def difference(problem: Any) -> tuple[NDArray, float]:
 
     The direction v is that of its score less that of the first of two classes; the unit is h.
     """
-    first, second = problem.decision(np.eye(problem.d))[:, :2].T
+    first, second = problem.decision(UNITS[problem.d] if problem.d <= 2 else np.eye(problem.d))[:, :2].T
     return second - first, 2.0 if problem.d == 1 else 1.0
 
 
@@ -608,8 +614,9 @@ class Calibrated(Decision):
 
     def predict(self, problem: Any, scores: NDArray) -> NDArray:
         """Return the probabilities."""
-        found = self.of.probabilities(self.map, self.of.scores(problem, scores))
-        return self.of.agreeing(problem, scores, found) if self.agrees else found
+        inputs = self.of.scores(problem, scores)
+        found = self.of.probabilities(self.map, inputs)
+        return self.of.agreeing(problem, scores, inputs, found) if self.agrees else found
 
 
 def unnamed(found: Any) -> Any:
