@@ -16,7 +16,7 @@ class OursOnColumns(Ours):
     """Columns as they are; an indicator for each category of a data frame."""
 
     def __init__(self, name: str = "ours, columns", **params: Any):
-        super().__init__(name, **params)
+        super().__init__(name, features=None, **params)
 
     def fit(self, model: Any, X: Any, y: NDArray) -> Any:
         return (_with_indicators(model) if hasattr(X, "columns") else model).fit(X, y)
