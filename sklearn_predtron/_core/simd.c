@@ -537,8 +537,26 @@ static void NAME(unpack)(const Row *x, ptrdiff_t begin, ptrdiff_t n, ptrdiff_t *
     }
 }
 
+/* 0 * v is 0 for a finite v and NaN for any other. */
+DISPATCHED int NAME(finite)(ptrdiff_t n, const void *values)
+{
+    const VALUE *value = values;
+    const lanes zero = {0};
+    lanes s0 = {0}, s1 = {0};
+    double rest = 0;
+    ptrdiff_t j = 0;
+    for (; j + 2 * LANES <= n; j += 2 * LANES) {
+        s0 += zero * LOAD(VALUE, value + j);
+        s1 += zero * LOAD(VALUE, value + j + LANES);
+    }
+    for (; j < n; j++) rest += 0.0 * value[j];
+    s0 += s1;
+    return SUM(s0) + rest == 0;
+}
+
 DISPATCHED int NAME(ordinary)(ptrdiff_t n, const void *values, double least, double most)
 {
+    if (sizeof(VALUE) == sizeof(float) && least < 1e-90 && most > 1e80) return NAME(finite)(n, values); /* all squares are between */
     const VALUE *value = values;
     ptrdiff_t j = 0;
     int good = 1;
@@ -555,23 +573,6 @@ DISPATCHED int NAME(ordinary)(ptrdiff_t n, const void *values, double least, dou
         good &= (square >= least && square <= most) || value[j] == 0;
     }
     return good;
-}
-
-/* 0 * v is 0 for a finite v and NaN for any other. */
-DISPATCHED int NAME(finite)(ptrdiff_t n, const void *values)
-{
-    const VALUE *value = values;
-    const lanes zero = {0};
-    lanes s0 = {0}, s1 = {0};
-    double rest = 0;
-    ptrdiff_t j = 0;
-    for (; j + 2 * LANES <= n; j += 2 * LANES) {
-        s0 += zero * LOAD(VALUE, value + j);
-        s1 += zero * LOAD(VALUE, value + j + LANES);
-    }
-    for (; j < n; j++) rest += 0.0 * value[j];
-    s0 += s1;
-    return SUM(s0) + rest == 0;
 }
 
 static const RowOps NAME(row_ops) = {

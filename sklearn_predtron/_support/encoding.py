@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_predtron._core.problem import presence
 from sklearn_predtron._support.queries import shortened_list
 
 NUMBERED = "  If a meta-estimator has numbered them (calibration, bagging, voting), number the labels before it is fitted."
@@ -31,6 +32,27 @@ def encode(y: NDArray, classes: NDArray, parameter: str = "y") -> NDArray:
             f"{shortened_list(classes.tolist())}.{NUMBERED if numbered else ''}"
         )
     return codes
+
+
+def distinct(values: NDArray) -> tuple[NDArray, NDArray]:
+    """Return the distinct numbers, sorted, and the place of each value among them."""
+    return distinct_in_range(values) or np.unique(values, return_inverse=True)
+
+
+def distinct_in_range(values: NDArray) -> tuple[NDArray, NDArray] | None:
+    """Return the same without sorting the values; return None if there are none, or if their range is wide."""
+    if len(values) == 0:
+        return None
+    lowest, highest = values.min(), values.max()
+    span = float(highest) - float(lowest) + 1
+    if span > max(1024, 4 * len(values)) or abs(float(highest)) > 2**53:
+        return None
+    lowest, span = int(lowest), int(span)
+    whole = np.ascontiguousarray(values, dtype=np.int64)
+    present = presence(whole, lowest, span)
+    found = (np.flatnonzero(present) + lowest).astype(values.dtype)
+    places = (whole - lowest).astype(np.intp, copy=False)
+    return found, places if len(found) == span else (np.cumsum(present) - 1)[places]
 
 
 def plain_texts(y: Any) -> Any:

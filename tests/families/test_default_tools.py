@@ -147,6 +147,14 @@ def test_weights_count_as_repeated_rows(name):
     assert_allclose(model.feature_importances_, deviations(shares(model, X), weight), rtol=1e-9, atol=1e-14)
 
 
+def test_importances_of_wide_rows_are_those_of_their_columns():
+    X, y, _ = FITS["csr"]
+    wide = sparse.csr_matrix((X.data, X.indices * 10_000, X.indptr), shape=(N, 300_000))
+    narrow, found = (PredtronBinaryClassifier(norm="l2", random_state=0).fit(rows, y).feature_importances_ for rows in (X, wide))
+    assert_array_equal(found[::10_000], narrow)
+    assert np.count_nonzero(found) == np.count_nonzero(narrow)
+
+
 def test_summands_of_cosines_are_integrals_of_gradients():
     """The integral from the mean row, by small steps: each changes the score by its gradient."""
     model = PredtronBinaryClassifier(features="fourier", random_state=0).fit(NUMBERS[:30], CURVE[:30])

@@ -1,11 +1,21 @@
 """One reader of labels for each family: what it reads at once is what it reads the long way."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_array_equal
 from scipy import sparse
+from sklearn.base import clone
 
-from sklearn_predtron import PredtronClassifier, PredtronLabelRanker, PredtronMultilabelClassifier, PredtronOrdinalClassifier
+from sklearn_predtron import (
+    PredtronClassifier,
+    PredtronLabelRanker,
+    PredtronMultilabelClassifier,
+    PredtronOrdinalClassifier,
+    PredtronSequenceTagger,
+)
 
 X = np.random.default_rng(0).standard_normal((12, 3))
 CODES = np.arange(12) % 3
@@ -65,3 +75,30 @@ def test_what_is_no_list_of_labels(y):
         with pytest.raises((ValueError, TypeError)):
             model.partial_fit(X, y)
         assert model.t_ == before
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        PredtronClassifier(),
+        PredtronClassifier(class_weight={-3: 2, 4: 1, 5: 1}),
+        PredtronClassifier(class_weight={-3: 0, 4: 1, 5: 1}),
+        PredtronOrdinalClassifier(),
+        PredtronSequenceTagger(constraint=np.vstack([np.eye(3)[[2, 0, 1]], np.ones(3)]) == 1),
+    ],
+)
+def test_many_labels_are_read_as_a_list_of_them(model):
+    """Of an array only the distinct labels are looked up; the cycle 5, 4, -3 is the reverse of their order."""
+    rows, y = np.random.default_rng(0).standard_normal((1200, 3)), np.tile([5, 4, -3], 400)
+    one, other = (clone(model).partial_fit(rows, y, classes=[-3, 4, 5]) for _ in range(2))
+    for labels in (y, np.roll(y, 3)):
+        one.partial_fit(rows, labels)
+        other.partial_fit(rows, labels.tolist())
+    assert_array_equal(one.coef_, other.coef_)
+    wrong = y.copy()
+    wrong[700] = 6
+    before = pickle.dumps(one)
+    for labels, words in ((wrong, "not in classes_: \\[6\\]"), (y[1:], "1199")):
+        with pytest.raises(ValueError, match=words):
+            one.partial_fit(rows, labels)
+    assert pickle.dumps(one) == before

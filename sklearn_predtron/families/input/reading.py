@@ -18,7 +18,7 @@ from sklearn_predtron._core.state import flag, nothing
 from sklearn_predtron._core.weights import euclidean_length
 from sklearn_predtron._support.compat import BaseEstimator, check_sample_weight
 from sklearn_predtron._support.dicts import refuse_dicts, refuse_lazy
-from sklearn_predtron._support.encoding import check_lengths
+from sklearn_predtron._support.encoding import check_lengths, distinct
 from sklearn_predtron._support.padding import padded
 from sklearn_predtron._support.parts import resolve
 from sklearn_predtron._support.queries import Ids, Queries, queries_of_positive_weight, split_ids, unknown_ids, warn_of_one_query
@@ -533,7 +533,7 @@ def scales_of_columns(X: Any, enough: int) -> tuple[NDArray, NDArray]:
 
     They are of the stored values in CSR rows, for columns with enough values among the first ones.
     """
-    values, (columns, column) = X.data[:SEEN], np.unique(X.indices[:SEEN], return_inverse=True)
+    values, (columns, column) = X.data[:SEEN], distinct(X.indices[:SEEN])
     with np.errstate(all="ignore"):  # values that are not finite raise an error elsewhere
         n = np.bincount(column, values != 0, len(columns))
         size = np.sqrt(np.bincount(column, np.square(values, dtype=np.float64), len(columns)) / n)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from sklearn_predtron._core.problem import Codes, presence
-from sklearn_predtron._support.encoding import are_texts, check_lengths, encode, plain_texts, refuse_missing
+from sklearn_predtron._core.problem import Codes
+from sklearn_predtron._support.encoding import are_texts, check_lengths, distinct, encode, plain_texts, refuse_missing
 from sklearn_predtron._support.queries import shortened, shortened_list
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.families.labels._codec import Codec
@@ -281,16 +281,7 @@ def find_classes(y: NDArray, *, targets: bool = True, accepted: str = ONE_LABEL)
             raise
     if y.dtype.kind in "OUST":
         return _find_hashed(y)
-    lowest, highest = y.min(), y.max()
-    span = float(highest) - float(lowest) + 1
-    if span > max(1024, 4 * len(y)) or abs(float(highest)) > 2**53:
-        return np.unique(y, return_inverse=True)
-    lowest, span = int(lowest), int(span)
-    values = np.ascontiguousarray(y, dtype=np.int64)
-    present = presence(values, lowest, span)
-    classes = (np.flatnonzero(present) + lowest).astype(y.dtype)
-    codes = (values - lowest).astype(np.intp, copy=False)
-    return classes, codes if len(classes) == span else (np.cumsum(present) - 1)[codes]
+    return distinct(y)
 
 
 def _find_hashed(y: NDArray) -> tuple[NDArray, NDArray]:

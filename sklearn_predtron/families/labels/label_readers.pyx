@@ -9,7 +9,11 @@ from sklearn_predtron.problems._label_sets cimport Indicators
 from sklearn_predtron.problems._relevance cimport Relevances
 
 from sklearn_predtron._core.rows import QueryRows
+from sklearn_predtron._support.encoding import distinct_in_range
 from sklearn_predtron.problems._chain import TokenCodes
+
+cdef enum:
+    MANY = 1000     # labels: to find the distinct ones takes as long as to look up 800
 
 
 cdef class LabelReader:
@@ -45,7 +49,13 @@ cdef class CodeReader(LabelReader):
 
     cdef Labels read(self, y, Py_ssize_t n):
         cdef Py_ssize_t i
+        cdef Labels known
         if type(y) is np.ndarray and y.ndim == 1:
+            narrow = distinct_in_range(y) if n >= MANY and y.dtype == np.intp else None
+            if narrow is not None:
+                found, places = narrow
+                known = CodeReader.read(self, found.tolist(), len(found)) if len(y) == n else None
+                return None if known is None else Codes(known.array[places])
             y = y.tolist()
         elif type(y) is list:
             y = y.copy()        # a copy, so that the labels' own methods cannot change it

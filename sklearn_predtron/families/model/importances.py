@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from sklearn_predtron.features._knots import evenly
 
 MOST_ROWS = 1000  # of dense rows and tables
 MOST_STORED, IN_BLOCK = 1 << 16, 1 << 13  # values of CSR rows, of which so many have temporary arrays at a time
+MOST_IN_TABLE = 1 << 17  # columns; among more, places are found by a search
 MOST_VALUES, MOST_COSINES = 1 << 17, 1 << 16  # of these rows, as features
 
 
@@ -83,48 +84,67 @@ def sizes_of_parts(model: Model, batch: Batch) -> tuple[NDArray, NDArray]:
     return columns, np.mean([deviations(part, frequency) for part in parts], axis=0)
 
 
-def chosen_rows(batch: Batch, most: int) -> tuple[NDArray, NDArray]:
-    """Return the numbers of evenly spaced rows, and their frequencies up to a factor; Rows with zero frequency are left out."""
-    frequency = batch.frequencies(np.arange(batch.X.shape[0]))
-    there = np.flatnonzero(frequency)
+def chosen_rows(batch: Batch, most: int) -> tuple[NDArray, NDArray | None]:
+    """Return the numbers of evenly spaced rows, and their frequencies up to a factor, or None if all are equal.
+
+    Rows with zero frequency are left out.
+    """
+    frequency = batch.frequency
+    there = np.arange(batch.X.shape[0]) if frequency is None else np.flatnonzero(frequency)
     rows = there[evenly(len(there), max(1, most))]
-    return rows, frequency[rows] / frequency.max()
+    return rows, None if frequency is None else frequency[rows] / frequency.max()
 
 
-def some_rows(batch: Batch, most: int) -> tuple[NDArray, NDArray]:
-    """Return at most a thousand dense rows, and their frequencies up to a factor."""
+def some_rows(batch: Batch, most: int) -> tuple[NDArray, NDArray | None]:
+    """Return at most a thousand dense rows, and their frequencies up to a factor, or None if all are equal."""
     rows, frequency = chosen_rows(batch, min(most, MOST_ROWS))
-    return np.array(batch.X[rows], dtype=np.float64), frequency
+    return np.asarray(batch.X[rows], dtype=np.float64), frequency
 
 
-def deviations(values: NDArray, frequency: NDArray) -> NDArray:
-    """Return the mean absolute deviation of each column from its mean."""
-    mean = np.average(values, axis=0, weights=frequency)
-    return np.average(np.abs(values - mean), axis=0, weights=frequency)
+def deviations(values: NDArray, frequency: NDArray | None) -> NDArray:
+    """Return the mean absolute deviation of each column from its mean; the values are overwritten."""
+    values -= np.average(values, axis=0, weights=frequency)
+    return np.average(np.abs(values, out=values), axis=0, weights=frequency)
 
 
-def deviations_of_sparse(X: Any, rows: NDArray, frequency: NDArray) -> tuple[NDArray, NDArray]:
+def deviations_of_sparse(X: Any, rows: NDArray, frequency: NDArray | None) -> tuple[NDArray, NDArray]:
     """Return the columns of some CSR rows with stored values, and their mean absolute deviations.
 
     Blocks of rows are copied one at a time.
     """
-    n_blocks = -(-MOST_STORED // IN_BLOCK)
-    blocks = list(zip(np.array_split(rows, n_blocks), np.array_split(frequency / frequency.sum(), n_blocks), strict=True))
-    columns = np.unique(np.concatenate([np.unique(X[some].indices) for some, _ in blocks]))
+    n_blocks, times = MOST_STORED // IN_BLOCK, np.ones(len(rows)) if frequency is None else frequency
+    blocks = list(zip(np.array_split(rows, n_blocks), np.array_split(times / times.sum(), n_blocks), strict=True))
+    columns = distinct_indices(np.concatenate([X[some].indices for some, _ in blocks]))
+    places = places_among(columns, X.shape[1])
     mean = np.zeros(len(columns))
     for some, share in blocks:
-        at, values, weight = places_of_values(X[some], columns, share)
-        mean += np.bincount(at, weight * values, minlength=len(columns))
-    found = np.abs(mean)  # of zeros, which are not stored
+        block = X[some]
+        at, weight = places(block.indices), np.repeat(share, np.diff(block.indptr))
+        mean += np.bincount(at, weight * block.data, minlength=len(columns))
+    of_zeros = np.abs(mean)  # which are not stored
+    found = of_zeros.copy()
     for some, share in blocks:
-        at, values, weight = places_of_values(X[some], columns, share)
-        found += np.bincount(at, weight * (np.abs(values - mean[at]) - np.abs(mean[at])), minlength=len(columns))
+        block = X[some]
+        at, weight = places(block.indices), np.repeat(share, np.diff(block.indptr))
+        found += np.bincount(at, weight * (np.abs(block.data - mean[at]) - of_zeros[at]), minlength=len(columns))
     return columns, found
 
 
-def places_of_values(X: Any, columns: NDArray, share: NDArray) -> tuple[NDArray, NDArray, NDArray]:
-    """Return the place of each stored value among the columns, the value, and the share of its row."""
-    return np.searchsorted(columns, X.indices), X.data, np.repeat(share, np.diff(X.indptr))
+def distinct_indices(indices: NDArray) -> NDArray:
+    """Return the distinct indices, sorted; np.unique hashes them, which takes eight times as long."""
+    indices = np.sort(indices)
+    first = np.ones(len(indices), dtype=bool)
+    first[1:] = indices[1:] != indices[:-1]
+    return indices[first]
+
+
+def places_among(columns: NDArray, p: int) -> Callable[[NDArray], NDArray]:
+    """Return the function that returns the places of indices among some of p columns, which are sorted."""
+    if p > MOST_IN_TABLE:
+        return lambda indices: np.searchsorted(columns, indices)
+    table = np.zeros(p, dtype=np.int32)
+    table[columns] = np.arange(len(columns))
+    return table.take
 
 
 def parts_of_terms(features: Any, X: NDArray, coef: NDArray) -> Iterator[NDArray]:
