@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_predtron._support.capabilities import ORDERED_THRESHOLDS
 from sklearn_predtron._support.compat import Interval
 from sklearn_predtron._support.numbers import as_numbers, real_numbers
-from sklearn_predtron._support.offers import ORDERED_THRESHOLDS
 from sklearn_predtron._support.parts import Part, resolve
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.warning import warn

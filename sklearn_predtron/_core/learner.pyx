@@ -231,7 +231,7 @@ cdef class Learner:
         if self.observer is not None:
             self.observer.watch(self.problem)
         self.weights.watch_radius(self.update.radius_needed, self.update.radius_of_rows)
-        self.weights.lead(self.average.leader)
+        self.weights.select_average(self.average.leader)
         self.counts.instructed = self.number
         return 0
 
@@ -448,9 +448,9 @@ cdef class Learner:
             self.problem.open_call(self.weights)
             self.weights.open_call(rows, batch.fresh, undo_needed)
             lengths_wanted = batch.unchecked or self.update.needs_norm or self.weights.observing
-            self.weights.want_lengths(lengths_wanted and rows.longest == 1)
+            self.weights.request_lengths(lengths_wanted and rows.longest == 1)
             if batch.fresh and counted_first is not None:
-                bad = self.weights.meet_all(rows, counted_first)
+                bad = self.weights.update_statistics_of_all(rows, counted_first)
                 self.refused = bad >= 0
             while done < batch.n and bad < 0:
                 if done > 0:
@@ -517,7 +517,7 @@ cdef class Learner:
         cdef int which
         for i in range(first, last):
             if batch.parting and lock_is_wanted(word):
-                self.lock.give_way()
+                self.lock.yield_to_readers()
             row = i if order == NULL else order[i]
             if fetching and i + PREFETCHED < last:
                 rows.prefetch(i + PREFETCHED if order == NULL else order[i + PREFETCHED])
@@ -528,7 +528,7 @@ cdef class Learner:
             if batch.unchecked and not weights.measures and not takes(&x):
                 return row
             mantissa, exponent, rows_seen, r2 = intercept.mantissa, intercept.exponent, intercept.count, intercept.known
-            if not weights.open_round(&x):
+            if not weights.begin_round(&x):
                 return row
             weights.scores(&x, t)
             if batch.unchecked and weights.measures and not takes(&x):
@@ -572,7 +572,7 @@ cdef class Learner:
                 weights.mean_scores(&x, weights.predicting(True), of_leader)
             if weights.observing:
                 weights.update_statistics(&x)
-            size = self.size_of_step(&x, g, &r) if stepping and weights.may_step else 0
+            size = self.size_of_step(&x, g, &r) if stepping and weights.is_trainable else 0
             if size < 0:
                 self.overstepped = True
                 weights.abandon_round()
@@ -594,7 +594,7 @@ cdef class Learner:
             if self.history is not None:
                 self.history.record(counts.t, counts.cumulative_loss)
             for which in range(1, weights.averaging + 1):
-                weights.close_round(which, average.weight(which, &r), average.keep_of(which))
+                weights.add_to_average(which, average.weight(which, &r), average.keep_of(which))
             if batch.choosing:
                 average.follow(losses[0])
             if charged:
@@ -623,7 +623,7 @@ cdef class Learner:
 
     cdef void choose(self, const double* losses, double weight) noexcept nogil:
         """Charge the candidates for their losses; the one with the lowest loss in recent rounds predicts."""
-        self.weights.lead(self.average.charge(losses, self.weights.averaging + 1, weight))
+        self.weights.select_average(self.average.charge(losses, self.weights.averaging + 1, weight))
 
     cdef double size_of_step(self, View* x, ScoreGradient* g, Round* r) noexcept nogil:
         """Return the size of the step, 0 for none; it is negative for a step that overflows."""

@@ -18,6 +18,6 @@ cdef class Lock:
     cdef void end_read(self, Section* section) noexcept
     cdef void change(self) noexcept
     cdef void end_change(self) noexcept
-    cdef void give_way(self) noexcept nogil
+    cdef void yield_to_readers(self) noexcept nogil
     cdef bint is_changed_here(self) noexcept
     cdef size_t moment(self) noexcept

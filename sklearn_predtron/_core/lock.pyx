@@ -116,7 +116,7 @@ cdef class Lock:
     cdef void end_change(self) noexcept:
         lock_end_change(self.state)
 
-    cdef void give_way(self) noexcept nogil:
+    cdef void yield_to_readers(self) noexcept nogil:
         """Admit waiting readers between two rounds; see `lock_is_wanted`."""
         lock_give_way(self.state)
 

@@ -26,21 +26,21 @@ cdef class Weights(ScoreFunction):
     cdef readonly double inverse_convexity    # q - 1, where half the norm's square is strongly convex to 1 / (q - 1)
     cdef readonly bint has_longer_steps   # whether update_norm takes less where steps are bounded: no theorem knows those
     cdef readonly bint offsets_of_lines   # whether the offsets that predict are sums over all lines
-    cdef readonly bint may_step   # whether there is anything yet to step along
+    cdef readonly bint is_trainable   # whether there is anything yet to step along
     cdef readonly bint whole_in_blocks     # whether they can be read in between two blocks alone, not rounds
     cdef readonly bint counts_rows_once    # whether rows that are not fresh leave the statistics as they are
-    cdef readonly bint measures   # whether `scores` of a row measure it, too; `open_round` then changes nothing
+    cdef readonly bint measures   # whether `scores` of a row measure it, too; `begin_round` then changes nothing
     cdef open_call(self, Rows rows, bint fresh, bint undo_needed)
     cdef close_call(self, bint learned)
-    cdef void want_lengths(self, bint wanted) noexcept
+    cdef void request_lengths(self, bint wanted) noexcept
     cdef close_block(self)
-    cdef Py_ssize_t meet_all(self, Rows rows, const Py_ssize_t[::1] order) except -2
-    cdef bint open_round(self, View* x) noexcept nogil
+    cdef Py_ssize_t update_statistics_of_all(self, Rows rows, const Py_ssize_t[::1] order) except -2
+    cdef bint begin_round(self, View* x) noexcept nogil
     cdef void abandon_round(self) noexcept nogil
-    cdef void close_round(self, int which, double weight, double keep) noexcept nogil
+    cdef void add_to_average(self, int which, double weight, double keep) noexcept nogil
     cdef bint unfinished(self) noexcept
     cdef int predicting(self, bint mean) noexcept nogil
-    cdef void lead(self, int which) noexcept nogil
+    cdef void select_average(self, int which) noexcept nogil
     cdef void mean_scores(self, const View* x, int which, double* t) noexcept nogil
     cdef void average_scores(self, const View* x, int which, const double* last, double* t) noexcept nogil
     cdef bint read_lines(self, bint mean, const Py_ssize_t* at, Py_ssize_t first, Py_ssize_t n, Py_ssize_t stride,

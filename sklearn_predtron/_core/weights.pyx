@@ -71,10 +71,10 @@ cdef class Weights(ScoreFunction):
 
     The learner calls the hooks of a round in this order, and no others::
 
-        open_call(rows, fresh, undo_needed), want_lengths(wanted)
+        open_call(rows, fresh, undo_needed), request_lengths(wanted)
             end = open_block(rows, order, first, last, means_wanted)
-                open_round(x); scores(x, t); update_statistics(x); update_norm(x, g, r); shrink(factor); step(x, g, size);
-                close_round(which, weight, keep) for each average, or abandon_round() where the round does not end
+                begin_round(x); scores(x, t); update_statistics(x); update_norm(x, g, r); shrink(factor); step(x, g, size);
+                add_to_average(which, weight, keep) for each average, or abandon_round() where the round does not end
             close_block()
         close_call(learned)
         close_fit()
@@ -85,11 +85,11 @@ cdef class Weights(ScoreFunction):
 
     def __cinit__(self):
         self.inverse_convexity = 1
-        self.may_step = True
+        self.is_trainable = True
         self.most_averages = 1
         self.leader = 1
 
-    cdef void lead(self, int which) noexcept nogil:
+    cdef void select_average(self, int which) noexcept nogil:
         """Set the average that predicts from here on; 0 is the last iterate."""
         self.leader = which
 
@@ -111,7 +111,7 @@ cdef class Weights(ScoreFunction):
         """Set the iterate to W (d, p) and b (d,) before training starts."""
         raise ValueError(f"{type(self).__name__} cannot begin at given weights.")
 
-    def put_first(self, int which):
+    def swap_average(self, int which):
         """Swap average number `which` with number 1; `keep_averages` must be called next."""
 
     def resized(self, Py_ssize_t p, Py_ssize_t d, places):
@@ -133,7 +133,7 @@ cdef class Weights(ScoreFunction):
         """Return the number of features to allocate for `n_features`; it includes slack, so that few widenings copy."""
         return n_features if n_features <= self.p else max(n_features, self.p + self.p // 2)
 
-    def expect(self, Rows rows not None):
+    def reserve(self, Rows rows not None):
         """Prepare the memory for training on rows like these; it is called before any rows were learned from."""
 
     cdef open_call(self, Rows rows, bint fresh, bint undo_needed):
@@ -150,7 +150,7 @@ cdef class Weights(ScoreFunction):
     def close_fit(self):
         """Forget the rows, which do not come again."""
 
-    cdef void want_lengths(self, bint wanted) noexcept:
+    cdef void request_lengths(self, bint wanted) noexcept:
         """Set whether the lengths of all single rows are wanted; `measures` says if their scores bring them."""
 
     cdef close_block(self):
@@ -159,7 +159,7 @@ cdef class Weights(ScoreFunction):
     def make_readable(self):
         """Make the weights readable in the middle of a block; this does not change its results."""
 
-    cdef Py_ssize_t meet_all(self, Rows rows, const Py_ssize_t[::1] order) except -2:
+    cdef Py_ssize_t update_statistics_of_all(self, Rows rows, const Py_ssize_t[::1] order) except -2:
         """Update statistics from all rounds of the call.
 
         It is for statistics that need the rounds, as often as they are in the order, before the first one.
@@ -168,14 +168,14 @@ cdef class Weights(ScoreFunction):
         """
         return -1
 
-    cdef bint open_round(self, View* x) noexcept nogil:
+    cdef bint begin_round(self, View* x) noexcept nogil:
         """Begin a round. Statistics that its own scores take into account are updated. False rejects the round."""
         return True
 
     cdef void abandon_round(self) noexcept nogil:
-        """Abandon the round; the changes of `open_round` are undone, if it could make any."""
+        """Abandon the round; the changes of `begin_round` are undone, if it could make any."""
 
-    cdef void close_round(self, int which, double weight, double keep) noexcept nogil:
+    cdef void add_to_average(self, int which, double weight, double keep) noexcept nogil:
         """Add the iterate to a sum of iterates.
 
         The sum becomes keep times itself plus weight times W; called for 1, ..., self.averaging.

@@ -19,7 +19,7 @@ from sklearn_predtron.families.bipartite import batch_loss
 from sklearn_predtron.families.input.batches import counts_of_batches
 from sklearn_predtron.families.labels.tokens import AUTO, LOSS, USUAL
 from sklearn_predtron.losses import AtK, SubsetLoss, sequence_loss
-from sklearn_predtron.losses._by_row import costs_by_row
+from sklearn_predtron.losses._row_costs import costs_by_row
 from sklearn_predtron.metrics import ndcg
 from sklearn_predtron.metrics._chunks import count_found, f1_of
 

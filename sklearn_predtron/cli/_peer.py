@@ -23,7 +23,7 @@ from sklearn_predtron.cli._tasks import Task
 from sklearn_predtron.datasets import RowChunk, RowStream
 from sklearn_predtron.datasets.formats.files import DataFile
 from sklearn_predtron.datasets.formats.labels import shortened_labels
-from sklearn_predtron.losses._by_row import costs_by_row, expected_costs
+from sklearn_predtron.losses._row_costs import costs_by_row, expected_costs
 
 if TYPE_CHECKING:
     from sklearn_predtron.cli._run import Scoring

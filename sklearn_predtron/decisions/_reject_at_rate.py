@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from sklearn_predtron._core.learner import Learner, Observer
 from sklearn_predtron._core.problem import Problem
-from sklearn_predtron.decisions._asked_scores import AskedScores, threshold_of
 from sklearn_predtron.decisions._base import Decision
 from sklearn_predtron.decisions._calibration import Calibration
 from sklearn_predtron.decisions._recent_scores import RecentScores
 from sklearn_predtron.decisions._reject_at_risk import RejectAbove
+from sklearn_predtron.decisions._rejection_tracker import RejectionTracker, threshold_of
 
 
 class RejectAtRate(RejectAbove):
@@ -39,7 +39,7 @@ class RejectAtRate(RejectAbove):
 
     def observer(self, problem: Problem, present: Observer | None) -> Observer:
         """Return the record of the last scores; it also tracks the abstained rows."""
-        own = self.calibration.observer(problem, present, AskedScores)
+        own = self.calibration.observer(problem, present, RejectionTracker)
         if own is not present and isinstance(present, RecentScores) and present.kind == own.kind:
             own.go_on_from(present)
         own.rule = self
@@ -51,7 +51,7 @@ class RejectAtRate(RejectAbove):
         with learner.lock.reading():
             found = self.calibration.now(learner, fitted_decision).map
             known, level = self.sorted_costs(observer, found), self.rate
-            if isinstance(observer, AskedScores):
+            if isinstance(observer, RejectionTracker):
                 level += observer.up_to_now(self)[0]
         return self.answering(found, threshold_of(known, level, 2 * float(self.costs.max())))
 

@@ -22,7 +22,6 @@ from sklearn_predtron.estimator_checks._part_helpers import (
     random_scores,
 )
 from sklearn_predtron.losses import CostTableLoss, RankingLoss, SubsetLoss, costs_of
-from sklearn_predtron.problems._inquiry import ask
 from sklearn_predtron.problems._label_sets import Indicators, LabelSets
 from sklearn_predtron.problems._ranking import RankingProblem
 from sklearn_predtron.problems._relevance import Relevances
@@ -113,7 +112,7 @@ def check_subset_loss(loss: SubsetLoss, Y: NDArray) -> None:
         what = f"y = {y.tolist()}"
         assert_constants(loss, problem, table[i], what)
         for j, sigma in enumerate(sets):
-            loss_found, least = checked_call(ask, problem, labels, i, 2.0 * sigma - 1, False)[:2]
+            loss_found, least = checked_call(competitor_of, problem, labels, i, 2.0 * sigma - 1, False)[:2]
             assert abs(loss_found + least - table[i, j]) <= CLOSE * table.max(initial=1e-300), (
                 f"{loss!r}: the compiled loss of the set {sigma.tolist()} for {what}: found {loss_found + least:.9g}, expected "
                 f"{table[i, j]:.9g}, which of_counts says"

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from sklearn_predtron._support.queries import shortened
-from sklearn_predtron.problems._inquiry import ask
 from sklearn_predtron.problems._kendall import KendallTauProblem
 
 CLOSE = 1e-9  # relative change by rounding
@@ -63,7 +62,7 @@ def assert_answers(part: Any, problem: Any, labels: Any, i: int, t: NDArray, rep
     scores, least = reps @ t, costs.min()
     allowed = CLOSE * (np.linalg.norm(t) + costs.max())
     at = f"{what} at t = {shortened(t.tolist())}"
-    loss = checked_call(ask, problem, labels, i, t, False)[0]
+    loss = checked_call(competitor_of, problem, labels, i, t, False)[0]
     best = np.flatnonzero(scores >= scores.max() - allowed)
     suffered = costs[best] - least
     assert np.abs(suffered - loss).min() <= allowed, (
@@ -72,7 +71,7 @@ def assert_answers(part: Any, problem: Any, labels: Any, i: int, t: NDArray, rep
     if isinstance(problem, KendallTauProblem) or costs.max() == least:  # its competitor is no ranking; or nothing can be learned
         return
     for augmented in [False, True]:
-        loss, _, competitor_loss, gap, change = checked_call(ask, problem, labels, i, t, augmented)
+        loss, _, competitor_loss, gap, change = checked_call(competitor_of, problem, labels, i, t, augmented)
         if not augmented and loss == 0:
             continue
         value = scores + (costs - least if augmented else 0)

@@ -18,7 +18,6 @@ from sklearn_predtron._support.parts import checked_build
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron._support.warning import caller_among, warn
-from sklearn_predtron.decisions._asked_scores import AskedScores
 from sklearn_predtron.decisions._base import PLAIN, Argmax, Decision, losses_by_table
 from sklearn_predtron.decisions._calibration import BinaryScores, Calibration, ClassScores
 from sklearn_predtron.decisions._constraints import Constrained, check_no_bounds, reached_bounds
@@ -36,6 +35,7 @@ from sklearn_predtron.decisions._reject_at_risk import (
     warn_if_free,
     warn_of_certificate,
 )
+from sklearn_predtron.decisions._rejection_tracker import RejectionTracker
 from sklearn_predtron.decisions._threshold import CutBy, measure_of_cut
 from sklearn_predtron.families._class_costs import ClassCosts
 from sklearn_predtron.families.estimator.attributes import learned, recorded
@@ -47,7 +47,7 @@ from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import Classes
 from sklearn_predtron.families.training.plan import ACCEPTED
 from sklearn_predtron.losses import CostTableLoss, Reject, ZeroOne, table_loss
-from sklearn_predtron.losses._by_row import check_not_revealing, costs_by_row, expected_costs
+from sklearn_predtron.losses._row_costs import check_not_revealing, costs_by_row, expected_costs
 from sklearn_predtron.losses.reject import checked_reject, label_of_reject
 from sklearn_predtron.predictor._answers import scores_of_classes
 from sklearn_predtron.problems._finite import FiniteProblem
@@ -420,7 +420,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         """
         model, decision = self._model_and_decision()
         observer = model.learner.observer
-        if not isinstance(decision, RejectAtRate) or not isinstance(observer, AskedScores):
+        if not isinstance(decision, RejectAtRate) or not isinstance(observer, RejectionTracker):
             raise AttributeError("rejected_share_ exists in streams, with reject=Reject(rate=...).")
         with model.learner.lock.reading():
             _, followed, asked = observer.up_to_now(decision)

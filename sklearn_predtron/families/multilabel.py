@@ -41,7 +41,7 @@ from sklearn_predtron.families.training.patience import Patience
 from sklearn_predtron.families.training.plan import ACCEPTED
 from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.losses import AtK, CountLoss, FBeta, Hamming, Jaccard, SubsetLoss, subset_loss
-from sklearn_predtron.losses._by_row import check_sets_not_revealing, costs_of_labels, costs_of_sets, sets_of_least_cost
+from sklearn_predtron.losses._row_costs import check_sets_not_revealing, costs_of_labels, costs_of_sets, sets_of_least_cost
 from sklearn_predtron.losses.subset import separable_costs
 from sklearn_predtron.metrics._means import mean_loss
 from sklearn_predtron.norms import Norm

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 import sklearn_predtron.problems._ranking_losses as core
 from sklearn_predtron._support import types
+from sklearn_predtron._support.capabilities import ITEM_WEIGHTS
 from sklearn_predtron._support.compat import Interval, StrOptions
 from sklearn_predtron._support.numbers import real_numbers
-from sklearn_predtron._support.offers import ITEM_WEIGHTS
 from sklearn_predtron._support.parts import Part, resolve
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.problems._ranking import RankingProblem

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn_predtron._support.encoding import encode, is_missing
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.losses import costs_of, table_loss
-from sklearn_predtron.losses._by_row import costs_by_row, pairs_of
+from sklearn_predtron.losses._row_costs import costs_by_row, pairs_of
 from sklearn_predtron.metrics._rows import read_labels, read_weight
 
 

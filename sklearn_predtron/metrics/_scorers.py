@@ -22,7 +22,7 @@ from sklearn_predtron._support.pipelines import final
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.losses import Absolute, AtK, CostTableLoss, Squared, SubsetLoss, ZeroOne, costs_of, subset_loss, table_loss
-from sklearn_predtron.losses._by_row import check_not_revealing, costs_by_row, expected_costs
+from sklearn_predtron.losses._row_costs import check_not_revealing, costs_by_row, expected_costs
 from sklearn_predtron.metrics._means import mean_loss
 
 

@@ -29,7 +29,7 @@ cdef class AveragedWeights(Weights):
     cdef begin_sum(self, int i, arrays):
         """Start sum i at zero in these arrays."""
 
-    def put_first(self, int which):
+    def swap_average(self, int which):
         """Swap average number `which` with number 1; `keep_averages` comes next."""
         cdef int other = which - 1
         if not 0 <= other < self.averaging:

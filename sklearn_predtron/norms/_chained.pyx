@@ -145,7 +145,7 @@ cdef class ChainedWeights(Weights):
         self.offsets_of_lines = inner.offsets_of_lines
         self.counts_rows_once = inner.counts_rows_once
         self.averaging, self.most_averages = inner.averaging, inner.most_averages
-        self.may_step = inner.may_step
+        self.is_trainable = inner.is_trainable
         self.watch_radius(False)
 
     def __reduce__(self):
@@ -166,7 +166,7 @@ cdef class ChainedWeights(Weights):
         self.inner.adopt(part_of(state, "tokens"), with_sums)
         self.table.adopt(part_of(state, "table"), with_sums)
         self.radius2, self.longest = own["radius2"], own["longest"]
-        self.may_step = self.inner.may_step
+        self.is_trainable = self.inner.is_trainable
 
     def begin_at(self, W, b):
         self.inner.begin_at(W, b)
@@ -191,8 +191,8 @@ cdef class ChainedWeights(Weights):
             raise ValueError("its table of transitions has another form")
         return table
 
-    def expect(self, Rows rows not None):
-        self.inner.expect(rows)
+    def reserve(self, Rows rows not None):
+        self.inner.reserve(rows)
         self.small_pages = self.inner.small_pages
 
     def keep_averages(self, int n):
@@ -201,15 +201,15 @@ cdef class ChainedWeights(Weights):
         self.table.keep_averages(n)
         self.averaging = n
 
-    def put_first(self, int which):
+    def swap_average(self, int which):
         """Swap average number `which` with number 1; `keep_averages` comes next."""
-        self.inner.put_first(which)
-        self.table.put_first(which)
+        self.inner.swap_average(which)
+        self.table.swap_average(which)
 
-    cdef void lead(self, int which) noexcept nogil:
+    cdef void select_average(self, int which) noexcept nogil:
         self.leader = which
-        self.inner.lead(which)
-        self.table.lead(which)
+        self.inner.select_average(which)
+        self.table.select_average(which)
 
     # ------------------------------------------------------------------------------------------------------- the theory
 
@@ -283,17 +283,17 @@ cdef class ChainedWeights(Weights):
     def close_fit(self):
         self.inner.close_fit()
 
-    cdef Py_ssize_t meet_all(self, Rows rows, const Py_ssize_t[::1] order) except -2:
-        return self.inner.meet_all(rows, order)
+    cdef Py_ssize_t update_statistics_of_all(self, Rows rows, const Py_ssize_t[::1] order) except -2:
+        return self.inner.update_statistics_of_all(rows, order)
 
-    cdef bint open_round(self, View* x) noexcept nogil:
-        cdef bint taken = self.inner.open_round(x)
-        self.may_step = self.inner.may_step
+    cdef bint begin_round(self, View* x) noexcept nogil:
+        cdef bint taken = self.inner.begin_round(x)
+        self.is_trainable = self.inner.is_trainable
         return taken
 
     cdef void abandon_round(self) noexcept nogil:
         self.inner.abandon_round()
-        self.may_step = self.inner.may_step
+        self.is_trainable = self.inner.is_trainable
 
     cdef void scores(self, const View* x, double* t) noexcept nogil:
         self.inner.scores(x, t)
@@ -388,6 +388,6 @@ cdef class ChainedWeights(Weights):
         self.inner.shrink(factor)
         self.table.shrink(factor)
 
-    cdef void close_round(self, int which, double weight, double keep) noexcept nogil:
-        self.inner.close_round(which, weight, keep)
-        self.table.close_round(which, weight, keep)
+    cdef void add_to_average(self, int which, double weight, double keep) noexcept nogil:
+        self.inner.add_to_average(which, weight, keep)
+        self.table.add_to_average(which, weight, keep)

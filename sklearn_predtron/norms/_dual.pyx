@@ -218,7 +218,7 @@ cdef class DualWeights(AveragedWeights):
         state["mean"]["weights.theta"] = self.inverse_link(np.column_stack([W, b / r2 ** 0.5 if r2 > 0 else b]))
         self.adopt(state, False)
 
-    def expect(self, Rows rows not None):
+    def reserve(self, Rows rows not None):
         """Allow huge pages after all; Rows touch most of the weights."""
         if self.small_pages and touches_most(rows, self.stride):
             self.small_pages = False
@@ -662,7 +662,7 @@ cdef class DualWeights(AveragedWeights):
                 s.segment[s.now] = 0
             s.c_at_start = self.c
 
-    cdef void close_round(self, int which, double weight, double keep) noexcept nogil:
+    cdef void add_to_average(self, int which, double weight, double keep) noexcept nogil:
         cdef Py_ssize_t i
         cdef LineSum* s = &self.sums[which - 1]
         if keep < 1:

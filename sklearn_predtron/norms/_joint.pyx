@@ -85,7 +85,7 @@ cdef class JointWeights(L2Weights):
     def resized(self, Py_ssize_t p, Py_ssize_t d, places):
         return Weights.resized(self, p, d, places)
 
-    def expect(self, Rows rows not None):
+    def reserve(self, Rows rows not None):
         """Keep small pages; few rows touch this many features."""
 
     cdef weights_of(self, int which):

@@ -200,7 +200,7 @@ cdef class L2Weights(AveragedWeights):
         """Return the stored form of W; it is the sum of the steps that lead to it."""
         return W
 
-    def expect(self, Rows rows not None):
+    def reserve(self, Rows rows not None):
         """Allow huge pages after all; Rows touch most of the weights."""
         if self.small_pages and touches_most(rows, 1 if self.d == 1 else self.stride):
             self.small_pages = False
@@ -253,7 +253,7 @@ cdef class L2Weights(AveragedWeights):
         """
         return self.W.layout == BY_CLASS and not rows.sparse and self.d * self.p >= MANY_WEIGHTS
 
-    cdef void want_lengths(self, bint wanted) noexcept:
+    cdef void request_lengths(self, bint wanted) noexcept:
         self.measures = wanted and self.W.layout == ONE_CLASS and type(self) is L2Weights    # others have scores of their own
 
     cdef close_call(self, bint learned):
@@ -398,7 +398,7 @@ cdef class L2Weights(AveragedWeights):
         if self.scale < LEAST_SCALE:
             self.renormalise()
 
-    cdef void close_round(self, int which, double weight, double keep) noexcept nogil:
+    cdef void add_to_average(self, int which, double weight, double keep) noexcept nogil:
         cdef IterateSum* s = &self.sums[which - 1]
         s.mass = keep * s.mass + weight
         s.weight = keep * s.weight + weight * self.scale

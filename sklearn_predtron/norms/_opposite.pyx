@@ -101,14 +101,14 @@ cdef class OppositeWeights(WrappedWeights):
     cdef void follow(self) noexcept:
         """Copy the inner weights' settings; they may change outside rounds."""
         self.n_features, self.averaging, self.leader = self.inner.n_features, self.inner.averaging, self.inner.leader
-        self.observing, self.may_step = self.inner.observing, self.inner.may_step
+        self.observing, self.is_trainable = self.inner.observing, self.inner.is_trainable
 
     def __reduce__(self):
         return OppositeWeights, (self.inner, bool(self.by_feature)), (self.leader,)
 
     def __setstate__(self, state):
         (leader,) = restored(self, state, (whole(0, self.most_averages),))
-        self.lead(leader)
+        self.select_average(leader)
 
     def export(self):
         return self.inner.export()
@@ -130,8 +130,8 @@ cdef class OppositeWeights(WrappedWeights):
         self.inner.widen(n_features)
         self.follow()
 
-    def expect(self, Rows rows not None):
-        self.inner.expect(rows)
+    def reserve(self, Rows rows not None):
+        self.inner.reserve(rows)
         self.small_pages = self.inner.small_pages
 
     def keep_averages(self, int n):
@@ -139,13 +139,13 @@ cdef class OppositeWeights(WrappedWeights):
         self.inner.keep_averages(n)
         self.follow()
 
-    def put_first(self, int which):
+    def swap_average(self, int which):
         """Swap average number `which` with number 1; `keep_averages` comes next."""
-        self.inner.put_first(which)
+        self.inner.swap_average(which)
 
-    cdef void lead(self, int which) noexcept nogil:
+    cdef void select_average(self, int which) noexcept nogil:
         self.leader = which
-        self.inner.lead(which)
+        self.inner.select_average(which)
 
     def watch_radius(self, bint needed, bint of_rows=False):
         self.inner.watch_radius(needed, of_rows)
@@ -212,8 +212,8 @@ cdef class OppositeWeights(WrappedWeights):
     cdef void shrink(self, double factor) noexcept nogil:
         self.inner.shrink(factor)
 
-    cdef void close_round(self, int which, double weight, double keep) noexcept nogil:
-        self.inner.close_round(which, weight, keep)
+    cdef void add_to_average(self, int which, double weight, double keep) noexcept nogil:
+        self.inner.add_to_average(which, weight, keep)
 
     def last(self):
         """Return copies of the last iterate's W (2, p), b (2,)."""

@@ -47,7 +47,7 @@ def stride_through(n):
 
 
 cdef struct Before:
-    bint known, following, may_step
+    bint known, following, is_trainable
     Py_ssize_t seen, dense_rows, exponent, rows
     double D, largest, mantissa, r2, scale
     double[AVERAGES] weight_of_sum, scale_of_sum
@@ -94,12 +94,12 @@ cdef class ScaledWeights(L2Weights):
         self.at = aligned_zeros(p, self.small_pages).view(np.intp)
         self.C, self.offset = np.zeros(d), np.zeros(d)
         self.fresh = self.counts_rows_once = self.offsets_of_lines = True
-        self.may_step = False
+        self.is_trainable = False
 
-    def expect(self, Rows rows not None):
+    def reserve(self, Rows rows not None):
         """Allow huge pages after all; Rows touch most of the weights."""
         small_pages = self.small_pages
-        L2Weights.expect(self, rows)
+        L2Weights.reserve(self, rows)
         if small_pages and not self.small_pages:
             self.statistics.use_large_pages()
 
@@ -153,17 +153,17 @@ cdef class ScaledWeights(L2Weights):
         self.statistics.adopt(moments)
         if self.seen > 0:
             self.statistics.refresh(self.seen, not self.sparse)
-        self.may_step = (self._field(INVERSE) > 0).any() or self.learns_constants()     # be the rows of several shards
+        self.is_trainable = (self._field(INVERSE) > 0).any() or self.learns_constants()     # be the rows of several shards
         self.known = self.following = self.is_applied = self.followed = False
 
     def _counted(self):
-        flags = self.known, self.following, self.may_step
+        flags = self.known, self.following, self.is_trainable
         return flags + (self.seen, self.dense_rows, self.D, self.largest), np.array(self.C)
 
     def _set_counted(self, state):
         cdef const double[::1] C
         numbers, C = state
-        self.known, self.following, self.may_step, self.seen, self.dense_rows, self.D, self.largest = numbers
+        self.known, self.following, self.is_trainable, self.seen, self.dense_rows, self.D, self.largest = numbers
         self.C[:] = C
 
     def watch_radius(self, bint needed, bint of_rows=False):
@@ -183,7 +183,7 @@ cdef class ScaledWeights(L2Weights):
 
     # ------------------------------------------------------------------------------------------------------- statistics
 
-    cdef Py_ssize_t meet_all(self, Rows rows, const Py_ssize_t[::1] order) except -2:
+    cdef Py_ssize_t update_statistics_of_all(self, Rows rows, const Py_ssize_t[::1] order) except -2:
         """Add rows to the statistics before the first round; each counts as often as it is in the order."""
         times = np.bincount(order).astype(np.intp, copy=False)
         cdef const Py_ssize_t[::1] there = np.flatnonzero(times), often = times[there]
@@ -204,7 +204,7 @@ cdef class ScaledWeights(L2Weights):
         self.known = self.following = self.is_applied = self.followed = False
         self.met = True
         if not (self._field(INVERSE) > 0).any():
-            self.may_step |= self.learns_constants()
+            self.is_trainable |= self.learns_constants()
         return -1
 
     cdef Py_ssize_t meet_rounds(self, Rows rows, const Py_ssize_t[::1] there, const Py_ssize_t[::1] often, Py_ssize_t stride,
@@ -267,7 +267,7 @@ cdef class ScaledWeights(L2Weights):
             row.value = self.gathered[i]
             self.statistics.meet_listed(waiting, self.read(&row, k), before + i + 1)
 
-    cdef bint open_round(self, View* x) noexcept nogil:
+    cdef bint begin_round(self, View* x) noexcept nogil:
         cdef Py_ssize_t r
         cdef Row spare
         if not self.fresh:
@@ -279,7 +279,7 @@ cdef class ScaledWeights(L2Weights):
         for r in range(x.m):
             if not self.met:
                 self.meet_row(row_of(x, r, &spare), x.k)
-            elif x.m == 1 or not self.may_step or self.intercept.automatic:
+            elif x.m == 1 or not self.is_trainable or self.intercept.automatic:
                 self.apply(row_of(x, r, &spare), x.k)
                 self.is_applied = True
                 self.note_length()
@@ -309,13 +309,13 @@ cdef class ScaledWeights(L2Weights):
         Where all rows so far are equal, the second one is the first that may step: along the intercept, of the fixed length.
         """
         if self.squared_length > 0:
-            self.may_step = True
+            self.is_trainable = True
             if self.intercept.automatic:
                 if self.intercept.count == 0 and not self.empty:
                     self.rescale(self.intercept.fixed / self.squared_length)
                 self.intercept.update_statistics(self.squared_length)
         elif not self.met:
-            self.may_step |= self.learns_constants()
+            self.is_trainable |= self.learns_constants()
 
     cdef bint learns_constants(self) noexcept nogil:
         """Return whether equal rows suffice for an intercept step; all rows so far are equal."""
@@ -446,7 +446,7 @@ cdef class ScaledWeights(L2Weights):
         cdef int which
         if not self.met:
             self.statistics.keep()
-        b.known, b.following, b.may_step = self.known, self.following, self.may_step
+        b.known, b.following, b.is_trainable = self.known, self.following, self.is_trainable
         b.seen, b.dense_rows, b.D, b.largest = self.seen, self.dense_rows, self.D, self.largest
         b.mantissa, b.exponent, b.rows = self.intercept.mantissa, self.intercept.exponent, self.intercept.count
         b.r2 = self.intercept.known
@@ -463,7 +463,7 @@ cdef class ScaledWeights(L2Weights):
             return
         if not self.met:
             self.statistics.go_back()
-        self.known, self.following, self.may_step = b.known, b.following, b.may_step
+        self.known, self.following, self.is_trainable = b.known, b.following, b.is_trainable
         self.seen, self.dense_rows, self.D, self.largest = b.seen, b.dense_rows, b.D, b.largest
         self.intercept.go_back(b.mantissa, b.exponent, b.rows, b.r2)
         memcpy(&self.C[0], &self.C_before[0, 0], self.d * sizeof(double))

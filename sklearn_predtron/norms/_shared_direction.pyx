@@ -93,7 +93,7 @@ cdef class SharedDirection(WrappedWeights):
         self.has_longer_steps = inner.has_longer_steps
         self.intercept = intercept
         self.averaging, self.most_averages = inner.averaging, inner.most_averages
-        self.may_step = inner.may_step
+        self.is_trainable = inner.is_trainable
         self.b = np.zeros(d)
         self.total, self.mass = np.zeros((self.most_averages, d)), np.zeros(self.most_averages)
         self.level = np.empty(d)
@@ -127,14 +127,14 @@ cdef class SharedDirection(WrappedWeights):
             np.asarray(self.total)[0], np.asarray(self.mass)[0] = own["sum"]["total"], own["sum"]["mass"]
         self.radius2 = own["most"]["radius2"]
         self.intercept.adopt(part_of(state, "intercept"))
-        self.may_step = self.inner.may_step
+        self.is_trainable = self.inner.is_trainable
         self.observing = self.radius_needed or self.intercept.automatic or self.inner.observing
 
     def begin_at(self, W, b):
         """Set the iterate to a direction and to b; all rows of W hold the direction."""
         self.inner.begin_at(W[:1], np.zeros(1))
         np.asarray(self.b)[:] = b
-        self.may_step = self.inner.may_step
+        self.is_trainable = self.inner.is_trainable
 
     def resized(self, Py_ssize_t p, Py_ssize_t d, places):
         if d != self.d:
@@ -154,15 +154,15 @@ cdef class SharedDirection(WrappedWeights):
         self.mass[min(n, self.averaging):] = 0
         self.averaging = n
 
-    def put_first(self, int which):
+    def swap_average(self, int which):
         """Swap average number `which` with number 1; `keep_averages` comes next."""
-        self.inner.put_first(which)
+        self.inner.swap_average(which)
         for sums in (np.asarray(self.total), np.asarray(self.mass)):
             sums[[0, which - 1]] = sums[[which - 1, 0]]
 
-    cdef void lead(self, int which) noexcept nogil:
+    cdef void select_average(self, int which) noexcept nogil:
         self.leader = which
-        self.inner.lead(which)
+        self.inner.select_average(which)
 
     def watch_radius(self, bint needed, bint of_rows=False):
         """Set whether to follow the largest d |x|^2 + r2; it is that of the rounds to come, and bounds g2 / |g|^2."""
@@ -274,10 +274,10 @@ cdef class SharedDirection(WrappedWeights):
         for k in range(self.d):
             self.b[k] *= max(factor, 0)
 
-    cdef void close_round(self, int which, double weight, double keep) noexcept nogil:
+    cdef void add_to_average(self, int which, double weight, double keep) noexcept nogil:
         cdef Py_ssize_t k
         cdef double[:, ::1] total = self.total
-        self.inner.close_round(which, weight, keep)
+        self.inner.add_to_average(which, weight, keep)
         self.mass[which - 1] = keep * self.mass[which - 1] + weight
         for k in range(self.d):
             total[which - 1, k] = keep * total[which - 1, k] + weight * self.b[k]

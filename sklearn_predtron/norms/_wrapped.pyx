@@ -29,8 +29,8 @@ cdef class WrappedWeights(Weights):
                                bint means_wanted) except -1:
         return self.inner.open_block(rows, order, first, last, means_wanted)
 
-    cdef void want_lengths(self, bint wanted) noexcept:
-        self.inner.want_lengths(wanted)
+    cdef void request_lengths(self, bint wanted) noexcept:
+        self.inner.request_lengths(wanted)
         self.measures = self.inner.measures
 
     cdef close_block(self):
@@ -45,17 +45,17 @@ cdef class WrappedWeights(Weights):
     def close_fit(self):
         self.inner.close_fit()
 
-    cdef Py_ssize_t meet_all(self, Rows rows, const Py_ssize_t[::1] order) except -2:
-        return self.inner.meet_all(rows, order)
+    cdef Py_ssize_t update_statistics_of_all(self, Rows rows, const Py_ssize_t[::1] order) except -2:
+        return self.inner.update_statistics_of_all(rows, order)
 
-    cdef bint open_round(self, View* x) noexcept nogil:
-        cdef bint taken = self.inner.open_round(x)
-        self.may_step = self.inner.may_step
+    cdef bint begin_round(self, View* x) noexcept nogil:
+        cdef bint taken = self.inner.begin_round(x)
+        self.is_trainable = self.inner.is_trainable
         return taken
 
     cdef void abandon_round(self) noexcept nogil:
         self.inner.abandon_round()
-        self.may_step = self.inner.may_step
+        self.is_trainable = self.inner.is_trainable
 
     cdef void prefetch(self, const View* x) noexcept nogil:
         self.inner.prefetch(x)

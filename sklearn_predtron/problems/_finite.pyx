@@ -9,7 +9,7 @@ from sklearn_predtron._core.problem cimport Codes, Labels, Problem, Round
 from sklearn_predtron._core.rows cimport Rows
 
 from sklearn_predtron.norms._opposite import OppositeMap, are_opposite
-from sklearn_predtron.problems._leads import check_room, leads_of_all
+from sklearn_predtron.problems._score_gaps import check_room, leads_of_all
 
 cdef enum:
     BLOCK = 256     # predictions at a time

@@ -14,7 +14,7 @@ from sklearn_predtron.problems.inference._sorting cimport Keyed, sort_descending
 
 from sklearn_predtron.problems.inference._sorting import KEYED
 from sklearn_predtron._core.state import MOST, between, restored
-from sklearn_predtron.problems._leads import check_room, leads_of_all
+from sklearn_predtron.problems._score_gaps import check_room, leads_of_all
 
 MOST_LISTED = 12       # labels, of which all sets are listed
 

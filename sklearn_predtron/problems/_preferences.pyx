@@ -9,7 +9,7 @@ from sklearn_predtron._core.problem cimport Labels, Problem, Round
 from sklearn_predtron.problems._relevance cimport Relevance, Relevances
 
 from sklearn_predtron.problems._finite import SignProblem
-from sklearn_predtron.problems._leads import Leads, check_room
+from sklearn_predtron.problems._score_gaps import Leads, check_room
 
 MOST_LABELS = 1 << 16
 

@@ -15,8 +15,8 @@ from sklearn_predtron.problems.inference._sorting cimport sort_descending
 
 from sklearn_predtron.problems.inference._sorting import KEYED
 from sklearn_predtron._core.state import MOST, restored, whole
-from sklearn_predtron._support.offers import RANKED_LABELS, RANKINGS
-from sklearn_predtron.problems._leads import leads_of_pairs
+from sklearn_predtron._support.capabilities import RANKED_LABELS, RANKINGS
+from sklearn_predtron.problems._score_gaps import leads_of_pairs
 
 
 cdef class RankingProblem(Problem):

@@ -5,7 +5,7 @@ from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron._core.problem cimport Round
 from sklearn_predtron.problems._finite cimport FiniteProblem
 
-from sklearn_predtron._support.offers import ORDERED_THRESHOLDS
+from sklearn_predtron._support.capabilities import ORDERED_THRESHOLDS
 from sklearn_predtron.norms._shared_direction import SharedMap
 
 

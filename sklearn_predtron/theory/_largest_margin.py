@@ -10,7 +10,7 @@ from scipy import sparse
 
 from sklearn_predtron._core.rows import OVERFLOW
 from sklearn_predtron._support import types
-from sklearn_predtron.problems._leads import Leads
+from sklearn_predtron.problems._score_gaps import Leads
 from sklearn_predtron.theory._prepared_data import PreparedData, prepare
 from sklearn_predtron.theory._programme import Vectors
 from sklearn_predtron.theory._proof import prove

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_predtron._support.offers import RANKED_LABELS
+from sklearn_predtron._support.capabilities import RANKED_LABELS
 
 
 def theory_step(update: str, problem: Any, numerator: float) -> float:

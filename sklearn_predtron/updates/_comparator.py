@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._core.rows import OVERFLOW
 from sklearn_predtron._support.numbers import as_numbers
-from sklearn_predtron.problems._inquiry import ask
+from sklearn_predtron.problems._problem_queries import competitor_of
 
 
 @dataclass
@@ -60,7 +60,7 @@ class Comparator:
         """Return phi(U x, y) of equation (2), for each row; with 0-1 losses of their own, it is for each row and score."""
         if self.problem.of_one_score is not None:
             return self.shortfalls()
-        answers = [ask(self.problem, self.labels, i, t[None], True) for i, t in enumerate(self.scores)]
+        answers = [competitor_of(self.problem, self.labels, i, t[None], True) for i, t in enumerate(self.scores)]
         return np.array([competitor_loss + gap for _, _, competitor_loss, gap, _ in answers])
 
     def shortfalls(self) -> NDArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sklearn_predtron._core.problem import Problem
-from sklearn_predtron._support.offers import ORDERED_THRESHOLDS
+from sklearn_predtron._support.capabilities import ORDERED_THRESHOLDS
 from sklearn_predtron.updates._bound_formulas import counts_thresholds, largest_total
 from sklearn_predtron.updates._comparator import Comparator
 from sklearn_predtron.updates._generic import Update

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._core.rule import Rule
 from sklearn_predtron._support import types
+from sklearn_predtron._support.capabilities import ITEM_WEIGHTS, RANKED_LABELS, RANKINGS
 from sklearn_predtron._support.compat import StrOptions
-from sklearn_predtron._support.offers import ITEM_WEIGHTS, RANKED_LABELS, RANKINGS
 from sklearn_predtron.updates._bound_formulas import bound_of_fixed_step, bound_of_step, check_fixed_step, largest_total
 from sklearn_predtron.updates._comparator import Comparator
 from sklearn_predtron.updates._generic import POSITIVE, Update

@@ -16,7 +16,7 @@ GENERATED = sorted(Path(__file__).parents[2].glob("build/cython*/sklearn_predtro
 CATCH_ALL = {
     "problems._user.UserProblem.decode_competitor",
     "problems._user.UserProblem.loss_augmented_competitor",
-    "decisions._asked_scores.AskedScores.follow",
+    "decisions._rejection_tracker.RejectionTracker.follow",
     "problems._counts.TabulatedSetLoss.bind_label",
     "datasets._svmlight.odd_number",
     "datasets._svmlight.odd_index",

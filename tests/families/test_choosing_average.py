@@ -21,7 +21,7 @@ from sklearn_predtron import (
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.metrics import progressive_val_score
 from sklearn_predtron.norms import RKHS
-from sklearn_predtron.problems._inquiry import ask
+from sklearn_predtron.problems._problem_queries import competitor_of
 from sklearn_predtron.updates import Subgradient
 from tests.inside import predicting_scores, reading_of
 
@@ -80,7 +80,7 @@ def loss_of(model, rows, labels):
         read = reading_of(model, rows, labels, qid="one").batch.labels
     else:
         read = reading_of(model, rows, labels).batch.labels
-    return sum(ask(model._model.problem, read, 0, scores_of(model, rows), False)[:2])
+    return sum(competitor_of(model._model.problem, read, 0, scores_of(model, rows), False)[:2])
 
 
 def fades(every):

@@ -17,7 +17,7 @@ from sklearn_predtron import (
     PredtronOrdinalClassifier,
 )
 from sklearn_predtron.losses import Reject
-from sklearn_predtron.losses._by_row import check_not_revealing, check_sets_not_revealing
+from sklearn_predtron.losses._row_costs import check_not_revealing, check_sets_not_revealing
 from sklearn_predtron.metrics import cost_scorer, savings_score
 
 N = 60

@@ -32,14 +32,14 @@ def test_the_set_that_costs_least_in_expectation_is_predicted_and_paid(fitted, r
     P, predicted = fitted.predict_proba(X), fitted.predict(X, costs=costs)
     sets = [np.array([s >> j & 1 for j in range(M)]) for s in range(2**M)]
 
-    def paid(i, chosen, true):
+    def realised(i, chosen, true):
         return sum(costs[i, j, 0] * (true[j] > chosen[j]) + costs[i, j, 1] * (true[j] < chosen[j]) for j in range(M))
 
     for i in range(0, N, 7):
         weights = [np.prod(np.where(true, P[i], 1 - P[i])) for true in sets]
-        expected = [sum(w * paid(i, chosen, true) for w, true in zip(weights, sets, strict=True)) for chosen in sets]
+        expected = [sum(w * realised(i, chosen, true) for w, true in zip(weights, sets, strict=True)) for chosen in sets]
         assert_array_equal(predicted[i], sets[int(np.argmin(expected))])
-    assert_allclose(fitted.sample_loss(X, Y, costs=costs), [paid(i, predicted[i], Y[i]) for i in range(N)])
+    assert_allclose(fitted.sample_loss(X, Y, costs=costs), [realised(i, predicted[i], Y[i]) for i in range(N)])
     assert (predicted != fitted.predict(X)).any()
     assert_array_equal([fitted.predict(X[[i]], costs=costs[[i]])[0] for i in range(20)], predicted[:20])
 

@@ -248,10 +248,10 @@ def test_the_best_sequences_of_an_estimator(calibrated):
 def test_costs_matter(calibrated):
     model, (X, y, sid) = calibrated
 
-    def paid(predicted):
+    def realised(predicted):
         return COSTS[np.searchsorted(model.classes_, y), np.searchsorted(model.classes_, predicted)].mean()
 
-    assert paid(model.predict(X, sid=sid, costs=COSTS)) < paid(model.predict(X, sid=sid))
+    assert realised(model.predict(X, sid=sid, costs=COSTS)) < realised(model.predict(X, sid=sid))
     named = {(true, other): COSTS[i, j] for i, true in enumerate("abc") for j, other in enumerate("abc") if i != j}
     np.testing.assert_array_equal(model.predict(X, sid=sid, costs=named), model.predict(X, sid=sid, costs=COSTS))
 

@@ -18,7 +18,7 @@ from sklearn_predtron import (
     PredtronRanker,
     PredtronSequenceTagger,
 )
-from sklearn_predtron._support.offers import RANKED_LABELS, RANKINGS
+from sklearn_predtron._support.capabilities import RANKED_LABELS, RANKINGS
 from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.decisions import ExpectedCost
 from sklearn_predtron.families._cost_classifier import TableClassifier

@@ -147,7 +147,7 @@ def test_rows_that_are_all_equal_at_first(update, problem, intercept):
 def test_statistics_are_those_of_all_rows_from_the_first_epoch_of_fit_on(problem, form):
     X, y = raw(k=problem[0])
     reference = reference_for(Adaptive(), problem, X.shape[1], form=form)
-    reference.features.meet_all(X)
+    reference.features.update_statistics_of_all(X)
     reference.all_met = True
     reference.learn(X, y)
     reference.frozen = True
@@ -416,7 +416,7 @@ def test_outliers_are_clipped_as_in_a_stream():
     X, y = rng.standard_normal((600, 5)), rng.integers(0, 2, 600)
     X[[150, 151, 400], [1, 2, 1]] = 1e6, -1e5, 1e4
     reference = Features(5, dense=True)
-    reference.meet_all(X)
+    reference.update_statistics_of_all(X)
     assert 1.5 < reference.squares[1] / reference.squares[0] < 10  # each doubles the squares at most
     weights = weights_of(fitted(X, y, max_iter=1, cv=0))
     np.testing.assert_allclose(weights._field(0), reference.mean, rtol=1e-9, atol=1e-12)

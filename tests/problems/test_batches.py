@@ -24,8 +24,8 @@ from sklearn_predtron.losses import (
     SubsetLoss,
     SubsetZeroOne,
 )
-from sklearn_predtron.problems._inquiry import ask
 from sklearn_predtron.problems._label_sets import IndicatorBlocks, Indicators
+from sklearn_predtron.problems._problem_queries import competitor_of
 from sklearn_predtron.representations import SignVector
 
 
@@ -102,7 +102,7 @@ def test_competitors_among_all_labelings(name):
         score, least = (2 * V - 1) @ (s * t), cost.min()
         free = cost <= least + 1e-12 if not takes_balance(name) else (y == V).all(axis=1)
         phi = (cost + score).max() - least - score[free].max()
-        loss, unavoidable, competitor_loss, gap, change = ask(problem, block(y), 0, t[:, None], True)
+        loss, unavoidable, competitor_loss, gap, change = competitor_of(problem, block(y), 0, t[:, None], True)
         slack = 1e-11 * (1 + np.abs(t).sum())
         assert abs(competitor_loss + gap - phi) <= slack
         assert abs(change @ t - gap) <= slack
@@ -119,7 +119,7 @@ def test_competitors_among_all_counts(name):
     for problem, t, y, how in cases(name, 25, (150, 201), seed=1):
         cost, score, inside, least = by_counts(name, t, y, **how)
         phi = (cost + score)[inside].max()
-        loss, unavoidable, competitor_loss, gap, _ = ask(problem, block(y), 0, t[:, None], True)
+        loss, unavoidable, competitor_loss, gap, _ = competitor_of(problem, block(y), 0, t[:, None], True)
         assert abs(competitor_loss + gap - phi) <= 1e-12 * (1 + np.abs(t).sum())
         assert abs(unavoidable - least) <= 1e-12
         assert loss <= phi + 1e-9
@@ -131,9 +131,9 @@ def test_gradient_by_finite_differences(name):
         t = t + np.random.default_rng(len(t)).standard_normal(len(t)) * 1e-3  # without ties
 
         def phi(t, problem=problem, y=y):
-            return sum(ask(problem, block(y), 0, t[:, None], True)[2:4])
+            return sum(competitor_of(problem, block(y), 0, t[:, None], True)[2:4])
 
-        change = ask(problem, block(y), 0, t[:, None], True)[4]
+        change = competitor_of(problem, block(y), 0, t[:, None], True)[4]
         found = [(phi(t + e) - phi(t - e)) / 2e-7 for e in 1e-7 * np.eye(len(t))]
         np.testing.assert_allclose(change, found, atol=1e-5)
 
@@ -171,7 +171,7 @@ def test_balanced_error_with_balance_1_is_the_class_weighted_hinge():
         P, N, margins = y.sum(), (1 - y).sum(), np.where(y == 1, t, -t)
         weights = np.where(y == 1, 1 / (2 * P), 1 / (2 * N))
         unit = 2 * np.sqrt(m)  # a flip of a row in class c moves the score by 2 s_c t = (sqrt(m) / P_c) t
-        phi = sum(ask(problem, block(y), 0, t[:, None], True)[2:4])
+        phi = sum(competitor_of(problem, block(y), 0, t[:, None], True)[2:4])
         assert abs(phi - (weights * np.maximum(0, 1 - unit * margins)).sum()) <= 1e-12
 
 
@@ -183,8 +183,8 @@ def test_a_batch_is_a_row_of_labels_transposed(alias):
     of_labels, of_rows = kind().build(SignVector(), m), kind().build(SignVector(), 0)
     for trial in range(60):
         t, y = draw(random, m, trial)
-        labels = ask(of_labels, Indicators(y[None].astype(np.uint8)), 0, t[None], True)
-        rows = ask(of_rows, block(y), 0, t[:, None], True)
+        labels = competitor_of(of_labels, Indicators(y[None].astype(np.uint8)), 0, t[None], True)
+        rows = competitor_of(of_rows, block(y), 0, t[:, None], True)
         assert labels[:4] == rows[:4]
         np.testing.assert_array_equal(labels[4], rows[4])
 
@@ -200,7 +200,7 @@ def test_problems_of_batches_go_on_from_a_pickle(name):
     y[:3] = 1, 0, 1
     for twin in (pickle.loads(pickle.dumps(problem)), copy.copy(problem)):
         assert twin.balance == problem.balance
-        found, expected = (ask(one, block(y), 0, t[:, None], True) for one in (twin, problem))
+        found, expected = (competitor_of(one, block(y), 0, t[:, None], True) for one in (twin, problem))
         assert found[:4] == expected[:4]
         np.testing.assert_array_equal(found[4], expected[4])
 
@@ -219,4 +219,4 @@ def test_blocks_are_checked():
 def test_a_function_of_counts_is_not_tabulated_for_very_long_batches():
     y = np.arange(20_000) % 2
     with pytest.raises(ValueError, match="Shorter batches, or another loss, need less"):
-        ask(problem_of(CountLoss(costs)), block(y), 0, np.zeros((len(y), 1)), True)
+        competitor_of(problem_of(CountLoss(costs)), block(y), 0, np.zeros((len(y), 1)), True)

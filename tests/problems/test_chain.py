@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_predtron.problems._chain import ChainProblem, HammingChain, TokenCodes, ZeroOneChain
-from sklearn_predtron.problems._inquiry import ask
+from sklearn_predtron.problems._problem_queries import competitor_of
 
 DRAWS = 400
 
@@ -126,7 +126,7 @@ def test_competitors_are_those_of_the_list(loss):
         assert phi >= suffered >= 0
         t, labels = flat(u, A, start, end), labels_of(y)
         for augmented in [False, True]:
-            found, unavoidable, competitor_loss, gap, change = ask(problem, labels, 0, t, augmented)
+            found, unavoidable, competitor_loss, gap, change = competitor_of(problem, labels, 0, t, augmented)
             assert (found, unavoidable) == (suffered, 0)
             assert_allclose(change @ t, gap, atol=1e-12)
             if augmented:
@@ -145,10 +145,10 @@ def test_scores_of_zero_are_ties():
         found, _ = ZeroOneChain(K, 0.1).predict(np.zeros((T, K)), start, np.zeros((K, K)), zero, zero)
         assert_array_equal(found, 0)
         t = np.zeros(T * K + K * K + 2 * K)
-        loss, _, _, _, change = ask(HammingChain(K, 0.1), labels_of(y), 0, t, False)
+        loss, _, _, _, change = competitor_of(HammingChain(K, 0.1), labels_of(y), 0, t, False)
         assert loss == (T if K > 1 else 0)
         assert_array_equal(change, rep([0] * T, K) - rep(y, K))
-        assert ask(ZeroOneChain(K, 0.1), labels_of(y), 0, t, False)[0] == (K > 1)
+        assert competitor_of(ZeroOneChain(K, 0.1), labels_of(y), 0, t, False)[0] == (K > 1)
 
 
 def test_real_scores_of_longer_sequences():

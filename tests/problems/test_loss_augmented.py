@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 
 from sklearn_predtron import PredtronRanker
 from sklearn_predtron.losses import NDCG
-from sklearn_predtron.problems._inquiry import ask
+from sklearn_predtron.problems._problem_queries import competitor_of
 from sklearn_predtron.problems._relevance import Relevances
 from sklearn_predtron.problems.inference._loss_augmented import Inference
 from sklearn_predtron.representations import LinearRank
@@ -135,7 +135,7 @@ def test_a_search_that_is_cut_short_is_bounded_and_as_good_as_the_prediction():
     problem, labels = NDCG().build(LinearRank(), 0), Relevances(y, np.array([0, len(y)], dtype=np.intp))
     for scale in (0.03, 0.3, 3.0):
         began = time.process_time()
-        lost, _, competitor_loss, gap, change = ask(problem, labels, 0, scale * t, True)
+        lost, _, competitor_loss, gap, change = competitor_of(problem, labels, 0, scale * t, True)
         assert time.process_time() - began < 2  # a tenth of a second; unbounded it is minutes
         # The hinge is an upper bound of the loss suffered, which is all that the bounds ask for.
         assert competitor_loss + gap >= lost > 0

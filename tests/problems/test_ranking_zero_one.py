@@ -8,7 +8,7 @@ import reference.ranking as plain
 
 from sklearn_predtron import PredtronLabelRanker, PredtronRanker
 from sklearn_predtron.losses import RankingZeroOne
-from sklearn_predtron.problems._inquiry import ask
+from sklearn_predtron.problems._problem_queries import competitor_of
 from sklearn_predtron.problems._relevance import Relevances
 from sklearn_predtron.representations import LinearRank, LogRank, PowerRank, ReciprocalRank, UserRank
 from sklearn_predtron.theory import loss_constants
@@ -38,7 +38,7 @@ def test_competitors_against_every_ranking(m, documents, representation):
         for augmented in (False, True):
             value = rep[every] @ t + augmented * lost
             worst = lost[np.isclose(rep[every] @ t, (rep[every] @ t).max(), rtol=0, atol=1e-9)].max()
-            suffered, _, competitor_loss, gap, change = ask(problem, labels, 0, t, augmented)
+            suffered, _, competitor_loss, gap, change = competitor_of(problem, labels, 0, t, augmented)
             assert suffered == worst  # of the maximisers of the score
             competitors = every[np.isclose(value, value.max(), rtol=0, atol=1e-9)]
             pushes = [plain.push(plain.ZeroOne(), rep, place, t, y) for place in competitors]

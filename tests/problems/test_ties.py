@@ -19,8 +19,8 @@ from sklearn_predtron.losses import (
     SwappedPairs,
 )
 from sklearn_predtron.problems._finite import FiniteProblem
-from sklearn_predtron.problems._inquiry import ask
 from sklearn_predtron.problems._label_sets import Indicators
+from sklearn_predtron.problems._problem_queries import competitor_of
 from sklearn_predtron.problems._relevance import Relevances
 from sklearn_predtron.representations import LinearRank, LogRank, OneHot, SignVector, Simplex, Thermometer
 
@@ -47,7 +47,7 @@ def test_which_of_the_sets_that_tie_is_the_competitor(loss):
             lost = float(loss.of_counts(*(np.array([n]) for n in (a, b, c, 5 - a - b - c)))[0])
             found.append(((lost, b, c), sigma))
         most = max(key for key, _ in found)
-        lost, _, _, _, change = ask(problem, Indicators(y[None].astype(np.uint8)), 0, t, False)
+        lost, _, _, _, change = competitor_of(problem, Indicators(y[None].astype(np.uint8)), 0, t, False)
         assert lost == pytest.approx(most[0])
         if lost > 0:
             competitor = (np.sign(change).astype(int) + y).clip(0, 1)
@@ -73,7 +73,7 @@ def test_which_of_the_codes_that_tie_is_the_competitor(representation, costs):
         scores = code @ t
         best = np.flatnonzero(scores == scores.max() if isinstance(representation, OneHot) else np.isclose(scores, scores.max()))
         expected = best[table[y, best].argmax()]
-        lost, _, _, _, change = ask(problem, Codes(np.array([y])), 0, t, False)
+        lost, _, _, _, change = competitor_of(problem, Codes(np.array([y])), 0, t, False)
         assert lost == table[y, expected]
         if lost > 0:
             np.testing.assert_allclose(change, code[expected] - code[y], atol=1e-12)
@@ -91,7 +91,7 @@ def test_which_of_the_rankings_that_tie_is_the_competitor(loss, representation):
         if len(set(y)) < 2:
             continue
         labels = Relevances(y, np.array([0, 5]))
-        lost, _, _, _, change = ask(problem, labels, 0, t, False)
+        lost, _, _, _, change = competitor_of(problem, labels, 0, t, False)
         untied = [t + 1e-6 * np.argsort(order) for order in permutations(range(5))]
         assert lost == pytest.approx(max(problem.losses(scores, labels)[0] for scores in untied))
         if lost > 0:

@@ -23,7 +23,7 @@ class Features:
             if there or (power and self.count[j] > 0):
                 self.refresh(j, x[j], there)
 
-    def meet_all(self, X):
+    def update_statistics_of_all(self, X):
         """Rows that are there before the first round, as in `fit`, in steps of about the golden section."""
         step = max(round(0.618 * len(X)), 1)
         while gcd(step, len(X)) > 1:

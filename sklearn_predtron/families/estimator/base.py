@@ -68,7 +68,7 @@ from sklearn_predtron.families.training.factory import (
 )
 from sklearn_predtron.families.training.patience import Patience, checked_patience
 from sklearn_predtron.features import ROWS_OF_STREAMS, FeatureMap
-from sklearn_predtron.losses._by_row import KnownCosts
+from sklearn_predtron.losses._row_costs import KnownCosts
 from sklearn_predtron.norms import L2, Auto, Norm, Scaled
 from sklearn_predtron.norms._sparse import SparseWeights
 from sklearn_predtron.updates import Update

@@ -15,7 +15,7 @@ from sklearn_predtron._support.queries import shortened_list
 from sklearn_predtron.families.input.reading import LabelsOf, RowReader, TrainingInput
 from sklearn_predtron.families.labels.classes import Classes, ClassReader
 from sklearn_predtron.families.labels.label_readers import LabelReader
-from sklearn_predtron.losses._by_row import KnownCosts, RowCosts, SetCosts, check_not_revealing, check_sets_not_revealing
+from sklearn_predtron.losses._row_costs import KnownCosts, RowCosts, SetCosts, check_not_revealing, check_sets_not_revealing
 
 
 def weighed(reading: TrainingInput, costs: RowCosts | SetCosts, *, partial: bool) -> TrainingInput:

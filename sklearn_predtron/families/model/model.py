@@ -22,7 +22,7 @@ from sklearn_predtron.decisions._base import PLAIN, Decision, HeldOut
 from sklearn_predtron.families.input.reading import Batch, Columns, check_finite, read_rows, warn_of_format, why_length_refused
 from sklearn_predtron.families.input.stream import Stream
 from sklearn_predtron.families.model import model_parts
-from sklearn_predtron.losses._by_row import KnownCosts
+from sklearn_predtron.losses._row_costs import KnownCosts
 from sklearn_predtron.norms import Auto, Norm
 from sklearn_predtron.norms._sparse import SparseWeights
 from sklearn_predtron.predictor._compiled_parts import FORMAT, compiled

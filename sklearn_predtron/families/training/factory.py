@@ -57,7 +57,7 @@ class LearnerFactory:
         averaged, intercept = self.average is not None, copy.copy(self.intercept)
         weights = problem.score_map.build(self.norm, self.rows.p, intercept, sparse=self.rows.sparse, average=averaged)
         weights.keep_averages(kept_by(self.average, weights))
-        weights.expect(self.rows)
+        weights.reserve(self.rows)
         return weights
 
     def of_rows(self, rows: Rows) -> LearnerFactory:
@@ -134,7 +134,7 @@ def changed_model(estimator: Any, model: Model, reading: TrainingInput, *, parti
     if learner.weights.averaging > kept:
         learner = copy.deepcopy(learner)  # others may be reading the averages
         if average is not None and average.keep < 1:
-            learner.weights.put_first(2)  # the candidate that forgets continues
+            learner.weights.swap_average(2)  # the candidate that forgets continues
     if learner.weights.averaging != kept:  # one that begins takes no copy of weights, which may be wide
         with learner.lock.changing():
             learner.weights.keep_averages(kept)

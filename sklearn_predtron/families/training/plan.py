@@ -24,7 +24,7 @@ from sklearn_predtron.families.training.factory import LearnerFactory, kept_by
 from sklearn_predtron.features import Auto, FeatureMap, PiecewiseLinear, RandomFourier
 from sklearn_predtron.features._knots import LARGEST
 from sklearn_predtron.features._pairs import PairRanking
-from sklearn_predtron.losses._by_row import POWERS
+from sklearn_predtron.losses._row_costs import POWERS
 
 ACCEPTED: list[Any] = [CvObject(), Options(Integral, {0})]  # by the parameter `cv`
 MOST_COLUMNS = 300  # of numbers that are compared with maps: pixels and embeddings have more, and gain little for much time

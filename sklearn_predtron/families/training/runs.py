@@ -334,7 +334,7 @@ class TrainingRun:
         """Return the realised cost of each held-out row by its own costs, under the calibration map that the rows have."""
         calibration, problem = self.trainer.decision.calibration, self.trainer.model.problem
         probabilities = calibration.of.probabilities(held_out.map, calibration.of.scores(problem, held_out.scores))
-        return self.candidate.batch.costs.paid(probabilities, held_out.rounds)
+        return self.candidate.batch.costs.realised(probabilities, held_out.rounds)
 
 
 def is_behind(score: Score, other: Score | None) -> bool:

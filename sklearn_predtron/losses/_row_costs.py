@@ -65,7 +65,7 @@ class RowCosts(NamedTuple):
         """Return the weight of each row by its costs."""
         return self.mistakes() ** self.power
 
-    def paid(self, probabilities: NDArray, rows: NDArray) -> NDArray:
+    def realised(self, probabilities: NDArray, rows: NDArray) -> NDArray:
         """Return the realised cost of minimum-expected-cost predictions."""
         table = self.table[rows]
         predicted = expected_costs(probabilities, table).argmin(axis=1)
@@ -93,7 +93,7 @@ class SetCosts(NamedTuple):
         """Return the weight of each row by its costs; it does not depend on its true labels."""
         return self.table.mean(axis=(1, 2)) ** self.power
 
-    def paid(self, probabilities: NDArray, rows: NDArray) -> NDArray:
+    def realised(self, probabilities: NDArray, rows: NDArray) -> NDArray:
         """Return the realised cost of minimum-expected-cost predictions."""
         predicted = sets_of_least_cost(probabilities, self.table[rows])
         return costs_of_sets(predicted, self.on[rows], self.table[rows])

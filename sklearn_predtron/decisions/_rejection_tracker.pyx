@@ -15,7 +15,7 @@ cdef enum:
 cdef double STEP = 0.005    # by which the level moves if all rounds have an abstention
 
 
-cdef class AskedScores(RecentScores):
+cdef class RejectionTracker(RecentScores):
     """The last rounds, and the level of abstention.
 
     The level is the share of the recorded rows that are above the threshold.
@@ -119,7 +119,7 @@ cdef class AskedScores(RecentScores):
         self.correction, self.followed, self.asked, self.since, self.of_fit = numbers
 
     def resized(self, Problem problem not None, places):
-        cdef AskedScores wide = RecentScores.resized(self, problem, places)
+        cdef RejectionTracker wide = RecentScores.resized(self, problem, places)
         wide.correction, wide.followed, wide.asked = self.up_to_now(self.rule)
         wide.of_fit = wide.marked_at        # the map of which was another
         return wide

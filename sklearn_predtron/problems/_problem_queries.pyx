@@ -5,7 +5,7 @@ from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron._core.problem cimport Labels, Problem, Round
 
 
-def ask(Problem problem not None, Labels labels not None, Py_ssize_t i, t, bint augmented):
+def competitor_of(Problem problem not None, Labels labels not None, Py_ssize_t i, t, bint augmented):
     """Return the competitor of label i at the scores t.
 
     It is the predicted one, or the loss-augmented one.
