@@ -17,9 +17,10 @@ from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._evaluation import parts_of
 from sklearn_predtron.cli._settings import LARGEST_TABLE, Job, ModelSettings
 from sklearn_predtron.cli._tasks import TASKS, Task, task_of
-from sklearn_predtron.datasets import RowChunk, RowSchema, RowStream
+from sklearn_predtron.datasets.formats.base import RowChunk, RowSchema
 from sklearn_predtron.datasets.formats.files import FileError, named
 from sklearn_predtron.datasets.formats.labels import are_words, shortened_labels
+from sklearn_predtron.datasets.formats.opening import RowStream
 from sklearn_predtron.families.estimator.model_file import load
 from sklearn_predtron.families.input.reading import are_stored_dense, as_rows, why_length_refused
 from sklearn_predtron.families.input.tables import MADE_AFTER, always_maps

@@ -38,11 +38,11 @@ from sklearn_predtron.cli._settings import Job, as_pairs
 from sklearn_predtron.cli._tasks import OF_FORMATS, TASKS, Task, task_of
 from sklearn_predtron.cli._training import Training, check_names, parts_of_split
 from sklearn_predtron.cli._unseen import UnseenFeatures
-from sklearn_predtron.datasets import BrokenLineError, RowChunk, RowSchema, RowStream, open_rows
-from sklearn_predtron.datasets.formats.base import Head
+from sklearn_predtron.datasets._broken_lines import BrokenLineError  # the package would import Parquet and simulators, too
+from sklearn_predtron.datasets.formats.base import Head, RowChunk, RowSchema
 from sklearn_predtron.datasets.formats.files import STANDARD, DataFile, FileError
 from sklearn_predtron.datasets.formats.labels import are_words, is_line
-from sklearn_predtron.datasets.formats.opening import format_in, format_of_names
+from sklearn_predtron.datasets.formats.opening import RowStream, format_in, format_of_names, open_rows
 from sklearn_predtron.datasets.formats.tables import CATEGORY, PLAIN_NUMBERS
 from sklearn_predtron.families.input.tables import map_of
 from sklearn_predtron.losses.reject import label_of_reject
