@@ -41,12 +41,12 @@ def check_options(job: Job, task: Task, loaded: Any, *, seen: bool) -> None:
         name += " (the first row of TRAIN has qid:, so --task is rank)"
     estimator = task.estimator()
     unknown = [given for given in model.estimator_parameters() if given not in estimator.get_params()]
-    unknown += ["classes"] * (task.rank and "classes" in job.source.reading)
+    unknown += ["classes"] * (task.rank and job.source.classes is not None)
     if unknown:
         raise UsageError(f"--{'reject-cost' if unknown[0] == 'reject' else unknown[0]} is not for {name}")
     if job.output.written == "probabilities":
         check_probabilities(estimator if loaded is None else loaded, name)
-    if model.grow and "classes" not in job.source.reading and not model.load and (task.multilabel or model.has_costs):
+    if model.grow and job.source.classes is None and not model.load and (task.multilabel or model.has_costs):
         raise UsageError(f"--grow needs --classes {'for --task multilabel' if task.multilabel else 'beside costs'}")
     if job.output.plot and (task.rank or task.multilabel):
         raise UsageError(f"--plot is not for {name}, whose predictions are no single labels")

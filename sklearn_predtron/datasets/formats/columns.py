@@ -22,7 +22,7 @@ LONGEST_WAIT = 64  # rows that are read one by one before the next attempt
 
 
 @dataclass(frozen=True)
-class Columns:
+class ColumnBlock:
     """Rows by columns.
 
     Parameters
@@ -36,10 +36,12 @@ class Columns:
     numbers: NDArray[np.float64]
     cells: Sequence[tuple[list[int], list[Any]]]
 
-    def __getitem__(self, first: slice) -> Columns:
+    def __getitem__(self, first: slice) -> ColumnBlock:
         """Return the first rows."""
         ends = [bisect_left(rows, first.stop) for rows, _ in self.cells]
-        return Columns(self.numbers[first], [(rows[:k], cells[:k]) for k, (rows, cells) in zip(ends, self.cells, strict=True)])
+        return ColumnBlock(
+            self.numbers[first], [(rows[:k], cells[:k]) for k, (rows, cells) in zip(ends, self.cells, strict=True)]
+        )
 
     def copy_to(self, X: NDArray) -> None:
         """Write all values to a matrix."""
@@ -61,7 +63,7 @@ class ColumnReader:
     width : int
         The number of columns.
     as_text : sequence of int
-        Columns whose cells are all wanted as text.
+        ColumnBlock whose cells are all wanted as text.
     names : list of str or None
         The names of the columns, if the first line has them; a line that has them again is not read.
     n_accepted : callable
@@ -75,7 +77,7 @@ class ColumnReader:
         width: int,
         as_text: Sequence[int],
         names: Sequence[str] | None,
-        n_accepted: Callable[[Columns], int],
+        n_accepted: Callable[[ColumnBlock], int],
     ):
         self._lines, self._n_accepted = lines, n_accepted
         self._name = None if names is None else next((name for name in names if number_in(name) is None), None)
@@ -88,7 +90,7 @@ class ColumnReader:
         self._most = FEWEST
         self._left, self._wait = 0, 0  # rows to be read one by one: now, and after the next attempt in vain
 
-    def __iter__(self) -> Iterator[tuple[int, Columns]]:
+    def __iter__(self) -> Iterator[tuple[int, ColumnBlock]]:
         """Yield the first line and the rows of plain lines, up to a line that is read otherwise."""
         if self._parser is None or self._left > 0:
             self._left -= 1
@@ -102,17 +104,17 @@ class ColumnReader:
             self._lines.skip(n, end)
             yield line, found
 
-    def _read(self, parser: TableParser) -> tuple[int, Columns, int]:
+    def _read(self, parser: TableParser) -> tuple[int, ColumnBlock, int]:
         """Return how many rows are accepted, these rows, and where they end."""
         numbers, cells, end = self._lines.plain_rows(parser, self._most)
         n = len(numbers)
-        accepted = min([self._n_accepted(Columns(numbers, cells)), *self._rows_of_names(cells)]) if n else 0
+        accepted = min([self._n_accepted(ColumnBlock(numbers, cells)), *self._rows_of_names(cells)]) if n else 0
         if accepted == n:
             self._most = min(2 * self._most, MOST)
         elif accepted > 0:
             self._most = 2 * accepted
             numbers, cells, end = self._lines.plain_rows(parser, accepted)
-        return accepted, Columns(numbers, cells), end
+        return accepted, ColumnBlock(numbers, cells), end
 
     def _rows_of_names(self, cells: list[tuple[list[int], list[str]]]) -> list[int]:
         """Return rows that may have the names of the columns."""

@@ -28,8 +28,9 @@ from sklearn_predtron._support.cells import (
 from sklearn_predtron._support.numbers import LARGEST_LOSS
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.warning import warn
-from sklearn_predtron.datasets.formats.base import ReadingOptions
-from sklearn_predtron.datasets.formats.columns import ColumnReader, Columns
+from sklearn_predtron.datasets.formats.base import ChunkLimits
+from sklearn_predtron.datasets.formats.columns import ColumnBlock, ColumnReader
+from sklearn_predtron.datasets.formats.file_formats import Csv
 from sklearn_predtron.datasets.formats.records import Record, RecordFormat, saved_costs
 from sklearn_predtron.datasets.formats.text import TextLines, counted
 
@@ -101,9 +102,9 @@ class CsvFormat(RecordFormat):
     place : int or None
         The column of the labels in files without names, if it is known.
     drop : sequence of str
-        Columns that are no features, by name or number.
+        ColumnBlock that are no features, by name or number.
     extra : sequence of str
-        Columns that training did not have, by name or by their number in these files.
+        ColumnBlock that training did not have, by name or by their number in these files.
     id : str or None
         A column that is no feature and identifies rows.
     costs : dict or None
@@ -111,19 +112,19 @@ class CsvFormat(RecordFormat):
     """
 
     name, of_tables = "csv", True
-    options = ("label", "header", "sep", "encoding", "drop", "id", "costs", "skip_unlabelled")
     place_of_label = "the parameter `label` names the column of the labels, which is the last one by default"
 
     @classmethod
-    def from_options(cls, how: ReadingOptions, classes: Any, like: Any, state: Mapping[str, Any] | None) -> CsvFormat:
-        given: dict[str, Any] = {name: getattr(how, name) for name in ("numbers_only", "header", "id")} | how.of_text
+    def from_options(cls, how: Csv, limits: ChunkLimits, classes: Any, like: Any, state: Mapping[str, Any] | None) -> CsvFormat:
+        names = ("numbers_only", "header", "id", "encoding", "skip_unlabelled")
+        given: dict[str, Any] = {name: getattr(how, name) for name in names} | limits._asdict()
         if state is None:
-            given |= {"label": how.label, "sep": how.sep, "costs": how.costs}
+            given |= {"label": how.label, "sep": how.sep, "costs": dict(how.costs) if how.costs else None}
             if like is None:
                 return cls(drop=how.drop, **given)
-            names = getattr(like, "feature_names_in_", None)  # of a table in Python
+            columns = getattr(like, "feature_names_in_", None)  # of a table in Python
             kinds = [NUMBER] * like.n_features_in_
-            return cls(names=None if names is None else names.tolist(), kinds=kinds, extra=how.drop, **given)
+            return cls(names=None if columns is None else columns.tolist(), kinds=kinds, extra=how.drop, **given)
         known = {name: state[name] for name in ("label", "names", "kinds", "place")}
         width, drop = like.n_features_in_, state.get("drop", [])
         check_saved_texts("kinds", known["kinds"], width)
@@ -412,7 +413,7 @@ class CsvFormat(RecordFormat):
         accepted = partial(self._n_accepted, places)
         return ColumnReader(lines, begun.delimiter, places.n, as_text, begun.names, accepted)
 
-    def _n_accepted(self, places: ColumnPlaces, found: Columns) -> int:
+    def _n_accepted(self, places: ColumnPlaces, found: ColumnBlock) -> int:
         """Return how many rows come before one with a cell that is looked at alone, for its error, warning or absence."""
         others = [len(found.numbers)]
         if places.label is not None:
@@ -434,10 +435,10 @@ class CsvFormat(RecordFormat):
             others += [rows[cells.index(cell)] for cell in refused]
         return min(others)
 
-    def _record_of_columns(self, found: Columns, places: ColumnPlaces, words: dict[int, Counter[str]], line: int) -> Record:
+    def _record_of_columns(self, found: ColumnBlock, places: ColumnPlaces, words: dict[int, Counter[str]], line: int) -> Record:
         """Return rows that were read by columns."""
         numbers, cells = found.numbers, found.cells
-        content = Columns(numbers[:, places.order], [cells[i] for i in places.order])
+        content = ColumnBlock(numbers[:, places.order], [cells[i] for i in places.order])
         return Record(
             line,
             None if places.label is None else list(cells[places.label][1]),
@@ -447,7 +448,7 @@ class CsvFormat(RecordFormat):
             n=len(numbers),
         )
 
-    def _values_of_columns(self, found: Columns, words: dict[int, Counter[str]]) -> Columns:
+    def _values_of_columns(self, found: ColumnBlock, words: dict[int, Counter[str]]) -> ColumnBlock:
         """Return rows with the values of their text; count words among numbers."""
         given: list[tuple[list[int], list[Any]]] = []
         for j, (kind, (rows, cells)) in enumerate(zip(self.kinds or [], found.cells, strict=True)):
@@ -459,7 +460,7 @@ class CsvFormat(RecordFormat):
                     words.setdefault(j, Counter()).update(counts)
                 values = {cell: value if isinstance(value, float) else np.nan for cell, value in values.items()}
             given.append((rows, list(map(values.__getitem__, cells))))
-        return Columns(found.numbers, given)
+        return ColumnBlock(found.numbers, given)
 
     def _costs_in(self, cells: list[str], places: ColumnPlaces, lines: TextLines, line: int) -> list[float] | None:
         """Return the costs of a row, if it has some."""
@@ -496,7 +497,7 @@ class CsvFormat(RecordFormat):
         return shortened(self.names[j]) if self.names is not None else str(j + 1 + (self.place is not None and j >= self.place))
 
     def add_record(self, record: Record, lines: TextLines) -> None:
-        if isinstance(record.content, Columns):
+        if isinstance(record.content, ColumnBlock):
             self._add_columns(record.content)
             return
         numbers = numbers_of(record.content)
@@ -527,7 +528,7 @@ class CsvFormat(RecordFormat):
                 if has_enough(found):
                     self._counted.add(j)
 
-    def _add_columns(self, found: Columns) -> None:
+    def _add_columns(self, found: ColumnBlock) -> None:
         """Record rows that were read by columns."""
         for j, (numbers, (rows, cells)) in enumerate(zip(found.numbers.T, found.cells, strict=True)):
             if cells or j not in self._counted:
@@ -570,7 +571,7 @@ class CsvFormat(RecordFormat):
         found, n = np.empty((sum(record.n for record in records), self.width or 0), dtype=dtype), 0
         for record in records:
             part, n = found[n : n + record.n], n + record.n
-            if isinstance(record.content, Columns):
+            if isinstance(record.content, ColumnBlock):
                 record.content.copy_to(part)
             else:
                 part[:] = record.content
