@@ -63,7 +63,7 @@ class ColumnReader:
     width : int
         The number of columns.
     as_text : sequence of int
-        ColumnBlock whose cells are all wanted as text.
+        Columns whose cells are all wanted as text.
     names : list of str or None
         The names of the columns, if the first line has them; a line that has them again is not read.
     n_accepted : callable

@@ -102,9 +102,9 @@ class CsvFormat(RecordFormat):
     place : int or None
         The column of the labels in files without names, if it is known.
     drop : sequence of str
-        ColumnBlock that are no features, by name or number.
+        Columns that are no features, by name or number.
     extra : sequence of str
-        ColumnBlock that training did not have, by name or by their number in these files.
+        Columns that training did not have, by name or by their number in these files.
     id : str or None
         A column that is no feature and identifies rows.
     costs : dict or None
