@@ -14,7 +14,7 @@ cdef Py_ssize_t LONGEST = 10_000  # bytes of a cell; the module csv has a limit,
 
 
 cdef class TableParser:
-    """Parser of plain lines: a cell without quotes, or one between quotes that has none, in each column.
+    """Parser of plain lines, which have a cell in each column: without quotes, or all of it between quotes.
 
     `as_text` says of each column whether all its cells are wanted as text.
     """
@@ -62,13 +62,14 @@ cdef class TableParser:
         cdef const char* stop = NULL
         cdef const char* last
         cdef Py_ssize_t j
+        cdef bint doubled
         end -= end > p and (end - 1)[0] == c"\r"
         if end == p or memchr(p, b"\r", end - p) != NULL or memchr(p, 0, end - p) != NULL:
             return False
         for j in range(self.width):
             while p < end and p[0] == c" ":
                 p += 1
-            stop = NULL
+            stop, doubled = NULL, False
             if not self.as_text[j]:
                 stop = read_decimal(p, &value[j])
             while stop != NULL and stop < end and stop[0] == c" ":
@@ -77,6 +78,9 @@ cdef class TableParser:
                 if p < end and p[0] == c'"':
                     p += 1
                     last = <const char*> memchr(p, b'"', end - p)
+                    while last != NULL and last + 1 < end and last[1] == c'"':  # a quote within the text is doubled
+                        doubled = True
+                        last = <const char*> memchr(last + 2, b'"', end - last - 2)
                     if last == NULL:
                         return False
                     stop = last + 1
@@ -98,7 +102,7 @@ cdef class TableParser:
                         return False
                     rows, texts = cells[j]
                     rows.append(n)
-                    texts.append(text.strip())
+                    texts.append((text.replace('""', '"') if doubled else text).strip())
             if j + 1 < self.width:
                 if stop == end:
                     return False

@@ -97,13 +97,13 @@ def test_rows_are_those_of_a_plain_parse(tmp_path, ending, chunk_rows):
         assert all((chunk.groups is not None) == (ending == "conll") for chunk in chunks)
 
 
-@pytest.mark.parametrize("every", [3, 10**6])  # rows with quotes in a text, which are read one by one
+@pytest.mark.parametrize("every", [3, 10**6])  # rows with line ends in a text, which are read one by one
 @pytest.mark.parametrize("chunk_rows", [7, 10_000])
 def test_columns_of_plain_lines_and_of_others(tmp_path, chunk_rows, every):
     rng, n = np.random.default_rng(0), 3000
     table = pd.DataFrame({"a": rng.standard_normal(n) * 10.0 ** rng.integers(-30, 30, n), "b": rng.integers(0, 50, n)})
     table["c"] = np.where(rng.random(n) < 0.1, np.nan, rng.random(n).round(2))
-    table["d"] = [f'say "{i}"' if i % every == every - 1 else f"v,{i % 5}" for i in range(n)]
+    table["d"] = [f"line\n{i}" if i % every == every - 1 else f'"v", {i % 5}' for i in range(n)]
     table["y"] = rng.choice(["yes", "no"], n)
     table.to_csv(tmp_path / "t.csv", index=False)
     (tmp_path / "t.csv").write_text((tmp_path / "t.csv").read_text() + "99999999999999999999999, 1_0,?,é ,no\n")

@@ -540,14 +540,15 @@ class CsvFormat(RecordFormat):
         words = {cell for cell, value in values.items() if isinstance(value, str)}
         others = {cell: value for cell, value in values.items() if isinstance(value, float)}
         self.incomplete = self.incomplete or len(others) < len(values) or any(map(is_infinite, others.values()))
-        given = [] if counted else [*np.delete(numbers, rows).tolist(), *(others[cell] for cell in cells if cell in others)]
+        given = set() if counted else {*np.unique(np.delete(numbers, rows)).tolist(), *others.values()}
         if len(found.words) >= MAX_CATEGORIES:
             words.clear()
         all_numbers, all_words = found.numbers.union(given), found.words.union(words)
         needed = max(MAX_CATEGORIES, len(all_words if counted else found.words) / (1 - NEARLY_ALL))
         if (not words or len(all_words) < MAX_CATEGORIES) and (len(all_numbers) >= needed) == counted:
-            n_words = len(cells) if len(words) == len(values) else sum(map(words.__contains__, cells))
-            found.numbers, found.words, found.filled = all_numbers, all_words, found.filled + len(given) + n_words
+            filled = words if counted else {*words, *others}
+            found.filled += sum(map(filled.__contains__, cells)) + (0 if counted else len(numbers) - len(rows))
+            found.numbers, found.words = all_numbers, all_words
             return
         texts = dict(zip(rows, cells, strict=True))
         for i, number in enumerate(numbers.tolist()):
