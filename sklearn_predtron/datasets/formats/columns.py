@@ -18,6 +18,8 @@ from sklearn_predtron.datasets.formats.text import TextLines
 DELIMITERS = ",;\t|"  # that numbers and quoted cells do not have
 ENCODINGS = ("utf-8", "ascii", "iso8859-1", "cp1252")  # whose cells can be decoded one by one
 FEWEST, MOST = 64, 2**14  # rows that are read together
+MOST_COLUMNS = 2**12  # of longer rows few would be read together
+FEW = 8  # rows that are read faster one by one
 LONGEST_WAIT = 64  # rows that are read one by one before the next attempt
 
 
@@ -83,12 +85,12 @@ class ColumnReader:
         self._name = None if names is None else next((name for name in names if number_in(name) is None), None)
         known = names is None or self._name is not None
         self._parser: TableParser | None = None
-        if known and width > 1 and delimiter in DELIMITERS and codecs.lookup(lines.encoding).name in ENCODINGS:
+        if known and 1 < width <= MOST_COLUMNS and delimiter in DELIMITERS and codecs.lookup(lines.encoding).name in ENCODINGS:
             mask = np.zeros(width, dtype=np.uint8)
             mask[list(as_text)] = 1
             self._parser = TableParser(delimiter, lines.encoding, mask)
         self._most = FEWEST
-        self._left, self._wait = 0, 0  # rows to be read one by one: now, and after the next attempt in vain
+        self._left, self._wait = 0, 0  # rows to be read one by one: now, and after the next attempt that finds few
 
     def __iter__(self) -> Iterator[tuple[int, ColumnBlock]]:
         """Yield the first line and the rows of plain lines, up to a line that is read otherwise."""
@@ -97,12 +99,13 @@ class ColumnReader:
             return
         while True:
             line, (n, found, end) = self._lines.number + 1, self._read(self._parser)
-            if n == 0:
+            if n > 0:
+                self._lines.skip(n, end)
+                yield line, found
+            if n < FEW:
                 self._left, self._wait = self._wait, min(2 * self._wait + 1, LONGEST_WAIT)
                 return
             self._wait = 0
-            self._lines.skip(n, end)
-            yield line, found
 
     def _read(self, parser: TableParser) -> tuple[int, ColumnBlock, int]:
         """Return how many rows are accepted, these rows, and where they end."""

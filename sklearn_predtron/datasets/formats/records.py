@@ -254,9 +254,8 @@ class RecordFormat(RowFormat):
         """Yield the lines of a file, and its progress."""
         with file.open(first_lines_only=first_lines_only) as raw, decompressed(raw, file.path) as text:
             size = 0 if file.is_pipe else os.fstat(raw.fileno()).st_size
-            plain = text is raw and not file.is_pipe
-            lines = TextLines(text, file.name, self.chunk_bytes, self.encoding, AT_ONCE if plain else -1)
-            yield lines, lambda: min(1.0, (raw.tell() - plain * lines.unread) / size) if size else None
+            lines = TextLines(text, file.name, self.chunk_bytes, self.encoding, 1 if file.is_pipe else AT_ONCE)
+            yield lines, lambda: min(1.0, (raw.tell() - (text is raw) * lines.unread) / size) if size else None
 
     def warn_of_unlabelled(self, n: int, lines: TextLines) -> None:
         """Warn once per file about skipped rows without a label."""

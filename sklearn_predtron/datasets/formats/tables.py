@@ -530,9 +530,13 @@ class CsvFormat(RecordFormat):
 
     def _add_columns(self, found: ColumnBlock) -> None:
         """Record rows that were read by columns."""
-        for j, (numbers, (rows, cells)) in enumerate(zip(found.numbers.T, found.cells, strict=True)):
-            if cells or j not in self._counted:
-                self._add_column(j, numbers, rows, cells)
+        n = len(found.numbers)
+        for j, (census, (rows, cells)) in enumerate(zip(self._census, found.cells, strict=True)):
+            if cells or (j not in self._counted and len(census.numbers) + n >= MAX_CATEGORIES):
+                self._add_column(j, found.numbers[:, j], rows, cells)
+            elif j not in self._counted:
+                census.numbers.update(found.numbers[:, j].tolist())
+                census.filled += n
 
     def _add_column(self, j: int, numbers: NDArray, rows: list[int], cells: list[str]) -> None:
         """Record the cells of a column: together, unless one of the limits may be reached among them."""

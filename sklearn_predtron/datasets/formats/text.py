@@ -33,10 +33,10 @@ class TextLines:
     encoding : str
         The encoding of the text.
     at_once : int
-        How many bytes are read at once if lines are read ahead; -1 is what the file's buffer holds.
+        How many bytes are read ahead at least, if lines are.
     """
 
-    def __init__(self, file: IO[bytes], path: str, longest: int, encoding: str = UTF_8, at_once: int = -1):
+    def __init__(self, file: IO[bytes], path: str, longest: int, encoding: str = UTF_8, at_once: int = 1):
         self._file, self.path, self.longest, self.encoding, self._at_once = file, path, longest, encoding, at_once
         self.number = 0  # of the last line
         self.n_bytes = 0  # up to its end
@@ -94,13 +94,15 @@ class TextLines:
 
     def _read_ahead(self) -> None:
         """Read ahead up to the end of a line."""
-        found, last = [self._ahead[self._at : self._end]], b""
+        found = [self._ahead[self._at : self._end]]
+        size, whole = len(found[0]), False
         try:
-            while b"\n" not in last and sum(map(len, found)) <= self.longest:
-                last = self._file.read1(self._at_once)  # type: ignore[attr-defined]
-                if not last:
+            while (size < self._at_once or not whole) and size <= self.longest:
+                more = self._file.read1()  # type: ignore[attr-defined]
+                if not more:
                     break
-                found.append(last)
+                found.append(more)
+                size, whole = size + len(more), whole or b"\n" in more
         except (EOFError, OSError, zlib.error) as error:
             self._error = error
         self._ahead, self._at = b"".join([*found, bytes(PADDING)]), 0
