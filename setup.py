@@ -37,6 +37,7 @@ LOOPS = {
     "datasets/_blocks",
     "datasets/_first_words",
     "datasets/_svmlight",
+    "datasets/_table",
     "decisions/_expected_values",
     "decisions/_map_probabilities",
     "families/labels/label_readers",

@@ -70,18 +70,15 @@ def args_given(args: argparse.Namespace) -> frozenset[str]:
 def job_of(command: str, args: argparse.Namespace) -> Job:
     """Return the job of parsed arguments."""
     from sklearn_predtron.cli._settings import Job, ModelSettings, Output, Source, typed_labels
+    from sklearn_predtron.datasets.formats.base import CHUNK_ROWS
 
     given = {name: value for name, value in vars(args).items() if value is not None}
     if given.get("scores") and given.get("proba"):
         raise UsageError("--scores and --proba are two things to write in the place of predictions; accepted is one of them")
-    reading = {name: given[name] for name in READING if name in given}
-    if "chunk" in given:
-        reading["chunk_rows"] = given["chunk"]
-    if "classes" in given:
-        reading["classes"] = typed_labels(given["classes"])
+    options = {name: given[name] for name in OF_FORMATS if name in given}
     parameters: dict[str, Any] = {name: given[name] for name in ("loss", "norm", "decision") if name in given}
     if "features" in given:
-        (parameters if isinstance(given["features"], str) else reading).update(
+        (parameters if isinstance(given["features"], str) else options).update(
             {"features" if isinstance(given["features"], str) else "n_features": given["features"]}
         )
     source = Source(
@@ -89,7 +86,10 @@ def job_of(command: str, args: argparse.Namespace) -> Job:
         test=given.get("test"),
         holdout=given.get("holdout", 0.0),
         costs=given.get("costs"),
-        reading=reading,
+        format=given.get("format"),
+        options=options,
+        classes=typed_labels(given["classes"]) if "classes" in given else None,
+        chunk_rows=given.get("chunk", CHUNK_ROWS),
     )
     names = ("load", "task", "reject_cost", "reject_label", *TRAINING)
     model = ModelSettings(
@@ -101,6 +101,6 @@ def job_of(command: str, args: argparse.Namespace) -> Job:
     return Job(command, source, model, output)
 
 
-READING = ("format", "label", "drop", "template", "sep", "header", "encoding", "skip_unlabelled", "id")
+OF_FORMATS = ("label", "drop", "template", "sep", "header", "encoding", "skip_unlabelled", "id")
 TRAINING = ("epochs", "shuffle", "seed", "grow", "jobs")
 WRITING = ("save", "predictions", "compare", "plot", "json", "quiet")

@@ -45,7 +45,7 @@ def check_job(job: Job, given: frozenset[str]) -> None:
     for name in ("grow", "jobs"):
         if made is not None and name in given:
             raise UsageError(f"--features={made} is not for {option(name)}")
-    classes = job.source.reading.get("classes")
+    classes = job.source.classes
     if classes is not None and len(set(classes)) < 2:
         raise UsageError(f"--classes has the labels {classes}; at least two are needed")
     for name in NOT_TO_MIX if job.model.jobs else []:
@@ -80,7 +80,7 @@ def check_files(job: Job) -> None:
         standard = name == "predictions" and path == STANDARD
         if path and not standard and not can_be_written(path, replaced=name == "save"):
             raise UsageError(f"{option(name)}={path!r} is not a file that can be written")
-    template = source.reading.get("template")
+    template = source.options.get("template")
     if template and template != USUAL and not can_be_read(template, standard=False):
         raise UsageError(f"--template={template!r} is not a file that can be read; accepted are files, and {USUAL}")
     check_uses(job)

@@ -14,7 +14,7 @@ from sklearn_predtron._support.chunks import are_chunks
 from sklearn_predtron._support.encoding import encode
 from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._tasks import Task
-from sklearn_predtron.datasets import RowChunk
+from sklearn_predtron.datasets.formats.base import RowChunk
 from sklearn_predtron.families.bipartite import batch_loss
 from sklearn_predtron.families.input.batches import counts_of_batches
 from sklearn_predtron.families.labels.tokens import AUTO, LOSS, USUAL

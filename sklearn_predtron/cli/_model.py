@@ -17,9 +17,10 @@ from sklearn_predtron.cli._console import UsageError
 from sklearn_predtron.cli._evaluation import parts_of
 from sklearn_predtron.cli._settings import LARGEST_TABLE, Job, ModelSettings
 from sklearn_predtron.cli._tasks import TASKS, Task, task_of
-from sklearn_predtron.datasets import RowChunk, RowSchema, RowStream
+from sklearn_predtron.datasets.formats.base import RowChunk, RowSchema
 from sklearn_predtron.datasets.formats.files import FileError, named
 from sklearn_predtron.datasets.formats.labels import are_words, shortened_labels
+from sklearn_predtron.datasets.formats.opening import RowStream
 from sklearn_predtron.families.estimator.model_file import load
 from sklearn_predtron.families.input.reading import are_stored_dense, as_rows, why_length_refused
 from sklearn_predtron.families.input.tables import MADE_AFTER, always_maps
@@ -40,12 +41,12 @@ def check_options(job: Job, task: Task, loaded: Any, *, seen: bool) -> None:
         name += " (the first row of TRAIN has qid:, so --task is rank)"
     estimator = task.estimator()
     unknown = [given for given in model.estimator_parameters() if given not in estimator.get_params()]
-    unknown += ["classes"] * (task.rank and "classes" in job.source.reading)
+    unknown += ["classes"] * (task.rank and job.source.classes is not None)
     if unknown:
         raise UsageError(f"--{'reject-cost' if unknown[0] == 'reject' else unknown[0]} is not for {name}")
     if job.output.written == "probabilities":
         check_probabilities(estimator if loaded is None else loaded, name)
-    if model.grow and "classes" not in job.source.reading and not model.load and (task.multilabel or model.has_costs):
+    if model.grow and job.source.classes is None and not model.load and (task.multilabel or model.has_costs):
         raise UsageError(f"--grow needs --classes {'for --task multilabel' if task.multilabel else 'beside costs'}")
     if job.output.plot and (task.rank or task.multilabel):
         raise UsageError(f"--plot is not for {name}, whose predictions are no single labels")

@@ -20,9 +20,10 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn_predtron.cli._console import UsageError, as_options
 from sklearn_predtron.cli._evaluation import Evaluation, ResultRow, parts_of
 from sklearn_predtron.cli._tasks import Task
-from sklearn_predtron.datasets import RowChunk, RowStream
+from sklearn_predtron.datasets.formats.base import RowChunk
 from sklearn_predtron.datasets.formats.files import DataFile
 from sklearn_predtron.datasets.formats.labels import shortened_labels
+from sklearn_predtron.datasets.formats.opening import RowStream
 from sklearn_predtron.losses._row_costs import costs_by_row, expected_costs
 
 if TYPE_CHECKING:

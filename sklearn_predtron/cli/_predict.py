@@ -27,7 +27,7 @@ from sklearn_predtron.datasets._broken_lines import BrokenLineError
 from sklearn_predtron.datasets.formats.base import RowSchema
 from sklearn_predtron.datasets.formats.files import STANDARD, DataFile, FileError
 from sklearn_predtron.datasets.formats.labels import are_words, is_line
-from sklearn_predtron.datasets.formats.opening import RowStream, format_of_names, open_rows
+from sklearn_predtron.datasets.formats.opening import RowStream, format_of, format_of_names, open_rows
 from sklearn_predtron.datasets.formats.svmlight import SvmlightFormat
 from sklearn_predtron.predictor._predictor import SequenceAnswers
 
@@ -53,11 +53,14 @@ def predict(job: Job, given: frozenset[str], bar: ProgressBar) -> int | DataFile
         return None
     check_uses(job)
     table = model._columns.table
-    more: dict[str, Any] = {"numbers_only": table is None or not table.missing}
+    source, options = job.source, job.source.options
     if not hasattr(model, "file_format_"):
-        more = {"multilabel": hasattr(model, "svmlight_labels_"), "grow": True}
+        options = {**options, "multilabel": hasattr(model, "svmlight_labels_"), "grow": True}
+    elif model.file_format_.get("format") == "csv":
+        options = {**options, "numbers_only": table is None or not table.missing}
     try:
-        rows = open_rows(paths, like=model, **job.source.reading, **more)
+        form = format_of(source.format, paths, model, **options)
+        rows = open_rows(paths, format=form, like=model, chunk_rows=source.chunk_rows)
     except (FileError, ValueError):
         return None
     rows.learned, rows.format.ignores_labels = False, job.command == "predict"

@@ -10,7 +10,6 @@ from typing import Any
 from sklearn_predtron._support.one_line import one_line
 from sklearn_predtron.cli._console import complain, report
 from sklearn_predtron.cli._evaluation import CUTS, ResultRow, format_mean
-from sklearn_predtron.cli._picture import draw_confusion, write_picture
 from sklearn_predtron.cli._progress import LONGEST_NAME
 from sklearn_predtron.cli._settings import Job
 from sklearn_predtron.cli._tasks import Task
@@ -111,6 +110,8 @@ def report_outcome(outcome: Outcome, job: Job, task: Task) -> int:
         code = report(text, to_stderr=to_stderr)
     if output.plot:
         result = outcome.results[0]
+        from sklearn_predtron.cli._picture import draw_confusion, write_picture
+
         code = max(code, write_picture(lambda: draw_confusion(result.confusion, result.learner), output.plot))
     return max([code, *(complain(error, rest) for error, rest in outcome.errors)])
 

@@ -38,11 +38,11 @@ from sklearn_predtron.cli._settings import Job, as_pairs
 from sklearn_predtron.cli._tasks import OF_FORMATS, TASKS, Task, task_of
 from sklearn_predtron.cli._training import Training, check_names, parts_of_split
 from sklearn_predtron.cli._unseen import UnseenFeatures
-from sklearn_predtron.datasets import BrokenLineError, RowChunk, RowSchema, RowStream, open_rows
-from sklearn_predtron.datasets.formats.base import Head
+from sklearn_predtron.datasets._broken_lines import BrokenLineError  # the package would import Parquet and simulators, too
+from sklearn_predtron.datasets.formats.base import Head, RowChunk, RowSchema
 from sklearn_predtron.datasets.formats.files import STANDARD, DataFile, FileError
 from sklearn_predtron.datasets.formats.labels import are_words, is_line
-from sklearn_predtron.datasets.formats.opening import format_in, format_of_names
+from sklearn_predtron.datasets.formats.opening import RowStream, format_in, format_of, format_of_names, open_rows
 from sklearn_predtron.datasets.formats.tables import CATEGORY, PLAIN_NUMBERS
 from sklearn_predtron.families.input.tables import map_of
 from sklearn_predtron.losses.reject import label_of_reject
@@ -131,19 +131,20 @@ def open_files(job: Job, loaded: Any, stack: ExitStack, opened: DataFile | None,
     source, model = job.source, job.model
     task = task_of(loaded) if loaded is not None else TASKS.get(model.task or "")
     kinds = {} if task is None else {"multilabel": task.multilabel, "query_id": task.rank, "sequence_id": task.sequence}
-    how: dict[str, Any] = {**source.reading, "costs": source.costs, "grow": model.grow, "like": loaded}
     paths = source.train or (str(source.test),)
-    form = format_of(source.reading.get("format"), [*source.train, *([source.test] if source.test else [])], loaded)
+    form = name_of_format(source.format, [*source.train, *([source.test] if source.test else [])], loaded)
     check_format(form, job, loaded)
-    if form != "svmlight":
-        kinds = {}
+    options = {**source.options, **({"costs": source.costs} if source.costs else {}), **({"grow": True} if model.grow else {})}
+    if form == "svmlight":
+        options |= kinds
     if form == "csv":
-        how["numbers_only"] = not accepted_cells(loaded.features if loaded is not None else model.parameters.get("features"))[0]
-    if "classes" in how and not (task is not None and task.ordinal):
-        how["classes"] = sorted(set(how["classes"]))
-    if not hasattr(loaded, "file_format_"):
-        how["format"] = form
-    rows = open_rows(paths, **{**how, **kinds})
+        made = loaded.features if loaded is not None else model.parameters.get("features")
+        options["numbers_only"] = not accepted_cells(made)[0]
+    classes = source.classes
+    if classes is not None and not (task is not None and task.ordinal):
+        classes = sorted(set(classes))
+    given = format_of(source.format if hasattr(loaded, "file_format_") else form, paths, loaded, **options)
+    rows = open_rows(paths, format=given, like=loaded, classes=classes, chunk_rows=source.chunk_rows)
     stack.callback(rows.close)
     rows.progress = bar
     rows.format.ignores_labels = job.command == "predict"
@@ -175,7 +176,7 @@ def open_files(job: Job, loaded: Any, stack: ExitStack, opened: DataFile | None,
     return JobFiles(train, test, task, head)
 
 
-def format_of(given: str | None, paths: list[str], loaded: Any) -> str:
+def name_of_format(given: str | None, paths: list[str], loaded: Any) -> str:
     """Return the name of the files' format."""
     state = getattr(loaded, "file_format_", None)
     return format_in(state, given) if state is not None else given or format_of_names(paths) or "svmlight"
@@ -236,7 +237,7 @@ def check_predict_only(job: Job, files: list[DataFile]) -> None:
 
 def check_order(job: Job, task: Task, schema: RowSchema) -> None:
     """Raise UsageError for ordinal labels that are text without an order."""
-    if task.ordinal and not job.model.load and are_words(schema.classes) and "classes" not in job.source.reading:
+    if task.ordinal and not job.model.load and are_words(schema.classes) and job.source.classes is None:
         label = schema.classes.tolist()[0]
         raise UsageError(f"TRAIN has the label {label!r}; ordinal labels that are text need --classes, which gives their order")
 

@@ -20,12 +20,10 @@ class Source:
     test: str | None = None
     holdout: float = 0.0  # the share of TRAIN that is scored instead
     costs: dict[tuple[str, str], str] | None = None  # columns by pair
-    reading: dict[str, Any] = field(default_factory=dict)  # arguments of `open_rows`
-
-    @property
-    def chunk_rows(self) -> int:
-        """The number of rows in a chunk."""
-        return self.reading.get("chunk_rows", CHUNK_ROWS)
+    format: str | None = None  # its name; None: by the files' names
+    options: dict[str, Any] = field(default_factory=dict)  # parameters of the format
+    classes: list[Any] | None = None
+    chunk_rows: int = CHUNK_ROWS
 
 
 @dataclass(frozen=True)

@@ -20,11 +20,10 @@ from sklearn_predtron.cli._model import as_trained, choose_norm, held_out, rejec
 from sklearn_predtron.cli._progress import ProgressBar
 from sklearn_predtron.cli._settings import Job, ModelSettings
 from sklearn_predtron.cli._tasks import Task
-from sklearn_predtron.datasets import RowChunk, RowStream
-from sklearn_predtron.datasets.formats.base import MAX_CLASSES
+from sklearn_predtron.datasets.formats.base import MAX_CLASSES, RowChunk
 from sklearn_predtron.datasets.formats.files import STANDARD, FileError
+from sklearn_predtron.datasets.formats.opening import RowStream
 from sklearn_predtron.datasets.formats.text import counted
-from sklearn_predtron.mixing import ParameterMixing, ShardError
 
 # The errors that end a part of the job early.
 MOST_PENDING = 100_000  # rows that wait for a second label
@@ -192,6 +191,8 @@ class Training:
 
         After Ctrl-C the model of the last complete round is kept; after any other exception nothing is learned.
         """
+        from sklearn_predtron.mixing import ParameterMixing, ShardError  # most jobs do without
+
         result, settings, schema = self.result, job.model, rows.schema
         if not settings.shuffle:
             self.model.set_params(shuffle=False)

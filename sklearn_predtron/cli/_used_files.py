@@ -71,7 +71,7 @@ def uses_of(job: Job) -> Iterator[FileUse]:
     read += [
         (job.test_name, job.source.test),
         ("--compare", job.output.compare),
-        ("--template", job.source.reading.get("template")),
+        ("--template", job.source.options.get("template")),
     ]
     for said, path in read:
         if path:

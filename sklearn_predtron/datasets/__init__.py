@@ -12,13 +12,18 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BrokenLineError",
+    "Conll",
+    "Csv",
+    "JsonLines",
     "ParquetReader",
     "ParquetSummary",
     "RowChunk",
     "RowSchema",
     "RowStream",
+    "Svmlight",
     "SvmlightReader",
     "SvmlightSummary",
+    "VowpalWabbit",
     "chunk_labels",
     "make_ranking_queries",
     "make_separable_queries",

@@ -19,6 +19,11 @@ from sklearn_predtron.datasets._summary import SvmlightSummary as SvmlightSummar
 from sklearn_predtron.datasets._token_features import token_features as token_features
 from sklearn_predtron.datasets.formats.base import RowChunk as RowChunk
 from sklearn_predtron.datasets.formats.base import RowSchema as RowSchema
+from sklearn_predtron.datasets.formats.file_formats import Conll as Conll
+from sklearn_predtron.datasets.formats.file_formats import Csv as Csv
+from sklearn_predtron.datasets.formats.file_formats import JsonLines as JsonLines
+from sklearn_predtron.datasets.formats.file_formats import Svmlight as Svmlight
+from sklearn_predtron.datasets.formats.file_formats import VowpalWabbit as VowpalWabbit
 from sklearn_predtron.datasets.formats.opening import RowStream as RowStream
 from sklearn_predtron.datasets.formats.opening import open_rows as open_rows
 

@@ -9,7 +9,7 @@ from sklearn_predtron.problems._finite cimport FiniteProblem
 from sklearn_predtron.problems._relevance cimport Relevance
 
 from sklearn_predtron._core.mixable_state import Recent, fields
-from sklearn_predtron._core.state import array, count, length_of, reals, restored, whole
+from sklearn_predtron._core.state import array, count, length_of, restored, whole
 from sklearn_predtron.decisions._base import HeldOut
 
 cdef enum:

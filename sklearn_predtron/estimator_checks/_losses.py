@@ -23,6 +23,7 @@ from sklearn_predtron.estimator_checks._part_helpers import (
 )
 from sklearn_predtron.losses import CostTableLoss, RankingLoss, SubsetLoss, costs_of
 from sklearn_predtron.problems._label_sets import Indicators, LabelSets
+from sklearn_predtron.problems._problem_queries import competitor_of
 from sklearn_predtron.problems._ranking import RankingProblem
 from sklearn_predtron.problems._relevance import Relevances
 from sklearn_predtron.representations import LinearRank, LogRank, OneHot, SignVector

@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.problems._kendall import KendallTauProblem
+from sklearn_predtron.problems._problem_queries import competitor_of
 
 CLOSE = 1e-9  # relative change by rounding
 SCALES = (1e-3, 1.0, 1e3)

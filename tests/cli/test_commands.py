@@ -270,8 +270,8 @@ def test_what_cannot_be_compared(capsys, files, model, tmp_path):
 def test_confusions_are_drawn(capsys, files, model, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib", reason="matplotlib is of the extra `plot`")
     drawn = []
-    monkeypatch.setattr("sklearn_predtron.cli._report.draw_confusion", lambda *given: drawn.append(given) or draw(*given))
     draw = _picture.draw_confusion
+    monkeypatch.setattr("sklearn_predtron.cli._picture.draw_confusion", lambda *given: drawn.append(given) or draw(*given))
     assert run(capsys, "score", model, files["test"], "--plot", tmp_path / "c.svg", "--quiet") == (0, "", "")
     assert "<svg" in (tmp_path / "c.svg").read_text()
     X, y = read_svmlight(files["test"])

@@ -36,6 +36,17 @@ def test_nothing_heavy_is_imported(arguments, code):
     assert not HEAVY & set(modules)
 
 
+def test_training_imports_what_it_uses(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b,y\n" + "1,2,no\n3,4,yes\n" * 20)
+    call = RUN.replace("main(sys.argv[1:])", "raise SystemExit(main(sys.argv[1:]))")
+    words = ["fit", str(tmp_path / "t.csv"), "--save", str(tmp_path / "m")]
+    done = subprocess.run([sys.executable, "-c", call, *words], capture_output=True, text=True, check=True)
+    found, *modules = done.stdout.splitlines()[-1].split()
+    assert found == "0" and "sklearn_predtron.families" in modules
+    unused = ("mixing", "datasets._parquet", "datasets._markov_sequences", "datasets._ranking_queries", "cli._picture")
+    assert not {f"sklearn_predtron.{name}" for name in unused} & set(modules)
+
+
 def test_names_are_those_of_the_parts():
     assert [kind.alias for kind in kinds(Norm)] == _names.NORMS
     assert {name: task.loss_names for name, task in TASKS.items()} == _names.LOSSES and list(TASKS) == list(_names.LOSSES)

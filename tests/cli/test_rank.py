@@ -19,7 +19,7 @@ import sklearn_predtron
 from sklearn_predtron import PredtronClassifier, PredtronLabelRanker, PredtronRanker
 from sklearn_predtron.cli import _app as job
 from sklearn_predtron.cli import _progress
-from sklearn_predtron.datasets import BrokenLineError, SvmlightReader, open_rows
+from sklearn_predtron.datasets import BrokenLineError, Svmlight, SvmlightReader, open_rows
 from tests.cli_cases import usage_error
 
 WIDTH = 8
@@ -262,7 +262,7 @@ def test_a_query_longer_than_the_chunk(data, files):
     n, size = int(np.argmax(lengths)), max(lengths) - 1
     line = first_line(data["a"], n + 1) - 1
     with pytest.raises(BrokenLineError, match=f"line {line}: the query of qid:.* is longer than chunk_bytes={size}"):
-        list(open_rows(files["a"], query_id=True, n_features=WIDTH, chunk_bytes=size))
+        list(open_rows(files["a"], format=Svmlight(query_id=True, n_features=WIDTH), chunk_bytes=size))
 
 
 def test_refused_relevance(capsys, data, files, tmp_path):

@@ -13,7 +13,7 @@ import sklearn_predtron
 from sklearn_predtron import PredtronSequenceTagger
 from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.cli import _app as job
-from sklearn_predtron.datasets import BrokenLineError, SvmlightReader, make_sequences, open_rows, unstack
+from sklearn_predtron.datasets import BrokenLineError, Svmlight, SvmlightReader, make_sequences, open_rows, unstack
 from sklearn_predtron.losses import SequenceLoss
 from sklearn_predtron.norms import Norm
 from tests.cli_cases import run as run_command
@@ -185,7 +185,7 @@ def test_a_sequence_longer_than_the_chunk(data, files):
     n = int(np.argmax(lengths))
     size = max(lengths) - 1
     with pytest.raises(BrokenLineError, match=f"the sequence of qid:{10 + n}, from line .* is longer than chunk_bytes={size}"):
-        list(open_rows(files["a"], sequence_id=True, n_features=WIDTH, classes=LABELS, chunk_bytes=size))
+        list(open_rows(files["a"], format=Svmlight(sequence_id=True, n_features=WIDTH), classes=LABELS, chunk_bytes=size))
 
 
 @pytest.mark.parametrize("place", [0, 30])

@@ -14,7 +14,18 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 from sklearn.feature_extraction import FeatureHasher
 
-from sklearn_predtron.datasets import BrokenLineError, RowChunk, open_rows, read_conll, token_features
+from sklearn_predtron.datasets import (
+    BrokenLineError,
+    Conll,
+    Csv,
+    JsonLines,
+    RowChunk,
+    Svmlight,
+    VowpalWabbit,
+    open_rows,
+    read_conll,
+    token_features,
+)
 
 N = 40
 X = np.random.default_rng(0).standard_normal((N, 3)).round(3)
@@ -73,9 +84,9 @@ FORMATS = {"csv": write_csv, "svm": write_svmlight, "jsonl": write_json, "vw": w
 def test_rows_are_those_of_a_plain_parse(tmp_path, ending, chunk_rows):
     path = tmp_path / f"rows.{ending}"
     expected = FORMATS[ending](path)
-    width = {"n_features": 64} if ending in ("jsonl", "vw", "conll") else {}
+    form = {"jsonl": JsonLines, "vw": VowpalWabbit, "conll": Conll}.get(ending)
     labels = CODES if ending in ("svm", "vw") else Y
-    with open_rows([path, path], chunk_rows=chunk_rows, **width) as rows:
+    with open_rows([path, path], chunk_rows=chunk_rows, format=form and form(n_features=64)) as rows:
         assert rows.schema.n_features == expected.shape[1] and rows.schema.classes.tolist() == np.unique(labels).tolist()
         for _ in range(2):  # the second pass is of memory
             values, y, chunks = stacked(rows.chunks())
@@ -86,11 +97,29 @@ def test_rows_are_those_of_a_plain_parse(tmp_path, ending, chunk_rows):
         assert all((chunk.groups is not None) == (ending == "conll") for chunk in chunks)
 
 
+@pytest.mark.parametrize("every", [3, 10**6])  # rows with line ends in a text, which are read one by one
+@pytest.mark.parametrize("chunk_rows", [7, 10_000])
+def test_columns_of_plain_lines_and_of_others(tmp_path, chunk_rows, every):
+    rng, n = np.random.default_rng(0), 3000
+    table = pd.DataFrame({"a": rng.standard_normal(n) * 10.0 ** rng.integers(-30, 30, n), "b": rng.integers(0, 50, n)})
+    table["c"] = np.where(rng.random(n) < 0.1, np.nan, rng.random(n).round(2))
+    table["d"] = [f"line\n{i}" if i % every == every - 1 else f'"v", {i % 5}' for i in range(n)]
+    table["y"] = rng.choice(["yes", "no"], n)
+    table.to_csv(tmp_path / "t.csv", index=False)
+    (tmp_path / "t.csv").write_text((tmp_path / "t.csv").read_text() + "99999999999999999999999, 1_0,?,é ,no\n")
+    with open_rows(tmp_path / "t.csv", chunk_rows=chunk_rows) as rows, pytest.warns(UserWarning, match="words among the numbers"):
+        values, y, _ = stacked(rows)
+    assert y.tolist() == [*table["y"], "no"] and rows.schema.n_rows == n + 1
+    assert_array_equal(values[:-1, :3].astype(float), table[["a", "b", "c"]])
+    assert values[:-1, 3].tolist() == table["d"].tolist()
+    assert values[-1, 0] == 1e23 and np.isnan(values[-1, 1]) and np.isnan(values[-1, 2]) and values[-1, 3] == "é"
+
+
 @pytest.mark.parametrize("ids", ["query_id", "sequence_id"])
 def test_groups_are_rounds(tmp_path, ids):
     qid = np.repeat([3, 5, 3], [10, 10, 20])
     dump_svmlight_file(X, CODES, str(tmp_path / "q"), query_id=qid)
-    (first, second) = open_rows(tmp_path / "q", **{ids: True})  # an id that returns begins a chunk
+    (first, second) = open_rows(tmp_path / "q", format=Svmlight(**{ids: True}))  # an id that returns begins a chunk
     assert (len(first), len(second)) == (2, 1) and first.groups.tolist() == [0] * 10 + [1] * 10
     turned = first.take([1, 0])
     assert_array_equal(turned.X.toarray(), X[[*range(10, 20), *range(10)]])
@@ -112,7 +141,7 @@ def test_columns_have_uses(tmp_path):
     table.to_csv(tmp_path / "t.csv", index=False)
     table.drop(columns=["y", "fee"]).to_csv(tmp_path / "bare.csv", index=False)
     costs = {("yes", "no"): "fee", ("no", "yes"): "a"}
-    rows = open_rows(tmp_path / "t.csv", drop=["day", "fee"], id="who", costs=costs)
+    rows = open_rows(tmp_path / "t.csv", format=Csv(drop=["day", "fee"], id="who", costs=costs))
     (chunk,) = rows
     assert_array_equal(chunk.X, table[["a", "b"]])
     assert chunk.ids == table.who.tolist() and rows.schema.feature_names == ["a", "b"]
@@ -126,9 +155,9 @@ def test_columns_have_uses(tmp_path):
     (tmp_path / "t.csv").write_text("a,b,y\n1,-2,no\n3,4,yes\n")
     for column, message in (("b", "the cost 'b' has '-2'; accepted are numbers from 0"), ("c", "costs='c' is no column of")):
         with pytest.raises(ValueError, match=message):
-            list(open_rows(tmp_path / "t.csv", costs={("yes", "no"): column}))
+            list(open_rows(tmp_path / "t.csv", format=Csv(costs={("yes", "no"): column})))
     (tmp_path / "t.jsonl").write_text('{"a": 1, "fee": 2.5, "label": 0}\n{"fee": 0, "label": 1}\n')
-    (chunk,) = open_rows(tmp_path / "t.jsonl", costs={(1, 0): "fee"})
+    (chunk,) = open_rows(tmp_path / "t.jsonl", format=JsonLines(costs={(1, 0): "fee"}))
     assert chunk.costs[1, 0].tolist() == [2.5, 0]
 
 
@@ -140,10 +169,10 @@ def test_other_labels_than_those_that_were_learned(tmp_path):
     (chunk,) = open_rows(tmp_path / "b.csv", like=rows)
     assert chunk.y.tolist() == ["c", "a"] and chunk.X.tolist() == [[1], [3]]
     assert len(list(open_rows(tmp_path / "b.csv", like=rows, chunk_rows=1))) == 2 and len(list(rows)) == 1
-    with pytest.raises(ValueError, match="label='y' is fixed by the rows that `like` is"):
-        open_rows(tmp_path / "b.csv", like=rows, label="y")
+    with pytest.raises(ValueError, match=r"format=Csv\(label='y'\) is fixed by the rows that `like` is"):
+        open_rows(tmp_path / "b.csv", like=rows, format=Csv(label="y"))
     with pytest.raises(BrokenLineError, match="line 2: the label 'c' is not one of the classes"):
-        list(open_rows(tmp_path / "b.csv", classes=["a", "b"], label="y"))
+        list(open_rows(tmp_path / "b.csv", classes=["a", "b"], format=Csv(label="y")))
 
 
 def test_a_pipe_is_read_twice_by_a_copy():
@@ -160,7 +189,7 @@ def test_a_pipe_is_read_twice_by_a_copy():
 
 def test_rows_that_grow(tmp_path):
     (tmp_path / "a").write_text("1 1:1\n2 7:1\n9 2:1\n")
-    chunks = list(open_rows(tmp_path / "a", grow=True, chunk_rows=1))
+    chunks = list(open_rows(tmp_path / "a", format=Svmlight(grow=True), chunk_rows=1))
     assert [chunk.X.shape[1] for chunk in chunks] == [1, 7, 2] and [chunk.y[0] for chunk in chunks] == [1, 2, 9]
 
 
@@ -214,9 +243,9 @@ def test_dirty_tables(tmp_path, name):
 )
 def test_all_rows_or_none_have_costs(tmp_path, rows, said, chunk_rows):
     (tmp_path / "a.jsonl").write_text("".join('{"x": 1, "fee": 2}\n' if row == "1" else '{"x": 1}\n' for row in rows))
-    how = {"costs": {("a", "b"): "fee"}, "classes": ["a", "b"], "chunk_rows": chunk_rows}
+    form = JsonLines(costs={("a", "b"): "fee"})
     with pytest.raises(BrokenLineError, match=f"line 2: the row {said}"):
-        list(open_rows(tmp_path / "a.jsonl", **how))
+        list(open_rows(tmp_path / "a.jsonl", format=form, classes=["a", "b"], chunk_rows=chunk_rows))
 
 
 def test_blank_lines_of_tables_are_no_rows(tmp_path):
@@ -237,34 +266,36 @@ def test_a_line_that_ends_the_first_pass_is_the_error(tmp_path, chunk_rows):
 
 
 @pytest.mark.parametrize(
-    ("name", "given", "message"),
+    ("name", "kind", "given", "message"),
     [
-        ("a.csv", {"format": "xml"}, "format='xml' is not known; accepted are svmlight, csv, conll, json, vw"),
-        ("a.csv", {"query_id": True}, "query_id=True is for svmlight files, and the files are csv"),
-        ("a.csv", {"sequence_id": True}, "sequence_id=True is for svmlight and conll files, and the files are csv"),
-        ("a", {"drop": ["x"]}, "drop=.'x'. is for csv files, and the files are svmlight"),
-        ("a", {"encoding": "latin-1"}, "encoding='latin-1' is for csv and conll and json and vw files"),
-        ("a.csv", {"label": "z"}, "label='z' is no column of .*a.csv; accepted are 'x', 'y', first, last"),
-        ("a.csv", {"drop": ["x"]}, "drop=.'x'. leaves no feature"),
-        ("a.csv", {"drop": ["z"]}, "drop='z' is no column of"),
-        ("a.csv", {"drop": "x"}, "drop='x' is not accepted; accepted are sequences of columns"),
-        ("a.csv", {"costs": {"x": "y"}}, "costs=.* is not accepted; accepted are columns by pair"),
-        ("a.csv", {"costs": "x"}, "costs='x' is not accepted"),
-        ("a.csv", {"encoding": "klingon"}, "encoding='klingon' is not known; accepted are encodings"),
-        ("a.csv", {"encoding": "utf-16"}, "encoding='utf-16' is not known"),
-        ("a.csv", {"chunk_rows": 0}, "chunk_rows=0 must be an integer of at least 1"),
-        ("a.csv", {"numbers_only": True}, "numbers_only=True accepts no text and no missing cells, and .*line 3 has 'w'"),
-        ("b.csv", {}, "has no rows"),
-        ("a.conll", {"label": "x"}, "label='x' is no column of tokens"),
+        ("a.csv", dict, {"format": "xml"}, "format='xml' is not known; accepted are svmlight, csv, conll, json, vw"),
+        (
+            "a.csv",
+            dict,
+            {"format": Csv},
+            "format=<class .* is not known; accepted are svmlight, .* and instances of Svmlight, Csv",
+        ),
+        ("a.csv", Csv, {"label": "z"}, "label='z' is no column of .*a.csv; accepted are 'x', 'y', first, last"),
+        ("a.csv", Csv, {"drop": ["x"]}, "drop=.'x'. leaves no feature"),
+        ("a.csv", Csv, {"drop": ["z"]}, "drop='z' is no column of"),
+        ("a.csv", Csv, {"drop": "x"}, "drop='x' is not accepted; accepted are sequences of columns"),
+        ("a.csv", Csv, {"costs": {"x": "y"}}, "costs=.* is not accepted; accepted are columns by pair"),
+        ("a.csv", Csv, {"costs": "x"}, "costs='x' is not accepted"),
+        ("a.csv", Csv, {"encoding": "klingon"}, "encoding='klingon' is not known; accepted are encodings"),
+        ("a.csv", Csv, {"encoding": "utf-16"}, "encoding='utf-16' is not known"),
+        ("a.csv", dict, {"chunk_rows": 0}, "chunk_rows=0 must be an integer of at least 1"),
+        ("a.csv", Csv, {"numbers_only": True}, "numbers_only=True accepts no text and no missing cells, and .*line 3 has 'w'"),
+        ("b.csv", dict, {}, "has no rows"),
+        ("a.conll", Conll, {"label": "x"}, "label='x' is no column of tokens"),
     ],
 )
-def test_what_is_refused(tmp_path, name, given, message):
+def test_what_is_refused(tmp_path, name, kind, given, message):
     (tmp_path / "a.csv").write_text("x,y\n1,0\nw,1\n")
     (tmp_path / "b.csv").write_text("x,y\n")
     (tmp_path / "a").write_text("1 1:1\n0 2:1\n")
     (tmp_path / "a.conll").write_text("a b\n")
     with pytest.raises(ValueError, match=message):
-        list(open_rows(tmp_path / name, **given))
+        list(open_rows(tmp_path / name, **(given if kind is dict else {"format": kind(**given)})))
     with pytest.raises(OSError, match="nowhere"):
         open_rows(tmp_path / "nowhere")
 

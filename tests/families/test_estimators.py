@@ -24,7 +24,6 @@ from sklearn_predtron import (
 )
 from sklearn_predtron._support.parts import kinds
 from sklearn_predtron.decisions import Cut
-from sklearn_predtron.estimator_checks import expected_failed_checks
 from sklearn_predtron.losses import (
     NDCG,
     CountLoss,
@@ -49,6 +48,7 @@ from sklearn_predtron.updates import (
     Slam,
     Subgradient,
 )
+from tests.expected_failures import expected_failed_checks
 from tests.own_checks import all_checks, failures, input_forms, predictions, reproducibility, streams
 
 

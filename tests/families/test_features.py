@@ -23,12 +23,12 @@ from sklearn_predtron import (
     PredtronSequenceTagger,
 )
 from sklearn_predtron.callbacks import EarlyStopping
-from sklearn_predtron.estimator_checks import expected_failed_checks
 from sklearn_predtron.families.training import runs
 from sklearn_predtron.families.training.plan import default_shape
 from sklearn_predtron.features import Auto, PiecewiseLinear, RandomFourier
 from sklearn_predtron.mixing import ParameterMixing
 from tests.cases import weights_of
+from tests.expected_failures import expected_failed_checks
 
 N = 900
 RNG = np.random.default_rng(0)

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.feature_extraction import FeatureHasher
 
-from sklearn_predtron.datasets import BrokenLineError, open_rows
+from sklearn_predtron.datasets import BrokenLineError, Conll, JsonLines, VowpalWabbit, open_rows
 
 from .files import mutated
 from .notes import add_note
@@ -63,10 +63,10 @@ def compare(random: np.random.Generator, path: str, expected: Any) -> str:
 
 def read(path: str, chunk_rows: int) -> Read:
     """Return the rows and labels before an error, and the error."""
-    options = {} if path.endswith((".csv", ".svm")) else {"n_features": WIDTH}
+    kind = {"jsonl": JsonLines, "vw": VowpalWabbit, "conll": Conll}.get(path.rpartition(".")[2])
     rows, labels, error = [], [], None
     try:
-        for chunk in open_rows(path, chunk_rows=chunk_rows, **options):
+        for chunk in open_rows(path, chunk_rows=chunk_rows, format=kind and kind(n_features=WIDTH)):
             assert chunk.y is None or len(chunk.y) == chunk.X.shape[0]
             rows.append(chunk.X.toarray() if sparse.issparse(chunk.X) else chunk.X)
             labels += [] if chunk.y is None else chunk.y.tolist()

@@ -16,38 +16,11 @@ CHUNK_ROWS, CHUNK_BYTES = 10_000, 8 * 2**20
 MAX_CLASSES = 10_000  # that a first pass finds
 
 
-class ReadingOptions(NamedTuple):
-    """How files are read: the arguments of `open_rows`, with its defaults."""
+class ChunkLimits(NamedTuple):
+    """The largest number of rows and bytes in a chunk."""
 
-    chunk_rows: int
-    chunk_bytes: int
-    n_features: int | None = None
-    numbers_only: bool = False
-    label: str | None = None
-    drop: Sequence[str] = ()
-    id: str | None = None
-    costs: dict[tuple[Any, Any], str] | None = None
-    skip_unlabelled: bool = False
-    header: bool | None = None
-    sep: str | None = None
-    encoding: str = "utf-8"
-    comment: str | None = "auto"
-    template: Any = None
-    multilabel: bool = False
-    query_id: bool = False
-    sequence_id: bool = False
-    zero_based: bool | None = None
-    grow: bool = False
-
-    @property
-    def given(self) -> dict[str, Any]:
-        """The arguments that are not the defaults."""
-        return {name: getattr(self, name) for name, usual in self._field_defaults.items() if getattr(self, name) != usual}
-
-    @property
-    def of_text(self) -> dict[str, Any]:
-        """The arguments of all formats that are read by records."""
-        return {name: getattr(self, name) for name in ("encoding", "skip_unlabelled", "chunk_rows", "chunk_bytes")}
+    chunk_rows: int = CHUNK_ROWS
+    chunk_bytes: int = CHUNK_BYTES
 
 
 class Head(NamedTuple):
@@ -196,7 +169,6 @@ class RowFormat(ABC):
     """Base of the formats: how the rows of files are found and read."""
 
     name: ClassVar[str]
-    options: ClassVar[Sequence[str]]  # the arguments of `open_rows` that not all formats have
     chunk_rows: int
     chunk_bytes: int
     of_tables: ClassVar[bool] = False  # whether feature maps are made of its columns
@@ -204,8 +176,8 @@ class RowFormat(ABC):
 
     @classmethod
     @abstractmethod
-    def from_options(cls, how: ReadingOptions, classes: Any, like: Any, state: Mapping[str, Any] | None) -> RowFormat:
-        """Return the format of files that are read in this way.
+    def from_options(cls, how: Any, limits: ChunkLimits, classes: Any, like: Any, state: Mapping[str, Any] | None) -> RowFormat:
+        """Return the reader of files with these parameters of their format.
 
         `classes` are the labels that may occur, if they are known.  `like` is a model that was trained on such files, and
         `state` what it has of them; both are None for other files.

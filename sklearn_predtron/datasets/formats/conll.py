@@ -12,7 +12,8 @@ import numpy as np
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.datasets._broken_lines import BrokenLineError
 from sklearn_predtron.datasets._conll import AUTO, LineForm, sequences_of_lines
-from sklearn_predtron.datasets.formats.base import ReadingOptions
+from sklearn_predtron.datasets.formats.base import ChunkLimits
+from sklearn_predtron.datasets.formats.file_formats import Conll
 from sklearn_predtron.datasets.formats.files import named
 from sklearn_predtron.datasets.formats.records import Record, RecordFormat
 from sklearn_predtron.datasets.formats.text import TextLines, counted
@@ -43,19 +44,21 @@ class ConllFormat(RecordFormat):
     """
 
     name, sequences = "conll", True
-    options = ("label", "template", "comment", "sep", "encoding", "sequence_id")
     place_of_label = "the parameter `label` is the column of the labels, which is the last one by default"
 
     @classmethod
-    def from_options(cls, how: ReadingOptions, classes: Any, like: Any, state: Mapping[str, Any] | None) -> ConllFormat:
+    def from_options(
+        cls, how: Conll, limits: ChunkLimits, classes: Any, like: Any, state: Mapping[str, Any] | None
+    ) -> ConllFormat:
+        text: dict[str, Any] = {"encoding": how.encoding, "skip_unlabelled": False, **limits._asdict()}
         if state is not None:
             form = {name: state.get(name) for name in ("label", "comment", "sep")}
-            return cls(like.n_features_in_, state["template"], int(state["columns"]), **form, **how.of_text)
+            return cls(like.n_features_in_, state["template"], int(state["columns"]), **form, **text)
         if like is not None:
             kind = type(like).__name__
             raise ValueError(f"like holds a {kind} that was not trained on conll files; accepted are models that were")
         items = read_template(how.template)
-        return cls(how.n_features or WIDTH, items, label=how.label, comment=how.comment, sep=how.sep, **how.of_text)
+        return cls(how.n_features or WIDTH, items, label=how.label, comment=how.comment, sep=how.sep, **text)
 
     def __init__(
         self,

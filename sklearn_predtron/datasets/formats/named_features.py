@@ -12,7 +12,8 @@ import numpy as np
 from sklearn_predtron._support.cells import ENOUGH, SHOWN, Census, examples
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.warning import warn
-from sklearn_predtron.datasets.formats.base import ReadingOptions
+from sklearn_predtron.datasets.formats.base import ChunkLimits
+from sklearn_predtron.datasets.formats.file_formats import JsonLines, VowpalWabbit
 from sklearn_predtron.datasets.formats.records import Record, RecordFormat, parse_number, saved_costs
 from sklearn_predtron.datasets.formats.text import TextLines
 
@@ -131,7 +132,6 @@ class JsonFormat(NamedFeaturesFormat):
     """
 
     name = "json"
-    options = ("label", "encoding", "costs", "skip_unlabelled")
     place_of_label = "the parameter `label` says the name of the label"
     numbers_as_text = (
         "{path} has numbers as strings in {names}, as {numbers}, and each is a feature of its own; write them without quotes"
@@ -139,9 +139,12 @@ class JsonFormat(NamedFeaturesFormat):
     may_be_whole = True
 
     @classmethod
-    def from_options(cls, how: ReadingOptions, classes: Any, like: Any, state: Mapping[str, Any] | None) -> JsonFormat:
-        known = (how.label or LABEL, how.costs) if state is None else (state["label"], saved_costs(state, like.classes_))
-        return cls(width_of(how, like), *known, **how.of_text)
+    def from_options(
+        cls, how: JsonLines, limits: ChunkLimits, classes: Any, like: Any, state: Mapping[str, Any] | None
+    ) -> JsonFormat:
+        given = how.label or LABEL, dict(how.costs) if how.costs else None
+        known = given if state is None else (state["label"], saved_costs(state, like.classes_))
+        return cls(width_of(how, like), *known, **text_of(how, limits))
 
     def __init__(self, width: int, label: str, costs: dict[tuple[Any, Any], str] | None, **text: Any):
         super().__init__(width, **text)
@@ -195,7 +198,12 @@ class JsonFormat(NamedFeaturesFormat):
         return {**super().state(), "label": self.label}
 
 
-def width_of(how: ReadingOptions, like: Any) -> int:
+def text_of(how: JsonLines | VowpalWabbit, limits: ChunkLimits) -> dict[str, Any]:
+    """Return how the text is read."""
+    return {"encoding": how.encoding, "skip_unlabelled": how.skip_unlabelled, **limits._asdict()}
+
+
+def width_of(how: JsonLines | VowpalWabbit, like: Any) -> int:
     """Return the number of features that names are hashed to."""
     return (how.n_features or HASHED) if like is None else like.n_features_in_
 
@@ -234,13 +242,14 @@ class VwFormat(NamedFeaturesFormat):
     """``LABEL IMPORTANCE |NAMESPACE:SCALE NAME:VALUE ...`` per line. All but the first bar may be left out."""
 
     name = "vw"
-    options = ("encoding", "skip_unlabelled")
     numbers_as_text = "{path} has numbers without names, as {numbers}, and each is a feature of its own; accepted are NAME:VALUE"
     may_be_whole = False  # they are names
 
     @classmethod
-    def from_options(cls, how: ReadingOptions, classes: Any, like: Any, state: Mapping[str, Any] | None) -> VwFormat:
-        return cls(width_of(how, like), **how.of_text)
+    def from_options(
+        cls, how: VowpalWabbit, limits: ChunkLimits, classes: Any, like: Any, state: Mapping[str, Any] | None
+    ) -> VwFormat:
+        return cls(width_of(how, like), **text_of(how, limits))
 
     def _record(self, line: str, lines: TextLines) -> Record:
         head, *spaces = line.split("|")

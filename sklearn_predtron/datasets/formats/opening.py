@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike
 
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.datasets._counts import check_counts
-from sklearn_predtron.datasets.formats.base import CHUNK_BYTES, CHUNK_ROWS, Head, ReadingOptions, RowChunk, RowFormat, RowSchema
+from sklearn_predtron.datasets.formats.base import CHUNK_BYTES, CHUNK_ROWS, ChunkLimits, Head, RowChunk, RowFormat, RowSchema
 from sklearn_predtron.datasets.formats.conll import ConllFormat
+from sklearn_predtron.datasets.formats.file_formats import Conll, Csv, FileFormat, JsonLines, Svmlight, VowpalWabbit
 from sklearn_predtron.datasets.formats.files import DataFile, Progress
 from sklearn_predtron.datasets.formats.named_features import JsonFormat, VwFormat
 from sklearn_predtron.datasets.formats.svmlight import SvmlightFormat
@@ -22,7 +23,14 @@ from sklearn_predtron.datasets.formats.tables import CsvFormat
 
 MAX_KEPT = 2**28  # bytes of parsed rows that later epochs do not parse again
 OBJECT = 8  # times the size of its address, about
-FORMATS: dict[str, type[RowFormat]] = {kind.name: kind for kind in (SvmlightFormat, CsvFormat, ConllFormat, JsonFormat, VwFormat)}
+READERS: dict[type[FileFormat], type[RowFormat]] = {
+    Svmlight: SvmlightFormat,
+    Csv: CsvFormat,
+    Conll: ConllFormat,
+    JsonLines: JsonFormat,
+    VowpalWabbit: VwFormat,
+}
+FORMATS = {kind.name: kind for kind in READERS}
 ENDINGS = {".csv": "csv", ".tsv": "csv", ".conll": "conll", ".jsonl": "json", ".ndjson": "json", ".vw": "vw"}
 OF_MODELS = ("label", "template", "comment", "sep", "n_features", "classes", "costs")  # fixed by a model
 
@@ -170,26 +178,9 @@ def size_of(X: Any) -> int:
 def open_rows(
     path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
-    format: str | None = None,
+    format: FileFormat | str | None = None,
     like: Any = None,
-    label: str | None = None,
     classes: ArrayLike | None = None,
-    n_features: int | None = None,
-    drop: Sequence[str] = (),
-    id: str | None = None,
-    costs: Mapping[tuple[Any, Any], str] | None = None,
-    numbers_only: bool = False,
-    skip_unlabelled: bool = False,
-    header: bool | None = None,
-    sep: str | None = None,
-    encoding: str = "utf-8",
-    comment: str | None = "auto",
-    template: Any = None,
-    multilabel: bool = False,
-    query_id: bool = False,
-    sequence_id: bool = False,
-    zero_based: bool | None = None,
-    grow: bool = False,
     chunk_rows: int = CHUNK_ROWS,
     chunk_bytes: int = CHUNK_BYTES,
 ) -> RowStream:
@@ -204,48 +195,14 @@ def open_rows(
     path : str, path-like or sequence of them
         The files.  Those that end in ``.gz`` or ``.bz2`` are decompressed, and "-" is standard input.  A pipe is copied to a
         temporary file if a first pass is necessary.
-    format : {"svmlight", "csv", "conll", "json", "vw"}, default=None
-        None: by the ending of the names, ``.csv``, ``.tsv``, ``.conll``, ``.jsonl``, ``.ndjson`` or ``.vw``; otherwise svmlight.
+    format : Csv, JsonLines, VowpalWabbit, Conll, Svmlight or str, default=None
+        The format of the files with its parameters, or its name: "csv", "json", "vw", "conll" or "svmlight".  None: by the
+        ending of the names, ``.csv``, ``.tsv``, ``.jsonl``, ``.ndjson``, ``.vw`` or ``.conll``; otherwise svmlight.
     like : RowStream, fitted estimator or predictor, default=None
         The rows are read as those of this reader, or as those that the command line trained this model on.  Other labels may
         occur then.
-    label : str, default=None
-        The column of the labels.  csv: its name, its number from 1 if columns have no names, "first" or "last" (default).
-        json: its name, by default "label".  conll: its number from 1, "first" or "last" (default).
     classes : array-like, default=None
         The labels that may occur.  None: those that a first pass finds.
-    n_features : int, default=None
-        Number of columns of X.  svmlight: None is what a first pass finds.  json, vw and conll: the number of columns that names
-        are hashed to, by default 2**18 (conll: 2**20).
-    drop : sequence of str, default=()
-        Columns of csv that are no features.
-    id : str, default=None
-        A column of csv that is no feature; the chunks have its cells.
-    costs : dict, default=None
-        Columns of csv, or names in json, with the costs of each row by pair ``(true, predicted)``.
-    numbers_only : bool, default=False
-        Whether text and missing cells of csv raise an error.  False: columns of text are categories, and X has dtype object if
-        there are any; text among numbers is missing (NaN).
-    skip_unlabelled : bool, default=False
-        Whether rows without a label, among others that have one, are left out with a warning.  Not for svmlight and conll.
-    header : bool, default=None
-        Whether the first line of csv names the columns.  None: if it has no number, or text where the second line has a number.
-    sep : str, default=None
-        The text between columns.  None: csv: a tab, comma or semicolon, by the first line; conll: white space.
-    encoding : str, default="utf-8"
-        The encoding of the text.  Not for svmlight.
-    comment : str, default="auto"
-        How comments of conll begin, as in `read_conll`.
-    template : list or path, default=None
-        Features of the tokens of conll, as in `token_features`, or a file in the format of CRF++.
-    multilabel : bool, default=False
-        Whether a row of svmlight has any number of labels, with commas between them.
-    query_id, sequence_id : bool, default=False
-        Whether rows of svmlight are documents of queries, or tokens of sequences, by ``qid:``.
-    zero_based : bool, default=None
-        Whether indices of svmlight count from 0.  None: if the index 0 occurs; from 1 if there is no first pass.
-    grow : bool, default=False
-        Whether svmlight is read without a first pass: chunks are as wide as their rows, and any label may occur.
     chunk_rows : int, default=10_000
         Largest number of rows in a chunk, whose last query or sequence is whole.
     chunk_bytes : int, default=8 * 2**20
@@ -259,10 +216,11 @@ def open_rows(
     Raises
     ------
     ValueError
-        If a parameter is invalid or not for the format, or the files have no rows.
+        If a parameter is invalid, or the files have no rows.
 
     See Also
     --------
+    Csv, JsonLines, VowpalWabbit, Conll, Svmlight : The formats.
     SvmlightReader : Reads svmlight with labels that are numbers.
     ParquetReader : Reads Parquet files.
 
@@ -270,13 +228,13 @@ def open_rows(
     --------
     >>> import os, tempfile
     >>> from sklearn_predtron import PredtronBinaryClassifier
-    >>> from sklearn_predtron.datasets import open_rows
+    >>> from sklearn_predtron.datasets import Csv, open_rows
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = os.path.join(folder, "mails.csv")
     ...     with open(path, "w") as file:
     ...         print("number,length,links,kind", "1,120,3,spam", "2,80,0,ham", "3,95,1,ham", sep="\\n", file=file)
     ...     model = PredtronBinaryClassifier()
-    ...     with open_rows(path, label="kind", drop=["number"]) as rows:
+    ...     with open_rows(path, format=Csv(label="kind", drop=["number"])) as rows:
     ...         print(rows.schema.classes.tolist(), rows.schema.feature_names)
     ...         for chunk in rows:
     ...             print(chunk.X.tolist(), chunk.y.tolist())
@@ -284,56 +242,37 @@ def open_rows(
     ['ham', 'spam'] ['length', 'links']
     [[120.0, 3.0], [80.0, 0.0], [95.0, 1.0]] ['spam', 'ham', 'ham']
     """
-    check_counts(chunk_rows=chunk_rows, chunk_bytes=chunk_bytes, n_features=1 if n_features is None else n_features)
+    check_counts(chunk_rows=chunk_rows, chunk_bytes=chunk_bytes)
+    limits = ChunkLimits(chunk_rows, chunk_bytes)
     try:
         paths = [os.fspath(path)] if isinstance(path, (str, os.PathLike)) else [os.fspath(one) for one in path]
     except TypeError:
         raise ValueError(f"path={shortened(path)} must be the path of a file, or several") from None
-    check_arguments(format, drop, costs, encoding)
-    how = ReadingOptions(
-        chunk_rows=chunk_rows,
-        chunk_bytes=chunk_bytes,
-        n_features=n_features,
-        numbers_only=numbers_only,
-        label=label,
-        drop=list(drop) or (),
-        id=id,
-        costs=dict(costs) if costs else None,
-        skip_unlabelled=skip_unlabelled,
-        header=header,
-        sep=sep,
-        encoding=encoding,
-        comment=comment,
-        template=template,
-        multilabel=multilabel,
-        query_id=query_id,
-        sequence_id=sequence_id,
-        zero_based=zero_based,
-        grow=grow,
-    )
+    if not (format is None or type(format) in READERS or (isinstance(format, str) and format in FORMATS)):
+        kinds = ", ".join(kind.__name__ for kind in READERS)
+        raise ValueError(f"format={format!r} is not known; accepted are {', '.join(FORMATS)}, and instances of {kinds}")
     if isinstance(like, RowStream):
-        fixed = {name: value for name, value in how.given.items() if name != "numbers_only"}
-        for option, value in {**fixed, "classes": classes, "format": format}.items():
+        for option, value in {"classes": classes, "format": format}.items():
             if value is not None:
                 raise ValueError(f"{option}={value!r} is fixed by the rows that `like` is; leave it out")
         schema, form = like.schema, copy(like.format)  # which the first pass completes
-        form.chunk_rows, form.chunk_bytes = chunk_rows, chunk_bytes
+        form.chunk_rows, form.chunk_bytes = limits
         return RowStream([DataFile(one) for one in paths], form, None, schema, like.progress)
     if like is not None and not hasattr(like, "n_features_in_"):
         raise ValueError(
             f"like={shortened(like)} must be rows of open_rows or a fitted estimator; sklearn_predtron.load reads one from a file"
         )
     state = getattr(like, "file_format_", None)
+    how = format if isinstance(format, FileFormat) else format_of(format, paths, like)
     if state is not None:
-        check_fixed(state, how, classes, format, paths)
-    kind = FORMATS[format or (format_of_names(paths) if state is None else state["format"]) or SvmlightFormat.name]
-    for option, value in how.given.items():
-        having = [other.name for other in FORMATS.values() if option in other.options]
-        if having and kind.name not in having:
-            raise ValueError(f"{option}={value!r} is for {' and '.join(having)} files, and the files are {kind.name}")
+        format_in(state, how.name)
+        for option in OF_MODELS:
+            value = classes if option == "classes" else how.given.get(option)
+            if value is not None:
+                raise ValueError(f"{option}={value!r} is fixed by the model that `like` is; leave it out")
     known = labels_of(like) if like is not None else None if classes is None else in_order(np.asarray(classes))
     try:
-        found = kind.from_options(how, known, like, state)
+        found = READERS[type(how)].from_options(how, limits, known, like, state)
     except (KeyError, TypeError, ValueError):
         if state is None:
             raise
@@ -341,37 +280,24 @@ def open_rows(
     return RowStream([DataFile(one) for one in paths], found, known)
 
 
-def check_fixed(state: Any, how: ReadingOptions, classes: Any, format: str | None, paths: Sequence[str]) -> None:
-    """Raise ValueError for arguments that a model fixes by the files that it was trained on."""
-    name = format_in(state, format)
-    said = format_of_names(paths) or name
-    if format is None and said != name:
-        raise ValueError(
-            f"path={shortened(paths[0])} is named as {said}, and the model was trained on {name} files; "
-            f"format={name!r} reads it as one"
-        )
-    for option in OF_MODELS:
-        value = classes if option == "classes" else how.given.get(option)
-        if value is not None:
-            raise ValueError(f"{option}={value!r} is fixed by the model that `like` is; leave it out")
-
-
-def check_arguments(format: Any, drop: Any, costs: Any, encoding: Any) -> None:
-    """Raise ValueError for arguments of another form."""
-    if format not in (None, *FORMATS):
-        raise ValueError(f"format={format!r} is not known; accepted are {', '.join(FORMATS)}")
-    if isinstance(drop, str):
-        raise ValueError(f"drop={drop!r} is not accepted; accepted are sequences of columns")
-    if costs is not None and not (
-        isinstance(costs, Mapping) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in costs)
-    ):
-        raise ValueError(f"costs={shortened(costs)} is not accepted; accepted are columns by pair (true, predicted)")
-    try:
-        is_known = "\n,0a".encode(encoding) == b"\n,0a"
-    except (LookupError, TypeError):
-        is_known = False
-    if not is_known:
-        raise ValueError(f"encoding={encoding!r} is not known; accepted are encodings of Python in which ASCII is ASCII")
+def format_of(name: str | None, paths: Sequence[str], like: Any, **options: Any) -> FileFormat:
+    """Return the format of files by its name, by that of a model's files, or by the files' names; with some options."""
+    state = getattr(like, "file_format_", None)
+    if state is None:
+        kind = FORMATS[name or format_of_names(paths) or Svmlight.name]
+    else:
+        kind = FORMATS[format_in(state, name)]
+        said = format_of_names(paths) or kind.name
+        if name is None and said != kind.name:
+            raise ValueError(
+                f"path={shortened(paths[0])} is named as {said}, and the model was trained on {kind.name} files; "
+                f"format={kind.name!r} reads it as one"
+            )
+    for option, value in options.items():
+        if option not in kind.options():
+            having = " and ".join(other.name for other in FORMATS.values() if option in other.options())
+            raise ValueError(f"{option}={value!r} is for {having} files, and the files are {kind.name}")
+    return kind(**options)
 
 
 def in_order(classes: Any) -> Any:

@@ -23,18 +23,26 @@ from sklearn_predtron.datasets.formats.text import TextLines
 
 MANY = 20  # distinct labels, which may be measurements
 BETWEEN = 1000  # records between two calls of `progress`
+AT_ONCE = 2**18  # bytes of a file that are read at once, if rows are read by columns
 
 
 class Record(NamedTuple):
-    """A row or sequence: its line, labels and fields."""
+    """A row, a sequence, or n rows of a table that follow each other: their first line, labels and fields."""
 
     line: int
     labels: list[str | float] | None
     content: Any
     weight: float = 1.0
-    id: str | None = None
-    costs: list[float] | None = None
+    ids: list[str] | None = None
+    costs: Any = None  # of a row, or an array of shape (n, n_costs)
     gaps: tuple[int, int] = (0, 0)  # lines without tokens before the first sequence of a file, and behind each one
+    n: int = 1
+
+    def first(self, n: int) -> Record:
+        """Return the first of n rows."""
+        labels, ids = self.labels and self.labels[:n], self.ids and self.ids[:n]
+        costs = None if self.costs is None else self.costs[:n]
+        return self._replace(labels=labels, content=self.content[:n], ids=ids, costs=costs, n=n)
 
 
 def parse_number(label: str | float) -> float | None:
@@ -120,12 +128,12 @@ class RecordFormat(RowFormat):
             with self._opened(file) as (lines, fraction):
                 try:
                     for record in self._records(lines, file):
-                        rows += 1
+                        rows += record.n
                         self.add_record(record, lines)
                         labels.update(dict.fromkeys(record.labels or []))
                         if classes is None and len(labels) > MAX_CLASSES:
                             raise ValueError(f"{names_of(files)} has more than {MAX_CLASSES} distinct labels{self._label_hint}")
-                        if rows % BETWEEN == 0:
+                        if rows % BETWEEN < record.n:
                             progress("first pass", fraction())
                 except BrokenLineError as broken:
                     error = broken
@@ -148,16 +156,25 @@ class RecordFormat(RowFormat):
         with_costs: bool | None = None  # whether the rows have costs
         with self._opened(file) as (lines, fraction):
             try:
+                lines.most_rows, lines.chunk_end = self.chunk_rows, self.chunk_bytes
                 for record in self._records(lines, file):
                     with_costs = record.costs is not None if with_costs is None else with_costs
                     if with_costs != (record.costs is not None):
                         here, before = ("no costs", "some") if with_costs else ("costs", "none")
                         raise lines.broken(f"the row has {here}, and those before it have {before}", record.line)
-                    found.append((record, self._labels(record, lines, file, schema, learned)))
-                    n += len(record.content) if self.sequences else 1
+                    try:
+                        labels = self._labels(record, lines, file, schema, learned)
+                    except BrokenLineError as error:
+                        if record.n > 1 and error.line_number > record.line:
+                            record = record.first(error.line_number - record.line)
+                            found.append((record, self._labels(record, lines, file, schema, learned)))
+                        raise
+                    found.append((record, labels))
+                    n += len(record.content) if self.sequences else record.n
                     if n >= self.chunk_rows or lines.n_bytes - begun >= self.chunk_bytes:
                         yield self._chunk(found, file, fraction())
                         found, n, begun = [], 0, lines.n_bytes
+                    lines.most_rows, lines.chunk_end = self.chunk_rows - n, begun + self.chunk_bytes
             except BrokenLineError:
                 if found:
                     yield self._chunk(found, file, None)
@@ -179,7 +196,7 @@ class RecordFormat(RowFormat):
         weights = np.array([record.weight for record in records])
         costs = None
         if self.costs is not None and records[0].costs is not None:
-            columns = np.array([record.costs for record in records], dtype=np.float64).T
+            columns = np.concatenate([np.atleast_2d(record.costs) for record in records]).T
             costs = dict(zip(self.costs, columns, strict=True))
         return RowChunk(
             X=self.rows(records),
@@ -188,7 +205,7 @@ class RecordFormat(RowFormat):
             groups=np.repeat(np.arange(len(records)), [len(record.content) for record in records]) if self.sequences else None,
             sample_weight=None if (weights == 1).all() else weights,
             costs=costs,
-            ids=None if records[0].id is None else [str(record.id) for record in records],
+            ids=None if records[0].ids is None else [text for record in records for text in record.ids or []],
             fraction=fraction,
             gaps=np.array([records[0].gaps[0], *(record.gaps[1] for record in records)]) if self.sequences else None,
         )
@@ -205,7 +222,9 @@ class RecordFormat(RowFormat):
             if file.labelled:
                 raise lines.broken("the row has no label; the parameter `skip_unlabelled` leaves such rows out", record.line)
             return None
-        found = [self._label_of(label, schema.classes) for label in record.labels]
+        found = list(map(self._known.get, record.labels))
+        if None in found:
+            found = [self._label_of(label, schema.classes) for label in record.labels]
         if None not in found:
             return found
         if not learned:  # which count as wrong
@@ -235,8 +254,8 @@ class RecordFormat(RowFormat):
         """Yield the lines of a file, and its progress."""
         with file.open(first_lines_only=first_lines_only) as raw, decompressed(raw, file.path) as text:
             size = 0 if file.is_pipe else os.fstat(raw.fileno()).st_size
-            lines = TextLines(text, file.name, self.chunk_bytes, self.encoding)
-            yield lines, lambda: min(1.0, raw.tell() / size) if size else None
+            lines = TextLines(text, file.name, self.chunk_bytes, self.encoding, 1 if file.is_pipe else AT_ONCE)
+            yield lines, lambda: min(1.0, (raw.tell() - (text is raw) * lines.unread) / size) if size else None
 
     def warn_of_unlabelled(self, n: int, lines: TextLines) -> None:
         """Warn once per file about skipped rows without a label."""

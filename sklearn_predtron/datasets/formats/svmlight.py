@@ -19,14 +19,15 @@ from sklearn_predtron.datasets._rows import Chunk
 from sklearn_predtron.datasets._summary import SvmlightSummary
 from sklearn_predtron.datasets.formats.base import (
     MAX_CLASSES,
+    ChunkLimits,
     Head,
-    ReadingOptions,
     RowChunk,
     RowFormat,
     RowSchema,
     group_numbers,
     names_of,
 )
+from sklearn_predtron.datasets.formats.file_formats import Svmlight
 from sklearn_predtron.datasets.formats.files import DataFile, Progress
 from sklearn_predtron.datasets.formats.labels import (
     READABLE,
@@ -116,20 +117,19 @@ class SvmlightFormat(RowFormat):
     """
 
     name, of_tables = "svmlight", True
-    options = ("zero_based", "multilabel", "query_id", "sequence_id", "grow")
 
     @classmethod
-    def from_options(cls, how: ReadingOptions, classes: Any, like: Any, state: Mapping[str, Any] | None) -> SvmlightFormat:
+    def from_options(
+        cls, how: Svmlight, limits: ChunkLimits, classes: Any, like: Any, state: Mapping[str, Any] | None
+    ) -> SvmlightFormat:
         n_features, zero_based = how.n_features, how.zero_based
         if like is not None:
             n_features = like.n_features_in_
             zero_based = getattr(like, "svmlight_zero_based_", None) if zero_based is None else zero_based
         elif how.grow or (n_features is not None and (how.query_id or classes is not None)):
             zero_based = bool(zero_based)
-        kinds = {
-            name: getattr(how, name) for name in ("multilabel", "query_id", "sequence_id", "grow", "chunk_rows", "chunk_bytes")
-        }
-        return cls(n_features=n_features, zero_based=zero_based, **kinds)
+        kinds = {name: getattr(how, name) for name in ("multilabel", "query_id", "sequence_id", "grow")}
+        return cls(n_features=n_features, zero_based=zero_based, **kinds, **limits._asdict())
 
     def __init__(
         self,

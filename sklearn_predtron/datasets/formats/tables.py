@@ -7,16 +7,30 @@ import operator
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain, islice
 from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sklearn_predtron._support.cells import NEARLY_ALL, Census, Words, form_of, is_missing, message_of_words, number_in
+from sklearn_predtron._support.cells import (
+    MISSING,
+    NEARLY_ALL,
+    Census,
+    Words,
+    form_of,
+    is_missing,
+    message_of_words,
+    number_in,
+)
+from sklearn_predtron._support.numbers import LARGEST_LOSS
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.warning import warn
-from sklearn_predtron.datasets.formats.base import ReadingOptions
+from sklearn_predtron.datasets.formats.base import ChunkLimits
+from sklearn_predtron.datasets.formats.columns import ColumnBlock, ColumnReader
+from sklearn_predtron.datasets.formats.file_formats import Csv
 from sklearn_predtron.datasets.formats.records import Record, RecordFormat, saved_costs
 from sklearn_predtron.datasets.formats.text import TextLines, counted
 
@@ -42,6 +56,15 @@ class ColumnPlaces(NamedTuple):
     n: int
     id: int | None = None
     costs: list[int] | None = None
+
+
+class Beginning(NamedTuple):
+    """The columns of a file, its numbered rows, and how they are written."""
+
+    places: ColumnPlaces
+    rows: Iterator[tuple[int, list[str]]]
+    delimiter: str
+    names: list[str] | None  # in the first line
 
 
 def numbers_of(cells: list[str]) -> list[float] | None:
@@ -89,19 +112,19 @@ class CsvFormat(RecordFormat):
     """
 
     name, of_tables = "csv", True
-    options = ("label", "header", "sep", "encoding", "drop", "id", "costs", "skip_unlabelled")
     place_of_label = "the parameter `label` names the column of the labels, which is the last one by default"
 
     @classmethod
-    def from_options(cls, how: ReadingOptions, classes: Any, like: Any, state: Mapping[str, Any] | None) -> CsvFormat:
-        given: dict[str, Any] = {name: getattr(how, name) for name in ("numbers_only", "header", "id")} | how.of_text
+    def from_options(cls, how: Csv, limits: ChunkLimits, classes: Any, like: Any, state: Mapping[str, Any] | None) -> CsvFormat:
+        names = ("numbers_only", "header", "id", "encoding", "skip_unlabelled")
+        given: dict[str, Any] = {name: getattr(how, name) for name in names} | limits._asdict()
         if state is None:
-            given |= {"label": how.label, "sep": how.sep, "costs": how.costs}
+            given |= {"label": how.label, "sep": how.sep, "costs": dict(how.costs) if how.costs else None}
             if like is None:
                 return cls(drop=how.drop, **given)
-            names = getattr(like, "feature_names_in_", None)  # of a table in Python
+            columns = getattr(like, "feature_names_in_", None)  # of a table in Python
             kinds = [NUMBER] * like.n_features_in_
-            return cls(names=None if names is None else names.tolist(), kinds=kinds, extra=how.drop, **given)
+            return cls(names=None if columns is None else columns.tolist(), kinds=kinds, extra=how.drop, **given)
         known = {name: state[name] for name in ("label", "names", "kinds", "place")}
         width, drop = like.n_features_in_, state.get("drop", [])
         check_saved_texts("kinds", known["kinds"], width)
@@ -168,16 +191,17 @@ class CsvFormat(RecordFormat):
         begun = self._start(lines)
         if begun is None:
             return None
-        places, rows = begun
+        places, rows = begun[:2]
         filled = (True for _, cells in rows if places.n == 1 or any(cell.strip() for cell in cells))
         return places.label is not None if next(filled, False) else None
 
-    def _start(self, lines: TextLines) -> tuple[ColumnPlaces, Iterator[tuple[int, list[str]]]] | None:
+    def _start(self, lines: TextLines) -> Beginning | None:
         """Return the columns of a file and its numbered rows; None if the file is empty."""
-        rows = self._checked(lines)
-        first = next(rows, None)
-        if first is None:
+        found = beginning_of(lines, self.sep)
+        if found is None:
             return None
+        rows = self._checked(lines, *found)
+        first = next(rows)
         line, cells = first[0], [cell.strip() for cell in first[1]]
         named = self._is_known_header(cells)
         if named is None:
@@ -190,11 +214,12 @@ class CsvFormat(RecordFormat):
         places = self._places(
             [cell or f"column {i}" for i, cell in enumerate(cells, 1)] if named else None, len(cells), lines, line
         )
-        return places, self._without_names(rows, cells, lines) if named else chain([first], rows)
+        rows = self._without_names(rows, cells, lines) if named else chain([first], rows)
+        return Beginning(places, rows, found[1], cells if named else None)
 
-    def _checked(self, lines: TextLines) -> Iterator[tuple[int, list[str]]]:
+    def _checked(self, lines: TextLines, head: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         """Yield the rows of a file; warn of a quote that may be missing."""
-        for line, cells, swallows in rows_of(lines, self.sep):
+        for line, cells, swallows in rows_of(lines, head, delimiter):
             if swallows:
                 self._say_once(
                     "quote",
@@ -339,35 +364,103 @@ class CsvFormat(RecordFormat):
         begun = self._start(lines)
         if begun is None:
             return
-        places, rows = begun
+        places, rows = begun.places, begun.rows
         words: dict[int, Counter[str]] = {}  # among the numbers of a column
         n = unlabelled = 0
+        by_columns = self._column_reader(begun, lines)
         for line, given in rows:
             blank = not given or (len(given) == 1 and places.n > 1 and not given[0].strip())
-            if blank and places.n > 1:
-                continue
-            cells = [""] * places.n if blank else given
-            n += 1
-            if len(cells) != places.n:
-                raise lines.broken(f"the row has {counted(len(cells), 'column')}, and the first one has {places.n}", line)
-            labels: list[str | float] | None = None if places.label is None else [cells[places.label].strip()]
-            if self._guessed and labels and labels[0] == self.label:
-                said = f"{lines.path}, line {line}: the label {shortened(labels[0])} is the name of its column, too{NO_NAMES}"
-                self._say_once("label", said)
-            content: list[Any] = [cells[i] for i in places.order]
-            if labels and not self.ignores_labels and is_missing(str(labels[0])):
-                unlabelled += 1
-                if self.skip_unlabelled:
-                    continue
-                raise lines.broken("the label is missing; the parameter `skip_unlabelled` leaves such rows out", line)
-            content = content if self.kinds is None else self._values(content, words, lines, line)
-            names = cells[places.id].strip() if places.id is not None else None
-            yield Record(line, labels, content, id=names, costs=self._costs_in(cells, places, lines, line))
+            if not blank or places.n == 1:
+                n += 1
+                record = self._record([""] * places.n if blank else given, places, words, lines, line)
+                unlabelled += record is None
+                if record is not None:
+                    yield record
+            if line == lines.number:  # no row is read ahead
+                for first, found in by_columns:
+                    n += len(found.numbers)
+                    yield self._record_of_columns(found, places, words, first)
         self.warn_of_unlabelled(unlabelled, lines)
         if words and lines.path not in self._warned:
             self._warned.add(lines.path)
-            found = [Words(self._said(j), counts, n, 0) for j, counts in sorted(words.items())]
-            warn(message_of_words(lines.path, found))
+            all_words = [Words(self._said(j), counts, n, 0) for j, counts in sorted(words.items())]
+            warn(message_of_words(lines.path, all_words))
+
+    def _record(
+        self, cells: list[str], places: ColumnPlaces, words: dict[int, Counter[str]], lines: TextLines, line: int
+    ) -> Record | None:
+        """Return a row; None if it has no label and is left out."""
+        if len(cells) != places.n:
+            raise lines.broken(f"the row has {counted(len(cells), 'column')}, and the first one has {places.n}", line)
+        labels: list[str | float] | None = None if places.label is None else [cells[places.label].strip()]
+        if self._guessed and labels and labels[0] == self.label:
+            said = f"{lines.path}, line {line}: the label {shortened(labels[0])} is the name of its column, too{NO_NAMES}"
+            self._say_once("label", said)
+        content: list[Any] = [cells[i] for i in places.order]
+        if labels and not self.ignores_labels and is_missing(str(labels[0])):
+            if self.skip_unlabelled:
+                return None
+            raise lines.broken("the label is missing; the parameter `skip_unlabelled` leaves such rows out", line)
+        content = content if self.kinds is None else self._values(content, words, lines, line)
+        ids = [cells[places.id].strip()] if places.id is not None else None
+        return Record(line, labels, content, ids=ids, costs=self._costs_in(cells, places, lines, line))
+
+    def _column_reader(self, begun: Beginning, lines: TextLines) -> ColumnReader:
+        """Return the reader of the rows that need no look at each cell."""
+        places, kinds = begun.places, self.kinds or []
+        as_text = [i for i, kind in zip(places.order, kinds, strict=False) if kind == CATEGORY]
+        as_text += [i for i in (places.label, places.id) if i is not None]
+        accepted = partial(self._n_accepted, places)
+        return ColumnReader(lines, begun.delimiter, places.n, as_text, begun.names, accepted)
+
+    def _n_accepted(self, places: ColumnPlaces, found: ColumnBlock) -> int:
+        """Return how many rows come before one with a cell that is looked at alone, for its error, warning or absence."""
+        others = [len(found.numbers)]
+        if places.label is not None:
+            labels = found.cells[places.label][1]
+            named = [str(self.label)] if self._guessed else []
+            others += [labels.index(label) for label in ([] if self.ignores_labels else MISSING.intersection(labels))]
+            others += [labels.index(label) for label in named if label in labels]
+        for i in places.costs or []:
+            others += np.flatnonzero(~((found.numbers[:, i] >= 0) & (found.numbers[:, i] <= LARGEST_LOSS)))[:1].tolist()
+        for j, i in enumerate(places.order):
+            rows, cells = found.cells[i]
+            kind = NUMBER if self.kinds is None else self.kinds[j]
+            if not self.missing:
+                refused = [cell for cell, value in values_of(cells).items() if kind == NUMBER or value is None]
+            elif kind == NUMBER and self.kinds is not None:
+                refused = [cell for cell, value in values_of(cells).items() if is_infinite(value)]
+            else:
+                continue
+            others += [rows[cells.index(cell)] for cell in refused]
+        return min(others)
+
+    def _record_of_columns(self, found: ColumnBlock, places: ColumnPlaces, words: dict[int, Counter[str]], line: int) -> Record:
+        """Return rows that were read by columns."""
+        numbers, cells = found.numbers, found.cells
+        content = ColumnBlock(numbers[:, places.order], [cells[i] for i in places.order])
+        return Record(
+            line,
+            None if places.label is None else list(cells[places.label][1]),
+            content if self.kinds is None else self._values_of_columns(content, words),
+            ids=None if places.id is None else cells[places.id][1],
+            costs=None if places.costs is None else numbers[:, places.costs],
+            n=len(numbers),
+        )
+
+    def _values_of_columns(self, found: ColumnBlock, words: dict[int, Counter[str]]) -> ColumnBlock:
+        """Return rows with the values of their text; count words among numbers."""
+        given: list[tuple[list[int], list[Any]]] = []
+        for j, (kind, (rows, cells)) in enumerate(zip(self.kinds or [], found.cells, strict=True)):
+            values: dict[str, Any] = values_of(cells)
+            if kind == CATEGORY:
+                values = {cell: None if value is None else cell for cell, value in values.items()}
+            else:
+                if counts := [cell for cell in cells if isinstance(values[cell], str)]:
+                    words.setdefault(j, Counter()).update(counts)
+                values = {cell: value if isinstance(value, float) else np.nan for cell, value in values.items()}
+            given.append((rows, list(map(values.__getitem__, cells))))
+        return ColumnBlock(found.numbers, given)
 
     def _costs_in(self, cells: list[str], places: ColumnPlaces, lines: TextLines, line: int) -> list[float] | None:
         """Return the costs of a row, if it has some."""
@@ -404,6 +497,9 @@ class CsvFormat(RecordFormat):
         return shortened(self.names[j]) if self.names is not None else str(j + 1 + (self.place is not None and j >= self.place))
 
     def add_record(self, record: Record, lines: TextLines) -> None:
+        if isinstance(record.content, ColumnBlock):
+            self._add_columns(record.content)
+            return
         numbers = numbers_of(record.content)
         if numbers is not None:
             if len(self._counted) < len(self._census):
@@ -432,6 +528,42 @@ class CsvFormat(RecordFormat):
                 if has_enough(found):
                     self._counted.add(j)
 
+    def _add_columns(self, found: ColumnBlock) -> None:
+        """Record rows that were read by columns."""
+        n = len(found.numbers)
+        for j, (census, (rows, cells)) in enumerate(zip(self._census, found.cells, strict=True)):
+            if cells or (j not in self._counted and len(census.numbers) + n >= MAX_CATEGORIES):
+                self._add_column(j, found.numbers[:, j], rows, cells)
+            elif j not in self._counted:
+                census.numbers.update(found.numbers[:, j].tolist())
+                census.filled += n
+
+    def _add_column(self, j: int, numbers: NDArray, rows: list[int], cells: list[str]) -> None:
+        """Record the cells of a column: together, unless one of the limits may be reached among them."""
+        found, counted, values = self._census[j], j in self._counted, values_of(cells)
+        words = {cell for cell, value in values.items() if isinstance(value, str)}
+        others = {cell: value for cell, value in values.items() if isinstance(value, float)}
+        self.incomplete = self.incomplete or len(others) < len(values) or any(map(is_infinite, others.values()))
+        given = set() if counted else {*np.unique(np.delete(numbers, rows)).tolist(), *others.values()}
+        if len(found.words) >= MAX_CATEGORIES:
+            words.clear()
+        all_numbers, all_words = found.numbers.union(given), found.words.union(words)
+        needed = max(MAX_CATEGORIES, len(all_words if counted else found.words) / (1 - NEARLY_ALL))
+        if (not words or len(all_words) < MAX_CATEGORIES) and (len(all_numbers) >= needed) == counted:
+            filled = words if counted else {*words, *others}
+            found.filled += sum(map(filled.__contains__, cells)) + (0 if counted else len(numbers) - len(rows))
+            found.numbers, found.words = all_numbers, all_words
+            return
+        texts = dict(zip(rows, cells, strict=True))
+        for i, number in enumerate(numbers.tolist()):
+            value = values[texts[i]] if i in texts else number
+            if value is not None and (isinstance(value, str) or j not in self._counted):
+                if not isinstance(value, str) or len(found.words) < MAX_CATEGORIES:
+                    found.add(value)
+                (self._counted.add if has_enough(found) else self._counted.discard)(j)
+            if not cells and j in self._counted:
+                return
+
     def finish_pass(self, name: str) -> None:
         self.kinds = [CATEGORY if found.words and not found.of_numbers else NUMBER for found in self._census]
         for j, (kind, found) in enumerate(zip(self.kinds, self._census, strict=True)):
@@ -440,11 +572,25 @@ class CsvFormat(RecordFormat):
                 warn(f"{advice.removesuffix('.')}; the parameter `drop` leaves columns out.")
 
     def rows(self, records: Sequence[Record]) -> Any:
-        if CATEGORY not in (self.kinds or []):
-            return np.array([record.content for record in records], dtype=np.float64)
-        found = np.empty((len(records), self.width or 0), dtype=object)
-        found[:] = [record.content for record in records]
+        dtype = object if CATEGORY in (self.kinds or []) else np.float64
+        found, n = np.empty((sum(record.n for record in records), self.width or 0), dtype=dtype), 0
+        for record in records:
+            part, n = found[n : n + record.n], n + record.n
+            if isinstance(record.content, ColumnBlock):
+                record.content.copy_to(part)
+            else:
+                part[:] = record.content
         return found
+
+
+def values_of(cells: list[str]) -> dict[str, float | str | None]:
+    """Return the distinct cells as numbers, words, or None (missing)."""
+    return {cell: value_of(cell) for cell in set(cells)}
+
+
+def is_infinite(value: float | str | None) -> bool:
+    """Return whether a cell is an infinite number."""
+    return isinstance(value, float) and not isfinite(value)
 
 
 def has_enough(found: Census) -> bool:
@@ -483,19 +629,22 @@ def stand_above_numbers(cells: list[str], second: list[str]) -> bool:
     return any(isinstance(value, str) and isinstance(below, float) for value, below in pairs)
 
 
-def rows_of(lines: TextLines, sep: str | None) -> Iterator[tuple[int, list[str], bool]]:
-    """Yield the first line and the cells of each row, and whether its lines could be rows of their own.
-
-    A blank line has no cell or one.
-    """
+def beginning_of(lines: TextLines, sep: str | None) -> tuple[str, str] | None:
+    """Return the first line with a row, and what is between its columns; None if there is none."""
     texts = (line for line in lines if not line.isspace())
     head = next(texts, None)
     named = None if head is None else SEPARATOR.fullmatch(head.strip("\r\n "))  # by which spreadsheets say it
     if named is not None:
         head = next(texts, None)
-    if head is None:
-        return
-    first, read, delimiter = lines.number, [head], sep or (named[1] if named else delimiter_of(head))
+    return None if head is None else (head, sep or (named[1] if named else delimiter_of(head)))
+
+
+def rows_of(lines: TextLines, head: str, delimiter: str) -> Iterator[tuple[int, list[str], bool]]:
+    """Yield the first line and the cells of each row, and whether its lines could be rows of their own.
+
+    The first line was read already. A blank line has no cell or one.
+    """
+    first, read = lines.number, [head]
 
     def recorded() -> Iterator[str]:
         yield head

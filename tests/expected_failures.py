@@ -1,10 +1,7 @@
 """Checks of scikit-learn that can fail, with reasons."""
 
-from __future__ import annotations
-
 import inspect
 from numbers import Real
-from typing import Any
 
 from sklearn_predtron._support.parts import resolve
 from sklearn_predtron.decisions import Cut, Learned
@@ -32,33 +29,10 @@ CLASS_WEIGHT = "check_class_weight_classifiers"
 PARTIAL = ("check_fit_score_takes_y", "check_n_features_in_after_fitting", "check_estimators_partial_fit_n_features")
 
 
-def expected_failed_checks(estimator: Any) -> dict[str, str]:
+def expected_failed_checks(estimator):
     """Return the scikit-learn checks that can fail, with reasons.
 
-    Parameters
-    ----------
-    estimator : estimator object
-        An estimator of `sklearn_predtron`.  Costs and weights of given classes do not fit the checks, which have other classes.
-
-    Returns
-    -------
-    dict
-        The reasons by the name of the check, as `check_estimator` of scikit-learn accepts them.  Depending on its other
-        parameters, the estimator may pass some of these checks.
-
-    See Also
-    --------
-    sklearn.utils.estimator_checks.check_estimator : Runs the checks of scikit-learn.
-
-    Examples
-    --------
-    >>> from sklearn.utils.estimator_checks import check_estimator
-    >>> from sklearn_predtron import PredtronBinaryClassifier
-    >>> from sklearn_predtron.estimator_checks import expected_failed_checks
-    >>> model = PredtronBinaryClassifier(decision="f1")
-    >>> sorted(set(expected_failed_checks(model)) - set(expected_failed_checks(PredtronBinaryClassifier())))
-    ['check_class_weight_classifiers', 'check_classifiers_train']
-    >>> results = check_estimator(model, expected_failed_checks=expected_failed_checks(model), on_skip=None)
+    `check_estimator` of scikit-learn accepts them. Depending on its other parameters, the estimator may pass some of them.
     """
     if isinstance(estimator, ParameterMixing):
         return expected_failed_checks(estimator.estimator)
@@ -72,9 +46,9 @@ def expected_failed_checks(estimator: Any) -> dict[str, str]:
     return expected
 
 
-def _of_predictions(estimator: Any, given: dict[str, Any]) -> dict[str, str]:
+def _of_predictions(estimator, given):
     """Return the checks that assume predictions by largest score."""
-    expected: dict[str, str] = {}
+    expected = {}
     if given.get("reject") is not None:
         expected |= dict.fromkeys([*PREDICTIONS, CLASS_WEIGHT], "rows may be rejected, whose label is no class")
         expected["check_classifiers_one_label_sample_weights"] = "after a few rows of one class, all others may be rejected"
@@ -92,9 +66,9 @@ def _of_predictions(estimator: Any, given: dict[str, Any]) -> dict[str, str]:
     return expected
 
 
-def _of_decisions(estimator: Any, given: dict[str, Any]) -> dict[str, str]:
+def _of_decisions(estimator, given):
     """Return the checks that assume predictions by scores or probabilities."""
-    rule, expected = given.get("decision"), dict[str, str]()
+    rule, expected = given.get("decision"), {}
     at = rule.at if isinstance(rule, Cut) else rule
     bipartite, sets = (isinstance(estimator, kind) for kind in (PredtronBipartiteClassifier, PredtronMultilabelClassifier))
     if "decision" not in given or isinstance(rule, Learned) or rule == "learned":
@@ -113,15 +87,15 @@ def _of_decisions(estimator: Any, given: dict[str, Any]) -> dict[str, str]:
     return expected
 
 
-def _has_unit_costs(estimator: Any, given: dict[str, Any]) -> bool:
+def _has_unit_costs(estimator, given):
     """Return whether the costs are 0-1 or rank distances."""
     usual = inspect.signature(type(estimator)).parameters["loss"].default if "loss" in given else None
     return isinstance(given.get("loss"), str) and given["loss"] == usual
 
 
-def _of_streams(estimator: Any, given: dict[str, Any]) -> dict[str, str]:
+def _of_streams(estimator, given):
     """Return the checks that assume streams for every parameter."""
-    expected: dict[str, str] = {}
+    expected = {}
     if given.get("class_weight") == "balanced":
         expected |= dict.fromkeys(PARTIAL, "partial_fit, which sees a part of the data, does not accept class_weight='balanced'")
     if given.get("constraint") == "observed":
@@ -132,7 +106,7 @@ def _of_streams(estimator: Any, given: dict[str, Any]) -> dict[str, str]:
     return expected
 
 
-def _takes_the_first_k(loss: Any) -> bool:
+def _takes_the_first_k(loss):
     """Return whether a loss depends on the first k."""
     try:
         return isinstance(resolve(SubsetLoss, loss, "loss"), AtK)
