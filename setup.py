@@ -22,7 +22,7 @@ C_SOURCES = {
     "norms/_feature_statistics": "norms/scaling.c",
     "norms/_p_norms": "norms/dual_step.c",
     "norms/_rkhs": "norms/gaussian.c",
-    "problems/inference/_trellis": "problems/inference/viterbi.c",
+    "problems/inference/_chain_inference": "problems/inference/viterbi.c",
 }
 # What takes part in every round, or loops over numbers.  The others spend their time in Python, or in these, and to compile them
 # without vectors and the like costs half as much.
@@ -39,7 +39,7 @@ LOOPS = {
     "datasets/_svmlight",
     "datasets/_table",
     "decisions/_expected_values",
-    "decisions/_map_probabilities",
+    "decisions/_calibration_curves",
     "families/labels/label_readers",
     "families/input/stream",
     "features/_grid",
@@ -62,10 +62,10 @@ LOOPS = {
     "problems/_label_sets",
     "problems/_ranking",
     "problems/_ranking_losses",
-    "problems/inference/_loss_augmented",
+    "problems/inference/_ranking_inference",
     "problems/inference/_residual",
     "problems/inference/_sorting",
-    "problems/inference/_trellis",
+    "problems/inference/_chain_inference",
     "updates/_rules",
 }
 SANITIZERS = {

@@ -10,7 +10,7 @@ from benchmarks.contestants import AssignmentSolver
 from benchmarks.measure import Case, Measured, interleave, ratios
 from benchmarks.report import Table, spread
 from benchmarks.tasks import Options
-from sklearn_predtron.problems.inference._loss_augmented import Inference
+from sklearn_predtron.problems.inference._ranking_inference import Inference
 
 SIZES = (10, 50, 100, 200, 500, 1000)
 RELEVANCES = {"2 grades": 2, "3 grades": 3, "5 grades": 5, "arbitrary": None}

@@ -69,11 +69,11 @@ def terminable() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
         yield  # signals are for the main thread alone, and one that is ignored stays so
         return
-    before = signal.signal(signal.SIGTERM, stop)
     try:
+        signal.signal(signal.SIGTERM, stop)
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 class OutputClosedError(Exception):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn_predtron._core.learner import Learner, Observer
 from sklearn_predtron._core.problem import Problem
 from sklearn_predtron.decisions._base import Decision, HeldOut
-from sklearn_predtron.decisions._map_probabilities import (
+from sklearn_predtron.decisions._calibration_curves import (
     BEYOND_LIMITS,
     fit_curve,
     likelihood,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron.decisions._calibration import LARGEST, limits_of_rows
-from sklearn_predtron.decisions._map_probabilities import BEYOND_LIMITS
+from sklearn_predtron.decisions._calibration_curves import BEYOND_LIMITS
 
 MOST_TOKENS = 20_000  # that a temperature and biases are fitted to: more make them no better
 FARTHEST = 30.0  # that the logarithm of the temperature may be from that of the usual size of scores

@@ -42,7 +42,7 @@ from sklearn_predtron.families.estimator.attributes import learned, recorded
 from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.families.estimator.linear_models import Linear, LinearModelReader, encoder
 from sklearn_predtron.families.estimator.widening import check_takes
-from sklearn_predtron.families.input.row_weights import WeighedClasses
+from sklearn_predtron.families.input.weighted_rows import WeighedClasses
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import Classes
 from sklearn_predtron.families.training.plan import ACCEPTED

@@ -33,7 +33,7 @@ from sklearn_predtron.families._docstrings import documented
 from sklearn_predtron.families.estimator.attributes import learned, read_only, recorded
 from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.families.estimator.linear_models import Linear, LinearModelReader
-from sklearn_predtron.families.input.row_weights import WeighedSets
+from sklearn_predtron.families.input.weighted_rows import WeighedSets
 from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import column_names
 from sklearn_predtron.families.labels.sets import Sets, as_sets, check_label_numbers, is_one_label, values_of_one

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron.decisions._calibration import LEAD, Calibrated, ClassMap, CurveMap, RankMap
-from sklearn_predtron.decisions._map_probabilities import BEYOND_LIMITS
+from sklearn_predtron.decisions._calibration_curves import BEYOND_LIMITS
 from sklearn_predtron.onnx._graph import Graph
 
 

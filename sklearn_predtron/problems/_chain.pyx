@@ -10,7 +10,7 @@ from sklearn_predtron.norms._chained cimport ChainMap
 from sklearn_predtron._core.rows cimport Rows
 from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron._core.problem cimport Labels, Problem, Round
-from sklearn_predtron.problems.inference._trellis cimport (
+from sklearn_predtron.problems.inference._chain_inference cimport (
     FORBIDDEN,
     Suffix,
     Trellis,

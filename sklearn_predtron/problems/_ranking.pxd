@@ -1,5 +1,5 @@
 """Rankings of lists of items; they are a query's documents, or the labels of a row."""
-from sklearn_predtron.problems.inference._loss_augmented cimport Inference
+from sklearn_predtron.problems.inference._ranking_inference cimport Inference
 from sklearn_predtron._core.problem cimport Problem, Round
 from sklearn_predtron.problems._relevance cimport Relevance
 from sklearn_predtron.problems.inference._sorting cimport Keyed

@@ -5,7 +5,7 @@ from copy import copy
 
 import numpy as np
 
-from sklearn_predtron.problems.inference._loss_augmented cimport Inference
+from sklearn_predtron.problems.inference._ranking_inference cimport Inference
 from sklearn_predtron._core.score_map cimport QueryMap, ScoreMap
 from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron._core.problem cimport Labels, Problem, Round

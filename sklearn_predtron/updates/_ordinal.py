@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._support.capabilities import ORDERED_THRESHOLDS
-from sklearn_predtron.updates._bound_formulas import counts_thresholds, largest_total
+from sklearn_predtron.updates._basic_updates import Update
 from sklearn_predtron.updates._comparator import Comparator
-from sklearn_predtron.updates._generic import Update
 from sklearn_predtron.updates._prank import PRankRule
+from sklearn_predtron.updates._shared_bounds import counts_thresholds, largest_total
 
 
 class PRank(Update):

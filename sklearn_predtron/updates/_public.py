@@ -2,14 +2,14 @@
 
 from sklearn_predtron import updates
 from sklearn_predtron._support.lazy import give_public_paths
-from sklearn_predtron.updates._generic import Adaptive as Adaptive
-from sklearn_predtron.updates._generic import LossAugmented as LossAugmented
-from sklearn_predtron.updates._generic import LossDriven as LossDriven
-from sklearn_predtron.updates._generic import PassiveAggressive as PassiveAggressive
-from sklearn_predtron.updates._generic import PerceptronUpdate as PerceptronUpdate
-from sklearn_predtron.updates._generic import Subgradient as Subgradient
-from sklearn_predtron.updates._generic import Update as Update
-from sklearn_predtron.updates._generic import build_rule as build_rule
+from sklearn_predtron.updates._basic_updates import Adaptive as Adaptive
+from sklearn_predtron.updates._basic_updates import LossAugmented as LossAugmented
+from sklearn_predtron.updates._basic_updates import LossDriven as LossDriven
+from sklearn_predtron.updates._basic_updates import PassiveAggressive as PassiveAggressive
+from sklearn_predtron.updates._basic_updates import PerceptronUpdate as PerceptronUpdate
+from sklearn_predtron.updates._basic_updates import Subgradient as Subgradient
+from sklearn_predtron.updates._basic_updates import Update as Update
+from sklearn_predtron.updates._basic_updates import build_rule as build_rule
 from sklearn_predtron.updates._ordinal import PRank as PRank
 from sklearn_predtron.updates._ranking import MMP as MMP
 from sklearn_predtron.updates._ranking import ListNet as ListNet

@@ -11,10 +11,10 @@ from sklearn_predtron._core.rule import Rule
 from sklearn_predtron._support import types
 from sklearn_predtron._support.capabilities import ITEM_WEIGHTS, RANKED_LABELS, RANKINGS
 from sklearn_predtron._support.compat import StrOptions
-from sklearn_predtron.updates._bound_formulas import bound_of_fixed_step, bound_of_step, check_fixed_step, largest_total
+from sklearn_predtron.updates._basic_updates import POSITIVE, Update
 from sklearn_predtron.updates._comparator import Comparator
-from sklearn_predtron.updates._generic import POSITIVE, Update
-from sklearn_predtron.updates._pairwise import ListNetRule, MaxPairRule, MMPRule, SlamRule
+from sklearn_predtron.updates._ranking_rules import ListNetRule, MaxPairRule, MMPRule, SlamRule
+from sklearn_predtron.updates._shared_bounds import bound_of_fixed_step, bound_of_step, check_fixed_step, largest_total
 
 
 class Slam(Update):

@@ -13,7 +13,7 @@ from benchmarks.paper import by_index, figure1, online_ranking
 from benchmarks.report import replace
 from benchmarks.suites import SUITES, inference, label_ranking, ranking
 from benchmarks.tasks import Options, Task, graded_queries
-from sklearn_predtron.problems.inference._loss_augmented import Inference
+from sklearn_predtron.problems.inference._ranking_inference import Inference
 
 TINY = Options(repeats=1, seeds=2, scale=0.001)
 INSTALLED = [contestant for contestant in RANKING_CONTESTANTS if contestant.installed]

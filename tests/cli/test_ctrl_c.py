@@ -1,5 +1,7 @@
 """Ctrl-C at any instruction of the command line is an exit status, never a traceback."""
 
+import signal
+
 import numpy as np
 import pytest
 from stopped import instructions_of, stopped_at
@@ -15,6 +17,13 @@ def jobs(tmp_path, monkeypatch):
     fit = ["fit", "a.csv", "--label", "y", "--quiet", "--save", "m"]
     assert main(fit) == 0
     return {"fit": fit, "predict": ["predict", "m", "a.csv", "-o", "out"], "score": ["score", "m", "a.csv", "--quiet"]}
+
+
+@pytest.fixture(autouse=True)
+def handlers():
+    """An interrupt of the very end leaves the handler of a program that ends."""
+    yield
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 # A file that was opened just before, and has no owner yet, is closed when it is collected.

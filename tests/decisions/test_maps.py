@@ -8,14 +8,14 @@ from scipy.optimize import approx_fprime, minimize
 from scipy.special import expit, log_softmax, softmax
 
 from sklearn_predtron.decisions import _calibration
-from sklearn_predtron.decisions._expected_cost import MostExpected, MostProbable, odds
-from sklearn_predtron.decisions._expected_values import least_expected, most_expected
-from sklearn_predtron.decisions._map_probabilities import (
+from sklearn_predtron.decisions._calibration_curves import (
     fit_curve,
     likelihood,
     probabilities_of_classes,
     probabilities_of_curves,
 )
+from sklearn_predtron.decisions._expected_cost import MostExpected, MostProbable, odds
+from sklearn_predtron.decisions._expected_values import least_expected, most_expected
 
 SMOOTHING = 0.1
 UNLIMITED = np.array([[-1.0, 1.0]]) * np.finfo(float).max

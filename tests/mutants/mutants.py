@@ -136,14 +136,14 @@ MUTANTS = [
     # ------------------------------------------------------------------------------------------------------- inference
     Mutant(
         "chains-by-the-largest-fall-of-the-discount",
-        f"{PROBLEMS}/inference/_loss_augmented.pyx",
+        f"{PROBLEMS}/inference/_ranking_inference.pyx",
         "if self.dD[x] * self.df[hi] > self.dD[hi] * self.df[x]:",
         "if self.dD[x] > self.dD[hi]:",
         INFERENCE,
     ),
     Mutant(
         "precision-gain-off-by-one",
-        f"{PROBLEMS}/inference/_loss_augmented.pyx",
+        f"{PROBLEMS}/inference/_ranking_inference.pyx",
         "- self.curve[x - 1] * (n + 1))",
         "- self.curve[x - 1] * n)",
         INFERENCE,
@@ -191,7 +191,7 @@ MUTANTS = [
     Mutant("prank-score-on-a-threshold-above", f"{UPDATES}/_prank.pyx", "else t[j] >= 0:", "else t[j] > 0:", RANKS),
     Mutant(
         "slam-step-by-the-weight-of-the-lowest-grade",
-        f"{UPDATES}/_pairwise.pyx",
+        f"{UPDATES}/_ranking_rules.pyx",
         "if weight > 0 and grade < ranking.y.n_grades - 1:",
         "if weight > 0:",
         PAIRWISE,
@@ -434,7 +434,7 @@ MUTANTS = [
     # -------------------------------------------------------------------------------------------------- labels and epochs
     Mutant(
         "balanced-weights-count-rows",
-        f"{FAMILIES}/input/row_weights.py",
+        f"{FAMILIES}/input/weighted_rows.py",
         "np.bincount(codes, weights=relative, minlength",
         "np.bincount(codes, minlength",
         ("tests/families/test_classification.py", *WEIGHTS),
@@ -488,7 +488,7 @@ MUTANTS = [
     ),
     # ------------------------------------------------------------------------------------------------ theory and metrics
     Mutant(
-        "largest-total-of-half-the-excess", f"{UPDATES}/_bound_formulas.py", "slope2 + 4 * excess", "slope2 + 2 * excess", BOUNDS
+        "largest-total-of-half-the-excess", f"{UPDATES}/_shared_bounds.py", "slope2 + 4 * excess", "slope2 + 2 * excess", BOUNDS
     ),
     Mutant(
         "query-weight-is-a-sum",

@@ -17,7 +17,7 @@ from sklearn_predtron.norms import L2, PNorm, Scaled
 from sklearn_predtron.norms._opposite import OppositeMap, OppositeWeights, are_opposite
 from sklearn_predtron.problems._finite import FiniteProblem, OneHotProblem
 from sklearn_predtron.updates import Adaptive, PassiveAggressive, PerceptronUpdate
-from sklearn_predtron.updates._generic import build_rule
+from sklearn_predtron.updates._basic_updates import build_rule
 
 N, P = 300, 40
 AVERAGES = ["linear", "uniform", 5.0, "auto", False]

@@ -13,7 +13,7 @@ from sklearn_predtron import PredtronRanker
 from sklearn_predtron.losses import NDCG
 from sklearn_predtron.problems._problem_queries import competitor_of
 from sklearn_predtron.problems._relevance import Relevances
-from sklearn_predtron.problems.inference._loss_augmented import Inference
+from sklearn_predtron.problems.inference._ranking_inference import Inference
 from sklearn_predtron.representations import LinearRank
 
 SHAPES = {

@@ -33,7 +33,7 @@ from sklearn_predtron.updates import (
     PRank,
     Slam,
 )
-from sklearn_predtron.updates._bound_formulas import largest_total
+from sklearn_predtron.updates._shared_bounds import largest_total
 
 NORMS = ["l2", "l1", PNorm(3.0), "group", "trace"]
 UPDATES = [

@@ -13,8 +13,8 @@ from sklearn_predtron._support.parts import resolve
 from sklearn_predtron.families.model.model import Model
 from sklearn_predtron.families.training.factory import BEGAN, MEAN, check_fixed, differs
 from sklearn_predtron.updates import Update, build_rule
-from sklearn_predtron.updates._bound_formulas import unstated
 from sklearn_predtron.updates._comparator import Comparator
+from sklearn_predtron.updates._shared_bounds import unstated
 
 
 class LossBounds:

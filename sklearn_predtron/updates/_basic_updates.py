@@ -14,7 +14,10 @@ from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import Interval, StrOptions
 from sklearn_predtron._support.names import series
 from sklearn_predtron._support.parts import Part, kinds
-from sklearn_predtron.updates._bound_formulas import (
+from sklearn_predtron.updates._comparator import Comparator
+from sklearn_predtron.updates._preferences import PreferencesRule
+from sklearn_predtron.updates._ranking_rules import RankingLossAugmentedRule
+from sklearn_predtron.updates._shared_bounds import (
     bound_of_fixed_step,
     bound_of_step,
     check_fixed_competitor,
@@ -24,9 +27,6 @@ from sklearn_predtron.updates._bound_formulas import (
     least_loss,
     theory_step,
 )
-from sklearn_predtron.updates._comparator import Comparator
-from sklearn_predtron.updates._pairwise import RankingLossAugmentedRule
-from sklearn_predtron.updates._preferences import PreferencesRule
 
 POSITIVE = Interval(Real, 0, None, closed="neither")
 
