@@ -2,11 +2,11 @@
 from libc.math cimport INFINITY, fabs, pow
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
+import sys
+
 import numpy as np
 
 from sklearn_predtron._core.simd cimport RowOps, Row, row_ops_for, prefetch_bytes
-
-from sklearn_predtron._core.sparse_type import issparse
 
 # Limits on the length of a row: its square, the remainder in differences of rows, the inverses of both, and the product of
 # two rows are floating-point numbers with room to spare.
@@ -26,6 +26,12 @@ ctypedef fused real:
 ctypedef fused integer:
     int32_t
     int64_t
+
+
+def issparse(X):
+    """Return whether X is a sparse matrix or array of SciPy; there is none as long as nobody has imported scipy.sparse."""
+    known = getattr(sys.modules.get("scipy.sparse"), "issparse", None)
+    return known is not None and bool(known(X))
 
 
 cdef const RowOps* of_doubles(bint indexed) noexcept nogil:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_predtron._core.sparse_type import issparse
+from sklearn_predtron._core.rows import issparse
 
 
 def refuse_dicts(X: Any) -> None:

@@ -14,7 +14,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron._core.sparse_type import issparse
+from sklearn_predtron._core.rows import issparse
 from sklearn_predtron._support.cells import (
     OF_DAYS,
     OF_LENGTHS,

@@ -14,7 +14,7 @@ from sklearn_predtron._core.intercept cimport Intercept
 from sklearn_predtron.norms._averaging cimport AVERAGES
 from sklearn_predtron.norms._l2 cimport IterateSum, L2Weights
 
-from sklearn_predtron._core.sparse_type import issparse
+from sklearn_predtron._core.rows import issparse
 from sklearn_predtron._core.state import MOST, count, flag, length_of, real, reals, restored, whole, wholes
 from sklearn_predtron._core.weights import euclidean_length
 from sklearn_predtron._core.memory import aligned_zeros

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.predictors import are_few
-from sklearn_predtron._core.rows import OVERFLOW, Rows
-from sklearn_predtron._core.sparse_type import issparse
+from sklearn_predtron._core.rows import OVERFLOW, Rows, issparse
 from sklearn_predtron.decisions._base import PLAIN, Decision
 
 BLOCK = 1 << 16  # scores of a block, which fit the processor's cache

@@ -11,7 +11,7 @@ from sklearn_predtron._core.problem cimport Round
 from sklearn_predtron.problems._user cimport UserProblem
 
 from sklearn_predtron._core.rows import LARGEST_LENGTH, LEAST_LENGTH
-from sklearn_predtron._core.sparse_type import issparse
+from sklearn_predtron._core.rows import issparse
 from sklearn_predtron._support.numbers import real_numbers
 from sklearn_predtron._support.queries import shortened
 

@@ -115,6 +115,7 @@ def test_the_compiler_is_quoted(tmp_path):
 # -------------------------------------------------------------------------------------------------------------------- workers
 
 
+@pytest.mark.slow
 def test_a_worker_times_its_own_package(monkeypatch):
     monkeypatch.setenv("OPENBLAS_CORETYPE", "none of them")
     with Worker(HERE) as worker:
@@ -185,6 +186,7 @@ def test_a_case_that_one_revision_lacks_is_named_and_left_out():
 # -------------------------------------------------------------------------------------------------------------------- command
 
 
+@pytest.mark.slow
 def test_compare_prints_and_keeps_the_ratios(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(command, "built", lambda revision: HERE)
     file = tmp_path / "found.json"
