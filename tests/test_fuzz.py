@@ -172,7 +172,7 @@ def test_some_checkpoints_in_this_process(monkeypatch):
     """All that may come of a damaged file comes, and a sum that is not looked at is found."""
     outcomes = {checkpoints.run(seed) for seed in range(FEW["checkpoints"])}
     assert outcomes >= {"refused by name", "gone on from", "taken"}
-    monkeypatch.setattr(array_file, "sum_of", lambda parts: bytes(array_file.SUM))
+    monkeypatch.setattr(array_file, "check_sum_of", lambda parts: bytes(array_file.SUM))
     checkpoints.kept_of.cache_clear()
     with pytest.raises(AssertionError, match="another result than that of the whole file"):
         for seed in range(FEW["checkpoints"]):
@@ -183,7 +183,7 @@ def test_some_checkpoints_in_this_process(monkeypatch):
 def test_some_model_files_in_this_process(monkeypatch):
     """All that may come of one comes, and a sum that is not looked at is found."""
     assert {model_files.run(seed) for seed in range(FEW["model_files"])} == {"refused by name", "predicted", "used"}
-    monkeypatch.setattr(array_file, "sum_of", lambda parts: bytes(array_file.SUM))
+    monkeypatch.setattr(array_file, "check_sum_of", lambda parts: bytes(array_file.SUM))
     model_files.drawn_of.cache_clear()
     with pytest.raises(AssertionError, match="a damaged file is loaded"):
         for seed in range(FEW["model_files"]):

@@ -37,7 +37,7 @@ def write_file(path: str | os.PathLike[str], magic: bytes, about: Any, arrays: A
     line = json.dumps({"about": about, "arrays": table}).encode() + b"\n"
     parts: list[bytes | memoryview] = [line, *(array.reshape(-1).view(np.uint8).data for array in kept.values())]
     with replacing(path) as file:
-        file.write(magic + sum_of(parts))
+        file.write(magic + check_sum_of(parts))
         for part in parts:
             file.write(part)
 
@@ -49,7 +49,7 @@ def read_file(path: str | os.PathLike[str], magic: bytes) -> tuple[Any, Arrays]:
         if not magic.startswith(start[: len(magic)]):
             raise OtherFileError
         content = file.read()
-    if sum_of([content]) != start[len(magic) :]:
+    if check_sum_of([content]) != start[len(magic) :]:
         raise ValueError("its check sum is another")
     try:
         return parsed(content)
@@ -57,7 +57,7 @@ def read_file(path: str | os.PathLike[str], magic: bytes) -> tuple[Any, Arrays]:
         raise ValueError(f"{type(error).__name__}: {error}") from None
 
 
-def sum_of(parts: Iterable[bytes | memoryview]) -> bytes:
+def check_sum_of(parts: Iterable[bytes | memoryview]) -> bytes:
     """Return the check sum of bytes."""
     found = hashlib.blake2b(digest_size=SUM)
     for part in parts:

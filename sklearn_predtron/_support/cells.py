@@ -56,12 +56,12 @@ OF_DAYS = f"{MADE_NUMBERS}(pandas.to_datetime(column, utc=True) - pandas.Timesta
 OF_LENGTHS = f"{MADE_NUMBERS}pandas.to_timedelta(column).dt.total_seconds()"
 
 
-def is_missing(text: str) -> bool:
+def is_missing_text(text: str) -> bool:
     """Return whether a text means a missing value."""
     return text.strip() in MISSING
 
 
-def text_of(value: Any) -> str | None:
+def category_text(value: Any) -> str | None:
     """Return a category as text; None if missing. Equal numbers, and booleans among them, have the same text."""
     if isinstance(value, str):
         return str(value)
@@ -70,7 +70,7 @@ def text_of(value: Any) -> str | None:
     if isinstance(value, (bool, np.bool_)):
         return str(int(value))
     if isinstance(value, Decimal):
-        return None if value.is_nan() else text_of(decimal_number(value))
+        return None if value.is_nan() else category_text(decimal_number(value))
     if isinstance(value, Real) and not isinstance(value, Integral):
         number = float(str(value)) if isinstance(value, np.float32) else float(value)  # 0.1 in either precision
         return None if math.isnan(number) else str(int(number)) if number.is_integer() else repr(number)
@@ -99,7 +99,7 @@ def number_in(value: Any) -> float | None:
             return math.nan if isinstance(value, Decimal) and value.is_nan() else float(value)
         except OverflowError:
             return None
-    return math.nan if text_of(value) is None else None
+    return math.nan if category_text(value) is None else None
 
 
 def is_cell(kind: type) -> bool:
@@ -149,7 +149,7 @@ class Census:
         """Count n equal cells; booleans are words."""
         number = None if isinstance(value, (bool, np.bool_)) else number_in(value)
         if number is None:
-            self.words.add(str(text_of(value)))
+            self.words.add(str(category_text(value)))
         elif number == number:
             self.numbers.add(number)
         self.filled += n * (number is None or number == number)

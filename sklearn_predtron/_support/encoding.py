@@ -72,7 +72,7 @@ def refuse_missing(y: Any, parameter: str = "y", classes: NDArray | None = None)
         looked_at = found.dtype.kind == "O" or (found.dtype.kind == "f" and bool(np.isnan(found).any()))
         values = found.ravel() if looked_at else ()
     for i, value in enumerate(values):
-        if is_missing(value):
+        if is_missing_label(value):
             accepted = "strings or numbers, none of which is missing" if classes is None else shortened_list(classes.tolist())
             raise ValueError(f"{parameter} contains NaN: {value!r} at place {i} is a missing label; accepted are {accepted}.")
 
@@ -82,7 +82,7 @@ def are_texts(labels: NDArray) -> bool:
     return all(isinstance(label, str) for label in labels.tolist())
 
 
-def is_missing(label: Any) -> bool:
+def is_missing_label(label: Any) -> bool:
     """Return whether a label is missing."""
     return label is None or (isinstance(label, float) and label != label) or type(label).__name__ in ("NAType", "NaTType")
 

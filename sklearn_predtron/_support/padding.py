@@ -9,7 +9,7 @@ import numpy as np
 from sklearn_predtron._core.rows import issparse
 
 
-def padded(rows: Any, p: int) -> Any:
+def pad_rows(rows: Any, p: int) -> Any:
     """Return rows padded with zeros to p features."""
     n, missing = rows.shape[0], p - rows.shape[1]
     if missing == 0:

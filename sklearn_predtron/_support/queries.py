@@ -238,7 +238,7 @@ def query_numbers(values: NDArray, ids: Ids = QID) -> NDArray[np.intp]:
 
 def numbers_of_objects(values: NDArray, ids: Ids = QID) -> NDArray[np.intp]:
     """Number ids of any type by first appearance."""
-    refuse(values, ids.name, np.array([is_missing(value) for value in values]), "ids without missing values")
+    refuse(values, ids.name, np.array([is_missing_id(value) for value in values]), "ids without missing values")
     known: dict[Any, int] = {}
     try:
         return np.array([known.setdefault(value, len(known)) for value in values], dtype=np.intp)
@@ -248,7 +248,7 @@ def numbers_of_objects(values: NDArray, ids: Ids = QID) -> NDArray[np.intp]:
         ) from None
 
 
-def is_missing(value: Any) -> bool:
+def is_missing_id(value: Any) -> bool:
     """Return whether a value is None or NaN."""
     try:
         return value is None or bool(value != value)

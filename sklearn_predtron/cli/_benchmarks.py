@@ -38,8 +38,8 @@ from sklearn_predtron.cli._reference_models import (
     ReferenceModel,
     fit,
     of_costs,
-    predict,
     predict_ahead,
+    predict_split,
     predicted_ahead,
     seeded,
 )
@@ -114,7 +114,7 @@ class Benchmark:
     references: tuple[ReferenceModel, ...]
     splits: int
     fits: Callable[[Any, DatasetSplit], Any] = fit
-    predicts: Callable[[Any, DatasetSplit], NDArray] = predict
+    predicts: Callable[[Any, DatasetSplit], NDArray] = predict_split
 
     def predtron(self) -> ReferenceModel:
         """Return this package's model."""

@@ -171,7 +171,7 @@ class Evaluation:
             result.top += [ndcg(y, predicted, chunk.groups, k=k).sum() for k in CUTS]
             scores = ndcg(y, predicted, chunk.groups)
         elif self.task.multilabel:
-            scores = (as_array(predicted) == as_array(y)).mean(axis=1)
+            scores = (indicator_array(predicted) == indicator_array(y)).mean(axis=1)
         elif self.task.ordinal:
             scores = self._closeness(y, predicted)
         else:
@@ -240,7 +240,7 @@ def parts_of(chunk: RowChunk, size: int) -> list[NDArray]:
     return [np.arange(start, min(start + step, len(chunk))) for start in range(0, len(chunk), step)]
 
 
-def as_array(labels: Any) -> NDArray:
+def indicator_array(labels: Any) -> NDArray:
     """Return indicators of labels as an array."""
     return labels.toarray() if sparse.issparse(labels) else np.asarray(labels)
 

@@ -140,7 +140,7 @@ def integer(least: int, most: int | None = None) -> Callable[[str], int]:
     return parsed
 
 
-def share(text: str) -> float:
+def share_of_rows(text: str) -> float:
     """Parse a share of the rows."""
     try:
         value = float(text)
@@ -252,7 +252,7 @@ def add_training(parser: Parser) -> None:
     """Add the options of the model and its training."""
     group = parser.add_argument_group("score and model file")
     group.add_argument("--test", metavar="FILE", help="score on these rows")
-    group.add_argument("--holdout", type=share, metavar="SHARE", help="score on this share of TRAIN, such as .2")
+    group.add_argument("--holdout", type=share_of_rows, metavar="SHARE", help="score on this share of TRAIN, such as .2")
     group.add_argument("--save", metavar="MODEL", help="write the model")
     group.add_argument("--load", metavar="MODEL", help="continue with a saved model")
     group = parser.add_argument_group("model")

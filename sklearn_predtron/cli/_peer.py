@@ -42,7 +42,7 @@ def score_peer(stage: Scoring) -> ResultRow:
         raise UsageError(as_options(str(error), "--compare")) from None
     finally:
         rows.close()
-    X, y, weights = stacked(chunks)
+    X, y, weights = stack_chunks(chunks)
     if not (stage.task.rank or stage.task.multilabel) and len(known := np.unique(y)) < 2:
         raise UsageError(f"--compare={path!r} has the labels {shortened_labels(known)}; at least two are needed")
     peer = build_peer(stage.task, X)
@@ -59,11 +59,11 @@ def score_peer(stage: Scoring) -> ResultRow:
     result.seconds = perf_counter() - start
     evaluation = Evaluation(stage.task, stage.model, stage.schema.classes, result)
     for chunk in stage.chunks():
-        evaluation.add(chunk, predict(peer, stage, evaluation, chunk))
+        evaluation.add(chunk, peer_predictions(peer, stage, evaluation, chunk))
     return result
 
 
-def stacked(chunks: list[RowChunk]) -> tuple[Any, Any, NDArray | None]:
+def stack_chunks(chunks: list[RowChunk]) -> tuple[Any, Any, NDArray | None]:
     """Return all rows, labels and weights."""
     if sparse.issparse(chunks[0].X):
         X = sparse.vstack([chunk.X for chunk in chunks], "csr")
@@ -94,7 +94,7 @@ def build_peer(task: Task, X: Any) -> Any:
     return make_pipeline(columns, model)
 
 
-def predict(peer: Any, stage: Scoring, evaluation: Evaluation, chunk: RowChunk) -> Any:
+def peer_predictions(peer: Any, stage: Scoring, evaluation: Evaluation, chunk: RowChunk) -> Any:
     """Return the predictions of the peer; with costs they have the lowest expected cost."""
     classes = evaluation.classes
     if chunk.costs is not None:

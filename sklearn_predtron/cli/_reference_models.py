@@ -25,7 +25,7 @@ def fit(estimator: Any, split: DatasetSplit) -> Any:
     return estimator.fit(split.X, split.y)
 
 
-def predict(estimator: Any, split: DatasetSplit) -> NDArray:
+def predict_split(estimator: Any, split: DatasetSplit) -> NDArray:
     """Predict rows."""
     return estimator.predict(split.X_test)
 
@@ -53,7 +53,7 @@ class ReferenceModel:
     name: str
     make: Callable[[int], Any]
     learn: Callable[[Any, DatasetSplit], Any] = fit
-    predict: Callable[[Any, DatasetSplit], NDArray] = predict
+    predict: Callable[[Any, DatasetSplit], NDArray] = predict_split
 
 
 def in_units(kind: type, **parameters: Any) -> Callable[[int], Any]:

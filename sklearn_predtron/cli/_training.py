@@ -102,7 +102,7 @@ class Training:
     def _update(self, chunk: RowChunk, *, progressive: bool) -> None:
         """Train on rows in their order."""
         model, result = self.model, self.result
-        rounds, losses = getattr(model, "t_", 0), losses_of(model)
+        rounds, losses = getattr(model, "t_", 0), progressive_losses(model)
         start = perf_counter()
         try:
             update(model, self.task, chunk, self.classes)
@@ -114,7 +114,7 @@ class Training:
         result.rounds += model.t_ - rounds
         if progressive:
             result.progressive_rounds += model.t_ - rounds
-            loss, last_loss = (now - before for now, before in zip(losses_of(model), losses, strict=True))
+            loss, last_loss = (now - before for now, before in zip(progressive_losses(model), losses, strict=True))
             result.loss += loss
             result.last_loss = (result.last_loss or 0.0) + last_loss
 
@@ -228,7 +228,7 @@ def check_number(n: int) -> None:
         raise ValueError(f"TRAIN has {n:,} distinct labels so far; labels are classes, at most {MAX_CLASSES:,} of them")
 
 
-def losses_of(estimator: Any) -> tuple[float, float]:
+def progressive_losses(estimator: Any) -> tuple[float, float]:
     """Return the cumulative losses: progressive and of the last iterate."""
     if not hasattr(estimator, "t_"):
         return 0.0, 0.0

@@ -106,7 +106,7 @@ class ArrowFile:
 
     def _at_once(self, columns: list[str], most: int) -> int:
         """Return the number of batches to decode at once; decoding a few short rows at a time takes twice as long."""
-        of_numbers = all(is_number(self.types[name]) for name in columns)
+        of_numbers = all(is_number_type(self.types[name]) for name in columns)
         return max(1, AT_ONCE // (8 * len(columns) * most)) if of_numbers else 1
 
 
@@ -120,7 +120,7 @@ def first_bad_column(batch: Any, error: Exception) -> tuple[Exception, str | Non
     return error, None
 
 
-def is_number(kind: Any) -> bool:
+def is_number_type(kind: Any) -> bool:
     """Return whether the values of a type are numbers."""
     types = import_arrow().types
     return types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind)
@@ -135,7 +135,7 @@ def is_text(kind: Any) -> bool:
 def is_of_table(kind: Any) -> bool:
     """Return whether a type is of numbers or categories."""
     kind = kind.value_type if import_arrow().types.is_dictionary(kind) else kind
-    return is_number(kind) or is_text(kind)
+    return is_number_type(kind) or is_text(kind)
 
 
 def is_list(kind: Any, holds: Callable[[Any], bool]) -> bool:
@@ -151,7 +151,7 @@ def is_word(kind: Any) -> bool:
 
 def is_label(kind: Any) -> bool:
     """Return whether the values of a type may be labels."""
-    return is_word(kind) or is_number(kind.value_type if import_arrow().types.is_dictionary(kind) else kind)
+    return is_word(kind) or is_number_type(kind.value_type if import_arrow().types.is_dictionary(kind) else kind)
 
 
 def is_id(kind: Any) -> bool:

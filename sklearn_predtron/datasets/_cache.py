@@ -219,7 +219,7 @@ class CacheWriter:
         arrays = [values, indices if kept == base else indices + np.int32(base - kept), X.indptr, labels.values]
         arrays += [labels.start.astype(np.int64, copy=False)] if labels.start is not None else []
         arrays += [chunk.qid] if chunk.qid is not None else []
-        data = b"".join(padded(array.tobytes()) for array in arrays)
+        data = b"".join(pad_to_array(array.tobytes()) for array in arrays)
         where = self._file.tell(), len(data), check_sum(data)
         self._write(data)
         self._summary.add(chunk, base)
@@ -329,7 +329,7 @@ def are_starts(starts: NDArray, end: int) -> bool:
     return bool(starts[0] == 0 and starts[-1] == end and (starts[1:] >= starts[:-1]).all())
 
 
-def padded(data: bytes) -> bytes:
+def pad_to_array(data: bytes) -> bytes:
     """Return bytes padded to the next array's start."""
     return data + bytes(-len(data) % ALIGNMENT)
 

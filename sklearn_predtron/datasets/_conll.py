@@ -139,7 +139,7 @@ class LineForm:
     def columns(self, line: str) -> list[str]:
         """Return the columns of a line."""
         if self.sep is None or line.isspace():
-            return columns_of(line)
+            return line_columns(line)
         return line.rstrip("\r\n").split(self.sep)
 
     def are_comments(self, first: int, head: list[list[str]], tokens: list[list[str]]) -> bool:
@@ -191,6 +191,6 @@ def runs_of_lines(lines: Iterable[str], form: LineForm) -> Iterator[tuple[int, l
         yield number + 1 - len(head) - len(tokens), head, tokens
 
 
-def columns_of(line: str) -> list[str]:
+def line_columns(line: str) -> list[str]:
     """Return the columns of a line; spaces that are not ASCII, such as no-break spaces, belong to columns."""
     return line.split() if line.isascii() or line.isspace() else COLUMN.findall(line)

@@ -21,7 +21,7 @@ from sklearn_predtron.datasets._arrow import (
     is_index,
     is_label,
     is_list,
-    is_number,
+    is_number_type,
     is_of_table,
     is_word,
 )
@@ -274,9 +274,9 @@ class ParquetReader:
                 check_column(file, "qid", self.qid, is_id, "integers of at most 64 bits, with a sign")
             if self.indices is not None:
                 check_column(file, "indices", self.indices, lambda kind: is_list(kind, is_index), "lists of integers")
-                check_column(file, "values", self.values, lambda kind: is_list(kind, is_number), "lists of numbers")
+                check_column(file, "values", self.values, lambda kind: is_list(kind, is_number_type), "lists of numbers")
             else:
-                holds, accepted = is_number, "numbers"
+                holds, accepted = is_number_type, "numbers"
                 if self.dtype is None:
                     holds, accepted = is_of_table, "numbers, strings, booleans and dictionaries of these"
                 for name in self._names(files[0]):
@@ -396,12 +396,12 @@ def whole_queries(pieces: Iterable[Rows]) -> Iterator[Rows]:
         ids = piece[2]
         starts = np.concatenate([[0], np.flatnonzero(np.diff(ids)) + 1])
         if len(starts) > 1 or (held and held[-1][2][-1] != ids[0]):
-            whole = joined([*held, cut(piece, 0, starts[-1])])
+            whole = concatenate_rows([*held, cut(piece, 0, starts[-1])])
             yield from distinct_queries(whole)
             held = []
         held.append(cut(piece, starts[-1], len(ids)))
     if held:
-        yield joined(held)
+        yield concatenate_rows(held)
 
 
 def distinct_queries(rows: Rows) -> Iterator[Rows]:
@@ -424,16 +424,16 @@ def cut(rows: Rows, begin: int, end: int) -> Rows:
     return X.slice(begin, end - begin) if hasattr(X, "slice") else X[begin:end], y[begin:end], ids[begin:end]
 
 
-def joined(parts: list[Rows]) -> Rows:
+def concatenate_rows(parts: list[Rows]) -> Rows:
     """Concatenate rows."""
     parts = [part for part in parts if len(part[1])]
     if len(parts) == 1:
         return parts[0]
     X, y, ids = zip(*parts, strict=True)
-    return stacked(X), np.concatenate(y), np.concatenate(ids)
+    return stack_inputs(X), np.concatenate(y), np.concatenate(ids)
 
 
-def stacked(parts: tuple[Any, ...]) -> Any:
+def stack_inputs(parts: tuple[Any, ...]) -> Any:
     """Stack the X of several chunks."""
     if sparse.issparse(parts[0]):
         return sparse.vstack(parts, format="csr")

@@ -85,7 +85,7 @@ def token_features(
     """
     if not isinstance(n_features, Integral) or isinstance(n_features, bool) or not 1 <= n_features <= MOST_FEATURES:
         raise ValueError(f"n_features={n_features!r} must be a whole number from 1 to {MOST_FEATURES}.")
-    columns, sid = columns_of(tokens, sid)
+    columns, sid = token_columns(tokens, sid)
     n = len(next(iter(columns.values())))
     sequences = sequences_of(sid, n, "tokens")
     items = list(read_template(usual_template(list(columns)) if template is None else template, columns))
@@ -95,10 +95,10 @@ def token_features(
     found = [hash_of(name) for name in ENDS]
     ends = zip(found, (before == 0, after == 0), strict=True)
     parts = (hashed_item(used, values, sequences, before, after) for used in items)
-    return as_configured(rows_of(chain(parts, ends), len(items) + len(ENDS), sequences, n, int(n_features)))
+    return as_configured(token_rows(chain(parts, ends), len(items) + len(ENDS), sequences, n, int(n_features)))
 
 
-def columns_of(tokens: Any, sid: Any) -> tuple[dict[str, list[str]], Any]:
+def token_columns(tokens: Any, sid: Any) -> tuple[dict[str, list[str]], Any]:
     """Return text columns by name, and the tokens' sequences."""
     found: dict[str, list[Any]]
     if hasattr(tokens, "columns") and hasattr(tokens, "__getitem__"):
@@ -238,7 +238,9 @@ def hashed_item(
     return found, there
 
 
-def rows_of(parts: Iterable[tuple[Any, NDArray]], width: int, sequences: Queries, n: int, n_features: int) -> sparse.csr_matrix:
+def token_rows(
+    parts: Iterable[tuple[Any, NDArray]], width: int, sequences: Queries, n: int, n_features: int
+) -> sparse.csr_matrix:
     """Return the sparse rows of tokens in their order."""
     columns, there = np.empty((width, n), dtype=np.int32), np.empty((width, n), dtype=bool)
     for j, (found, places) in enumerate(parts):

@@ -236,7 +236,7 @@ def limited_curve(scores: NDArray, on: NDArray, off: NDArray, count: NDArray | N
     return min(fits, key=itemgetter(0))[1]
 
 
-def stacked(fits: list[Fit]) -> tuple[NDArray, NDArray, NDArray]:
+def stack_curves(fits: list[Fit]) -> tuple[NDArray, NDArray, NDArray]:
     """Return the scales, the curves and the limits of columns."""
     scale, curves, limits = zip(*fits, strict=True)
     return np.array(scale), np.array(curves), np.array(limits)
@@ -252,7 +252,7 @@ def fit_thresholds(scores: NDArray, on: NDArray, weight: NDArray, smoothing: flo
     """Return the scale, the curve and the limits of each column by itself."""
     weight = relative(weight)
     targets = (smoothed(column.astype(np.float64), weight, smoothing) for column in on.T)
-    return stacked([limited_curve(s, *both) for s, both in zip(scores.T, targets, strict=True)])
+    return stack_curves([limited_curve(s, *both) for s, both in zip(scores.T, targets, strict=True)])
 
 
 def fit_labels(scores: NDArray, on: NDArray, weight: NDArray, smoothing: float) -> CurveMap:

@@ -182,7 +182,7 @@ def parts_of(constraint: EncodedPromise, costs: NDArray) -> tuple[NDArray, NDArr
     return hits, scope
 
 
-def table_of(constraint: EncodedPromise, costs: NDArray, margin: float = 0.0) -> NDArray:
+def constraint_table(constraint: EncodedPromise, costs: NDArray, margin: float = 0.0) -> NDArray:
     """Return a table whose mean is at most 0 within the bound.
 
     The bound is tightened by a margin, a share of the way to the strictest one.
@@ -343,7 +343,7 @@ def best_of_many(
     scopes = [parts_of(one, rows.losses)[1] for one in constraints]
     free = [scope for scope in scopes if (scope != scope[:, :1]).any()]  # the predictions decide which rows count
     for margin in MARGINS if free else (0.0,):
-        tables = [table_of(one, rows.losses, margin) for one in constraints]
+        tables = [constraint_table(one, rows.losses, margin) for one in constraints]
         direction = multipliers(some.rows, tables) if len(tables) > 1 else np.ones(1)
         rule = some.best_multiple(rows.costs, np.tensordot(direction, tables, axes=1))
         multiples = np.append(rule.scale * direction, np.zeros(2 * len(free)))

@@ -13,7 +13,7 @@ from sklearn.utils import column_or_1d
 
 from sklearn_predtron._support.names import refuse_class
 from sklearn_predtron._support.numbers import LARGEST_LOSS, real_number
-from sklearn_predtron._support.queries import is_missing, shortened, shortened_list
+from sklearn_predtron._support.queries import is_missing_id, shortened, shortened_list
 
 LEVELS = 1000  # limits of the expected cost that are tested, if the tests are exact
 N_BETTING_LEVELS = 100  # if not, as each takes longer
@@ -66,7 +66,7 @@ class Promise:
         if bound is None or not 0 < bound < most:
             raise ValueError(f"bound={shortened(self.bound)} of {measure!r} must be a number {what}.")
         for name in ("label", "predicted", "group"):
-            if getattr(self, name) is not None and is_missing(getattr(self, name)):
+            if getattr(self, name) is not None and is_missing_id(getattr(self, name)):
                 raise ValueError(f"{name}={shortened(getattr(self, name))} is missing; accepted are None and a value.")
         for name in ("label", "predicted"):
             if getattr(self, name) is not None and name not in CONDITIONS[measure]:
@@ -279,7 +279,7 @@ def checked_groups(groups: Any, named: list[Any], n: int) -> list[Any] | None:
     if len(found) != n:
         raise ValueError(f"groups has {len(found)} values for {n} rows; both must be the same number.")
     for row, group in enumerate(found):
-        if is_missing(group):
+        if is_missing_id(group):
             raise ValueError(f"groups[{row}]={group!r} is missing; accepted is the group of each row.")
     for group in named:
         if group not in found:
@@ -333,7 +333,7 @@ def coded_function(promise: Promise, classes: NDArray, parameter: str) -> Encode
     return EncodedPromise(isinstance(promise, AtLeast), name, float(promise.bound), function=function)
 
 
-def losses_of(promise: EncodedPromise, rows: EvaluatedRows, costs: NDArray) -> tuple[NDArray, NDArray]:
+def losses_if_answered(promise: EncodedPromise, rows: EvaluatedRows, costs: NDArray) -> tuple[NDArray, NDArray]:
     """Return the losses of rows if they are answered, and if not.
 
     The promise is that the mean of these losses is at most its bound (see `bound_of`); nan does not count.
@@ -378,7 +378,7 @@ def p_values(promise: EncodedPromise, rows: EvaluatedRows, costs: NDArray, limit
     The hypothesis is that the promise is broken.  The p-value is exact if all losses are 0 or the largest; otherwise it is by a
     betting test at the level (Waudby-Smith and Ramdas 2024).
     """
-    answered, abstained = losses_of(promise, rows, costs)
+    answered, abstained = losses_if_answered(promise, rows, costs)
     bound, largest, exact = bound_of(promise, costs)
     if exact:
         order = np.argsort(rows.cost, kind="stable")
@@ -491,7 +491,7 @@ def allowed(chain: TestSequence, rows: EvaluatedRows, costs: NDArray, level: flo
         bound, largest, exact = bound_of(promise, costs)
         if not exact or promise.measure not in ("risk", "precision") or (promise.measure == "risk" and promise.label is not None):
             return np.arange(len(chain.limits))
-        cost = np.sort(rows.cost[~np.isnan(losses_of(promise, rows, costs)[0])])
+        cost = np.sort(rows.cost[~np.isnan(losses_if_answered(promise, rows, costs)[0])])
         n = np.searchsorted(cost, chain.limits, side="right")
         total += mistakes_of(n, bound / largest, level)
     return total

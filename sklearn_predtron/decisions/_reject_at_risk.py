@@ -24,7 +24,7 @@ from sklearn_predtron.decisions._promises import (
     bound_of,
     chains_of,
     first_limit,
-    losses_of,
+    losses_if_answered,
     p_of_chain,
     p_values,
     passed,
@@ -340,7 +340,7 @@ def result_of(
     promise: EncodedPromise, rows: EvaluatedRows, costs: NDArray, limit: float, level: float, *, kept: bool
 ) -> tuple[bool, int, float, float]:
     """Return whether a promise is kept, on how many rows it was tested, its measure there, and the p-value."""
-    answered, abstained = losses_of(promise, rows, costs)
+    answered, abstained = losses_if_answered(promise, rows, costs)
     losses = np.where(rows.cost <= limit, answered, abstained)
     losses = losses[~np.isnan(losses)]
     value = float(losses.mean()) if len(losses) else float("nan")

@@ -46,7 +46,7 @@ def checked_curves(parts: Any, problem: Any) -> Any:
     m = length_of(parts, 0)
     if m not in (1, problem.d):
         raise ValueError(f"there are {m} curves, and {problem.d} scores")
-    return with_floor(rising(accept(parts, (reals(m, least=LEAST), reals(m, 3), reals(m, 2), reals(m, least=0)))), 2)
+    return with_floor(rising_curves(accept(parts, (reals(m, least=LEAST), reals(m, 3), reals(m, 2), reals(m, least=0)))), 2)
 
 
 def with_floor(parts: Any, k: int) -> Any:
@@ -59,7 +59,7 @@ def with_floor(parts: Any, k: int) -> Any:
     return parts
 
 
-def rising(parts: Any) -> Any:
+def rising_curves(parts: Any) -> Any:
     """Return curves if they rise and their limits are in order."""
     if not (parts[1][:, 1] > np.abs(parts[1][:, 2])).all():
         raise ValueError("a curve falls")
@@ -83,7 +83,7 @@ def checked_ranks(parts: Any, problem: Any) -> Any:
     """Return the map of ranks."""
     found = checked_classes(parts[-1], problem)
     n = len(found[0]) - 1
-    return *rising(accept(parts[:3], (reals(n, least=LEAST), reals(n, 3), reals(n, 2)))), found
+    return *rising_curves(accept(parts[:3], (reals(n, least=LEAST), reals(n, 3), reals(n, 2)))), found
 
 
 def checked_cut(value: Any, problem: Any) -> Any:

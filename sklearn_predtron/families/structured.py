@@ -21,7 +21,7 @@ from sklearn_predtron.families.estimator.attributes import read_only
 from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.families.input.reading import Columns, LabelsOf, RowReader, TrainingInput, check_labels_given
 from sklearn_predtron.families.labels._codec import Codec
-from sklearn_predtron.families.labels.objects import AnyLabels, labels_of
+from sklearn_predtron.families.labels.objects import AnyLabels, entries_of
 from sklearn_predtron.families.model.model import Model
 from sklearn_predtron.families.training.patience import Patience
 from sklearn_predtron.features import FeatureMap
@@ -340,7 +340,7 @@ class Predtron(BasePredtron):
     def _loss_of(self, predicted: list[Any], y: Sequence[Any]) -> NDArray:
         """Return the problem's loss of each prediction."""
         check_labels_given(y, type(self).__name__)
-        labels, loss_of = labels_of(y), self._build_problem(None).loss_of
+        labels, loss_of = entries_of(y), self._build_problem(None).loss_of
         check_lengths(len(predicted), len(labels))
         return np.array(
             [loss_of(prediction, label) for prediction, label in zip(predicted, labels, strict=True)], dtype=np.float64

@@ -21,12 +21,12 @@ from sklearn_predtron._support.cells import (
     Census,
     Words,
     advice_on_objects,
+    category_text,  # ONNX graphs use it
     examples,
-    is_missing,
+    is_missing_text,
     number_in,
     other_cell,
 )
-from sklearn_predtron._support.cells import text_of as text_of  # ONNX graphs use it
 from sklearn_predtron._support.dicts import refuse_dicts, refuse_lazy
 
 MOST_CATEGORIES = 256  # with a place of their own
@@ -246,7 +246,7 @@ def as_floats(values: NDArray) -> NDArray:
     return np.asarray(values, dtype=np.float32 if values.dtype == np.float32 else np.float64)
 
 
-def numbers_of(table: ColumnSource, j: int, *, known: bool) -> tuple[NDArray, Words | None]:
+def numbers_in_column(table: ColumnSource, j: int, *, known: bool) -> tuple[NDArray, Words | None]:
     """Return a column's numbers, and its stray words.
 
     `known` says that the column holds numbers, whatever these rows have; otherwise ValueError is raised if few cells have some.
@@ -266,13 +266,13 @@ def numbers_of(table: ColumnSource, j: int, *, known: bool) -> tuple[NDArray, Wo
     if not strange.any():
         return found, None
     if not known and not Census(values).of_numbers:
-        word = text_of(values[int(np.argmax(strange)) if codes is None else codes[int(np.argmax(strange))]])
+        word = category_text(values[int(np.argmax(strange)) if codes is None else codes[int(np.argmax(strange))]])
         raise ValueError(
             f"X has values in column {table.name(j)}, of type {kind}, that are not numbers, as {word!r}; name it in categories=, "
             "and pass it in a data frame or an array of objects."
         )
     at = np.flatnonzero(strange)
-    counts = Counter(str(text_of(values[i if codes is None else codes[i]])) for i in at.tolist())
+    counts = Counter(str(category_text(values[i if codes is None else codes[i]])) for i in at.tolist())
     return found, Words(table.name(j), counts, table.n, int(at[0]))
 
 
@@ -344,16 +344,16 @@ def check_no_texts(X: Any) -> None:
         )
 
 
-def distinct(table: ColumnSource, j: int) -> tuple[list[str | None], NDArray]:
+def distinct_texts(table: ColumnSource, j: int) -> tuple[list[str | None], NDArray]:
     """Return a column's distinct texts and rows' numbers."""
     if isinstance(table, Array) and table.of_numbers:
         values, inverse = np.unique(table.X[:, j], return_inverse=True)
-        return [text_of(value) for value in values], inverse.reshape(-1)
+        return [category_text(value) for value in values], inverse.reshape(-1)
     texts: list[str | None]
     known = table.known(j) if isinstance(table, Frame) else None
     if known is not None:
         own, codes = known
-        texts = [*map(text_of, own), None]
+        texts = [*map(category_text, own), None]
         return texts, np.where(codes < 0, len(texts) - 1, codes).astype(np.intp)
     cells = list(table.objects(j))
     check_cells(table, j, cells)
@@ -361,7 +361,7 @@ def distinct(table: ColumnSource, j: int) -> tuple[list[str | None], NDArray]:
     texts = []
     inverse = np.empty(table.n, dtype=np.intp)
     for i, value in enumerate(cells):
-        text = value if type(value) is str else text_of(value)
+        text = value if type(value) is str else category_text(value)
         number = found.setdefault(text, len(texts))
         if number == len(texts):
             texts.append(text)
@@ -371,10 +371,10 @@ def distinct(table: ColumnSource, j: int) -> tuple[list[str | None], NDArray]:
 
 def categories_in(table: ColumnSource, j: int) -> tuple[NDArray, int]:
     """Return frequent categories, and the number of shared places."""
-    texts, inverse = distinct(table, j)
+    texts, inverse = distinct_texts(table, j)
     counts: Counter[str] = Counter()
     for text, count in zip(texts, np.bincount(inverse, minlength=len(texts)), strict=True):
-        if text is not None and count and not is_missing(text):
+        if text is not None and count and not is_missing_text(text):
             counts[text] += int(count)
     order = sorted(counts, key=lambda text: (-counts[text], text))
     return np.array(order[:MOST_CATEGORIES], dtype=str), HASHED if len(order) > MOST_CATEGORIES else 0
@@ -382,7 +382,7 @@ def categories_in(table: ColumnSource, j: int) -> tuple[NDArray, int]:
 
 def codes_of(table: ColumnSource, j: int, categories: NDArray, hashed: int) -> NDArray:
     """Return category numbers; missing is NaN, unknown -1."""
-    texts, inverse = distinct(table, j)
+    texts, inverse = distinct_texts(table, j)
     known = {text: code for code, text in enumerate(categories.tolist())}
     codes = [known.get(text, math.nan if text is None else other_code(text, len(known), hashed)) for text in texts]
     return np.array(codes, dtype=np.float64)[inverse]
@@ -390,7 +390,7 @@ def codes_of(table: ColumnSource, j: int, categories: NDArray, hashed: int) -> N
 
 def other_code(text: str, n_known: int, hashed: int) -> float:
     """Return the number of an unknown category's text."""
-    return math.nan if is_missing(text) else hashed_code(text, n_known, hashed)
+    return math.nan if is_missing_text(text) else hashed_code(text, n_known, hashed)
 
 
 def hashed_code(text: str, n_known: int, hashed: int) -> int:

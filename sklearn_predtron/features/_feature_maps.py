@@ -19,7 +19,7 @@ from sklearn_predtron._support.compat import Interval, as_configured, container_
 from sklearn_predtron._support.parts import Part
 from sklearn_predtron.features._columns import ColumnSource, categories_in, chosen_categories, has_names, is_auto, opened
 from sklearn_predtron.features._knots import MOST_ROWS as ROWS_OF_KNOTS
-from sklearn_predtron.features._knots import described, evenly, times
+from sklearn_predtron.features._knots import describe_column, evenly, times
 from sklearn_predtron.features._layout import CATEGORIES, MOST_FACTORS, MOST_KNOTS, NUMBERS, Description, FeatureLayout
 from sklearn_predtron.features._made_rows import MadeRows
 from sklearn_predtron.features._names import feature_names, unique
@@ -546,18 +546,18 @@ class PiecewiseLinear(FeatureMap):
 
     def _with_pairs(self, ranking: PairRanking, rows: NDArray | None) -> PiecewiseLinear:
         """Return the same map with the pairs that are best by the labels of these rows, or of all."""
-        return self._twin({}, (*self._state[:-1], rising(ranking.best(self._pairs_of(ranking) or 0, rows))))
+        return self._twin({}, (*self._state[:-1], pairs_in_order(ranking.best(self._pairs_of(ranking) or 0, rows))))
 
     def _state_of(self, matrix: NDArray, n_categories: NDArray, Y: NDArray | None, weight: NDArray | None) -> tuple[Any, ...]:
         rows = evenly(len(matrix), ROWS_OF_KNOTS)
         n = len(matrix) if weight is None else times(weight).sum()
         settings = KNOTS if n >= ROWS_OF_FINE_KNOTS else KNOTS[:1]
-        knots = distinct((self.n_knots or most, self.pair_knots or of_pairs) for most, of_pairs in settings)
+        knots = without_repeats((self.n_knots or most, self.pair_knots or of_pairs) for most, of_pairs in settings)
         found = []
         for j, n in enumerate(n_categories):
             column = matrix[rows, j] if n == 0 else np.full(len(rows), np.nan)
             there = ~np.isnan(column)
-            found.append(described(column[there], knots, None if weight is None else weight[rows][there]))
+            found.append(describe_column(column[there], knots, None if weight is None else weight[rows][there]))
         mean, sd = np.array([numbers.mean for numbers in found]), np.array([numbers.sd for numbers in found])
         of_numbers = np.array([len(numbers.knots[0][0]) > 0 for numbers in found])
         n_pairs = PAIRS if self.n_pairs is None else (self.n_pairs,)
@@ -567,9 +567,9 @@ class PiecewiseLinear(FeatureMap):
         states: list[tuple[dict[str, int], tuple[Any, ...]]] = []
         for i, (most, of_pairs) in enumerate(knots):
             tables = *filled([numbers.knots[i][0] for numbers in found], most), *filled([n.knots[i][1] for n in found], of_pairs)
-            for n in distinct(min(n, len(pairs)) for n in n_pairs):
+            for n in without_repeats(min(n, len(pairs)) for n in n_pairs):
                 chosen = {"n_knots": most, "n_pairs": n, "pair_knots": of_pairs}
-                state = Description(*tables, mean, sd, n_categories.astype(np.intp), missing, rising(pairs[:n]))
+                state = Description(*tables, mean, sd, n_categories.astype(np.intp), missing, pairs_in_order(pairs[:n]))
                 states.append((chosen, tuple(state)))
         first, *self._others = states
         finer = knots[1:] and any(len(numbers.knots[1][0]) > len(numbers.knots[0][0]) for numbers in found)
@@ -592,12 +592,12 @@ class PiecewiseLinear(FeatureMap):
         return tags
 
 
-def rising(pairs: NDArray) -> NDArray:
+def pairs_in_order(pairs: NDArray) -> NDArray:
     """Return pairs of columns in rising order."""
     return pairs[np.lexsort(pairs.T[::-1])]
 
 
-def distinct(values: Iterable[Any]) -> list[Any]:
+def without_repeats(values: Iterable[Any]) -> list[Any]:
     """Return the values without those that came before."""
     return list(dict.fromkeys(values))
 
@@ -772,7 +772,9 @@ class RandomFourier(FeatureMap):
         rows = evenly(len(matrix), ROWS_OF_KNOTS)
         present = ((column, ~np.isnan(column)) for column in matrix[rows].T)
         frequency = None if weight is None else weight[rows]
-        found = [described(column[there], [(2, 2)], None if frequency is None else frequency[there]) for column, there in present]
+        found = [
+            describe_column(column[there], [(2, 2)], None if frequency is None else frequency[there]) for column, there in present
+        ]
         return self._state_by(np.array([numbers.mean for numbers in found]), np.array([numbers.sd for numbers in found]))
 
     def _state_by(self, mean: NDArray, sd: NDArray) -> tuple[Any, ...]:

@@ -22,7 +22,7 @@ class Numbers(NamedTuple):
     knots: list[tuple[NDArray, NDArray]]
 
 
-def described(values: NDArray, settings: Sequence[tuple[int, int]], weight: NDArray | None = None) -> Numbers:
+def describe_column(values: NDArray, settings: Sequence[tuple[int, int]], weight: NDArray | None = None) -> Numbers:
     """Describe the values of a column that are not missing.
 
     A setting has the largest number of its knots, and of the knots for its pairs.  A value of twice the least weight counts as

@@ -62,13 +62,13 @@ class Description(NamedTuple):
             len(self.n_hats) > 0
             and min(self.hats.shape[1], self.factors.shape[1]) >= 2
             and bool((hats == factors).all() and not (hats & (self.n_categories > 0)).any())
-            and rising(self.hats, self.n_hats)
-            and rising(self.factors, self.n_factors)
+            and are_rising(self.hats, self.n_hats)
+            and are_rising(self.factors, self.n_factors)
             and bool((self.pairs[:, 0] < self.pairs[:, 1]).all() and either[self.pairs].all())
         )
 
 
-def rising(knots: NDArray, counts: NDArray) -> bool:
+def are_rising(knots: NDArray, counts: NDArray) -> bool:
     """Return whether each row's first counts[j] values rise; their distances must have finite inverses."""
     inner = np.arange(1, knots.shape[1]) < counts[:, None]
     with np.errstate(over="ignore"):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron._support.cells import Words, decimal_number, message_of_words, text_of
+from sklearn_predtron._support.cells import Words, category_text, decimal_number, message_of_words
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.features._columns import (
     OF_NUMBERS,
@@ -22,7 +22,7 @@ from sklearn_predtron.features._columns import (
     chosen_categories,
     codes_of,
     is_declared,
-    numbers_of,
+    numbers_in_column,
 )
 from sklearn_predtron.features._knots import LARGEST
 
@@ -43,7 +43,9 @@ def matrix_of(
     else:
         columns = []
         for j, (names, places) in enumerate(zip(categories, hashed, strict=True)):
-            column, strange = numbers_of(table, j, known=known) if names is None else (codes_of(table, j, names, places), None)
+            column, strange = (
+                numbers_in_column(table, j, known=known) if names is None else (codes_of(table, j, names, places), None)
+            )
             columns.append(column)
             words += [] if strange is None else [strange]
         single = all(column.dtype == np.float32 for column, names in zip(columns, categories, strict=True) if names is None)
@@ -162,4 +164,4 @@ def simple(value: Any) -> Any:
         return None if value.is_nan() else decimal_number(value)
     if isinstance(value, np.generic) and not isinstance(value, np.float32):
         return simple(value.item())
-    return text_of(value)
+    return category_text(value)

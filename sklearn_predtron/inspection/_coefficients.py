@@ -133,7 +133,7 @@ class CoefficientDisplay(Display):
                 f"estimator={shortened(model)} uses a feature map, {model.features_}, whose coefficients are of features made of "
                 "the columns; accepted here are fits with features=None, and for this one EffectsDisplay."
             )
-        coef, targets = rows_of(model)
+        coef, targets = coefficients_and_names(model)
         label = "coefficient"
         if feature_names is None:
             feature_names = names_of_features(estimator, model)
@@ -192,7 +192,7 @@ class CoefficientDisplay(Display):
         return self
 
 
-def rows_of(model: Any) -> tuple[NDArray, list[Any]]:
+def coefficients_and_names(model: Any) -> tuple[NDArray, list[Any]]:
     """Return coefficients of shape (n_targets, n_features), and target names."""
     if hasattr(model, "fit"):
         check_is_fitted(model)

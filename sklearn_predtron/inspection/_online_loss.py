@@ -13,7 +13,7 @@ from sklearn_predtron._support import types
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.callbacks import LossHistory, check_count
 from sklearn_predtron.inspection._display import Display, check_choice, check_matplotlib, last_step
-from sklearn_predtron.metrics._rows import losses_of
+from sklearn_predtron.metrics._rows import losses_of_rows
 
 KINDS = {
     "cumulative": "cumulative loss (sum of L)",
@@ -208,7 +208,7 @@ class OnlineLossDisplay(Display):
         y_true, y_pred = np.asarray(y_true), np.asarray(y_pred)
         if y_true.shape != y_pred.shape or y_true.size == 0 or y_true.ndim == 0:
             raise ValueError(f"y_pred has shape {y_pred.shape} and y_true {y_true.shape}; both must have a row for each round.")
-        losses = losses_of(loss, y_true, y_pred)
+        losses = losses_of_rows(loss, y_true, y_pred)
         rounds = np.arange(len(losses) + 1)
         losses = np.append(0.0, np.cumsum(losses))
         display = cls(rounds=rounds, losses=losses, bound=bound, bound_label=bound_label, name=name)

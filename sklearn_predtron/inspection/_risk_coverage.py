@@ -17,7 +17,7 @@ from sklearn_predtron.families._cost_classifier import TableClassifier
 from sklearn_predtron.inspection._display import Display, check_matplotlib, check_share, last_step
 from sklearn_predtron.inspection._drawn import mean
 from sklearn_predtron.metrics._risk_coverage import risk_at_coverages
-from sklearn_predtron.metrics._rows import check_rows, losses_of, read_weight
+from sklearn_predtron.metrics._rows import check_rows, losses_of_rows, read_weight
 
 EDGE = 0.02  # of the visible range, to its left and right
 
@@ -218,7 +218,7 @@ class RiskCoverageDisplay(Display):
         check_rows("y_pred", y_pred, len(y_true))
         confidence = check_array(confidence, ensure_2d=False, dtype=np.float64, input_name="confidence")
         check_rows("confidence", confidence, len(y_true))
-        losses = losses_of(loss, y_true, y_pred)
+        losses = losses_of_rows(loss, y_true, y_pred)
         coverage, risk = risk_at_coverages(losses, confidence, read_weight(sample_weight, losses))
         display = cls(coverage=coverage, risk=risk, reject_cost=reject_cost, name=name)
         return display.plot(ax, min_coverage=min_coverage, **kwargs)

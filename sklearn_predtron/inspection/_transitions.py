@@ -116,13 +116,13 @@ class TransitionDisplay(Display):
         TransitionDisplay
             This object.
         """
-        scores = table_of(np.asarray(self.transitions), np.asarray(self.start), np.asarray(self.end))
+        scores = transition_table(np.asarray(self.transitions), np.asarray(self.start), np.asarray(self.end))
         k = len(scores) - 1
         labels = np.arange(k) if self.display_labels is None else np.asarray(self.display_labels)
         check_rows("display_labels", labels, k)
         self._open(ax)
         largest = np.abs(scores[np.isfinite(scores)]).max(initial=0) or 1.0
-        texts = np.vectorize(text_of, otypes=[object])(scores)
+        texts = np.vectorize(cell_text, otypes=[object])(scores)
         names = names_of(labels)
         rows, columns = np.append(names, "(first)"), np.append(names, "(last)")
         how = {"vmin": -largest, "vmax": largest, "cmap": "PuOr", **kwargs}
@@ -134,7 +134,7 @@ class TransitionDisplay(Display):
         return self
 
 
-def table_of(transitions: NDArray, start: NDArray, end: NDArray) -> NDArray:
+def transition_table(transitions: NDArray, start: NDArray, end: NDArray) -> NDArray:
     """Return a table of all scores; the last row is for first labels, the last column for last ones."""
     k = len(transitions) if transitions.ndim == 2 else 0
     if k == 0 or transitions.shape != (k, k) or np.isnan(transitions).any():
@@ -144,6 +144,6 @@ def table_of(transitions: NDArray, start: NDArray, end: NDArray) -> NDArray:
     return np.block([[transitions, end[:, None]], [start[None], np.full((1, 1), np.nan)]])
 
 
-def text_of(score: float) -> str:
+def cell_text(score: float) -> str:
     """Return a cell's text: score, x (forbidden) or nothing."""
     return "" if np.isnan(score) else "x" if np.isinf(score) else f"{score:.2g}"

@@ -229,7 +229,7 @@ def costs_by_row(costs: Any, classes: NDArray, answers: list[Any], otherwise: ND
         raise ValueError(f"costs={shortened(costs)} does not hold numbers; accepted are {FORMS}.")
     if found.shape != shape:
         raise ValueError(
-            f"costs has shape {found.shape}; accepted here is {shape}, {described(classes, answers)}"
+            f"costs has shape {found.shape}; accepted here is {shape}, {axes_of_costs(classes, answers)}"
             f"{advice_on_numbers(found, n, (answers[-1 if len(answers) == len(classes) else -2], answers[0]))}."
         )
     for i, true in enumerate(classes.tolist()):
@@ -375,7 +375,7 @@ def advice_on_numbers(costs: NDArray, n: int, pair: tuple[Any, Any]) -> str:
     return f".  One number for each row is the cost of one mistake: name it in a dict, as {{{pair!r}: costs}}"
 
 
-def described(classes: NDArray, answers: list[Any]) -> str:
+def axes_of_costs(classes: NDArray, answers: list[Any]) -> str:
     """Return a description of the axes of an array of costs."""
     return f"rows, true labels {classes.tolist()} and answers {answers}"
 

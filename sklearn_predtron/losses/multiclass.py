@@ -301,7 +301,7 @@ class CostMatrix(CostTableLoss):
 
     def matrix(self, classes: NDArray) -> NDArray:
         present = classes.tolist()
-        place = {label: i for i, label in enumerate(present if self.labels is None else distinct(self.labels))}
+        place = {label: i for i, label in enumerate(present if self.labels is None else declared_labels(self.labels))}
         costs = self._from_pairs(place) if isinstance(self.costs, Mapping) else self._from_array(place)
         check_given_costs(costs)
         missing = [label for label in present if label not in place]
@@ -345,7 +345,7 @@ class CostMatrix(CostTableLoss):
         return "; where a class may be missing, as from a fold, declare them all: CostMatrix(costs, labels=[...])"
 
 
-def distinct(labels: Any) -> list[Any]:
+def declared_labels(labels: Any) -> list[Any]:
     """Return the declared labels, which must be distinct."""
     found = np.asarray(labels, dtype=object)
     try:
@@ -374,7 +374,7 @@ def names_label(loss: CostTableLoss, label: Any) -> bool:
         return False
     pairs = loss.costs if isinstance(loss.costs, Mapping) else ()
     named = [name for pair in pairs if isinstance(pair, tuple) for name in pair]
-    return label in named or (loss.labels is not None and label in distinct(loss.labels))
+    return label in named or (loss.labels is not None and label in declared_labels(loss.labels))
 
 
 def table_loss(value: Any) -> CostTableLoss:

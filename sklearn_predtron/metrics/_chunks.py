@@ -130,7 +130,7 @@ def chunk_precision_recall_fscore_support(
     chosen = [types.get(str(name), len(types)) for name in (sorted(types) if labels is None else labels)]
     found, predictions, support = (np.append(counts, 0.0)[chosen] for counts in (found, predictions, support))
     if average is None:
-        return share(found, predictions), share(found, support), share(2 * found, predictions + support), support
+        return quotient(found, predictions), quotient(found, support), quotient(2 * found, predictions + support), support
     a, p, t = (float(counts.sum()) for counts in (found, predictions, support))
     return a / p if p else 0.0, a / t if t else 0.0, f1_of(a, p, t), t
 
@@ -169,6 +169,6 @@ def count_chunks(kind: Indices, n_types: int, weight: NDArray | None) -> NDArray
     return np.bincount(kind[there], None if weight is None else weight[there], minlength=n_types).astype(np.float64)
 
 
-def share(part: NDArray, whole: NDArray) -> NDArray:
+def quotient(part: NDArray, whole: NDArray) -> NDArray:
     """Return part / whole, or 0 if both are 0."""
     return np.divide(part, whole, out=np.zeros(len(whole)), where=whole > 0)

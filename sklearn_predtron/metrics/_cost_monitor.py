@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from sklearn_predtron._support.numbers import as_numbers, real_number
-from sklearn_predtron._support.queries import is_missing, shortened, shortened_list
+from sklearn_predtron._support.queries import is_missing_id, shortened, shortened_list
 
 BETS = np.array([0.02, 0.05, 0.1, 0.2, 0.4, 0.8])  # shares of the capital, as fractions of the largest that cannot be lost
 SHARES = BETS.tolist()
@@ -266,7 +266,7 @@ def checked_names(groups: Any) -> list[Any]:
         raise ValueError(f"groups={groups!r} is a single string; accepted is a list of groups.")
     names = list(groups) if isinstance(groups, Iterable) else []
     for name in names:
-        if not is_hashable(name) or is_missing(name):
+        if not is_hashable(name) or is_missing_id(name):
             raise ValueError(
                 f"groups has {shortened(name)}; accepted are strings, numbers and other hashable values, none missing."
             )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sklearn_predtron.metrics._rows import check_rows, losses_of, read_labels, read_reals, read_weight
+from sklearn_predtron.metrics._rows import check_rows, losses_of_rows, read_labels, read_reals, read_weight
 
 
 def risk_coverage_auc(
@@ -74,7 +74,7 @@ def risk_coverage_auc(
     check_rows("y_pred", predicted, len(true))
     sure = read_reals(confidence, "confidence")
     check_rows("confidence", sure, len(true))
-    losses = losses_of(loss, true, predicted)
+    losses = losses_of_rows(loss, true, predicted)
     coverage, risk = risk_at_coverages(losses, sure, read_weight(sample_weight, losses))
     return float(np.diff(coverage, prepend=0.0) @ risk)
 

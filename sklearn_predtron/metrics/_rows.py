@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, column_or_1d
 
 from sklearn_predtron._support.compat import check_sample_weight
-from sklearn_predtron._support.encoding import are_texts, is_missing
+from sklearn_predtron._support.encoding import are_texts, is_missing_label
 from sklearn_predtron._support.queries import shortened
 
 
-def losses_of(loss: Callable | None, y_true: NDArray, y_pred: NDArray) -> NDArray:
+def losses_of_rows(loss: Callable | None, y_true: NDArray, y_pred: NDArray) -> NDArray:
     """Return the loss of each row, which is 0-1 if none is given."""
     if loss is None:
         if are_texts(y_true.ravel()) != are_texts(y_pred.ravel()):
@@ -37,7 +37,7 @@ def read_reals(values: Any, parameter: str) -> NDArray:
 def read_labels(values: Any, parameter: str) -> NDArray:
     """Return labels in one dimension, none of which is missing."""
     found: NDArray = column_or_1d(values)
-    if any(map(is_missing, found.tolist())):
+    if any(map(is_missing_label, found.tolist())):
         raise ValueError(f"{parameter} holds None or NaN; accepted are labels.")
     if found.dtype.kind == "O":
         try:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklearn_predtron._support.encoding import encode, is_missing
+from sklearn_predtron._support.encoding import encode, is_missing_label
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.losses import costs_of, table_loss
 from sklearn_predtron.losses._row_costs import costs_by_row, pairs_of
@@ -76,7 +76,7 @@ def savings_score(
         raise ValueError("y_true has no rows; at least one is needed.")
     weight = read_weight(sample_weight, y)
     weight = weight / weight.max()  # so that no sum overflows
-    missing = reject_label is not None and is_missing(reject_label)
+    missing = reject_label is not None and is_missing_label(reject_label)
     if np.ndim(reject_label) > 0 or missing or (reject_label is not None and reject_label in y.tolist()):
         raise ValueError(f"reject_label={shortened(reject_label)} must be one label that is none of y_true, or None.")
     if labels is None and reject_label is None:

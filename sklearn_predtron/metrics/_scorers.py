@@ -322,12 +322,12 @@ def mean_of_sets(y_true: Any, y_pred: Any, /, *, loss: SubsetLoss, sample_weight
         raise ValueError(f"y has shape {true.shape} and the predictions have shape {predicted.shape}; both must be the same.")
     a, n_predicted, n_true = (rows.sum(axis=1) for rows in (predicted & true, predicted, true))
     if isinstance(loss, AtK):
-        check_sizes(loss, n_predicted, true.shape[1])
+        check_set_sizes(loss, n_predicted, true.shape[1])
     losses = loss.evaluate(a, n_predicted - a, n_true - a, true.shape[1] - n_predicted - n_true + a)
     return 1 - mean_loss(losses, sample_weight)
 
 
-def check_sizes(loss: AtK, n_predicted: NDArray, m: int) -> None:
+def check_set_sizes(loss: AtK, n_predicted: NDArray, m: int) -> None:
     """Raise ValueError for set sizes outside the loss's domain."""
     least, most = loss.sizes(m)
     if (n_predicted < least).any() or (n_predicted > most).any():

@@ -23,10 +23,10 @@ def arrays_of(state: State) -> Arrays:
         for name, whole in state[kind].items():
             del fields[f"{kind}/{name}"]
             fields |= {f"{kind}/{name}/{part}": value for part, value in whole._asdict().items()}
-    return {name: as_array(value) for name, value in fields.items()}
+    return {name: state_array(value) for name, value in fields.items()}
 
 
-def as_array(value: Any) -> np.ndarray:
+def state_array(value: Any) -> np.ndarray:
     """Return a value as an array of one of three types."""
     array = np.asarray(value)
     return array.astype({"b": np.bool_, "i": np.int64, "f": np.float64}[array.dtype.kind], copy=False)

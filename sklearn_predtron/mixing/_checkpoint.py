@@ -26,7 +26,7 @@ RESTART = "delete the file to start from scratch"
 LONGEST_REASON = 200  # characters: it may repeat text of the file
 
 
-def described(value: Any) -> Any:
+def stable_description(value: Any) -> Any:
     """Return a process-independent description of a parameter's value."""
     if isinstance(value, np.ndarray):
         return ["array", list(value.shape), hash_of(value)]

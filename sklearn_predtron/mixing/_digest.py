@@ -35,12 +35,12 @@ class Digest:
             for item in value:
                 self.add(item)
         else:
-            self._say(text_of(value))
+            self._say(identifying_text(value))
 
     def _add_array(self, values: Any) -> None:
         self._say(f"{values.dtype} {values.shape}")
         if values.dtype.hasobject:
-            self._say(text_of(values.tolist()))
+            self._say(identifying_text(values.tolist()))
         else:
             self._sum.update(np.ascontiguousarray(values).reshape(-1).view(np.uint8).data)
 
@@ -51,7 +51,7 @@ class Digest:
         return self._sum.hexdigest()
 
 
-def text_of(value: Any) -> str:
+def identifying_text(value: Any) -> str:
     """Return text that identifies a value; pickles of equal lists can differ if objects are shared."""
     try:
         return json.dumps(value)

@@ -23,7 +23,7 @@ from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.families.input.reading import Batch
 from sklearn_predtron.families.training.factory import made_of
 from sklearn_predtron.mixing._callbacks import EpochsAsRounds, NoCallbacks, RoundCallbacks
-from sklearn_predtron.mixing._checkpoint import MixingCheckpoint, check_path, described
+from sklearn_predtron.mixing._checkpoint import MixingCheckpoint, check_path, stable_description
 from sklearn_predtron.mixing._dask import client_in_scope, map_on_cluster, on_cluster
 from sklearn_predtron.mixing._dask_blocks import DaskBlock, blocks_of, is_collection, is_delayed
 from sklearn_predtron.mixing._delegation import Delegating
@@ -461,7 +461,7 @@ class ParameterMixing(Delegating, MetaEstimatorMixin, CallbackSupport, BaseEstim
     def _checkpoint_of(self, model: BasePredtron, shards: list[Any], run: MixingRun, data: str | None) -> MixingCheckpoint:
         """Return the checkpoint of a fit."""
         parameters = dict(sorted(model.get_params().items()))
-        own = {"estimator": type(model).__name__, **{name: described(value) for name, value in parameters.items()}}
+        own = {"estimator": type(model).__name__, **{name: stable_description(value) for name, value in parameters.items()}}
         mixing = {"passes": int(self.passes), "mixing's random_state": int(self.random_state)}
         classes = getattr(model, "classes_", None)
         rows = {

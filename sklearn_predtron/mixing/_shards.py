@@ -20,7 +20,7 @@ from sklearn_predtron.datasets._counts import check_counts
 from sklearn_predtron.datasets._file_part import can_be_cut
 from sklearn_predtron.families.estimator.base import BasePredtron
 from sklearn_predtron.families.input.reading import Batch, TrainingInput, are_stored_dense
-from sklearn_predtron.families.input.tables import columns_of, takes_map
+from sklearn_predtron.families.input.tables import mapped_columns, takes_map
 from sklearn_predtron.families.labels.classes import MissingClasses
 from sklearn_predtron.families.training.factory import new_model
 from sklearn_predtron.families.training.runs import epochs_of, learn_epoch
@@ -175,7 +175,7 @@ def read_shard_batch(model: BasePredtron, shard_batch: ShardBatch, known: Any, *
     reader = model._reader()
     if known is None and takes_map(model, shard_batch.X):  # all shards have the map of the first rows
         given = shard_batch.given
-        reader.columns = columns_of(model.features, shard_batch.X, shard_batch.y, given, labels=model._has_labels)[0]
+        reader.columns = mapped_columns(model.features, shard_batch.X, shard_batch.y, given, labels=model._has_labels)[0]
     return reader.read(shard_batch.X, shard_batch.y, model._read_labels, known, **shard_batch.given, **more, partial=True)
 
 

@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from sklearn_predtron._support.numbers import real_number, real_numbers
-from sklearn_predtron._support.padding import padded
+from sklearn_predtron._support.padding import pad_rows
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.norms._rkhs import gaussian
 
@@ -194,7 +194,7 @@ class Support:
 
     def widened(self, matrix: Any, p: int) -> Any:
         """Return rows with p features; those that they did not have are 0."""
-        return padded(matrix, p)
+        return pad_rows(matrix, p)
 
     def against(self, block: Any, begin: int, end: int) -> NDArray:
         """Return kernels of a block's rows and rows begin to end."""
@@ -293,11 +293,11 @@ class PrecomputedSupport:
 
     def against(self, block: Any, begin: int, end: int) -> NDArray:
         """Return kernels of a block's rows and kept rows begin to end."""
-        return as_array(block[:, self.columns[begin:end]])
+        return kernel_array(block[:, self.columns[begin:end]])
 
     def between(self, block: Any, others: Any, numbers: NDArray) -> NDArray:
         """Return kernels of a block's rows and numbered other rows."""
-        return as_array(block[:, numbers])
+        return kernel_array(block[:, numbers])
 
     def vanished(self, block: Any, own: NDArray) -> NDArray[np.bool_]:
         """Return whether each row's kernel with itself is too small; zeros are taken as given."""
@@ -316,7 +316,7 @@ def all_finite(rows: Any) -> bool:
     return bool(np.isfinite(rows.data if sparse.issparse(rows) else rows).all())
 
 
-def as_array(values: Any) -> NDArray:
+def kernel_array(values: Any) -> NDArray:
     """Return a dense or sparse matrix as an array."""
     return values.toarray() if sparse.issparse(values) else np.ascontiguousarray(values)
 

@@ -21,7 +21,7 @@ from sklearn_predtron.onnx._probabilities import (
 from sklearn_predtron.onnx._scores import linear_map, tensor_labels, unshifted
 
 
-def labels_of(model: Any) -> NDArray:
+def answers_by_number(model: Any) -> NDArray:
     """Return the labels that can be predicted, by number."""
     return tensor_labels(model._named(model.classes_))
 
@@ -29,13 +29,13 @@ def labels_of(model: Any) -> NDArray:
 def class_outputs(model: Any, real: Any) -> dict[str, Any]:
     """Return the type and the shape of each output."""
     k = len(model.classes_)
-    outputs = {"label": (labels_of(model).dtype, [None]), "scores": (real, [None] if k == 2 else [None, k])}
+    outputs = {"label": (answers_by_number(model).dtype, [None]), "scores": (real, [None] if k == 2 else [None, k])}
     return {**outputs, **probability_output(model, real, [None, k])}
 
 
 def draw_classes(graph: Graph, model: Any, X: str) -> list[str]:
     """Add nodes for labels, decoded scores and probabilities."""
-    learned, labels, k = model._model, labels_of(model), len(model.classes_)
+    learned, labels, k = model._model, answers_by_number(model), len(model.classes_)
     problem = learned.problem
     decode = problem.decision(np.eye(problem.d))
     weights, offset = linear_map(model)

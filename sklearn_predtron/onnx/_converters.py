@@ -20,7 +20,7 @@ from sklearn_predtron.families.structured import Predtron
 from sklearn_predtron.features import Auto, PiecewiseLinear, RandomFourier
 from sklearn_predtron.onnx._classes import class_outputs, draw_classes
 from sklearn_predtron.onnx._graph import Graph
-from sklearn_predtron.onnx._maps import columns_of, draw_features
+from sklearn_predtron.onnx._maps import column_nodes, draw_features
 from sklearn_predtron.onnx._rankings import document_outputs, draw_documents, draw_labels, label_outputs
 from sklearn_predtron.onnx._scores import check_linear, draw_terms
 from sklearn_predtron.onnx._sets import batch_outputs, draw_batch, draw_sets, set_outputs
@@ -197,7 +197,7 @@ def parse_map(scope: Any, fitted: Any, inputs: list[Any], custom_parsers: Any = 
     from skl2onnx.common.data_types import _guess_numpy_type
 
     check_is_fitted(fitted)
-    columns_of(fitted)
+    column_nodes(fitted)
     kind = _guess_numpy_type(np.dtype(real_type(fitted, inputs)), [None, fitted.n_features_out_])
     operator = scope.declare_local_operator(get_model_alias(type(fitted)), fitted)
     operator.inputs = inputs

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from sklearn_predtron._support.cells import category_text
 from sklearn_predtron.features import CLIP, FeatureMap, PiecewiseLinear, RandomFourier
-from sklearn_predtron.features._columns import text_of
 from sklearn_predtron.features._layout import DIRECT, NUMBERS, FeatureLayout
 from sklearn_predtron.onnx._graph import Graph
 
@@ -26,7 +26,7 @@ class ColumnNodes(Protocol):
         """Return the columns as adjacent matrices."""
 
 
-def columns_of(fitted: Any) -> ColumnNodes:
+def column_nodes(fitted: Any) -> ColumnNodes:
     """Return the column nodes of a map."""
     if not isinstance(fitted, FeatureMap):
         raise ValueError(
@@ -61,12 +61,12 @@ def number(text: str) -> float:
         value = float(text)
     except ValueError:
         return math.nan
-    return value if text_of(value) == text else math.nan
+    return value if category_text(value) == text else math.nan
 
 
-def features_of(fitted: Any) -> NDArray:
+def feature_numbers(fitted: Any) -> NDArray:
     """Return the feature number of each drawn column, or -1."""
-    return np.append(columns_of(fitted).features, -1)
+    return np.append(column_nodes(fitted).features, -1)
 
 
 def draw_columns(graph: Graph, fitted: Any, X: str) -> str:
@@ -75,12 +75,12 @@ def draw_columns(graph: Graph, fitted: Any, X: str) -> str:
     taken = graph.node("Where", missing, graph.constant(0, graph.real), X) if fitted.missing else X
     zeros = graph.node("Mul", taken, graph.constant(0, graph.real))
     refused = graph.node("ReduceSum", zeros, graph.constant([1], np.int64), keepdims=1)
-    return graph.node("Concat", *columns_of(fitted).draw(graph, X, missing), refused, axis=1)
+    return graph.node("Concat", *column_nodes(fitted).draw(graph, X, missing), refused, axis=1)
 
 
 def draw_features(graph: Graph, fitted: Any, X: str) -> str:
     """Return the features of a table, in order."""
-    features = features_of(fitted)
+    features = feature_numbers(fitted)
     return graph.columns(draw_columns(graph, fitted, X), np.argsort(features, kind="stable")[(features < 0).sum() :])
 
 

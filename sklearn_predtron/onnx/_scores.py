@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from sklearn_predtron.onnx._graph import Graph
-from sklearn_predtron.onnx._maps import columns_of, draw_columns, features_of
+from sklearn_predtron.onnx._maps import column_nodes, draw_columns, feature_numbers
 
 
 def check_linear(model: Any) -> None:
@@ -20,7 +20,7 @@ def check_linear(model: Any) -> None:
             "coef_: 'l2', 'l1', 'group', 'trace' and 'scaled'."
         )
     if model._model.columns.features is not None:
-        columns_of(model._model.columns.features)
+        column_nodes(model._model.columns.features)
 
 
 def draw_terms(graph: Graph, model: Any, X: str) -> str:
@@ -38,7 +38,7 @@ def linear_map(model: Any) -> tuple[NDArray, NDArray]:
     coef = coef.toarray() if issparse(coef) else coef
     d, fitted = max(len(coef), len(intercept)), model._model.columns.features
     if fitted is not None:
-        features = features_of(fitted)
+        features = feature_numbers(fitted)
         coef = np.where(features < 0, 0, coef[:, features])
     return np.broadcast_to(coef, (d, coef.shape[1])).T, np.broadcast_to(intercept, d)
 

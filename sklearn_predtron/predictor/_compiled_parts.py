@@ -80,7 +80,7 @@ def count_values(value: Any) -> int:
     return value.size if isinstance(value, np.ndarray) else 0
 
 
-def check_sizes(parts: list[dict[str, Any]]) -> None:
+def check_part_sizes(parts: list[dict[str, Any]]) -> None:
     """Raise ValueError for sizes far beyond the values of the model.
 
     Otherwise a few changed bytes of a file would let a part take all memory before its state is found to be of another size.

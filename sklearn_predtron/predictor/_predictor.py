@@ -28,7 +28,7 @@ from sklearn_predtron.predictor._answers import positions_of, possible, scores_o
 from sklearn_predtron.predictor._compiled_parts import (
     build_compiled,
     check_format,
-    check_sizes,
+    check_part_sizes,
     compiled_for_predictions,
     resolve_references,
 )
@@ -418,7 +418,7 @@ class Answers:
         if saved.get("probabilities") is not None:
             self.calibrated = decision_of(saved["probabilities"])
         if "classes" in saved:
-            self.classes = labels_of(saved["classes"])
+            self.classes = saved_labels(saved["classes"])
 
 
 class ClassAnswers(Answers):
@@ -426,7 +426,7 @@ class ClassAnswers(Answers):
 
     def __init__(self, learner: Learner, saved: dict[str, Any]) -> None:
         super().__init__(learner, saved)
-        self.labels = labels_of(saved["labels"])
+        self.labels = saved_labels(saved["labels"])
 
     def predict(self, scorer: Scorer) -> NDArray:
         found: NDArray = self.labels[scorer.decoded(self.decision)]
@@ -534,7 +534,7 @@ FAMILIES: dict[str, type[Answers]] = {
 }
 
 
-def labels_of(saved: Any) -> NDArray:
+def saved_labels(saved: Any) -> NDArray:
     """Return saved labels; raise ValueError for anything but an array of them."""
     if not isinstance(saved, np.ndarray) or saved.ndim != 1 or len(saved) == 0:
         raise ValueError(f"where labels are expected there is {shortened(saved)}")
@@ -564,7 +564,7 @@ def read_model(values: Values, saved: Any) -> tuple[Learner, RowColumns]:
     *parts, last = map(fields_of, model["parts"])
     made: list[Any] = []
     compiled = [values.decoded({"dict": [*part.items()]}) if "arguments" in part else None for part in parts]
-    check_sizes([part for part in compiled if part is not None])
+    check_part_sizes([part for part in compiled if part is not None])
     for part, found in zip(parts, compiled, strict=True):
         made.append(part if found is None else build_compiled(compiled_for_predictions(found["kind"]), found, made))
     state = dict(last["state"])

@@ -73,7 +73,7 @@ class NamedColumns:
             return here.fill(x, self.numbers)
         except (TypeError, OverflowError):
             check_numbers(x)
-        return here.fill({name: value for name, value in x.items() if not is_missing(value)}, self.numbers)
+        return here.fill({name: value for name, value in x.items() if not is_missing_value(value)}, self.numbers)
 
     def known_row(self, x: dict) -> csr_array:
         """Return a dict as a row without unknown names."""
@@ -162,8 +162,8 @@ class CentredColumns(NamedColumns):
 
     def row(self, x: dict) -> csr_array | None:
         """Return a dict as a row; None for unknown names. Each thread reuses one row."""
-        if isinstance(x, dict) and any(map(is_missing, x.values())):
-            x = {name: self._mean(name) if is_missing(value) else value for name, value in x.items()}
+        if isinstance(x, dict) and any(map(is_missing_value, x.values())):
+            x = {name: self._mean(name) if is_missing_value(value) else value for name, value in x.items()}
         return super().row(x)
 
     def _mean(self, name: Any) -> float | None:
@@ -175,7 +175,7 @@ class CentredColumns(NamedColumns):
         """Count the values of training rows."""
         for row in x:
             for name, value in row.items():
-                if not is_missing(value):
+                if not is_missing_value(value):
                     total, n = self.sums.get(name, (0.0, 0))
                     self.sums[name] = total + float(value), n + 1
 
@@ -222,7 +222,7 @@ def columns_for(estimator: Any) -> NamedColumns:
     return kinds.get(norm_by_name(estimator.norm), NamedColumns)()
 
 
-def is_missing(value: Any) -> bool:
+def is_missing_value(value: Any) -> bool:
     """Return whether a value is None, NaN or pandas' NA or NaT."""
     return value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, FLOATS) and value != value)
 
@@ -232,7 +232,7 @@ def check_numbers(x: Any) -> None:
     if not isinstance(x, dict):
         raise ValueError(f"x={shortened(x)} must be a dict, a number for each feature.")
     for name, value in x.items():
-        if not is_missing(value) and real_number(value) is None:
+        if not is_missing_value(value) and real_number(value) is None:
             raise ValueError(
                 f"x has {name!r}: {shortened(value)}, which is no number; river.preprocessing.OneHotEncoder makes some of "
                 "categories."
@@ -244,7 +244,7 @@ def entries(x: Any) -> tuple[list[Any], NDArray]:
     found = real_numbers([np.nan if value is None else value for value in x.values()]) if isinstance(x, dict) else None
     if found is None or found.ndim > 1:
         check_numbers(x)
-        found = np.array([np.nan if is_missing(value) else real_number(value) for value in x.values()])
+        found = np.array([np.nan if is_missing_value(value) else real_number(value) for value in x.values()])
     if np.isinf(found).any():
         name = list(x)[int(np.isinf(found).argmax())]
         raise ValueError(f"x has {name!r}: {shortened(x[name])}; accepted are finite numbers, and NaN or None for none.")
@@ -269,7 +269,7 @@ def frame_values(X: Any) -> tuple[list[Any], NDArray, nw.DataFrame]:
     for j, series in enumerate(frame.iter_columns()):
         column = series.to_numpy()
         if column.dtype == object:
-            column = np.array([np.nan if is_missing(value) else value for value in column], dtype=object)
+            column = np.array([np.nan if is_missing_value(value) else value for value in column], dtype=object)
         values = real_numbers(column)
         if values is None or np.isinf(values).any():
             raise ValueError(

@@ -40,7 +40,7 @@ def nearest(programme: Programme, spare: NDArray) -> tuple[NDArray | None, NDArr
             most = b[falling] / change[falling]
             first = int(most.argmin()) if len(falling) else -1
             if len(falling) == 0 and step == np.inf:
-                return None, spread(n, np.append(held, new), np.append(-change, 1.0))
+                return None, all_multipliers(n, np.append(held, new), np.append(-change, 1.0))
             met = len(falling) == 0 or step <= most[first]
             size = step if met else most[first]
             b, total = b - size * change, total + size
@@ -52,7 +52,7 @@ def nearest(programme: Programme, spare: NDArray) -> tuple[NDArray | None, NDArr
                 Q, R = without(Q, R, falling[first])
                 held, b = np.delete(held, falling[first]), np.delete(b, falling[first])
         w, b = equalities(Q, R, u[held], c[held])
-    return w, spread(n, held, b)
+    return w, all_multipliers(n, held, b)
 
 
 def split(Q: NDArray, u: NDArray) -> tuple[NDArray, NDArray]:
@@ -87,7 +87,7 @@ def equalities(Q: NDArray, R: NDArray, u: NDArray, c: NDArray) -> tuple[NDArray,
     return w, solve_triangular(R, along)
 
 
-def spread(n: int, at: NDArray, values: NDArray) -> NDArray:
+def all_multipliers(n: int, at: NDArray, values: NDArray) -> NDArray:
     """Return the non-negative multipliers of all n vectors."""
     b = np.zeros(n)
     b[at] = np.maximum(values, 0.0)

@@ -375,7 +375,7 @@ def test_a_failed_write_leaves_what_was_there(capsys, files, tmp_path, monkeypat
 
     path = tmp_path / "model"
     path.write_text("old")
-    monkeypatch.setattr(array_file, "sum_of", fail)
+    monkeypatch.setattr(array_file, "check_sum_of", fail)
     code, rows, err = run(capsys, files["a"], "--test", files["test"], "--save", path)
     assert path.read_text() == "old" and os.listdir(tmp_path) == ["model"] and err.count("\n") == 1
     if isinstance(error, OSError):

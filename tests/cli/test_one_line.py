@@ -121,7 +121,7 @@ def test_warnings_are_lines_like_others(capsys, tmp_path, monkeypatch):
         warnings.warn(f"two\nlines, {EVIL}", UserWarning, stacklevel=2)
         return b""
 
-    monkeypatch.setattr(array_file, "sum_of", warn)
+    monkeypatch.setattr(array_file, "check_sum_of", warn)
     code, out, err = run(capsys, tmp_path / "t", "--save", tmp_path / "m")
     assert (code, err) == (0, "warning: two lines, \\x1b[31m\\u202e\\x07\\x9b\n") and "PredtronBinaryClassifier" in out
     assert warnings.showwarning.__module__ != "sklearn_predtron.cli._console"

@@ -20,7 +20,15 @@ from sklearn_predtron import (
     PredtronOrdinalClassifier,
 )
 from sklearn_predtron.decisions import AtLeast, AtMost, ExpectedCost
-from sklearn_predtron.decisions._constraints import Measured, Path, best_of_many, best_of_two, multipliers, parts_of, table_of
+from sklearn_predtron.decisions._constraints import (
+    Measured,
+    Path,
+    best_of_many,
+    best_of_two,
+    constraint_table,
+    multipliers,
+    parts_of,
+)
 from sklearn_predtron.decisions._promises import EncodedPromise
 from sklearn_predtron.losses import Reject
 from tests.own_checks import frozen
@@ -59,7 +67,7 @@ def test_measures_are_those_of_scikit_learn():
             one = EncodedPromise(at_least, measure, 0.3, label=1)
             (hits,), (total,) = Path(rows, predicted).parts(one)
             assert hits / total == pytest.approx(value)
-            slack = weight @ table_of(one, rows.costs)[rows.codes, predicted]
+            slack = weight @ constraint_table(one, rows.costs)[rows.codes, predicted]
             assert (slack <= 0) == (value >= 0.3 if at_least else value <= 0.3)
             assert parts_of(one, rows.costs)[0].shape == (3, 4)
 
@@ -106,8 +114,8 @@ def test_multipliers_are_those_of_the_linear_program(reject):
     for seed in range(6):
         rows = drawn(seed, n=25, k=3, reject=reject)
         tables = [
-            table_of(EncodedPromise(True, "recall", 0.6, label=2), rows.costs),
-            table_of(EncodedPromise(False, "risk", 0.9), rows.costs),
+            constraint_table(EncodedPromise(True, "recall", 0.6, label=2), rows.costs),
+            constraint_table(EncodedPromise(False, "risk", 0.9), rows.costs),
         ]
         share = rows.weight / rows.weight.sum()
         cost, *limits = ((share[:, None] * (rows.probabilities @ table)).ravel() for table in (rows.costs, *tables))
@@ -126,7 +134,7 @@ def test_of_more_classes_no_multiplier_costs_much_less():
         costs, outcome = best_of_many(rows, constraints, None)
         assert outcome.kept and outcome.values[0] >= 0.8
         assert outcome == rows.outcome(constraints, (rows.probabilities @ costs).argmin(axis=1), None)
-        table = table_of(constraints[0], rows.costs)
+        table = constraint_table(constraints[0], rows.costs)
         others = [rows.costs + multiplier * table for multiplier in np.linspace(0, 30, 500)]
         tried = [rows.outcome(constraints, (rows.probabilities @ other).argmin(axis=1), None) for other in others]
         assert outcome.cost <= min(other.cost for other in tried if other.kept) + 1e-12
@@ -142,7 +150,7 @@ def test_of_several_bounds_no_random_multipliers_cost_much_less(seed):
     )
     costs, outcome = best_of_many(rows, constraints, None)
     assert outcome.kept and outcome == rows.outcome(constraints, (rows.probabilities @ costs).argmin(axis=1), None)
-    tables, random = [table_of(one, rows.costs) for one in constraints], np.random.default_rng(seed)
+    tables, random = [constraint_table(one, rows.costs) for one in constraints], np.random.default_rng(seed)
     others = [rows.costs + np.tensordot(random.exponential(3, 3) ** 2, tables, axes=1) for _ in range(1000)]
     tried = [rows.outcome(constraints, (rows.probabilities @ other).argmin(axis=1), None) for other in others]
     assert outcome.cost <= 1.02 * min((other.cost for other in tried if other.kept), default=np.inf)

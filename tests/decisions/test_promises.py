@@ -8,7 +8,15 @@ from sklearn.metrics import precision_score, recall_score
 
 from sklearn_predtron.decisions import AtLeast, AtMost
 from sklearn_predtron.decisions._expected_values import least_expected_costs
-from sklearn_predtron.decisions._promises import EvaluatedRows, chains_of, coded, first_limit, losses_of, p_values, passed
+from sklearn_predtron.decisions._promises import (
+    EvaluatedRows,
+    chains_of,
+    coded,
+    first_limit,
+    losses_if_answered,
+    p_values,
+    passed,
+)
 from sklearn_predtron.decisions._reject_at_risk import CertifiedReject, result_of
 
 COSTS = np.array([[0.0, 1.0, 4.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0]])
@@ -70,7 +78,7 @@ def test_unequal_costs_are_tested_by_bets_on_the_losses_alone(rows):
     """In units of which the p-value does not depend."""
     rows, _ = rows
     limits = np.quantile(rows.cost, [0.3, 1.0])
-    assert {1.0, 2.0} <= set(losses_of(one(AtMost("risk", 0.5, predicted="a")), rows, COSTS)[0])
+    assert {1.0, 2.0} <= set(losses_if_answered(one(AtMost("risk", 0.5, predicted="a")), rows, COSTS)[0])
     found = [p_values(one(AtMost("risk", 0.5 * unit), unit * COSTS), rows, unit * COSTS, limits, 0.05) for unit in (1.0, 8.0)]
     assert_allclose(found[0], found[1])
     assert found[0][0] < 0.01
@@ -145,7 +153,7 @@ def test_promises_are_broken_as_seldom_as_promised(name, n_draws):
         here = all_rows.cost <= limits[all_rows.best]
         answered += here.mean() / times
         for promise, result in zip(promised, results, strict=True):
-            losses = losses_of(promise, all_rows, costs)[0][here]
+            losses = losses_if_answered(promise, all_rows, costs)[0][here]
             losses = losses[~np.isnan(losses)]
             bound = 1 - promise.bound if promise.at_least else promise.bound
             if len(losses) and losses.mean() > bound:

@@ -22,7 +22,7 @@ from sklearn_predtron import (
     PredtronOrdinalClassifier,
     PredtronSequenceTagger,
 )
-from sklearn_predtron._support.array_file import SUM, sum_of
+from sklearn_predtron._support.array_file import SUM, check_sum_of
 from sklearn_predtron.callbacks import EarlyStopping, LossHistory
 from sklearn_predtron.datasets import make_sequences
 from sklearn_predtron.families.estimator.model_file import MAGIC, public_classes
@@ -207,7 +207,7 @@ def whole(tmp_path):
 def written(path, about, arrays=b"", table=()):
     """Write a file with a right check sum."""
     content = json.dumps({"about": about, "arrays": list(table)}).encode() + b"\n" + arrays
-    path.write_bytes(MAGIC + sum_of([content]) + content)
+    path.write_bytes(MAGIC + check_sum_of([content]) + content)
 
 
 def test_damaged_files_are_refused_by_name(whole):
@@ -288,7 +288,7 @@ def test_arrays_are_plain_and_inside_the_file(tmp_path):
 def test_deep_and_large_numbers_are_refused(tmp_path):
     path = tmp_path / "model"
     for text in (b"[" * 10**6, b'{"about": ' + b"9" * 10**5 + b', "arrays": []}', b'{"about": {"objects": {}}, "arrays": []}'):
-        path.write_bytes(MAGIC + sum_of([text + b"\n"]) + text + b"\n")
+        path.write_bytes(MAGIC + check_sum_of([text + b"\n"]) + text + b"\n")
         with pytest.raises(ValueError, match="damaged model file"):
             sklearn_predtron.load(path)
 
@@ -304,7 +304,7 @@ def test_sizes_beyond_the_file_are_refused_before_memory_is_taken(tmp_path, monk
         at = line.index(old) + len(old)
         numbers = line[at:].split(b",", 2)
         forged = line[:at] + b",".join([numbers[0], b" 1000000000", numbers[2]]) + b"\n" + arrays
-        (tmp_path / "forged").write_bytes(MAGIC + sum_of([forged]) + forged)
+        (tmp_path / "forged").write_bytes(MAGIC + check_sum_of([forged]) + forged)
         with pytest.raises(ValueError, match=r"damaged model file: it has a \w+Weights of the sizes \[\d, 1000000000"):
             sklearn_predtron.load(tmp_path / "forged")
     monkeypatch.setattr(compiled_parts, "LARGEST_SIZE", -(10**6))

@@ -16,7 +16,7 @@ import pytest
 from feature_cases import reference, table
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sklearn_predtron._support.cells import text_of
+from sklearn_predtron._support.cells import category_text
 from sklearn_predtron.features import PiecewiseLinear, RandomFourier, _columns, _layout
 from sklearn_predtron.features._columns import hashed_code
 
@@ -329,7 +329,7 @@ def test_streams_of_frames(make):
 def test_texts():
     values = ["a", 1, 1.0, np.int64(1), True, np.bool_(True), 2.5, b"a", Decimal("1"), None, np.nan, pd.NA, pd.NaT, np.str_("a")]
     texts = ["a", "1", "1", "1", "1", "1", "2.5", "a", "1", None, None, None, None, "a"]
-    assert [text_of(value) for value in values] == texts
+    assert [category_text(value) for value in values] == texts
     assert hashed_code("colour", 256, 256) == 462  # in every process, and for ever
     assert hashed_code("colour", 256, 0) == -1
 

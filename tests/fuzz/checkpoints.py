@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_predtron._support.array_file import SUM, read_file, sum_of, write_file
+from sklearn_predtron._support.array_file import SUM, check_sum_of, read_file, write_file
 from sklearn_predtron.mixing._checkpoint import MAGIC
 
 from .mixing import Mixture, draw_mixture, state_of
@@ -265,5 +265,5 @@ def write_anything(random: np.random.Generator, path: str, about: Any, arrays: F
     if random.random() < 0.2:
         data = data[: int(random.integers(len(data) + 1))] + random.bytes(int(random.integers(9)))
     content = json.dumps(found).encode() + b"\n" + data
-    Path(path).write_bytes(MAGIC + sum_of([content]) + content)
+    Path(path).write_bytes(MAGIC + check_sum_of([content]) + content)
     return "and a table of something else"

@@ -19,7 +19,7 @@ from sklearn.base import clone
 
 import sklearn_predtron
 from sklearn_predtron import predictor
-from sklearn_predtron._support.array_file import SUM, sum_of
+from sklearn_predtron._support.array_file import SUM, check_sum_of
 from sklearn_predtron.families.estimator.model_file import MAGIC, public_classes
 from sklearn_predtron.predictor._compiled_parts import compiled
 
@@ -187,7 +187,7 @@ def forged(random: np.random.Generator, content: bytes, other: bytes) -> bytes:
 
 def summed(content: bytes) -> bytes:
     """Return the file of a content."""
-    return MAGIC + sum_of([content]) + content
+    return MAGIC + check_sum_of([content]) + content
 
 
 def taken_apart(content: bytes) -> tuple[Any, list[Any]]:

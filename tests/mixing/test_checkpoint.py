@@ -16,7 +16,7 @@ from mixing_cases import families, lesson_for, made, mixed_estimators
 from sklearn.datasets import dump_svmlight_file
 
 from sklearn_predtron import PredtronBinaryClassifier, PredtronClassifier, PredtronMultilabelClassifier, PredtronRanker
-from sklearn_predtron._support.array_file import SUM, read_file, sum_of, write_file
+from sklearn_predtron._support.array_file import SUM, check_sum_of, read_file, write_file
 from sklearn_predtron.losses import CountLoss
 from sklearn_predtron.mixing import ParameterMixing, _checkpoint
 from sklearn_predtron.mixing._checkpoint import MAGIC
@@ -416,6 +416,6 @@ def test_what_a_file_says_of_its_arrays_is_checked(tmp_path):
     lines += [b"", b"5", b"[" * 100_000, b"{", b'{"about": 1, "arrays": []}', b"\xff", json.dumps({"arrays": table}).encode()]
     for start, rest in [*((one, data) for one in lines), (line, data[:-1]), (line, data + b"x"), (line, b"")]:
         new = start + b"\n" + rest
-        path.write_bytes(magic + sum_of([new]) + new)
+        path.write_bytes(magic + check_sum_of([new]) + new)
         with pytest.raises(ValueError, match=r"checkpoint=.*state' is damaged: .*; delete the file to start from scratch"):
             mixture(path).fit(X, Y)

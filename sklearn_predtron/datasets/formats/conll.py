@@ -78,7 +78,7 @@ class ConllFormat(RecordFormat):
         self.template, self.columns, self.label = template, columns, label
         self.form = LineForm(comment, sep)
         if columns is not None:
-            features_of([[""] * columns], template=template, n_features=1)  # rejects columns that make no features
+            features_of_tokens([[""] * columns], template=template, n_features=1)  # rejects columns that make no features
 
     @property
     def label_column(self) -> int:
@@ -99,7 +99,7 @@ class ConllFormat(RecordFormat):
             raise ValueError(f"label={self.label!r} is no column of {lines.path}; accepted are 1 to {n + 1}, first and last")
         if n < 1:
             raise lines.broken("there is one column; the last one is the label, and others are needed", first)
-        features_of([[""] * n], template=self.template, n_features=1)
+        features_of_tokens([[""] * n], template=self.template, n_features=1)
         self.columns = n
 
     def _has_label(self, n: int, lines: TextLines, line: int) -> bool:
@@ -145,7 +145,7 @@ class ConllFormat(RecordFormat):
     def rows(self, records: Sequence[Record]) -> Any:
         tokens = [columns for record in records for columns in record.content]
         sid = np.repeat(np.arange(len(records)), [len(record.content) for record in records])
-        return features_of(tokens, sid, template=self.template, n_features=self.width)
+        return features_of_tokens(tokens, sid, template=self.template, n_features=self.width)
 
     def state(self) -> dict[str, Any]:
         comment = None if self.form.comment == AUTO else self.form.comment
@@ -154,7 +154,7 @@ class ConllFormat(RecordFormat):
         return {"format": self.name, "template": self.template, "columns": self.columns, **known}
 
 
-def features_of(tokens: Any, sid: Any = None, **how: Any) -> Any:
+def features_of_tokens(tokens: Any, sid: Any = None, **how: Any) -> Any:
     """Return the features of tokens."""
     from sklearn_predtron.datasets._token_features import token_features  # tables do without scikit-learn
 

@@ -26,7 +26,7 @@ def decode_word(word: bytes) -> str:
     return word.decode("utf-8", "surrogateescape")
 
 
-def is_number(label: bytes | str) -> bool:
+def reads_as_number(label: bytes | str) -> bool:
     """Return whether a label can be read as a number."""
     try:
         float(label)

@@ -144,7 +144,7 @@ class JsonFormat(NamedFeaturesFormat):
     ) -> JsonFormat:
         given = how.label or LABEL, dict(how.costs) if how.costs else None
         known = given if state is None else (state["label"], saved_costs(state, like.classes_))
-        return cls(width_of(how, like), *known, **text_of(how, limits))
+        return cls(width_of(how, like), *known, **text_format(how, limits))
 
     def __init__(self, width: int, label: str, costs: dict[tuple[Any, Any], str] | None, **text: Any):
         super().__init__(width, **text)
@@ -198,7 +198,7 @@ class JsonFormat(NamedFeaturesFormat):
         return {**super().state(), "label": self.label}
 
 
-def text_of(how: JsonLines | VowpalWabbit, limits: ChunkLimits) -> dict[str, Any]:
+def text_format(how: JsonLines | VowpalWabbit, limits: ChunkLimits) -> dict[str, Any]:
     """Return how the text is read."""
     return {"encoding": how.encoding, "skip_unlabelled": how.skip_unlabelled, **limits._asdict()}
 
@@ -249,14 +249,14 @@ class VwFormat(NamedFeaturesFormat):
     def from_options(
         cls, how: VowpalWabbit, limits: ChunkLimits, classes: Any, like: Any, state: Mapping[str, Any] | None
     ) -> VwFormat:
-        return cls(width_of(how, like), **text_of(how, limits))
+        return cls(width_of(how, like), **text_format(how, limits))
 
     def _record(self, line: str, lines: TextLines) -> Record:
         head, *spaces = line.split("|")
         if not spaces:
             raise lines.broken("there is no |, behind which features are")
         label, weight = read_head(head, lines)
-        pairs = [pair for text in spaces for pair in features_of(text, lines)]
+        pairs = [pair for text in spaces for pair in features_of_namespace(text, lines)]
         for text in spaces:
             for word in text.split():
                 if ":" not in word:
@@ -283,7 +283,7 @@ def read_head(text: str, lines: TextLines) -> tuple[float | None, float]:
     return label, 1.0 if weight is None else weight
 
 
-def features_of(text: str, lines: TextLines) -> Iterator[tuple[str, float]]:
+def features_of_namespace(text: str, lines: TextLines) -> Iterator[tuple[str, float]]:
     """Yield the hashed names and values of a namespace."""
     words = text.split()
     space, scale = ("", 1.0) if not words or text[0].isspace() else named_value(words.pop(0), lines)

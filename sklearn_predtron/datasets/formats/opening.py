@@ -270,7 +270,7 @@ def open_rows(
             value = classes if option == "classes" else how.given.get(option)
             if value is not None:
                 raise ValueError(f"{option}={value!r} is fixed by the model that `like` is; leave it out")
-    known = labels_of(like) if like is not None else None if classes is None else in_order(np.asarray(classes))
+    known = labels_of_model(like) if like is not None else None if classes is None else in_order(np.asarray(classes))
     try:
         found = READERS[type(how)].from_options(how, limits, known, like, state)
     except (KeyError, TypeError, ValueError):
@@ -305,7 +305,7 @@ def in_order(classes: Any) -> Any:
     return classes if classes.dtype.kind in "UO" else np.unique(classes)
 
 
-def labels_of(model: Any) -> Any:
+def labels_of_model(model: Any) -> Any:
     """Return the labels of a model; the classes of several labels are the columns' numbers; without names they are the labels."""
     return getattr(model, "svmlight_labels_", getattr(model, "classes_", None))
 

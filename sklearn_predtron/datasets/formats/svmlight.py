@@ -38,7 +38,7 @@ from sklearn_predtron.datasets.formats.labels import (
     are_words,
     can_be_read,
     decode_word,
-    is_number,
+    reads_as_number,
     shortened_labels,
 )
 
@@ -222,7 +222,7 @@ class SvmlightFormat(RowFormat):
         several = self.multilabel
         if classes is not None:
             return WordLabels(classes.tolist(), grows=self.grow and not several, several=several) if are_words(classes) else None
-        if label is None or all(is_number(part) for part in (label.split(b",") if several else [label])):
+        if label is None or all(reads_as_number(part) for part in (label.split(b",") if several else [label])):
             return None
         if self.query_id:
             text = shortened(decode_word(label))
@@ -293,7 +293,7 @@ def format_like(fields: list[bytes]) -> str | None:
         return "csv"
     if len(fields) < 2:
         return None
-    return "csv" if all(is_number(field) for field in fields) else "conll"
+    return "csv" if all(reads_as_number(field) for field in fields) else "conll"
 
 
 def hint_of(fields: list[bytes]) -> str:

@@ -21,7 +21,7 @@ from sklearn_predtron._support.cells import (
     Census,
     Words,
     form_of,
-    is_missing,
+    is_missing_text,
     message_of_words,
     number_in,
 )
@@ -67,7 +67,7 @@ class Beginning(NamedTuple):
     names: list[str] | None  # in the first line
 
 
-def numbers_of(cells: list[str]) -> list[float] | None:
+def numbers_in_cells(cells: list[str]) -> list[float] | None:
     """Return cells as numbers, if all of them clearly are."""
     try:
         found = list(map(float, cells))
@@ -219,7 +219,7 @@ class CsvFormat(RecordFormat):
 
     def _checked(self, lines: TextLines, head: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         """Yield the rows of a file; warn of a quote that may be missing."""
-        for line, cells, swallows in rows_of(lines, head, delimiter):
+        for line, cells, swallows in table_lines(lines, head, delimiter):
             if swallows:
                 self._say_once(
                     "quote",
@@ -397,7 +397,7 @@ class CsvFormat(RecordFormat):
             said = f"{lines.path}, line {line}: the label {shortened(labels[0])} is the name of its column, too{NO_NAMES}"
             self._say_once("label", said)
         content: list[Any] = [cells[i] for i in places.order]
-        if labels and not self.ignores_labels and is_missing(str(labels[0])):
+        if labels and not self.ignores_labels and is_missing_text(str(labels[0])):
             if self.skip_unlabelled:
                 return None
             raise lines.broken("the label is missing; the parameter `skip_unlabelled` leaves such rows out", line)
@@ -472,7 +472,7 @@ class CsvFormat(RecordFormat):
         """Return the values of a row; count words among numbers."""
         kinds = self.kinds or []
         if CATEGORY not in kinds:
-            numbers = numbers_of(cells)
+            numbers = numbers_in_cells(cells)
             if numbers is not None:
                 return numbers
         found: list[Any] = []
@@ -500,7 +500,7 @@ class CsvFormat(RecordFormat):
         if isinstance(record.content, ColumnBlock):
             self._add_columns(record.content)
             return
-        numbers = numbers_of(record.content)
+        numbers = numbers_in_cells(record.content)
         if numbers is not None:
             if len(self._counted) < len(self._census):
                 self._add_numbers(numbers)
@@ -639,7 +639,7 @@ def beginning_of(lines: TextLines, sep: str | None) -> tuple[str, str] | None:
     return None if head is None else (head, sep or (named[1] if named else delimiter_of(head)))
 
 
-def rows_of(lines: TextLines, head: str, delimiter: str) -> Iterator[tuple[int, list[str], bool]]:
+def table_lines(lines: TextLines, head: str, delimiter: str) -> Iterator[tuple[int, list[str], bool]]:
     """Yield the first line and the cells of each row, and whether its lines could be rows of their own.
 
     The first line was read already. A blank line has no cell or one.

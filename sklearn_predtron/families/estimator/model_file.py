@@ -27,7 +27,7 @@ from sklearn_predtron._support.queries import shortened
 from sklearn_predtron._support.version import __version__
 from sklearn_predtron.families.estimator.for_predictors import for_predictor
 from sklearn_predtron.families.model.model_parts import check_parameters, state_of
-from sklearn_predtron.predictor._compiled_parts import check_format, check_sizes, compiled
+from sklearn_predtron.predictor._compiled_parts import check_format, check_part_sizes, compiled
 from sklearn_predtron.predictor._file_values import LONGEST_REASON, MAGIC, PLAIN, Values, checked_path, reading
 
 PUBLIC = ("", ".callbacks", ".decisions", ".features", ".losses", ".norms", ".representations", ".updates")
@@ -206,7 +206,7 @@ class Writer:
         inner, found = "" if where == kind.__name__ else f"{where}__", state_of(value)
         if "_model" in found:
             try:
-                check_sizes(found["_model"]["parts"])
+                check_part_sizes(found["_model"]["parts"])
             except ValueError as error:  # a kernel of many million features, say, and few rows
                 raise ValueError(f"{where} cannot be saved in a model file: {error}; save it with joblib or pickle.") from None
         state = {key: self.encoded(item, inner + key) for key, item in found.items()}
@@ -286,7 +286,7 @@ class Reader(Values):
             raise ValueError(f"{entry['class']} has no attributes {hidden}")
         if "_model" in state:
             check_format(state["_model"])
-            check_sizes(state["_model"]["parts"])
+            check_part_sizes(state["_model"]["parts"])
         found: Any = object.__new__(kind)
         if hasattr(kind, "__setstate__"):
             found.__setstate__(state)

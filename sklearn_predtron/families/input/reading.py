@@ -19,7 +19,7 @@ from sklearn_predtron._core.weights import euclidean_length
 from sklearn_predtron._support.compat import BaseEstimator, check_sample_weight
 from sklearn_predtron._support.dicts import refuse_dicts, refuse_lazy
 from sklearn_predtron._support.encoding import check_lengths, distinct
-from sklearn_predtron._support.padding import padded
+from sklearn_predtron._support.padding import pad_rows
 from sklearn_predtron._support.parts import resolve
 from sklearn_predtron._support.queries import Ids, Queries, queries_of_positive_weight, split_ids, unknown_ids, warn_of_one_query
 from sklearn_predtron._support.warning import warn
@@ -394,7 +394,7 @@ def read_rows(X: Any, columns: Columns | None, name: str) -> tuple[Any, Rows, Co
             refuse_columns(X)
         raise
     if columns is not None and columns is not given:
-        X = padded(X, columns.n)
+        X = pad_rows(X, columns.n)
     return X, as_rows(X), columns or Columns(witness.n_features_in_, getattr(witness, "feature_names_in_", None))
 
 

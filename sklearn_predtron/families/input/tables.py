@@ -25,7 +25,7 @@ from sklearn_predtron.features._columns import (
     is_auto,
     is_declared,
     is_frame,
-    numbers_of,
+    numbers_in_column,
     opened,
 )
 from sklearn_predtron.features._table import Gathered, check_values, matrix_of
@@ -71,7 +71,7 @@ def has_words_or_gaps(X: Any) -> bool:
         if not all(OF_NUMBERS.match(kind) or OF_BOOLEANS.match(kind) for kind in kinds):
             return True
         values = numbers_of_frame(X) if hasattr(X, "iloc") else None
-        columns = [values] if values is not None else [numbers_of(table, j, known=False)[0] for j in range(table.p)]
+        columns = [values] if values is not None else [numbers_in_column(table, j, known=False)[0] for j in range(table.p)]
         return any(bool(np.isnan(column).any()) for column in columns)
     found = np.asarray(X)
     try:
@@ -81,7 +81,7 @@ def has_words_or_gaps(X: Any) -> bool:
     return found.ndim == 2 and found.dtype.kind == "f" and bool(np.isnan(found).any())
 
 
-def columns_of(features: Any, X: Any, y: Any, given: dict[str, Any], *, labels: bool) -> tuple[Columns, ReadTable]:
+def mapped_columns(features: Any, X: Any, y: Any, given: dict[str, Any], *, labels: bool) -> tuple[Columns, ReadTable]:
     """Return a table's columns, with their feature map.
 
     The map is fitted to the table, which is returned as the map reads it.
@@ -203,7 +203,7 @@ class WarmupBuffer:
         found = np.zeros((table.n, table.p))
         for j in range(table.p):
             if not (is_declared(table, j) and not OF_BOOLEANS.match(table.dtype(j)) if auto else j in named):
-                found[:, j] = numbers_of(table, j, known=auto)[0]
+                found[:, j] = numbers_in_column(table, j, known=auto)[0]
         check_values(table, found, missing=self.missing)
         for j in np.flatnonzero(np.isnan(found).any(axis=0)).tolist():
             self._fill(found[:, j], j)
@@ -261,13 +261,13 @@ class WarmupBuffer:
 
         The map of the columns is fitted to the rows; the calls are as the map reads them.
         """
-        y = joined([y for _, y, _ in self.calls])
-        columns, table = columns_of(self.features, Gathered(self.state or {}), y, {}, labels=self.labels)
+        y = join_labels([y for _, y, _ in self.calls])
+        columns, table = mapped_columns(self.features, Gathered(self.state or {}), y, {}, labels=self.labels)
         ends = np.cumsum([n for n, _, _ in self.calls]).tolist()
         return columns, ((table[end - n : end], y, given) for end, (n, y, given) in zip(ends, self.calls, strict=True))
 
 
-def joined(parts: list[Any]) -> NDArray | None:
+def join_labels(parts: list[Any]) -> NDArray | None:
     """Return the labels of several calls together; they are in one array; None if they have no common form."""
     try:
         return np.concatenate([part.toarray() if sparse.issparse(part) else np.asarray(part) for part in parts])

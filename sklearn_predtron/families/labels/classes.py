@@ -47,7 +47,7 @@ class ClassReader(CodeReader):
 
     def read_any(self, y: Any) -> Codes:
         """Return the numbers of labels in any form; raise ValueError for unknown labels."""
-        return Codes(numbers_of(y, self.classes))
+        return Codes(codes_of_labels(y, self.classes))
 
 
 class Classes(Codec):
@@ -226,7 +226,7 @@ def one_dimensional(y: Any, accepted: str = ONE_LABEL) -> NDArray:
         raise
 
 
-def numbers_of(y: Any, classes: NDArray, accepted: str = ONE_LABEL) -> NDArray:
+def codes_of_labels(y: Any, classes: NDArray, accepted: str = ONE_LABEL) -> NDArray:
     """Return the number of each label among known classes."""
     y = plain_texts(y)
     refuse_missing(y, classes=classes)

@@ -17,10 +17,10 @@ class AnyLabels(Codec):
 
     def encode(self, y: Any) -> Objects:
         """Return the labels of a sequence."""
-        return Objects(labels_of(y))
+        return Objects(entries_of(y))
 
 
-def labels_of(y: Any) -> list[Any]:
+def entries_of(y: Any) -> list[Any]:
     """Return a sequence's entries, or a frame's rows; raise ValueError for collections without an order."""
     if isinstance(y, (Mapping, Set)):
         raise ValueError(f"y is {shortened(y)}; accepted are sequences of labels, one for each row of X.")

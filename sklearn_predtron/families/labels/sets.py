@@ -151,7 +151,7 @@ class Sets(Codec):
 
 def as_sets(y: Any) -> Any:
     """Return label sets in the form of y; it is a CSR matrix or an array of one or two dimensions."""
-    y = y.tocsr() if sparse.issparse(y) else as_array(y)
+    y = y.tocsr() if sparse.issparse(y) else set_array(y)
     if y.ndim not in (1, 2) or (y.ndim == 2 and y.shape[1] == 0):
         raise ValueError(f"y must have shape (n_samples, n_labels), or (n_samples,) for one label; got shape {y.shape}.")
     return y
@@ -198,7 +198,7 @@ class SetReader(IndicatorReader):
             return Indicators(self.one.read_any(flat(y, warn=True)).array.astype(np.uint8)[:, None])
         if sparse.issparse(y):
             return sparse_indicators(y)
-        y = as_array(y)
+        y = set_array(y)
         rows = indicator_rows(y)
         if rows is None:
             how = f"; accepted is {INDICATORS}" if y.dtype.kind in "OUST" else ""
@@ -206,7 +206,7 @@ class SetReader(IndicatorReader):
         return Indicators(rows)
 
 
-def as_array(y: Any) -> NDArray:
+def set_array(y: Any) -> NDArray:
     """Return the labels as an array."""
     if isinstance(y, np.ma.MaskedArray):
         raise ValueError("y is a masked array; it must hold zeros and ones everywhere.")

@@ -15,8 +15,8 @@ from sklearn_predtron.families.labels.classes import (
     MissingClasses,
     check_same_set,
     class_list,
+    codes_of_labels,
     find_classes,
-    numbers_of,
     one_dimensional,
     with_more,
 )
@@ -119,7 +119,7 @@ class Tokens(Codec):
 
     def encode(self, y: Any) -> NDArray:
         """Return the numbers of labels; raise ValueError for unknown labels."""
-        return numbers_of(y, self.classes, ONE_A_TOKEN)
+        return codes_of_labels(y, self.classes, ONE_A_TOKEN)
 
     def decode(self, predicted: NDArray) -> NDArray:
         """Return the labels of these numbers."""

@@ -200,7 +200,7 @@ def norm_for(estimator: Any, *, sparse: bool) -> Any:
 def fixed_parameters(estimator: Any, norm: Any) -> dict[str, Any]:
     """Return the parameters that cannot change while the weights live."""
     part = resolve(Norm, norm, "norm")
-    own = {"norm": described(part), "features": described(map_of(estimator.features))}
+    own = {"norm": part_parameters(part), "features": part_parameters(map_of(estimator.features))}
     return {**own, **estimator._fixed_parameters()}
 
 
@@ -231,7 +231,7 @@ def readable(value: Any) -> str:
     return f"{name.rpartition('.')[2]}({', '.join(f'{key}={given!r}' for key, given in params.items())})"
 
 
-def described(part: Part | None) -> Any:
+def part_parameters(part: Part | None) -> Any:
     """Return a part's class and parameters; they are the same for an alias and an instance."""
     return None if part is None else (f"{type(part).__module__}.{type(part).__qualname__}", part.get_params())
 

@@ -378,7 +378,7 @@ def drop_diverged(scored: list[tuple[FoldModel, NDArray]]) -> list[tuple[FoldMod
     return [one for one, size in zip(scored, sizes, strict=True) if size <= most]
 
 
-def rows_of(y: Any, ids: dict[str, Any], rows: NDArray) -> tuple[Any, dict[str, Any]]:
+def labels_and_ids_of(y: Any, ids: dict[str, Any], rows: NDArray) -> tuple[Any, dict[str, Any]]:
     """Return the labels and the ids of some rows, as they were given."""
     (y,) = indexable(y)
     return _safe_indexing(y, rows), {name: None if value is None else _safe_indexing(value, rows) for name, value in ids.items()}

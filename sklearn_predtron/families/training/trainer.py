@@ -19,7 +19,7 @@ from sklearn_predtron.decisions._base import Decision, HeldOut
 from sklearn_predtron.decisions._recent_scores import RecentScores
 from sklearn_predtron.families.input.reading import Batch, BlockReader, Columns, RowReader, TrainingInput
 from sklearn_predtron.families.input.stream import Stream
-from sklearn_predtron.families.input.tables import WarmupBuffer, columns_of, takes_map
+from sklearn_predtron.families.input.tables import WarmupBuffer, mapped_columns, takes_map
 from sklearn_predtron.families.model.importances import importances
 from sklearn_predtron.families.model.model import Model, set_recording_interval
 from sklearn_predtron.families.training.factory import MEAN, LearnerFactory, changed_model, fixed_parameters, new_model
@@ -40,9 +40,9 @@ from sklearn_predtron.families.training.runs import (
     Result,
     TrainingRun,
     epochs_of,
+    labels_and_ids_of,
     learn_epoch,
     lowest,
-    rows_of,
     select,
 )
 from sklearn_predtron.features import ROWS_OF_STREAMS
@@ -395,7 +395,7 @@ class Trainer:
     def estimator_of_fold(self, one: FoldModel) -> tuple[Any, Any, dict[str, Any]]:
         """Return an estimator with a fold model, and the labels and ids of the rows that are held out of it."""
         model = one.model.replace(learner=one.learner, columns=one.candidate.columns._replace(names=None))
-        return with_model(self.estimator, model), *rows_of(self.shown["y"], self.ids, one.rows)
+        return with_model(self.estimator, model), *labels_and_ids_of(self.shown["y"], self.ids, one.rows)
 
 
 def with_model(estimator: Any, model: Model | None) -> Any:
@@ -536,7 +536,7 @@ def read(
         ids = given.get(reader.ids.name)
         X, given[reader.ids.name] = reader.split_ids(X, ids) if partial else reader.split_ids_or_warn(X, ids)
     if known is None and not partial and takes_map(estimator, X):
-        columns, X = columns_of(estimator.features, X, y, given, labels=estimator._has_labels)
+        columns, X = mapped_columns(estimator.features, X, y, given, labels=estimator._has_labels)
     reader.columns = columns
     return reader, reader.read(X, y, estimator._read_labels, known, partial=partial, **given)
 
