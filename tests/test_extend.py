@@ -151,9 +151,9 @@ a, X, y, qid = 10 ** rng.uniform(-2, 2, 6), rng.standard_normal((60, 6)), rng.in
 X[rng.random(X.shape) < 0.3] = 0
 theory = LossAugmented(eta="theory")
 for model in [
-    PredtronClassifier(),
-    PredtronClassifier(update=theory, average=False, intercept_scaling=2.0),
-    PredtronOrdinalClassifier(representation="shared"),
+    PredtronClassifier(features=None),
+    PredtronClassifier(features=None, update=theory, average=False, intercept_scaling=2.0),
+    PredtronOrdinalClassifier(features=None, representation="shared"),
     PredtronRanker(average=5.0),
     PredtronRanker(update=theory),
     PredtronRanker(update="max_pair"),
@@ -170,11 +170,17 @@ for model in [
         if queries or model.intercept_scaling != "auto":
             np.testing.assert_allclose(radius(ours, form(X), **queries), radius(plain, form(X * a**0.5), **queries))
 
+for k in (2, 3):
+    wide = PredtronClassifier(norm="diagonal").partial_fit(X, y % k, classes=np.arange(k)).widen(9, classes=[5])
+    plain = PredtronClassifier(norm="l2").partial_fit(X, y % k, classes=np.arange(k)).widen(9, classes=[5])
+    more = rng.standard_normal((60, 9))
+    np.testing.assert_allclose(wide.partial_fit(more, y % k).coef_, plain.partial_fit(more, y % k).coef_, rtol=1e-8, atol=1e-10)
+
 alike = np.tile(rng.standard_normal(6), (5, 1))
 assert not PredtronRanker(norm=Diagonal(a)).fit(alike, [0, 1, 2, 1, 0], qid="one").coef_.any()
 for scales in [3, a[:5], [a], [1, 1, 1, 1, 1, 0], [1, 1, 1, 1, 1, np.nan], "xxxxxx"]:
     try:
-        PredtronClassifier(norm=Diagonal(scales)).fit(X, y)
+        PredtronClassifier(features=None, norm=Diagonal(scales)).fit(X, y)
     except ValueError as error:
         assert str(error).startswith("scales=") and "must be 6 numbers" in str(error)
     else:

@@ -48,10 +48,15 @@ cdef class L2Weights(AveragedWeights):
         self.lay(&self.W, self.data, self.b)
         self.keep_averages(averaging)
 
-    def blank(self, Py_ssize_t d, Py_ssize_t p):
-        """Return untrained weights of the same kind."""
-        by_feature, score_map = self.by_feature or self.small_pages, self.score_map.of_scores(d)
-        return type(self)(d, p, self.intercept, by_feature, self.averaging, score_map)
+    def own_arguments(self, Py_ssize_t p):
+        """Return the arguments of the constructor for p features that come before those of all weights."""
+        return ()
+
+    def blank(self, Py_ssize_t d, Py_ssize_t p, by_feature=None):
+        """Return untrained weights of the same kind and, unless it is given, the same layout."""
+        by_feature = self.by_feature or self.small_pages if by_feature is None else by_feature
+        how = d, p, self.intercept, by_feature, self.averaging, self.score_map.of_scores(d)
+        return type(self)(*self.own_arguments(p), *how)
 
     def resized(self, Py_ssize_t p, Py_ssize_t d, places):
         cdef L2Weights wide = self.blank(d, p)
@@ -74,7 +79,7 @@ cdef class L2Weights(AveragedWeights):
 
         Score places[0] is the only one of these weights, and places[1] is its opposite.
         """
-        cdef L2Weights wide = type(self)(d, p, self.intercept, by_feature, self.averaging, self.score_map.of_scores(d))
+        cdef L2Weights wide = self.blank(d, p, by_feature)
         wide.take_over(self, places[:1])
         wide.n_features = min(p, self.n_features)
         wide.oppose(places)
@@ -112,9 +117,9 @@ cdef class L2Weights(AveragedWeights):
     def __reduce__(self):
         if self.p > self.n_features:
             return self.resized(self.n_features, self.d, range(self.d)).__reduce__()
-        arguments = (self.d, self.p, self.intercept, self.by_feature or self.small_pages, self.averaging, self.score_map)
+        how = self.d, self.p, self.intercept, self.by_feature or self.small_pages, self.averaging, self.score_map
         numbers = self.scale, self.radius2, self.empty, self.radius_needed, self.radius_of_rows
-        return type(self), arguments, ((np.array(self.data), np.array(self.b)), numbers, self.leader, self.state_of_sums())
+        return type(self), (*self.own_arguments(self.p), *how), ((np.array(self.data), np.array(self.b)), numbers, self.leader, self.state_of_sums())
 
     def __setstate__(self, state):
         cdef const double[::1] data, b

@@ -103,8 +103,9 @@ cdef class ScaledWeights(L2Weights):
         if small_pages and not self.small_pages:
             self.statistics.use_large_pages()
 
-    def blank(self, Py_ssize_t d, Py_ssize_t p):
-        return type(self)(d, p, self.intercept, self.sparse, self.averaging, self.score_map.of_scores(d))
+    def blank(self, Py_ssize_t d, Py_ssize_t p, by_feature=None):
+        by_feature = self.sparse if by_feature is None else by_feature
+        return type(self)(d, p, self.intercept, by_feature, self.averaging, self.score_map.of_scores(d))
 
     cdef take_over(self, L2Weights other, places):
         cdef ScaledWeights same = other

@@ -70,7 +70,7 @@ cdef class TraceWeights(L2Weights):
         self.product, self.turned, self.zeros = np.zeros(d), aligned_zeros(d), np.zeros(d)
         self.lay(&self.bare, self.data, self.zeros)
 
-    def blank(self, Py_ssize_t d, Py_ssize_t p):
+    def blank(self, Py_ssize_t d, Py_ssize_t p, by_feature=None):
         return type(self)(d, p, self.q, self.intercept, bool(self.by_feature), self.averaging)
 
     cdef take_over(self, L2Weights other, places):
