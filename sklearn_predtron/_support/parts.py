@@ -17,10 +17,10 @@ class Part(CachedParameterNames):
     """Base of updates, norms, losses and representations.
 
     A part has an `alias` by which a string names it, and parameters of its own (`get_params`, `set_params`, so that a search
-    reaches them as ``update__C``).  Its `build` makes a compiled counterpart: ``loss.build(representation, classes)`` the problem,
-    ``update.build(problem)`` the rule, ``norm.build(score_map, p, ...)`` the weights.  Where no part has the name that was given,
-    `synonyms`, names of the papers and of other libraries, and `variants`, the parameters that some of these stand for, tell
-    which one is meant.
+    reaches them as ``update__C``).  Its `build` makes a compiled counterpart: ``loss.build(representation, classes)`` the
+    problem, ``update.build(problem)`` the rule, ``norm.build(score_map, p, ...)`` the weights.  Where no part has the name that
+    was given, `synonyms`, names of the papers and of other libraries, and `variants`, the parameters that some of these stand
+    for, tell which one is meant.
     """
 
     alias: str | None = None

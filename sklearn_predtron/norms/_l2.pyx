@@ -119,7 +119,8 @@ cdef class L2Weights(AveragedWeights):
             return self.resized(self.n_features, self.d, range(self.d)).__reduce__()
         how = self.d, self.p, self.intercept, self.by_feature or self.small_pages, self.averaging, self.score_map
         numbers = self.scale, self.radius2, self.empty, self.radius_needed, self.radius_of_rows
-        return type(self), (*self.own_arguments(self.p), *how), ((np.array(self.data), np.array(self.b)), numbers, self.leader, self.state_of_sums())
+        state = (np.array(self.data), np.array(self.b)), numbers, self.leader, self.state_of_sums()
+        return type(self), (*self.own_arguments(self.p), *how), state
 
     def __setstate__(self, state):
         cdef const double[::1] data, b
