@@ -323,13 +323,22 @@ def test_a_wrong_check_sum_is_the_error(tmp_path):
         list(open_rows(path, classes=[0, 1]))
 
 
-@pytest.mark.parametrize("labels", [("007", "012"), ("9007199254740993", "9007199254740992"), ("7", "07")])
+@pytest.mark.parametrize(
+    "labels", [("007", "012"), ("9007199254740993", "9007199254740992"), ("7", "07"), ("-9007199254740993", "-9007199254740992")]
+)
 def test_numbers_that_would_lose_digits_are_text(tmp_path, labels):
     path = tmp_path / "codes.csv"
     path.write_text("a,y\n" + "".join(f"{i},{label}\n" for i, label in enumerate(labels)))
     with open_rows(path) as rows:
         assert rows.schema.classes.tolist() == sorted(labels)
         assert [label for chunk in rows for label in chunk.y.tolist()] == list(labels)
+
+
+def test_labels_of_json_that_would_lose_digits_are_refused(tmp_path):
+    path = tmp_path / "codes.jsonl"
+    path.write_text("".join(f'{{"label": {label}, "a": 1}}\n' for label in (1, 9007199254740992, 9007199254740993)))
+    with pytest.raises(BrokenLineError, match=r"line 3: the label 9007199254740993 has more digits"):
+        list(open_rows(path))
 
 
 @pytest.mark.parametrize(
