@@ -1,6 +1,7 @@
 """The fast path of streams recognises the classes of an earlier call, and only those."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from sklearn_predtron import PredtronClassifier, PredtronMultilabelClassifier, PredtronSequenceTagger
@@ -28,6 +29,14 @@ def test_classes_in_every_call_take_the_fast_path(classes, monkeypatch):
 def test_other_classes_are_an_error_as_before(other):
     model = PredtronClassifier().partial_fit(ROWS, CODES, classes=[0, 1, 2])
     with pytest.raises(ValueError, match="classes="):
+        model.partial_fit(ROWS, CODES, classes=other)
+    assert model.t_ == 40
+
+
+@pytest.mark.parametrize("other", [[0, 1, pd.NA], [np.array([0, 1]), 1, 2]], ids=["missing", "array"])
+def test_values_that_are_no_labels_are_refused_by_name(other):
+    model = PredtronClassifier().partial_fit(ROWS, CODES, classes=[0, 1, 2])
+    with pytest.raises(ValueError, match="classes"):
         model.partial_fit(ROWS, CODES, classes=other)
     assert model.t_ == 40
 

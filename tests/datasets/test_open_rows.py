@@ -1,6 +1,7 @@
 """Files of any format as one stream of rows, beside a plain parse of the same text."""
 
 import csv
+import gzip
 import io
 import json
 import os
@@ -281,11 +282,23 @@ def test_a_line_that_ends_the_first_pass_is_the_error(tmp_path, chunk_rows):
         ("a.csv", Csv, {"drop": "x"}, "drop='x' is not accepted; accepted are sequences of columns"),
         ("a.csv", Csv, {"costs": {"x": "y"}}, "costs=.* is not accepted; accepted are columns by pair"),
         ("a.csv", Csv, {"costs": "x"}, "costs='x' is not accepted"),
+        ("a.csv", Csv, {"costs": {(1, 0): 5}}, r"costs=\{\(1, 0\): 5\} is not accepted; accepted are columns by pair"),
+        ("a.csv", Csv, {"drop": 5}, "drop=5 is not accepted; accepted are sequences of columns"),
+        ("a.csv", Csv, {"drop": [1]}, r"drop=\[1\] is not accepted"),
+        ("a.csv", Csv, {"id": ["x"]}, r"id=\['x'\] is not accepted; accepted are None and text"),
+        ("a.csv", Csv, {"sep": 1}, "sep=1 is not accepted; accepted are None and text"),
+        ("a.csv", Csv, {"header": "no"}, "header='no' is not accepted; accepted are True, False and None"),
+        ("a.csv", Csv, {"numbers_only": "x"}, "numbers_only='x' is not accepted; accepted are True and False"),
+        ("a.csv", Csv, {"encoding": "undefined"}, "encoding='undefined' is not known"),
+        ("a.csv", Csv, {"encoding": "a\0b"}, "encoding='a.*b' is not known"),
+        ("a.csv", dict, {"classes": "01"}, "classes='01' must be a list of the labels"),
+        ("a.csv", dict, {"classes": {0, 1}}, "classes={0, 1} must be a list of the labels"),
         ("a.csv", Csv, {"encoding": "klingon"}, "encoding='klingon' is not known; accepted are encodings"),
         ("a.csv", Csv, {"encoding": "utf-16"}, "encoding='utf-16' is not known"),
         ("a.csv", dict, {"chunk_rows": 0}, "chunk_rows=0 must be an integer of at least 1"),
         ("a.csv", Csv, {"numbers_only": True}, "numbers_only=True accepts no text and no missing cells, and .*line 3 has 'w'"),
         ("b.csv", dict, {}, "has no rows"),
+        ("a.conll", Conll, {"label": 3}, "label=3 is not accepted; accepted are None and text"),
         ("a.conll", Conll, {"label": "x"}, "label='x' is no column of tokens"),
     ],
 )
@@ -300,7 +313,19 @@ def test_what_is_refused(tmp_path, name, kind, given, message):
         open_rows(tmp_path / "nowhere")
 
 
-@pytest.mark.parametrize("labels", [("007", "012"), ("9007199254740993", "9007199254740992"), ("7", "07")])
+def test_a_wrong_check_sum_is_the_error(tmp_path):
+    """Rows that were read ahead come before it; reading on would find another end."""
+    packed = bytearray(gzip.compress(b"a,y\n" + b"1,0\n2,1\n" * 100_000))
+    packed[-8] ^= 1
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(packed)
+    with pytest.raises(BrokenLineError, match="CRC check failed"):
+        list(open_rows(path, classes=[0, 1]))
+
+
+@pytest.mark.parametrize(
+    "labels", [("007", "012"), ("9007199254740993", "9007199254740992"), ("7", "07"), ("-9007199254740993", "-9007199254740992")]
+)
 def test_numbers_that_would_lose_digits_are_text(tmp_path, labels):
     path = tmp_path / "codes.csv"
     path.write_text("a,y\n" + "".join(f"{i},{label}\n" for i, label in enumerate(labels)))
@@ -309,8 +334,16 @@ def test_numbers_that_would_lose_digits_are_text(tmp_path, labels):
         assert [label for chunk in rows for label in chunk.y.tolist()] == list(labels)
 
 
+def test_labels_of_json_that_would_lose_digits_are_refused(tmp_path):
+    path = tmp_path / "codes.jsonl"
+    path.write_text("".join(f'{{"label": {label}, "a": 1}}\n' for label in (1, 9007199254740992, 9007199254740993)))
+    with pytest.raises(BrokenLineError, match=r"line 3: the label 9007199254740993 has more digits"):
+        list(open_rows(path))
+
+
 @pytest.mark.parametrize(
-    ("arguments", "message"), [(("x.csv", "m"), "like='m' must be rows of open_rows"), ((None, None), "path=None")]
+    ("arguments", "message"),
+    [(("x.csv", "m"), "like='m' must be rows of open_rows"), ((None, None), "path=None"), (([], None), r"path=\[\] must be")],
 )
 def test_other_arguments_are_refused_by_name(arguments, message):
     with pytest.raises(ValueError, match=message):

@@ -397,6 +397,19 @@ class Hasty(PredtronClassifier):
         return super()._build_problem(labels)
 
 
+@pytest.mark.parametrize("call", ["fit", "partial_fit"])
+def test_what_is_set_on_the_estimator_in_a_call_stays(call):
+    class Noted(PredtronClassifier):
+        def _build_problem(self, labels):
+            model.seen_, self.built_ = "in the call", True
+            return super()._build_problem(labels)
+
+    model = Noted(random_state=0)
+    model.seen_ = model.other_ = "before"
+    getattr(model, call)(np.eye(3), [0, 1, 2], **({} if call == "fit" else {"classes": [0, 1, 2]}))
+    assert (model.seen_, model.other_, model.built_) == ("in the call", "before", True)
+
+
 def test_a_subclass_may_set_its_own_attributes():
     X, y = data()
     assert Hasty().fit(X, y).partial_fit(X, y).built

@@ -155,6 +155,16 @@ def test_importances_of_wide_rows_are_those_of_their_columns():
     assert np.count_nonzero(found) == np.count_nonzero(narrow)
 
 
+@pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csr_array])
+def test_columns_that_occur_twice_in_a_row_have_their_sum(kind):
+    X, y, _ = FITS["csr"]
+    halves = np.repeat(X.data, 2) * np.tile([0.25, 0.75], X.nnz)
+    twice = kind((halves, np.repeat(X.indices, 2), 2 * X.indptr), shape=X.shape)
+    once, found = (PredtronBinaryClassifier(norm="l2", random_state=0).fit(rows, y) for rows in (X, twice))
+    assert_allclose(found.feature_importances_, once.feature_importances_, rtol=1e-9, atol=1e-14)
+    assert twice.nnz == 2 * X.nnz
+
+
 def test_summands_of_cosines_are_integrals_of_gradients():
     """The integral from the mean row, by small steps: each changes the score by its gradient."""
     model = PredtronBinaryClassifier(features="fourier", random_state=0).fit(NUMBERS[:30], CURVE[:30])

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 from abc import ABC
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any, ClassVar
+
+import numpy as np
 
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.datasets._counts import check_counts
@@ -267,14 +270,16 @@ class Svmlight(FileFormat):
 
 def check_drop(drop: Any) -> None:
     """Raise ValueError unless the columns are in a sequence."""
-    if isinstance(drop, str):
-        raise ValueError(f"drop={drop!r} is not accepted; accepted are sequences of columns")
+    if isinstance(drop, str) or not isinstance(drop, Collection) or not all(isinstance(column, str) for column in drop):
+        raise ValueError(f"drop={shortened(drop)} is not accepted; accepted are sequences of columns, each as text")
 
 
 def check_costs(costs: Any) -> None:
     """Raise ValueError unless the columns have pairs of labels."""
     if costs is not None and not (
-        isinstance(costs, Mapping) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in costs)
+        isinstance(costs, Mapping)
+        and all(isinstance(pair, tuple) and len(pair) == 2 for pair in costs)
+        and all(isinstance(column, str) for column in costs.values())
     ):
         raise ValueError(f"costs={shortened(costs)} is not accepted; accepted are columns by pair (true, predicted)")
 
@@ -283,7 +288,7 @@ def check_encoding(encoding: Any) -> None:
     """Raise ValueError unless Python knows the encoding, and ASCII is ASCII in it."""
     try:
         is_known = "\n,0a".encode(encoding) == b"\n,0a"
-    except (LookupError, TypeError):
+    except (LookupError, TypeError, ValueError):
         is_known = False
     if not is_known:
         raise ValueError(f"encoding={encoding!r} is not known; accepted are encodings of Python in which ASCII is ASCII")
@@ -294,4 +299,21 @@ def check_width(n_features: Any) -> None:
     check_counts(n_features=1 if n_features is None else n_features)
 
 
+def check_text(name: str, value: Any) -> None:
+    """Raise ValueError unless a parameter is text, or None."""
+    if value is not None and not isinstance(value, str):
+        raise ValueError(f"{name}={shortened(value)} is not accepted; accepted are None and text")
+
+
+def check_flag(name: str, value: Any, *, optional: bool = False) -> None:
+    """Raise ValueError unless a parameter is True or False, or None if it is optional."""
+    if not isinstance(value, (bool, np.bool_)) and not (optional and value is None):
+        accepted = "True, False and None" if optional else "True and False"
+        raise ValueError(f"{name}={shortened(value)} is not accepted; accepted are {accepted}")
+
+
+TEXTS = ("label", "id", "sep")
+FLAGS = ("numbers_only", "skip_unlabelled", "multilabel", "query_id", "sequence_id", "grow")
 CHECKS = {"drop": check_drop, "costs": check_costs, "encoding": check_encoding, "n_features": check_width}
+CHECKS |= {name: partial(check_text, name) for name in TEXTS} | {name: partial(check_flag, name) for name in FLAGS}
+CHECKS["header"] = partial(check_flag, "header", optional=True)

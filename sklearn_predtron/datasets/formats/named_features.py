@@ -192,6 +192,8 @@ class JsonFormat(NamedFeaturesFormat):
             check_text(label, lines)
         elif label is not None and parse_number(label) is None:
             raise lines.broken(f"the label {self.label!r} is too large a number")
+        elif isinstance(label, int) and float(label) != label:
+            raise lines.broken(f"the label {label} has more digits than a number keeps; in quotes it is text")
         return None if label is None else [str(label).lower() if isinstance(label, bool) else label]
 
     def state(self) -> dict[str, Any]:

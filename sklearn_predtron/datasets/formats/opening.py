@@ -247,7 +247,11 @@ def open_rows(
     try:
         paths = [os.fspath(path)] if isinstance(path, (str, os.PathLike)) else [os.fspath(one) for one in path]
     except TypeError:
-        raise ValueError(f"path={shortened(path)} must be the path of a file, or several") from None
+        paths = []
+    if not paths:
+        raise ValueError(f"path={shortened(path)} must be the path of a file, or several")
+    if classes is not None and np.ndim(classes) != 1:
+        raise ValueError(f"classes={shortened(classes)} must be a list of the labels that may occur")
     if not (format is None or type(format) in READERS or (isinstance(format, str) and format in FORMATS)):
         kinds = ", ".join(kind.__name__ for kind in READERS)
         raise ValueError(f"format={format!r} is not known; accepted are {', '.join(FORMATS)}, and instances of {kinds}")

@@ -292,7 +292,8 @@ def saved_costs(state: Mapping[str, Any], classes: NDArray) -> dict[tuple[Any, A
 
 def is_code(label: str | float) -> bool:
     """Return whether a number would lose digits of a text, as of 007 and of numbers beyond 2^53."""
-    return isinstance(label, str) and label.isdecimal() and str(int(float(label))) != label
+    digits = label.removeprefix("-") if isinstance(label, str) else ""
+    return digits.isdecimal() and str(int(float(digits))) != digits
 
 
 def classes_of(labels: list[str | float], name: str) -> NDArray:

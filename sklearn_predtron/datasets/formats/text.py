@@ -63,7 +63,7 @@ class TextLines:
 
     def _next_line(self) -> bytes:
         """Return the next line, or the start of a line that is too long."""
-        if self.unread == 0:
+        if self.unread == 0 and self._error is None:
             return self._file.readline(self.longest + 1)
         stop = self._ahead.find(b"\n", self._at, self._end) + 1 or self._end
         line = self._ahead[self._at : min(stop, self._at + self.longest + 1)]

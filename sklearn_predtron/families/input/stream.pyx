@@ -65,7 +65,10 @@ cdef class Stream:
             return False
         if type(classes) is np.ndarray:
             return known.dtype == classes.dtype and known.shape == classes.shape and known.tobytes() == classes.tobytes()
-        return known == classes
+        try:
+            return known == classes
+        except (TypeError, ValueError):     # of a value that is no label, as pandas.NA and arrays
+            return False
 
     def take(self, X, y, classes=None):
         """Train on the rows and return True; return False, with no change, if the call needs the general path."""

@@ -110,7 +110,7 @@ def deviations(values: NDArray, frequency: NDArray | None) -> NDArray:
 def deviations_of_sparse(X: Any, rows: NDArray, frequency: NDArray | None) -> tuple[NDArray, NDArray]:
     """Return the columns of some CSR rows with stored values, and their mean absolute deviations.
 
-    Blocks of rows are copied one at a time.
+    Blocks of rows are copied one at a time.  A column that occurs twice in a row has the sum there.
     """
     n_blocks, times = MOST_STORED // IN_BLOCK, np.ones(len(rows)) if frequency is None else frequency
     blocks = list(zip(np.array_split(rows, n_blocks), np.array_split(times / times.sum(), n_blocks), strict=True))
@@ -118,16 +118,22 @@ def deviations_of_sparse(X: Any, rows: NDArray, frequency: NDArray | None) -> tu
     places = places_among(columns, X.shape[1])
     mean = np.zeros(len(columns))
     for some, share in blocks:
-        block = X[some]
+        block = summed(X[some])
         at, weight = places(block.indices), np.repeat(share, np.diff(block.indptr))
         mean += np.bincount(at, weight * block.data, minlength=len(columns))
     of_zeros = np.abs(mean)  # which are not stored
     found = of_zeros.copy()
     for some, share in blocks:
-        block = X[some]
+        block = summed(X[some])
         at, weight = places(block.indices), np.repeat(share, np.diff(block.indptr))
         found += np.bincount(at, weight * (np.abs(block.data - mean[at]) - of_zeros[at]), minlength=len(columns))
     return columns, found
+
+
+def summed(X: Any) -> Any:
+    """Return CSR rows in which each column occurs once; X is changed."""
+    X.sum_duplicates()
+    return X
 
 
 def distinct_indices(indices: NDArray) -> NDArray:

@@ -128,6 +128,7 @@ class Trainer:
 
     def __init__(self, caller: Any, model: Model | None):
         self.caller, self.estimator = caller, with_model(caller, caller._model)
+        self.given = dict(vars(self.estimator))  # what the caller has
         self.estimator._made = {}
         self.begin(model)
         self.monitor: Monitor = Monitor(self, 0, silent=True)
@@ -184,8 +185,10 @@ class Trainer:
             self.publish()
 
     def publish(self) -> None:
-        """Give the caller the model, and what callbacks have set beside it."""
-        vars(self.caller).update((name, value) for name, value in vars(self.estimator).items() if name != "_made")
+        """Give the caller the model, and what callbacks have set beside it; what they have set on the caller stays."""
+        found = vars(self.estimator).items()
+        new = {name: value for name, value in found if name not in self.given or self.given[name] is not value}
+        vars(self.caller).update((name, value) for name, value in new.items() if name != "_made")
 
     # ------------------------------------------------------------------------------------------------- a plan carried out
 
