@@ -103,7 +103,9 @@ def certified(setting: Setting, model: Any, X: NDArray, y: NDArray) -> Certified
     """Return the rule that the promises allow."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about promises that are not shown
-        model.certify(X, y, list(setting.promises), groups=in_group(X) if setting.groups else None)
+        model.certify(
+            X, y, list(setting.promises), groups=in_group(X) if any(one.group is not None for one in setting.promises) else None
+        )
     return CertifiedReject(setting, model.certificate_)
 
 
