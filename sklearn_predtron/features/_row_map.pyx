@@ -21,7 +21,8 @@ cdef class PiecewiseMap(RowMap):
     """The compiled map of a piecewise-linear `Description`, which is checked if it comes as the tuple of its arrays."""
 
     def __init__(self, *state):
-        self.description = described = state[0] if isinstance(state[0], Description) else Description.checked(self, state)
+        is_described = len(state) == 1 and isinstance(state[0], Description)
+        self.description = described = state[0] if is_described else Description.checked(self, state)
         layout = FeatureLayout(described)
         if layout.width > MOST_PLACES:
             raise ValueError(

@@ -27,5 +27,6 @@ SEEDS: list[tuple[str, int, str]] = [
     ("model_files", 5009280, "two classes that are five, and their numbers as zeros and ones"),
     ("model_files", 9031700, "a problem of a base class, of no scores, by whose number another part divides"),
     ("model_files", 9065687, "a code whose decoded scores are not numbers, of which none is the largest"),
+    ("model_files", 7729972, "a map without a state, of which the first entry was read"),
     ("caches", 701828, "values of 8 bytes in a forged cache of rows of 4"),
 ]
