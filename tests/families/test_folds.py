@@ -219,7 +219,7 @@ def test_the_cost_of_a_plan_grows_smoothly(kind):
     """No size costs more than about twice a slightly larger one, and none five times as much as one slightly smaller."""
     sizes = np.unique(np.geomspace(20, 10**7, 4000).astype(int))
     costs = np.array([cost(kind, int(n)) for n in sizes])
-    assert (costs[:-1] / costs[1:]).max() < (2.3 if kind == "tables" else 2.1)  # above 20,000 rows no table is trained again
+    assert (costs[:-1] / costs[1:]).max() < 2.1
     assert (costs[1:] / costs[:-1]).max() < 1.5
 
 

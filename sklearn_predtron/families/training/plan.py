@@ -91,7 +91,7 @@ def default_shape(kind: Kind, n: int) -> Shape:
         epochs = checkpoints(n, 1_000, min(100, max(10, min(31, 1_000_000 // n), 100_000 // n)))
         n_models = max(1, min(5, 4_000 // n))  # each is trained on four rows in five, and some 800 rows are held out
         if n_models == 1:
-            return Shape(1, epochs, "refit" if n <= 20_000 else "average")  # of more rows those held out are few
+            return Shape(1, epochs, "refit" if n <= 60_000 else "average")  # of more rows those held out are few
         return Shape(n_models, epochs, "average" if n_models > 2 else "refit", 5)
     n_models = max(2, min(5, 1 + 120_000 // n))
     epochs = checkpoints(n, 2_000, max(3, min(100, int(100 * (3_000 / n) ** 0.5))))
