@@ -54,8 +54,7 @@ from sklearn_predtron.families.model import importances
 from sklearn_predtron.families.model.explanation import Additive, Explanation
 from sklearn_predtron.families.model.model import Model, set_recording_interval
 from sklearn_predtron.families.model.model_parts import check_family
-from sklearn_predtron.families.training import first_rows
-from sklearn_predtron.families.training import trainer as calls
+from sklearn_predtron.families.training import first_rows, trainer
 from sklearn_predtron.families.training.factory import (
     BEGAN,
     LearnerFactory,
@@ -333,7 +332,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
     def _fit(self, X: Any, y: Any, learn: Any = None, **given: Any) -> Self:
         """Fit, unless another call is training; `learn` replaces the training of one learner."""
         with self._lock, np.errstate(under="ignore"):  # numbers that underflow may be 0, and ranges are checked
-            calls.fit(self, X, y, given, learn)
+            trainer.fit(self, X, y, given, learn)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -367,7 +366,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     def _partial_fit(self, X: Any, y: Any, learn: Any = None, **given: Any) -> Self:
         """Train on a batch, unless another call is training."""
-        with self._lock, np.errstate(under="ignore"), calls.averages_begun(self):
+        with self._lock, np.errstate(under="ignore"), trainer.averages_begun(self):
             first_rows.partial_fit(self, X, y, given, learn)
         return self
 
@@ -481,7 +480,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
             stream.close()
         self._model = model
         if opened:
-            calls.open_stream(self)
+            trainer.open_stream(self)
 
     @classmethod
     def from_linear(cls, model: Any, **parameters: Any) -> Self:

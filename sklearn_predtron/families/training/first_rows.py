@@ -6,7 +6,7 @@ from typing import Any
 
 from sklearn_predtron.families.input.reading import BlockReader, RowReader
 from sklearn_predtron.families.input.tables import WarmupBuffer, part_of, rows_with_weight, takes_map
-from sklearn_predtron.families.training import trainer as calls
+from sklearn_predtron.families.training import trainer
 from sklearn_predtron.families.training.trainer import Trainer, with_model
 from sklearn_predtron.features import ROWS_OF_STREAMS
 
@@ -20,16 +20,16 @@ def partial_fit(estimator: Any, X: Any, y: Any, given: dict[str, Any], learn: An
     """
     known = estimator._model
     if known is None and not takes_map(estimator, X):
-        calls.partial_fit(estimator, X, y, given, learn)
+        trainer.partial_fit(estimator, X, y, given, learn)
         return
     first = WarmupBuffer(estimator.features, estimator._has_labels) if known is None else known.columns.features
     if not isinstance(first, WarmupBuffer):
-        calls.partial_fit(estimator, X, y, given, learn)
+        trainer.partial_fit(estimator, X, y, given, learn)
         return
     if learn is not None:
         raise ValueError(f"features={estimator.features!r} does not go with learners side by side, whose maps would differ.")
-    with Trainer(estimator, known) as trainer:
-        learn_first(trainer.estimator, first, X, y, given)
+    with Trainer(estimator, known) as call:
+        learn_first(call.estimator, first, X, y, given)
 
 
 def learn_first(estimator: Any, first: WarmupBuffer, X: Any, y: Any, given: dict[str, Any]) -> None:
@@ -48,20 +48,20 @@ def learn_first(estimator: Any, first: WarmupBuffer, X: Any, y: Any, given: dict
         learner._model.columns = learner._model.columns._replace(features=first.learning())
     if not there.all():
         # Lengths are compared before rows are left out: y may have as many entries as there are rows of positive weight.
-        calls.read(learner, X, y, dict(given), learner._model, partial=True, columns=columns)
+        trainer.read(learner, X, y, dict(given), learner._model, partial=True, columns=columns)
     part = part_of(X, y, given, there)
     mine = reader.warmup_mask(part[0], part[2], ROWS_OF_STREAMS - first.n)
     if mine is None or not len(mine):  # no good, or nothing to learn, which the reader says
-        calls.partial_fit(learner, X, y, given, None, columns)
+        trainer.partial_fit(learner, X, y, given, None, columns)
         learner._model.columns = learner._model.columns._replace(features=first)
         estimator._model = learner._model
         return
     if not mine.all():
-        calls.read(learner, X, y, dict(given), learner._model, partial=True, columns=columns)  # all rows, or an error
+        trainer.read(learner, X, y, dict(given), learner._model, partial=True, columns=columns)  # all rows, or an error
     head = part_of(*part, mine)
     if learner._model is not None and first.n == 0 and hasattr(learner, "classes_") and "classes" in head[2]:
         head[2]["classes"] = learner.classes_  # of a call before that had nothing to train on, and is not repeated
-    calls.partial_fit(learner, *head, None, columns)
+    trainer.partial_fit(learner, *head, None, columns)
     first = first.with_call(*head)
     if first.n < ROWS_OF_STREAMS:
         learner._model.columns = learner._model.columns._replace(features=first)
@@ -70,7 +70,7 @@ def learn_first(estimator: Any, first: WarmupBuffer, X: Any, y: Any, given: dict
     columns, parts = first.columns()
     learner._model = None
     for part_of_first in parts:
-        calls.partial_fit(learner, *part_of_first, None, columns)
+        trainer.partial_fit(learner, *part_of_first, None, columns)
     estimator._model = learner._model
     if not mine.all():
-        calls.partial_fit(estimator, *part_of(*part, ~mine), None)
+        trainer.partial_fit(estimator, *part_of(*part, ~mine), None)
