@@ -1,7 +1,8 @@
 """What pytest collects, how matplotlib draws there, on how many threads others compute, and which models tests are about.
 
-Most tests are about linear learners, often against a plain-Python reference: in them ``features=None`` is the default.  Tests
-with the mark `default_features`, doctests and subprocesses have the default of users.
+Most tests are about linear learners, often against a plain-Python reference: in them ``features=None`` is the default, and the
+default update learns from each row of a stream once.  Tests with the mark `default_features` or `default_replay`, doctests and
+subprocesses have the defaults of users.
 """
 
 import os
@@ -34,16 +35,25 @@ def set_default(features):
         family.__init__.__kwdefaults__["features"] = features
 
 
+def set_replay(replay):
+    """Set the default of `replay` of the default update."""
+    from sklearn_predtron.updates import Adaptive
+
+    Adaptive.__init__.__defaults__ = (None, replay)
+
+
 def pytest_collection():
     """Estimators that test files make when they are imported are linear."""
     set_default(None)
+    set_replay(False)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
-    """Set the default before the fixtures of a test."""
+    """Set the defaults before the fixtures of a test."""
     is_test = isinstance(item, pytest.Function) and TESTS in item.path.parents
     set_default(None if is_test and item.get_closest_marker("default_features") is None else "auto")
+    set_replay(not is_test or item.get_closest_marker("default_replay") is not None)
 
 
 def pytest_runtest_teardown():

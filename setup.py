@@ -32,6 +32,7 @@ LOOPS = {
     "_core/learner",
     "_core/lock",
     "_core/predictors",
+    "_core/replay",
     "_core/rows",
     "_core/score_map",
     "datasets/_blocks",

@@ -16,13 +16,20 @@ cdef class Average:
     cdef double weight(self, int which, const Round* r) noexcept nogil
     cdef double keep_of(self, int which) noexcept nogil
     cdef void follow(self, double loss) noexcept nogil
-    cdef int charge(self, const double* losses, int n, double weight) noexcept nogil
+    cdef int charge(self, const double* losses, int n, const Round* r) noexcept nogil
 
 
 cdef class LinearAverage(Average):
     pass
 
 
+cdef struct Bets:                     # on the differences of a candidate's and the linear average's losses
+    double squares                    # sum of their squares
+    double[2] for_it, against_it      # what bets on the candidate, and on the linear average, have made of 1
+
+
 cdef class ChoosingAverage(LinearAverage):
     cdef double lately[CANDIDATES]
     cdef double fade
+    cdef Bets bets[CANDIDATES]
+    cdef void bet(self, int which, double difference) noexcept nogil

@@ -4,6 +4,7 @@ from sklearn_predtron._core.loss_curve cimport LossCurve
 from sklearn_predtron._core.predictors cimport Predictors
 from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron._core.problem cimport Labels, Problem, Round
+from sklearn_predtron._core.replay cimport Replay
 from sklearn_predtron._core.rows cimport Rows, View
 from sklearn_predtron._core.rule cimport Rule
 from sklearn_predtron._core.weights cimport Weights
@@ -48,6 +49,7 @@ cdef class Learner:
     cdef readonly Average average
     cdef readonly Observer observer
     cdef readonly LossCurve history
+    cdef readonly Replay replay       # of a stream; None where each row is learned once
     cdef readonly Lock lock
     cdef Predictors predictors        # of the weights, as are the counts
     cdef Totals counts
@@ -68,7 +70,9 @@ cdef class Learner:
                         ScoreGradient* g) noexcept nogil
     cdef int pause(self) except -1
     cdef int end_rounds(self, bint learned) except -1
+    cdef void learn_again(self, Weights weights, Problem problem, Rule update, Replay replay, Py_ssize_t rounds, const View* x,
+                          double* t, ScoreGradient* g) noexcept nogil
     cdef void lose(self, const View* x, const double* t, double* of_average, double* of_leader, const void* y, Round r,
                    double* losses) noexcept nogil
-    cdef void choose(self, const double* losses, double weight) noexcept nogil
+    cdef void choose(self, const double* losses, const Round* r) noexcept nogil
     cdef double size_of_step(self, View* x, ScoreGradient* g, Round* r) noexcept nogil

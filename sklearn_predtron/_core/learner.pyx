@@ -13,6 +13,7 @@ import numpy as np
 from sklearn_predtron._core.averages cimport CANDIDATES
 from sklearn_predtron._core.lock cimport lock_is_wanted
 from sklearn_predtron._core.predictors cimport Predictor, score
+from sklearn_predtron._core.replay cimport Replay
 from sklearn_predtron._core.rows cimport of_doubles, takes
 from sklearn_predtron._core.weights cimport ScoreFunction
 
@@ -136,6 +137,8 @@ cdef class Learner:
             self.observer.check(problem)
         if self.history is not None and self.history.size == 0:
             raise ValueError("the history was not initialised.")
+        if self.replay is not None:
+            self.replay.check(self.problem, self.weights.n_features)
         return 0
 
     @property
@@ -188,7 +191,7 @@ cdef class Learner:
         This learner changes only when the other trains, and not if that raises an error before its first round.
         """
         cdef Learner other = Learner(self.weights, problem, update, average or self.average, observer, self.lock)
-        other.predictors, other.counts, other.history = self.predictors, self.counts, self.history
+        other.predictors, other.counts, other.history, other.replay = self.predictors, self.counts, self.history, self.replay
         other.origin = self if self.origin is None else self.origin
         self.counts.learners += 1
         other.number = self.counts.learners
@@ -208,7 +211,10 @@ cdef class Learner:
 
         Score c becomes score places[c] of the problem.
         """
-        return self.with_weights(self.read(lambda weights: weights.resized(p, problem.d, places)), problem, observer)
+        cdef Learner wide = self.with_weights(self.read(lambda weights: weights.resized(p, problem.d, places)), problem, observer)
+        if self.replay is not None:
+            wide.replay = self.replay.resized(problem, self.weights.n_features, places)
+        return wide
 
     def copied(self):
         """Return an independent copy under the same lock."""
@@ -225,6 +231,21 @@ cdef class Learner:
         """Record the cumulative loss from here on."""
         with self.lock.changing():
             self.history = history
+
+    def set_replay(self, bint wanted):
+        """Learn from rows again from here on, if the update does and the rounds can be kept; see `Replay`."""
+        cdef Py_ssize_t p = self.weights.n_features
+        if not wanted or not self.update.replays or self.problem.label_size == 0 or self.weights.expansion is not None:
+            self.replay = None
+        elif self.replay is None:
+            self.replay = Replay(self.problem, p)
+        else:
+            self.replay.check(self.problem, p)
+
+    @property
+    def replayed(self):
+        """Whether any round was learned from again."""
+        return self.replay is not None and self.replay.rounds > 0
 
     cdef int instruct(self) except -1:
         """Pass the parts' needs to the observer and the weights."""
@@ -313,7 +334,9 @@ cdef class Learner:
             parts = tuple([capture(part, captured) for part in parts])
             if self.observer is not None:   # which watches another problem where a call without rounds has changed the parts
                 captured[id(self.observer.problem)] = captured[id(self.problem)]
-            observed = capture(self.observer, captured), capture(self.history, captured)
+            if self.replay is not None:
+                captured[id(self.replay.problem)] = captured[id(self.problem)]
+            observed = [capture(part, captured) for part in (self.observer, self.history, self.replay)]
             numbers = self.t, self.n_mistakes, self.n_updates, self.cumulative_loss, self.mean_weight, self.weighted
             return Learner, parts, (*numbers, *observed)
         finally:
@@ -323,9 +346,10 @@ cdef class Learner:
         cdef Totals counts = self.counts
         if self.weights is None:
             raise ValueError("The saved state of a Learner is damaged: it has no parts.")
-        pattern = count, count, count, between(0, INFINITY), between(0, 1e308), flag, optional(Observer), optional(LossCurve)
+        pattern = (count, count, count, between(0, INFINITY), between(0, 1e308), flag, optional(Observer), optional(LossCurve),
+                   optional(Replay))
         (counts.t, counts.n_mistakes, counts.n_updates, counts.cumulative_loss, counts.mean_weight, counts.weighted,
-         self.observer, self.history) = restored(self, state, pattern)
+         self.observer, self.history, self.replay) = restored(self, state, pattern)
         self.check()
 
     # ------------------------------------------------------------------------------------------------------------- mixing
@@ -359,6 +383,8 @@ cdef class Learner:
             self.update.adopt(part_of(state, "update"))
             if self.observer is not None:
                 self.observer.adopt(part_of(state, "observer"), with_sums)
+            if self.replay is not None:
+                self.replay = Replay(self.problem, self.weights.n_features)
             self.origin = None
 
     # ------------------------------------------------------------------------------------------------------------ learning
@@ -501,7 +527,7 @@ cdef class Learner:
         cdef const Py_ssize_t* order = batch.order
         cdef const LockWord* word = self.lock.word
         cdef Py_ssize_t i, row, d = problem.d, extra = problem.score_map.extra
-        cdef double given, mean, size, mantissa, r2
+        cdef double given, mean, weight, size, mantissa, r2
         cdef Py_ssize_t exponent, rows_seen
         cdef const void* y
         cdef Py_ssize_t* at = g.at
@@ -511,7 +537,7 @@ cdef class Learner:
         cdef double* of_leader = of_average + rows.longest * d + extra
         cdef double losses[CANDIDATES]
         cdef bint fetching = rows.n_values() >= FEW_VALUES, looking_ahead = rows.sparse and weights.large
-        cdef bint stepping, shown, of_last, charged = False
+        cdef bint stepping, shown, of_last, charged = False, replaying = self.replay is not None
         cdef View x
         cdef Round r
         cdef int which
@@ -540,12 +566,13 @@ cdef class Learner:
             g.value = value
             r.t = counts.t + 1
             r.unavoidable_loss = r.score_gap = 0
-            r.weight = 1
+            weight = 1
             given = batch.usual if batch.weight == NULL else batch.weight[row]
             mean = counts.mean_weight
             if given != mean:
                 mean += (given - mean) / r.t
-                r.weight = max(given / mean, LEAST_WEIGHT)
+                weight = max(given / mean, LEAST_WEIGHT)
+            r.weight = min(weight, 1) if replaying else weight
             y = labels.at(row)
             if batch.choosing:
                 charged = counts.t % average.every == 0
@@ -587,19 +614,44 @@ cdef class Learner:
                 counts.n_updates += 1
             counts.t += 1
             counts.mean_weight = mean
-            if r.weight != 1:
+            if weight != 1:
                 counts.weighted = True
             counts.n_mistakes += r.loss > 0
             counts.cumulative_loss += losses[0]
             if self.history is not None:
                 self.history.record(counts.t, counts.cumulative_loss)
+            if replaying:
+                self.learn_again(weights, problem, update, self.replay, self.replay.keep(&x, y, weight, r.t), &x, t, g)
+            r.weight = weight
             for which in range(1, weights.averaging + 1):
                 weights.add_to_average(which, average.weight(which, &r), average.keep_of(which))
             if batch.choosing:
                 average.follow(losses[0])
             if charged:
-                self.choose(losses, r.weight)
+                self.choose(losses, &r)
         return -1
+
+    cdef void learn_again(self, Weights weights, Problem problem, Rule update, Replay replay, Py_ssize_t rounds, const View* x,
+                          double* t, ScoreGradient* g) noexcept nogil:
+        """Learn from so many rows that are kept; they count in no statistics; those whose steps overflow are left out."""
+        cdef const void* y
+        cdef double size
+        cdef View row
+        cdef Round r
+        r.t = self.counts.t
+        weights.replaying = rounds > 0
+        for _ in range(rounds):
+            y = replay.next(x.p, &row, &r.weight)
+            if y == NULL:
+                continue
+            r.unavoidable_loss = r.score_gap = 0
+            weights.scores(&row, t)
+            if of_doubles(False).finite(problem.d, t) and update.propose(problem, t, y, 1, &r, g) and isfinite(r.score_gap):
+                problem.fill_input(&row)
+                size = self.size_of_step(&row, g, &r) if weights.is_trainable else 0
+                if size > 0:
+                    weights.step(&row, g, size)
+        weights.replaying = False
 
     cdef void lose(self, const View* x, const double* t, double* of_average, double* of_leader, const void* y, Round r,
                    double* losses) noexcept nogil:
@@ -621,9 +673,9 @@ cdef class Learner:
                 return
             losses[which] = r.loss + r.unavoidable_loss
 
-    cdef void choose(self, const double* losses, double weight) noexcept nogil:
-        """Charge the candidates for their losses; the one with the lowest loss in recent rounds predicts."""
-        self.weights.select_average(self.average.charge(losses, self.weights.averaging + 1, weight))
+    cdef void choose(self, const double* losses, const Round* r) noexcept nogil:
+        """Charge the candidates for their losses; the one that leads by these predicts."""
+        self.weights.select_average(self.average.charge(losses, self.weights.averaging + 1, r))
 
     cdef double size_of_step(self, View* x, ScoreGradient* g, Round* r) noexcept nogil:
         """Return the size of the step, 0 for none; it is negative for a step that overflows."""

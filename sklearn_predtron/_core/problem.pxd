@@ -34,6 +34,7 @@ cdef class Problem:
     cdef readonly bint check_all_scores        # every score has to be finite; else the first one tells
     cdef readonly bint in_python        # each round asks functions of the user's
     cdef readonly bint may_raise        # a round may end in an exception
+    cdef readonly Py_ssize_t label_size        # bytes of a round's label, where they can be kept; else 0
     cdef bint failed
     cdef int check(self, Rows rows, Labels labels) except -1
     cdef void decode_competitor(self, double* t, const void* y, Py_ssize_t m, Round* r) noexcept nogil

@@ -98,6 +98,13 @@ cdef class Problem:
     def prepare(self, Labels labels):
         """Prepare for labels to come; raise an error, before anything is changed, if they cannot be learned from."""
 
+    def takes_kept(self, labels):
+        """Return whether labels that were kept, as bytes of shape (n, label_size), are labels of this problem."""
+        return False
+
+    def renumbered(self, labels, places):
+        """Return kept labels of a problem with fewer classes or labels, of which number c is places[c] here."""
+
     def go_on_from(self, Problem other not None):
         """Take over another problem's findings on the labels so far; this problem continues in its place."""
 

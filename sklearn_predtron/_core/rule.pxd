@@ -9,6 +9,7 @@ cdef class Rule:
     cdef readonly bint radius_needed   # size() wants r.radius2
     cdef readonly bint radius_of_rows  # r.radius2 is of single rows, also where a round has several
     cdef readonly bint of_each_score   # a step for each score, whose problems are their own
+    cdef readonly bint replays     # a stream learns from rows again
     cdef readonly bint shrinking   # shrinkage() differs from 1
     cdef readonly double c_L_seen     # the least positive loss of the lists that lost so far (Slam: weight), where it is kept
     cdef int check(self, Problem problem) except -1

@@ -29,6 +29,7 @@ cdef class Weights(ScoreFunction):
     cdef readonly bint is_trainable   # whether there is anything yet to step along
     cdef readonly bint whole_in_blocks     # whether they can be read in between two blocks alone, not rounds
     cdef readonly bint counts_rows_once    # whether rows that are not fresh leave the statistics as they are
+    cdef bint replaying           # whether the round is of a row met before, beside the rounds of the block
     cdef readonly bint measures   # whether `scores` of a row measure it, too; `begin_round` then changes nothing
     cdef open_call(self, Rows rows, bint fresh, bint undo_needed)
     cdef close_call(self, bint learned)

@@ -14,6 +14,8 @@ from sklearn_predtron.decisions._base import HeldOut
 
 cdef enum:
     MOST_RECENT = 3000      # rounds that are kept
+    RARE = 300              # rows of the rarest class; with fewer among them more rounds are kept,
+    LONGER = 10             # up to so many times
     LEAST_RECENT = 50
     MOST_VALUES = 1 << 20   # scores that are kept, of many classes
     UNLEARNED = 4           # of so many first rounds one says nothing of those to come
@@ -26,7 +28,8 @@ MOST_ROWS = 1 << 53     # that are numbered exactly in a table of numbers
 cdef class RecentScores(Observer):
     """Scores, labels and weights of the last rounds.
 
-    Those as of the last mark are kept as well.
+    Those as of the last mark are kept as well.  They are the last 3,000, and where these have less than 300 rows of the rarest
+    class, twice as many, and so on up to 30,000.
 
     Marks are after 1, 2, ..., 10 rows, and then after a tenth more each time.  Maps and thresholds are computed from the
     rows up to the last mark: this is seldom, and gives the same however a stream is split.  A round computes nothing of them.
@@ -45,11 +48,17 @@ cdef class RecentScores(Observer):
         self.kind, self.every = kind, 1
         self.of_codes, self.of_sets, self.of_grades = kind == "codes", kind == "sets", kind == "grades"
         self.watch(problem)
-        self.size = min(MOST_RECENT, max(LEAST_RECENT, MOST_VALUES // problem.d))
+        self.least = self.size = min(MOST_RECENT, max(LEAST_RECENT, MOST_VALUES // problem.d))
+        self.most = min(LONGER * self.size, max(self.size, MOST_VALUES // problem.d)) if self.of_codes else self.size
         self.values = problem.d if self.of_sets else 1
+        self.allocate(self.size)
+        self.next_mark = 1
+
+    cdef allocate(self, Py_ssize_t size):
+        """Make room for so many rows, and forget those so far."""
+        self.size, self.n = size, 0
         self.scores, self.labels, self.weight, self.number = self.room()
         self.marked_scores, self.marked_labels, self.marked_weight, self.marked_number = self.room()
-        self.next_mark = 1
 
     def room(self):
         """Return arrays for all rows that are kept."""
@@ -58,6 +67,8 @@ cdef class RecentScores(Observer):
 
     def watch(self, Problem problem not None):
         self.problem = problem
+        if self.of_codes:
+            self.counts = np.zeros((<FiniteProblem> problem).sigma_y.shape[0], dtype=np.intp)
 
     cdef int check(self, Problem problem) except -1:
         if problem.d != self.problem.d or not problem.score_map.is_like(self.problem.score_map):
@@ -102,14 +113,59 @@ cdef class RecentScores(Observer):
         self.n = min(self.n + 1, self.size)
 
     cdef void mark(self) noexcept nogil:
-        """Keep everything recorded up to now."""
-        memcpy(&self.marked_scores[0, 0], &self.scores[0, 0], self.n * self.problem.d * sizeof(float))
-        memcpy(&self.marked_labels[0, 0], &self.labels[0, 0], self.n * self.values * sizeof(int))
-        memcpy(&self.marked_weight[0], &self.weight[0], self.n * sizeof(double))
-        memcpy(&self.marked_number[0], &self.number[0], self.n * sizeof(Py_ssize_t))
-        self.n_marked, self.head_marked = self.n, self.head
-        self.marked_at = self.recorded
+        """Keep everything recorded up to now, and set how many rows are kept from here on."""
+        self.copy_marked()
         self.next_mark = self.recorded + max(1, self.recorded // 10)
+        if self.of_codes:
+            self.set_size()
+
+    cdef void copy_marked(self) noexcept nogil:
+        """Copy the rows up to now to those of the mark, the oldest first."""
+        cdef Py_ssize_t first = (self.head - self.n + self.size) % self.size, ahead = min(self.n, self.size - first)
+        self.copy_rows(first, 0, ahead)
+        self.copy_rows(0, ahead, self.n - ahead)
+        self.n_marked, self.marked_at = self.n, self.recorded
+
+    cdef void copy_rows(self, Py_ssize_t first, Py_ssize_t to, Py_ssize_t n) noexcept nogil:
+        """Copy n rows from a place on to those of the mark."""
+        if n > 0:
+            memcpy(&self.marked_scores[to, 0], &self.scores[first, 0], n * self.problem.d * sizeof(float))
+            memcpy(&self.marked_labels[to, 0], &self.labels[first, 0], n * self.values * sizeof(int))
+            memcpy(&self.marked_weight[to], &self.weight[first], n * sizeof(double))
+            memcpy(&self.marked_number[to], &self.number[first], n * sizeof(Py_ssize_t))
+
+    cdef void set_size(self) noexcept nogil:
+        """Keep more rows where a class is rare, and fewer where none is; the rows that stay are laid anew."""
+        cdef Py_ssize_t size = self.size
+        while self.n >= size and size < self.most and self.rarest(size) < RARE:
+            size = min(2 * size, self.most)
+        while size > self.least and self.n > size // 2 and self.rarest(size // 2) >= RARE:
+            size = max(size // 2, self.least)
+        if size != self.size:
+            with gil:
+                try:
+                    self.keep_last(size)
+                except MemoryError:     # as many as before are kept
+                    pass
+
+    cdef keep_last(self, Py_ssize_t size):
+        """Keep so many of the last rows from here on, as of the mark."""
+        rows = tuple([part[-size:] for part in self.marked()])
+        self.allocate(size)
+        RecentScores.fill(self, rows)
+        self.copy_marked()
+
+    cdef Py_ssize_t rarest(self, Py_ssize_t n) noexcept nogil:
+        """Return how many of the last n rows up to the mark are of the rarest class; classes that have none do not count."""
+        cdef Py_ssize_t i, c, rarest = n
+        for c in range(self.counts.shape[0]):
+            self.counts[c] = 0
+        for i in range(max(0, self.n_marked - n), self.n_marked):
+            self.counts[self.marked_labels[i, 0]] += 1
+        for c in range(self.counts.shape[0]):
+            if 0 < self.counts[c] < rarest:
+                rarest = self.counts[c]
+        return rarest
 
     def take(self, const double[:, ::1] scores not None, const int[:, ::1] labels not None, weight=None):
         """Record held-out rows, and set a mark.
@@ -120,6 +176,11 @@ cdef class RecentScores(Observer):
         if scores.shape[1] != self.problem.d or labels.shape[0] != n or labels.shape[1] != self.values:
             raise ValueError(f"scores must have shape {(n, self.problem.d)}, and labels {(n, self.values)}.")
         weight = np.ones(n) if weight is None else weight
+        size = self.most
+        rarest = np.unique(np.asarray(labels), return_counts=True)[1].min() if self.of_codes and n > 0 else n
+        while size > self.least and rarest * (size // 2) >= RARE * n:
+            size = max(size // 2, self.least)
+        self.allocate(size)
         singles = np.clip(np.nan_to_num(scores), -LARGEST, LARGEST).astype(np.float32)
         some = np.arange(n, dtype=np.intp) if n <= self.size else np.arange(self.size, dtype=np.intp) * n // self.size
         self.fill((singles[some], np.asarray(labels)[some], weight[some], some))
@@ -152,8 +213,7 @@ cdef class RecentScores(Observer):
 
     def marked(self):
         """Return the same as of the last mark."""
-        order = (self.head_marked - self.n_marked + np.arange(self.n_marked)) % self.size
-        return tuple(part[order] for part in self.marked_rows())
+        return tuple(part[:self.n_marked] for part in self.marked_rows())
 
     def held_out(self):
         """Return the rows up to the last mark, which were unseen when they were scored.
@@ -178,47 +238,51 @@ cdef class RecentScores(Observer):
 
     def __reduce__(self):
         at_mark = self.marked_at == self.recorded
-        state = self.every, self.recorded, self.marked_at, self.next_mark, self.marked(), () if at_mark else self.rows()
+        marked = tuple([np.array(part) for part in self.marked()])
+        state = self.every, self.size, self.recorded, self.marked_at, self.next_mark, marked, () if at_mark else self.rows()
         return type(self), (self.problem, self.kind), state
 
     def __setstate__(self, state):
         cdef bint several, at_mark
-        since = state[5] if isinstance(state, (tuple, list)) and len(state) == 6 else None
+        since = state[6] if isinstance(state, (tuple, list)) and len(state) == 7 else None
         several = not isinstance(since, (tuple, list)) or len(since) > 0
-        pattern = (whole(1), count, count, count, self.pattern(length_of(state, 4, 2)),
-                   self.pattern(length_of(state, 5, 2)) if several else ())
-        every, recorded, marked_at, next_mark, marked, rows = restored(self, state, pattern)
+        pattern = (whole(1), whole(self.least, self.most), count, count, count, self.pattern(length_of(state, 5, 2)),
+                   self.pattern(length_of(state, 6, 2)) if several else ())
+        every, size, recorded, marked_at, next_mark, marked, rows = restored(self, state, pattern)
         at_mark = recorded == marked_at
-        if several == at_mark or not marked_at <= recorded < next_mark:
+        if several == at_mark or not marked_at <= recorded < next_mark or max(map(len, (marked[2], *rows[2:3]))) > size:
             raise ValueError(f"The saved state of a {type(self).__name__} is damaged: it lacks rows, or has too many.")
+        self.allocate(size)
         self.fill(marked)
         self.recorded = marked_at
-        self.mark()
+        self.copy_marked()
         self.every, self.recorded, self.next_mark = every, recorded, next_mark
         if rows:
             self.fill(rows)
 
     def pattern(self, n):
         """Return the pattern that n recorded rows must match."""
-        n = min(n, self.size)
+        n = min(n, self.most)
         most = (<FiniteProblem> self.problem).sigma_y.shape[0] - 1 if self.of_codes else 1
         return (bounded(np.float32, (n, self.problem.d), -np.inf, np.inf), bounded(np.intc, (n, self.values), 0, most),
                 bounded(np.float64, (n,), 0, np.inf), bounded(np.intp, (n,), 0, MOST_ROWS))
 
     def export(self):
-        return fields(recent={"rows": Recent(self.size, *self.rows())}, sum={"recorded": self.recorded})
+        rows = (part[-self.least:] for part in self.rows())
+        return fields(recent={"rows": Recent(self.least, *rows)}, sum={"recorded": self.recorded})
 
     def adopt(self, state, bint with_sums):
-        _size, *rows = state["recent"]["rows"] if with_sums else Recent(self.size, *(part[:0] for part in self.rows()))
+        _size, *rows = state["recent"]["rows"] if with_sums else Recent(self.least, *(part[:0] for part in self.rows()))
         self.fill(tuple(rows))
         self.recorded = state["sum"]["recorded"] if with_sums else 0
         self.mark()
 
     def resized(self, Problem problem not None, places):
         """Return the record for a problem with more scores; these have been 0 so far; class or label c becomes places[c]."""
-        wide = type(self)(problem, self.kind)
+        cdef RecentScores wide = type(self)(problem, self.kind)
         wide.sparingly(self.every)
         places = np.asarray(places, dtype=np.intp)
+        wide.allocate(min(max(self.size, wide.least), wide.most))
         wide.fill(self.widened(self.rows(), wide.size, wide.values, problem.d, places))
         wide.recount(self.recorded)
         return wide

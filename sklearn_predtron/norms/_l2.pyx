@@ -269,7 +269,7 @@ cdef class L2Weights(AveragedWeights):
         self.score_map.is_pulled_back = False
         if self.measures:
             (<View*> x).norm2 = x.k.measured_score(&x.first, &self.W, self.scale, t)
-        elif self.upcoming is None or not self.upcoming.take(self.scale, self.W.offset, t):
+        elif self.upcoming is None or self.replaying or not self.upcoming.take(self.scale, self.W.offset, t):
             self.iterate_scores(x, t)
 
     cdef void iterate_scores(self, const View* x, double* t) noexcept nogil:

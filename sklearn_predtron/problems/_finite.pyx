@@ -97,6 +97,7 @@ cdef class FiniteProblem(Problem):
             raise ValueError(f"there must be at least two predictions and a score, got {k} and {d}.")
         self.k = k
         self.d = d
+        self.label_size = sizeof(Py_ssize_t)
         self.score_map = ScoreMap(d)
         self.scratch = np.empty(k)
         if cost is None:
@@ -138,6 +139,13 @@ cdef class FiniteProblem(Problem):
         if not isinstance(labels, Codes) or (<Codes> labels).most >= self.sigma_y.shape[0]:
             raise ValueError(f"labels must be codes below {self.sigma_y.shape[0]}.")
         return 0
+
+    def takes_kept(self, labels):
+        codes = labels.view(np.intp)
+        return ((codes >= 0) & (codes < self.sigma_y.shape[0])).all()
+
+    def renumbered(self, labels, places):
+        return np.asarray(places, dtype=np.intp)[labels.view(np.intp)].view(np.uint8)
 
     cdef double* decoded(self, double* t, double* room) noexcept nogil:
         """Return the k decoded scores <rep(sigma), t>; they are in the memory for them unless they are t."""

@@ -111,7 +111,7 @@ cdef class LabelSets(Problem):
     def __init__(self, Py_ssize_t m):
         if not 0 <= m < MOST:
             raise ValueError(f"m={m} must not be negative.")
-        self.n_labels = m
+        self.n_labels = self.label_size = m
         self.d = max(m, 1)
         self.score_map = ScoreMap(m) if m > 0 else BatchMap()
         self.monotone = True
@@ -158,6 +158,14 @@ cdef class LabelSets(Problem):
                 if rows.size(i) != (<IndicatorBlocks> labels).size(i):
                     raise ValueError(f"batch {i} must have {rows.size(i)} labels.")
         return 0
+
+    def takes_kept(self, labels):
+        return (labels <= 1).all()
+
+    def renumbered(self, labels, places):
+        wide = np.zeros((len(labels), self.label_size), dtype=np.uint8)
+        wide[:, places] = labels
+        return wide
 
     cdef int check_sets(self, Labels labels) except -1:
         """Raise ValueError where labels are no sets of m labels."""

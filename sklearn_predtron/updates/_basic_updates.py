@@ -484,6 +484,10 @@ class Adaptive(Update):
     ----------
     kappa : float or None, default=None
         Factor of the cap; None is 0.3 for queries of documents, and 1 for everything else.
+    replay : bool, default=True
+        Whether `partial_fit` learns from some rows again, of classes, ranks and label sets: the last 256 in the first 6,000
+        rounds (after round t min(9, 3000 / t) of them, drawn at random), and rows of w > 1 times the mean weight, so that they
+        are met about w times.  False learns from each row once, as the theorems have it.
 
     See Also
     --------
@@ -494,6 +498,9 @@ class Adaptive(Update):
     -----
     `loss_bound` is D^2 R^2 C_L^2 / (min(1, kappa) c_L gamma^2): Theorem 1's bound, without the need to know R or c_L.
 
+    Rows that are learned again count in no loss, and their scores are recorded before they are first learned.  Which rows they
+    are depends on the number of the round alone: a stream's results do not depend on how it is split into calls.
+
     Examples
     --------
     >>> from sklearn_predtron.updates import Adaptive
@@ -502,14 +509,15 @@ class Adaptive(Update):
     """
 
     alias = "adaptive"
-    _parameter_constraints = {"kappa": [POSITIVE, None]}
+    _parameter_constraints = {"kappa": [POSITIVE, None], "replay": ["boolean"]}
 
-    def __init__(self, kappa: float | None = None):
+    def __init__(self, kappa: float | None = None, replay: bool = True):
         self.kappa = kappa
+        self.replay = replay
 
     def build(self, problem: Problem) -> Rule:
         self._validate_params()
-        return core.AdaptiveRule(self._factor(problem))
+        return core.AdaptiveRule(self._factor(problem), self.replay)
 
     def _factor(self, problem: Problem) -> float:
         return problem.kappa if self.kappa is None else self.kappa

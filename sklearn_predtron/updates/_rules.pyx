@@ -105,12 +105,12 @@ cdef class AdaptiveRule(Rule):
     cdef double log_cap
     cdef Py_ssize_t count
 
-    def __init__(self, double kappa):
-        self.kappa = kappa
+    def __init__(self, double kappa, bint replay=False):
+        self.kappa, self.replays = kappa, replay
         self.needs_norm = self.bounds_steps = True
 
     def __reduce__(self):
-        return type(self), (self.kappa,), self.state()
+        return type(self), (self.kappa, self.replays), self.state()
 
     def __setstate__(self, state):
         self.restore(state)

@@ -223,23 +223,24 @@ def test_states_that_contradict_themselves_are_refused():
     streams = [record_of(streamed(PredtronClassifier(), Y, FAMILIES[1][2], 50, end=end)) for end in (mark, mark + 1)]
     for record in streams:
         kind, arguments, state = record.__reduce__()
-        every, recorded, marked_at, next_mark, marked, rows, *more = state
+        every, size, recorded, marked_at, next_mark, marked, rows, *more = state
         good = kind(*arguments)
         good.__setstate__(state)
         for found, expected in zip((*good.rows(), *good.marked()), (*record.rows(), *record.marked()), strict=True):
             np.testing.assert_array_equal(found, expected)
         others = streams[1 - streams.index(record)].__reduce__()[2]
         for bad in [
-            (every, recorded, marked_at, next_mark, marked, others[5], *more),
-            (0, recorded, marked_at, next_mark, marked, rows, *more),
-            (every, recorded, recorded + 1, next_mark, marked, marked, *more),
-            (every, recorded, marked_at, recorded, marked, rows, *more),
-            (every, -1, marked_at, next_mark, marked, rows, *more),
-            (every, recorded, marked_at, next_mark, marked[:3], rows, *more),
-            (every, recorded, marked_at, next_mark, tuple(np.repeat(part, 40, axis=0) for part in marked), rows, *more),
-            (every, recorded, marked_at, next_mark, (marked[0], marked[1] + 3, *marked[2:]), rows, *more),
-            (every, recorded, marked_at, next_mark, (marked[0] * np.nan, *marked[1:]), rows, *more),
-            (every, recorded, marked_at, next_mark, (*marked[:2], -marked[2], marked[3]), rows, *more),
+            (every, size, recorded, marked_at, next_mark, marked, others[6], *more),
+            (every, size - 1, recorded, marked_at, next_mark, marked, rows, *more),
+            (0, size, recorded, marked_at, next_mark, marked, rows, *more),
+            (every, size, recorded, recorded + 1, next_mark, marked, marked, *more),
+            (every, size, recorded, marked_at, recorded, marked, rows, *more),
+            (every, size, -1, marked_at, next_mark, marked, rows, *more),
+            (every, size, recorded, marked_at, next_mark, marked[:3], rows, *more),
+            (every, size, recorded, marked_at, next_mark, tuple(np.repeat(part, 40, axis=0) for part in marked), rows, *more),
+            (every, size, recorded, marked_at, next_mark, (marked[0], marked[1] + 3, *marked[2:]), rows, *more),
+            (every, size, recorded, marked_at, next_mark, (marked[0] * np.nan, *marked[1:]), rows, *more),
+            (every, size, recorded, marked_at, next_mark, (*marked[:2], -marked[2], marked[3]), rows, *more),
             state[:-1],
             None,
         ]:

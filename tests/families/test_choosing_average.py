@@ -1,4 +1,4 @@
-"""average="auto": of the last iterate and two averages the one predicts that has lately lost least, each before its round."""
+"""average="auto": the linear average predicts unless bets say that the last iterate or one that forgets loses less."""
 
 import pickle
 
@@ -27,7 +27,7 @@ from tests.inside import predicting_scores, reading_of
 
 HALF_LIFE = 100.0
 FIXED = [False, "linear", HALF_LIFE]  # the candidates, as the parameter says them
-PREFERRED = [1, 2, 0]  # among equals
+STAKES = np.array([0.5, 0.1])
 FAMILIES = [
     PredtronBinaryClassifier(),
     PredtronClassifier(),
@@ -87,6 +87,38 @@ def fades(every):
     return 0.5 ** (every / (500 if every == 1 else 1000))
 
 
+class Bets:
+    """On the differences of the losses of the linear average and another candidate, in plain Python."""
+
+    def __init__(self):
+        self.differences, self.for_it, self.against_it = [], np.ones(2), np.ones(2)
+
+    def place(self, difference):
+        before = self.differences
+        self.differences = [*before, difference]
+        unit = np.sqrt(np.sum(np.square(before)) / max(len(before), 1))
+        if unit > 0:
+            capped = np.clip(difference / unit, -1.9, 1.9)
+            self.for_it = np.maximum(self.for_it, 1) * (1 + STAKES * capped) if difference else self.for_it
+            self.against_it = np.maximum(self.against_it, 1) * (1 - STAKES * capped) if difference else self.against_it
+
+
+def next_leader(leader, lately, bets, t):
+    """Return the candidate that predicts after round t."""
+    bound = max(5, t / 100)
+    other = 2 if lately[2] <= lately[0] else 0
+    if leader != 1 and lately[1] <= lately[leader] and bets[leader].against_it.mean() > bound / 4:
+        for one in bets.values():
+            one.for_it = np.ones(2)
+        return 1
+    if leader != 1:
+        return other
+    better = [which for which in (other, 2 - other) if bets[which].for_it.mean() > bound]
+    for one in bets.values() if better else ():
+        one.against_it = np.ones(2)
+    return better[0] if better else 1
+
+
 def has_one_score(model):
     """Return whether a row has one score, or one direction: the norms of several take none such."""
     return isinstance(model, (PredtronBinaryClassifier, PredtronRanker)) or model.representation == "shared"
@@ -97,7 +129,7 @@ def has_one_score(model):
     [(model, norm) for model in FAMILIES for norm in NORMS if not (has_one_score(model) and norm in ("group", "trace"))],
     ids=lambda part: type(part).__name__[8:] + str(part.representation)[:6] if hasattr(part, "representation") else str(part),
 )
-def test_the_candidate_that_has_lost_least_predicts(model, norm):
+def test_the_candidate_that_bets_have_found_predicts(model, norm):
     """Against three models that average in one way each, round by round."""
     check_candidates(model, norm)
 
@@ -134,7 +166,7 @@ def test_queries_that_drift_are_followed(drawing):
 def check_candidates(model, norm, data=None):
     X, y, first = flipping(model) if data is None else data
     auto, *fixed = [clone(model).set_params(norm=norm, average=average) for average in (None, *FIXED)]
-    lately, leader, seen, suffered = np.zeros(3), 1, set(), []
+    lately, bets, leader, seen, suffered = np.zeros(3), {0: Bets(), 2: Bets()}, 1, set(), []
     for rows, labels in rounds(model, X, y):
         if auto.__sklearn_is_fitted__():
             every = auto._model.learner.average.every
@@ -145,13 +177,17 @@ def check_candidates(model, norm, data=None):
                 losses = [loss_of(one, rows, labels) for one in fixed]
                 suffered.append(losses[leader] - losses[0])
                 lately = fades(every) * lately + losses
-                leader = min(PREFERRED, key=lambda h: lately[h])
+                for which, one in bets.items():
+                    one.place(losses[1] - losses[which])
+                leader = next_leader(leader, lately, bets, auto.t_ + 1)
                 seen.add(leader)
         for one in (auto, *fixed):
             learn(one, rows, labels, **first)
         if not suffered:  # at zero weights all lose alike
             suffered.append(0.0)
             lately += auto.progressive_loss_
+            for one in bets.values():
+                one.place(0.0)
         first = {}
     assert len(seen) > 1, "no candidate has ever taken over"
     assert auto.progressive_loss_ == pytest.approx(fixed[0].cumulative_loss_ / auto.t_ + np.mean(suffered))

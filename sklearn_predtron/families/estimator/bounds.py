@@ -65,6 +65,8 @@ class LossBounds:
         check_fixed(estimator, model)
         if problem.no_theorem_because is not None and not update.pairwise:
             raise ValueError(f"No loss bound is proven for {problem.no_theorem_because}.")
+        if model.learner.replayed:
+            raise ValueError("No loss bound is proven for rows that were learned again; update=Adaptive(replay=False) does not.")
         if model.learner.weighted:
             raise ValueError("No loss bound is proven for rounds of different weights; there were some.")
         return update.theorem(problem)

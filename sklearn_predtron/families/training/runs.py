@@ -11,6 +11,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing, indexable
 
+from sklearn_predtron._core.averages import LinearAverage
 from sklearn_predtron._core.learner import Learner
 from sklearn_predtron._core.mixable_state import add, advance, contribution
 from sklearn_predtron.decisions._base import HeldOut
@@ -314,7 +315,10 @@ class TrainingRun:
         mean = self.factory.another(self.candidate.batch.labels)
         before = mean.export()
         contributions = (contribution(before, model.learner.export()) for model in models)
-        mean.adopt(advance(before, add(*contributions, in_place=True)), True)
+        state = advance(before, add(*contributions, in_place=True))
+        if isinstance(mean.average, LinearAverage):
+            count_as_one_run(state, len(models))
+        mean.adopt(state, True)
         return mean
 
     def with_costs(self, checkpoint: Checkpoint) -> tuple[Checkpoint, RowLosses | None]:
@@ -335,6 +339,16 @@ class TrainingRun:
         calibration, problem = self.trainer.decision.calibration, self.trainer.model.problem
         probabilities = calibration.of.probabilities(held_out.map, calibration.of.scores(problem, held_out.scores))
         return self.candidate.batch.costs.realised(probabilities, held_out.rounds)
+
+
+def count_as_one_run(state: Any, runs: int) -> None:
+    """Scale the sums of the runs' linear averages to those of one run of as many rounds, where the numbers of rounds are higher.
+
+    Else the rounds to come would count as many times too much.
+    """
+    for name, total in state["sum"].items():
+        if name.startswith("weights."):
+            state["sum"][name] = total * runs
 
 
 def is_behind(score: Score, other: Score | None) -> bool:

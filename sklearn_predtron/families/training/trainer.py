@@ -446,6 +446,7 @@ def fit(caller: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn | None)
             trainer.model.importances = importances(trainer.model, batch)
     finally:
         model.learner.weights.close_fit()
+    caller._model.learner.set_replay(True)
     if caller.average is not None:  # else it means another average in a stream
         open_stream(caller)
 
@@ -457,6 +458,7 @@ def started_model(estimator: Any, known: Model | None, reading: TrainingInput) -
     known = known.replace(learner=copy.deepcopy(known.learner), fit_record=dict(known.fit_record))
     model = changed_model(estimator, known, reading, partial=False)
     set_recording_interval(model.learner, reading.batch.rows.p)
+    model.learner.set_replay(False)
     return model
 
 
@@ -487,6 +489,7 @@ def partial_fit(caller: Any, X: Any, y: Any, given: dict[str, Any], learn: Learn
     try:
         with trainer:
             if not resolved:
+                learner.set_replay(True)
                 set_recording_interval(learner, batch.rows.p)  # not before: the model so far has the same observer
                 begin_stream(estimator)
             if learn is not None:
