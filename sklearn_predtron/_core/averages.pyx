@@ -5,7 +5,7 @@ from sklearn_predtron._core.state import between, count, real, restored, whole
 
 cdef double HALF_LIFE = 100     # rounds, of the average that forgets
 cdef double LATELY = 500        # half-life of the candidates' charges in rounds; twice as many where they are charged in some
-cdef double LEAST_BOUND = 5, ROUNDS_OF_BOUND = 100      # of the bets' results, from which on the leader changes
+cdef double LEAST_BOUND = 5, ROUNDS_OF_BOUND = 400      # of the bets' results, from which on the leader changes
 cdef double LARGEST_DIFFERENCE = 1.9, RICH = 1e9        # in units, of a bet; and what bets are worth at most
 cdef double[2] STAKES = [0.5, 0.1]
 
@@ -77,7 +77,7 @@ cdef class ChoosingAverage(LinearAverage):
     Bets of a half and of a tenth on each difference from the linear average, in units of their root mean square so far, make of
     1 what says that the candidate is better; what is lost below 1 is given back.  Under no difference the mean of both passes a
     bound A once in A rounds or less often, on average, however long one looks (Shin, Ramdas and Rinaldo, 2024).  The bound is
-    5, or a hundredth of the rounds so far.  Bets the other way lead back to the linear average, by a quarter of the bound, where
+    5, or a 400th of the rounds so far.  Bets the other way lead back to the linear average, by a quarter of the bound, where
     its recent charge is lower, too.  Of the other two the one with the lower recent charge leads.  Recent charges are halved
     every 500 rounds, or 1000.
     """

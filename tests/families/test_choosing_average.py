@@ -105,7 +105,7 @@ class Bets:
 
 def next_leader(leader, lately, bets, t):
     """Return the candidate that predicts after round t."""
-    bound = max(5, t / 100)
+    bound = max(5, t / 400)
     other = 2 if lately[2] <= lately[0] else 0
     if leader != 1 and lately[1] <= lately[leader] and bets[leader].against_it.mean() > bound / 4:
         for one in bets.values():
