@@ -67,9 +67,11 @@ class Training:
             chunks, error = self._in_memory(rows, job, bar)
             if chunks is None:
                 self._stream(rows, job, bar)
-            elif chunks:
+            elif chunks:  # those before an error, too
                 bar(f"fit on {self.result.data}", None)
-                self._fit(joined(chunks), job.model)
+                together = joined(chunks)
+                chunks.clear()
+                self._fit(together, job.model)
             if error is None:
                 self._check_rounds(rows, job.source.holdout)
         except ENDINGS as stop:
@@ -105,16 +107,18 @@ class Training:
         """Train by the plan of `fit`."""
         model, result = self.model, self.result
         choose_norm(model, chunk.X)
-        model.set_params(random_state=settings.seed, shuffle=settings.shuffle, max_iter=settings.epochs)
+        features = settings.parameters.get("features", self.task.estimator().features)
+        model.set_params(random_state=settings.seed, shuffle=settings.shuffle, max_iter=settings.epochs, features=features)
         ids = {} if self.task.ids is None else {self.task.ids: chunk.groups}
         start = perf_counter()
         try:
             model.fit(chunk.X, chunk.y, **ids, **chunk.given)
         except (ValueError, MemoryError) as error:
             raise UsageError(as_options(str(error))) from None
-        result.seconds = perf_counter() - start
-        result.rounds = len(chunk) if chunk.groups is None else len(np.unique(chunk.groups))
-        result.training, result.epochs = FIT, model.n_iter_
+        finally:  # an interrupt keeps what was trained so far
+            if model.__sklearn_is_fitted__():
+                result.seconds, result.training, result.epochs = perf_counter() - start, FIT, model.n_iter_
+                result.rounds = len(chunk) if chunk.groups is None else len(np.unique(chunk.groups))
 
     # -------------------------------------------------------------------------------------------------------------- streams
 
