@@ -306,12 +306,14 @@ def joined(chunks: list[RowChunk]) -> RowChunk:
 
     groups = weight = costs = None
     if first.groups is not None:
-        ends = np.cumsum([chunk.groups[-1] + 1 for chunk in chunks])
-        groups = np.concatenate([chunk.groups + end - chunk.groups[-1] - 1 for chunk, end in zip(chunks, ends, strict=True)])
+        parts: list[Any] = [chunk.groups for chunk in chunks]
+        begin = np.cumsum([0, *(part[-1] + 1 for part in parts[:-1])])
+        groups = np.concatenate([part + before for part, before in zip(parts, begin, strict=True)])
     if any(chunk.sample_weight is not None for chunk in chunks):
         weight = np.concatenate([np.ones(len(chunk)) if chunk.sample_weight is None else chunk.sample_weight for chunk in chunks])
     if first.costs is not None:
-        costs = {pair: np.concatenate([chunk.costs[pair] for chunk in chunks]) for pair in first.costs}
+        tables: list[Any] = [chunk.costs for chunk in chunks]
+        costs = {pair: np.concatenate([table[pair] for table in tables]) for pair in first.costs}
     X, y = together([chunk.X for chunk in chunks]), together([chunk.y for chunk in chunks])
     return RowChunk(X, y, first.place, groups, weight, costs)
 
