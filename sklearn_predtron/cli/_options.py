@@ -35,7 +35,7 @@ short form:
   predtron                                          as demo
 
 Files are svmlight, csv, conll, json or vw, also .gz and .bz2, or - for standard
-input.  Memory does not grow with them.
+input.  Up to 256 MiB are trained in memory, and more in one pass of chunks.
 
 exit codes:
   0  success
@@ -296,4 +296,4 @@ def add_reading(parser: Parser, command: str) -> None:
     group.add_argument("--encoding", type=encoding, metavar="NAME", help="of the text (default utf-8)")
     if command != "predict":
         group.add_argument("--skip-unlabelled", action="store_true", default=None, help="leave out rows without a label")
-    group.add_argument("--chunk", type=integer(1), metavar="ROWS", help="rows in memory at once (default 10000)")
+    group.add_argument("--chunk", type=integer(1), metavar="ROWS", help="rows read at once (default 10000)")
