@@ -14,6 +14,8 @@ from sklearn_predtron.losses import Reject
 from sklearn_predtron.metrics import savings_score
 from tests.cli_cases import NAMES, run, usage_error
 
+pytestmark = pytest.mark.usefixtures("as_streams")
+
 N, N_TEST = 120, 60
 PLAIN = ["--no-shuffle", "--json"]
 TRAIN, TEST = slice(0, N), slice(N, N + N_TEST)
