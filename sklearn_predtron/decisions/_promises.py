@@ -14,6 +14,7 @@ from sklearn.utils import column_or_1d
 from sklearn_predtron._support.names import refuse_class
 from sklearn_predtron._support.numbers import LARGEST_LOSS, real_number
 from sklearn_predtron._support.queries import is_missing_id, shortened, shortened_list
+from sklearn_predtron.decisions._measures import CONDITIONS, NEEDS_LABEL
 
 LEVELS = 1000  # limits of the expected cost that are tested, if the tests are exact
 N_BETTING_LEVELS = 100  # if not, as each takes longer
@@ -28,17 +29,6 @@ IMAGINED = 5  # rows that were seen before the first
 LEAST_SQUARE = 1e-12
 NEVER = -1.0  # the limit of an answer that is not given
 BEYOND = 1 + 1e-9  # a limit of the largest cost times this is none: sums of probabilities are rounded
-
-# The conditions that a promise about each measure may have, and those that it must have.
-CONDITIONS = {
-    "risk": ("label", "predicted"),
-    "precision": ("label",),
-    "recall": ("label",),
-    "false_positive_rate": ("label",),
-    "predicted_rate": ("label",),
-    "abstention_rate": ("label",),
-}
-NEEDS_LABEL = ("precision", "recall", "false_positive_rate", "predicted_rate")
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._core.learner import Learner
+from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._core.rows import Rows, csr_rows, dense_rows, sparse_rows
 from sklearn_predtron._core.state import array
 from sklearn_predtron._support.array_file import read_file
 from sklearn_predtron._support.queries import SID, Queries, is_one, shortened, shortened_list
 from sklearn_predtron._support.row_costs import classes_of_least_cost, costs_by_row, costs_of_labels, sets_of_least_cost
 from sklearn_predtron.decisions._base import PLAIN, Decision
-from sklearn_predtron.decisions._saved_decisions import decision_of
+from sklearn_predtron.decisions._calibration import Calibrated
+from sklearn_predtron.decisions._expected_cost import AnswerUpTo, ByCosts, BySets
+from sklearn_predtron.decisions._fixed_threshold import CutAt
+from sklearn_predtron.decisions._saved_decisions import check_sizes, decision_of
+from sklearn_predtron.decisions._saved_values import checked_tempered
 from sklearn_predtron.decisions._tempered import TemperatureScaling
 from sklearn_predtron.features._columns import Array, as_floats
 from sklearn_predtron.features._made_rows import MadeRows
@@ -36,6 +41,9 @@ from sklearn_predtron.predictor._compiled_parts import (
 )
 from sklearn_predtron.predictor._file_values import MAGIC, Values, checked_path, reading
 from sklearn_predtron.predictor._scoring import Scorer
+from sklearn_predtron.problems._chain import ChainProblem
+from sklearn_predtron.problems._finite import FiniteProblem
+from sklearn_predtron.problems._label_sets import LabelSets
 
 __all__ = ["ModelPredictor", "load"]
 
@@ -392,6 +400,8 @@ class MappedTable:
         self.row_map = ROW_MAPS[kind](*state["_state"])
         self.categories, self.hashed = list(state["_categories"]), list(state["_hashed"])
         self.missing = bool(state.get("missing", True))
+        if not all(type(places) is int for places in self.hashed) or not all(map(are_categories, self.categories)):
+            raise ValueError("a map has categories that are no text")
         if not len(self.categories) == len(self.hashed) == self.row_map.p:
             raise ValueError("a map has categories of other columns")
         sizes = [(0 if own is None else len(own)) + places for own, places in zip(self.categories, self.hashed, strict=True)]
@@ -411,6 +421,11 @@ class MappedTable:
         return MadeRows(self.row_map, matrix)
 
 
+def are_categories(found: Any) -> bool:
+    """Return whether they are the categories of a column, or None for a column of numbers."""
+    return found is None or (isinstance(found, np.ndarray) and found.ndim == 1 and found.dtype.kind == "U")
+
+
 # ------------------------------------------------------------------------------------------------------------------ answers
 
 
@@ -427,16 +442,24 @@ class Answers:
 
     classes: Any = None
     calibrated: Any = None  # the decision of probabilities, if there are any
+    problems: Any = Problem  # the class of the problem
+    kinds: tuple[type, ...] = (Decision,)  # the accepted decisions
     takes_costs = False  # whether `predict` accepts costs
     otherwise: Any = None  # the costs of pairs that are not named, or why no costs are accepted
 
     def __init__(self, learner: Learner, saved: dict[str, Any]) -> None:
         self.problem: Any = learner.problem
+        if not isinstance(self.problem, self.problems):
+            raise ValueError(f"it has a problem of other answers, {shortened(self.problem)}")
         self.decision: Decision = decision_of(saved["decision"]) if "decision" in saved else PLAIN
         if saved.get("probabilities") is not None:
             self.calibrated = decision_of(saved["probabilities"])
+        if type(self.decision) not in self.kinds or type(self.calibrated) not in (type(None), Calibrated):
+            raise ValueError("it has a decision of other answers")
         if "classes" in saved:
             self.classes = saved_labels(saved["classes"])
+        for decision in (self.decision, self.calibrated):
+            check_sizes(decision, self.problem, len(saved.get("labels", ())))
 
     def check_costs(self, name: str, costs: Any) -> None:
         """Raise ValueError if costs are not accepted; `name` is the class of the estimator."""
@@ -455,13 +478,24 @@ class Answers:
 class ClassAnswers(Answers):
     """Classes, and a label of abstention behind them if there is one."""
 
+    problems: Any = FiniteProblem
+    kinds: tuple[type, ...] = (Decision, CutAt, ByCosts, AnswerUpTo)
+
     takes_costs = True
 
     def __init__(self, learner: Learner, saved: dict[str, Any]) -> None:
         super().__init__(learner, saved)
         self.labels = saved_labels(saved["labels"])
+        check_count(self.classes, self.n_classes)
+        if len(self.labels) not in (len(self.classes), len(self.classes) + 1):
+            raise ValueError(f"it has {len(self.labels)} labels of {len(self.classes)} classes")
         if self.takes_costs:
             self._read_costs(saved["costs"], len(self.classes), len(self.labels))
+
+    @property
+    def n_classes(self) -> int:
+        """The number of classes of the problem."""
+        return int(self.problem.k)
 
     def predict(self, scorer: Scorer, costs: Any = None) -> NDArray:
         if costs is None:
@@ -482,7 +516,8 @@ class ClassAnswers(Answers):
 class ColumnAnswers(ClassAnswers):
     """Two classes by the sign of one score."""
 
-    takes_costs = False
+    problems, kinds = Problem, (Decision, CutAt)
+    takes_costs, n_classes = False, 2
 
     def __init__(self, learner: Learner, saved: dict[str, Any]) -> None:
         super().__init__(learner, {**saved, "labels": saved["classes"]})
@@ -497,6 +532,7 @@ class ColumnAnswers(ClassAnswers):
 class SetAnswers(Answers):
     """Sets of labels."""
 
+    problems, kinds = LabelSets, (Decision, CutAt, BySets)
     takes_costs = True
 
     def __init__(self, learner: Learner, saved: dict[str, Any]) -> None:
@@ -505,6 +541,9 @@ class SetAnswers(Answers):
         if self.dtype.kind not in "iufb":
             raise ValueError(f"it has sets of the type {self.dtype}")
         m = self.problem.n_labels
+        check_count(self.classes, 2 if self.one else m)
+        if self.one and m != 1:
+            raise ValueError(f"it has {m} labels for one")
         self.names = list(range(m)) if saved["names"] is None else saved_labels(saved["names"]).tolist()
         self._read_costs(saved["costs"], m, 2)
 
@@ -544,15 +583,16 @@ class RankingAnswers(Answers):
 class SequenceAnswers(Answers):
     """Labels of the tokens of sequences."""
 
-    takes_costs = True
+    problems, takes_costs = ChainProblem, True
 
     def __init__(self, learner: Learner, saved: dict[str, Any]) -> None:
         super().__init__(learner, saved)
+        check_count(self.classes, self.problem.d)
         self.learner, self.several = learner, bool(saved["several"])
         self.transitions = learner.read(lambda weights: weights.transitions(True))
         if saved["tempered"] is not None:
-            temperature, biases, limit = saved["tempered"]
-            self.calibrated = TemperatureScaling(float(temperature), np.array(biases, dtype=np.float64), float(limit))
+            temperature, biases, limit = checked_tempered(saved["tempered"], self.problem)
+            self.calibrated = TemperatureScaling(temperature, np.array(biases), limit)
 
     def sequences(self, sid: Any, n: int) -> Queries:
         """Return the sequences of n tokens."""
@@ -586,6 +626,12 @@ FAMILIES: dict[str, type[Answers]] = {
     "rankings": RankingAnswers,
     "sequences": SequenceAnswers,
 }
+
+
+def check_count(labels: NDArray | None, n: int) -> None:
+    """Raise ValueError unless there are n labels."""
+    if labels is None or len(labels) != n:
+        raise ValueError(f"where {n} labels are expected there is {shortened(labels)}")
 
 
 def saved_labels(saved: Any) -> NDArray:

@@ -24,6 +24,8 @@ from sklearn_predtron import (
     predictor,
 )
 from sklearn_predtron.decisions import AtLeast, Cut, ExpectedCost
+from sklearn_predtron.families.estimator import model_file
+from sklearn_predtron.families.estimator.for_predictors import for_predictor
 from sklearn_predtron.losses import CostMatrix, CountLoss, FBeta, Reject
 from sklearn_predtron.norms import RKHS
 from sklearn_predtron.predictor import _scoring as scoring
@@ -391,6 +393,38 @@ def test_estimators_without_predictors_are_refused(model, y, custom, tmp_path):
     with pytest.raises(ValueError, match=r"model' is a model without a predictor, as .* use sklearn_predtron\.load"):
         predictor.load(tmp_path / "model")
     sklearn_predtron.load(tmp_path / "model", custom=None if custom is None else {"mine": custom})
+
+
+CURVE = ("CurveMap", np.ones(1), np.ones((1, 3)), np.ones((1, 2)), np.ones(1))
+FORGERIES = [
+    ("classes", {"labels": np.arange(2)}),
+    ("classes", {"classes": np.arange(2), "labels": np.arange(2)}),
+    ("classes", {"family": "sets", "one": False, "dtype": "int64", "names": None}),
+    ("classes", {"family": "sequences", "several": False, "tempered": None}),
+    ("classes", {"costs": np.ones((2, 3))}),
+    (
+        "binary",
+        {"decision": ("ByCosts", ("BinaryScores",), CURVE, np.ones((2, 9)))},
+    ),
+    ("classes abstain within a risk", {"labels": np.arange(3)}),
+    ("ranks", {"probabilities": ("Decision",)}),
+    ("sets", {"classes": np.arange(2)}),
+    ("sets, cuts", {"decision": ("CutAt", ("LabelScores",), np.zeros(2))}),
+    ("sets of one", {"classes": np.arange(1)}),
+    ("batches", {"classes": np.arange(1)}),
+    ("tokens", {"classes": np.arange(2)}),
+    ("tokens", {"tempered": (1.0, (0.0, 0.0), 1.0)}),
+]
+
+
+@pytest.mark.parametrize(("name", "changed"), FORGERIES)
+def test_answers_of_another_model_are_refused(name, changed, tmp_path, monkeypatch):
+    """As `load` finds them in forged files, of which no prediction would fail before it is asked for."""
+    kind, y = ESTIMATORS[name]
+    model = learn(kind(random_state=0), X, y, "fit")
+    monkeypatch.setattr(model_file, "for_predictor", lambda estimator: {**for_predictor(estimator), **changed})
+    with pytest.raises(ValueError, match="is a damaged model file: "):
+        filed(model, tmp_path)
 
 
 def test_the_first_rows_of_a_stream_have_no_map_yet(tmp_path):
