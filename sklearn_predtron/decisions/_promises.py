@@ -199,6 +199,25 @@ class EncodedPromise(NamedTuple):
         rows = costs if self.label is None else costs[[self.label]]
         return rows if self.predicted is None else rows[:, [self.predicted]]
 
+    def parts(self, costs: NDArray) -> tuple[NDArray, NDArray]:
+        """Return two tables, whose means over rows have the measure as ratio; each has shape (k, n_predictions)."""
+        (k, n), label = costs.shape, self.label
+        hits, scope = np.zeros((k, n)), np.zeros((k, n))
+        true = np.ones(k, bool) if label is None else np.arange(k) == label
+        if self.measure == "risk":
+            answers = slice(k) if self.predicted is None else self.predicted
+            scope[true, answers], hits[true, answers] = 1, costs[true, answers]
+        elif self.measure == "precision":
+            scope[:, label], hits[label, label] = 1, 1
+        elif self.measure == "abstention_rate":
+            scope[true], hits[true, k] = 1, 1
+        elif self.measure == "predicted_rate":
+            scope[:], hits[:, label] = 1, 1
+        else:
+            true = true if self.measure == "recall" else ~true
+            scope[true], hits[true, label] = 1, 1
+        return hits, scope
+
 
 class EvaluatedRows(NamedTuple):
     """Held-out rows: what is answered unless the model abstains.
@@ -328,29 +347,13 @@ def losses_if_answered(promise: EncodedPromise, rows: EvaluatedRows, costs: NDAr
 
     The promise is that the mean of these losses is at most its bound (see `bound_of`); nan does not count.
     """
-    best, _, codes, groups = rows
-    counts = np.ones(len(best), bool)
-    if groups is not None and promise.group is not None:
-        counts &= [group == promise.group for group in groups]
-    answered, abstained = np.full(len(best), np.nan), np.full(len(best), np.nan)
-    label = promise.label
-    if promise.measure == "risk":
-        counts &= (label is None) | (codes == label)
-        counts &= (promise.predicted is None) | (best == promise.predicted)
-        answered[counts] = costs[codes, best][counts]
-    elif promise.measure == "precision":
-        counts &= best == label
-        answered[counts] = (codes == label)[counts]
-    elif promise.measure == "abstention_rate":
-        counts &= (label is None) | (codes == label)
-        answered[counts], abstained[counts] = 0, 1
-    else:
-        if promise.measure != "predicted_rate":
-            counts &= (codes == label) == (promise.measure == "recall")
-        answered[counts], abstained[counts] = (best == label)[counts], 0
-    if promise.at_least:
-        largest = promise.possible(costs).max()
-        answered, abstained = largest - answered, largest - abstained
+    hits, scope = promise.parts(np.column_stack([costs, np.zeros(len(costs))]))  # the last column is that of abstentions
+    losses = promise.possible(costs).max() - hits if promise.at_least else hits
+    losses = np.where(scope > 0, losses, np.nan)
+    answered, abstained = losses[rows.codes, rows.best], losses[rows.codes, -1]
+    if rows.groups is not None and promise.group is not None:
+        others = np.array([group != promise.group for group in rows.groups], dtype=bool)
+        answered[others] = abstained[others] = np.nan
     return answered, abstained
 
 
