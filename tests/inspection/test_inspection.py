@@ -562,11 +562,7 @@ calls = {
     "NDCGDisplay.from_estimator": lambda: NDCGDisplay.from_estimator(None, None, None),
     "NDCGDisplay.from_predictions": lambda: NDCGDisplay.from_predictions([0], [0]),
     "NDCGDisplay.plot": lambda: NDCGDisplay(values=[1]).plot(),
-    "TransitionDisplay.from_estimator": lambda: TransitionDisplay.from_estimator(None),
-    "TransitionDisplay.plot": lambda: TransitionDisplay(transitions=[[0]], start=[0], end=[0]).plot(),
     "PromiseDisplay.plot": lambda: PromiseDisplay(used=[1], labels=["a"], kept=[True]).plot(),
-    "AverageDisplay.from_stream": lambda: AverageDisplay.from_stream(None, None),
-    "AverageDisplay.plot": lambda: AverageDisplay(rounds=[1], losses=[[0, 0, 0]], averages=["linear"]).plot(),
 }
 for name, call in calls.items():
     try:
