@@ -30,7 +30,7 @@ from sklearn_predtron import (
     inspection,
 )
 from sklearn_predtron.callbacks import LossHistory
-from sklearn_predtron.datasets import make_separable_queries
+from sklearn_predtron.datasets import make_ranking_queries
 from sklearn_predtron.inspection import MarginDisplay, OnlineLossDisplay, RiskCoverageDisplay
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.theory import loss_constants, theorem_of
@@ -404,7 +404,7 @@ def test_margins_of_every_family():
 
 
 def test_margins_of_queries():
-    X, y, qid = make_separable_queries(40, 5, random_state=0)
+    X, y, qid = make_ranking_queries(40, 20, n_features=5, random_state=0)
     y[qid == 3] = 1  # cannot be ranked wrongly
     model = PredtronRanker(random_state=0).fit(X, y, qid=qid)
     display = MarginDisplay.from_estimator(model, X, y, qid)
