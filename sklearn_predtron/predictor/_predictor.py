@@ -44,6 +44,8 @@ from sklearn_predtron.predictor._scoring import Scorer
 from sklearn_predtron.problems._chain import ChainProblem
 from sklearn_predtron.problems._finite import FiniteProblem
 from sklearn_predtron.problems._label_sets import LabelSets
+from sklearn_predtron.problems._preferences import PreferencesProblem
+from sklearn_predtron.problems._ranking import RankingProblem
 
 __all__ = ["ModelPredictor", "load"]
 
@@ -472,7 +474,7 @@ class Answers:
 
     def _read_costs(self, saved: Any, *shape: int) -> None:
         """Read the costs of pairs that are not named."""
-        self.otherwise = saved if saved is None or isinstance(saved, str) else array(saved, np.dtype(np.float64), shape)
+        self.otherwise = saved if isinstance(saved, str) else array(saved, np.dtype(np.float64), shape)
 
 
 class ClassAnswers(Answers):
@@ -480,7 +482,6 @@ class ClassAnswers(Answers):
 
     problems: Any = FiniteProblem
     kinds: tuple[type, ...] = (Decision, CutAt, ByCosts, AnswerUpTo)
-
     takes_costs = True
 
     def __init__(self, learner: Learner, saved: dict[str, Any]) -> None:
@@ -489,7 +490,7 @@ class ClassAnswers(Answers):
         check_count(self.classes, self.n_classes)
         if len(self.labels) not in (len(self.classes), len(self.classes) + 1):
             raise ValueError(f"it has {len(self.labels)} labels of {len(self.classes)} classes")
-        if self.takes_costs:
+        if self.takes_costs and saved["costs"] is not None:
             self._read_costs(saved["costs"], len(self.classes), len(self.labels))
 
     @property
@@ -545,6 +546,7 @@ class SetAnswers(Answers):
         if self.one and m != 1:
             raise ValueError(f"it has {m} labels for one")
         self.names = list(range(m)) if saved["names"] is None else saved_labels(saved["names"]).tolist()
+        check_count(self.names, m)
         self._read_costs(saved["costs"], m, 2)
 
     def predict(self, scorer: Scorer, costs: Any = None) -> NDArray:
@@ -572,6 +574,8 @@ class DocumentAnswers(Answers):
 class RankingAnswers(Answers):
     """Rankings of labels."""
 
+    problems = RankingProblem, PreferencesProblem
+
     def predict(self, scorer: Scorer) -> NDArray:
         return positions_of(self.scores(scorer))
 
@@ -590,6 +594,7 @@ class SequenceAnswers(Answers):
         check_count(self.classes, self.problem.d)
         self.learner, self.several = learner, bool(saved["several"])
         self.transitions = learner.read(lambda weights: weights.transitions(True))
+        self.calibrated = None
         if saved["tempered"] is not None:
             temperature, biases, limit = checked_tempered(saved["tempered"], self.problem)
             self.calibrated = TemperatureScaling(temperature, np.array(biases), limit)
@@ -628,7 +633,7 @@ FAMILIES: dict[str, type[Answers]] = {
 }
 
 
-def check_count(labels: NDArray | None, n: int) -> None:
+def check_count(labels: Any, n: int) -> None:
     """Raise ValueError unless there are n labels."""
     if labels is None or len(labels) != n:
         raise ValueError(f"where {n} labels are expected there is {shortened(labels)}")

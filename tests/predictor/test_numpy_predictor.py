@@ -412,6 +412,9 @@ FORGERIES = [
     ("sets, cuts", {"decision": ("CutAt", ("LabelScores",), np.zeros(2))}),
     ("sets of one", {"classes": np.arange(1)}),
     ("batches", {"classes": np.arange(1)}),
+    ("sets", {"names": np.array(["a"])}),
+    ("sets", {"costs": None}),
+    ("batches", {"family": "rankings"}),
     ("tokens", {"classes": np.arange(2)}),
     ("tokens", {"tempered": (1.0, (0.0, 0.0), 1.0)}),
 ]
