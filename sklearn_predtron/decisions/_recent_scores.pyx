@@ -135,7 +135,7 @@ cdef class RecentScores(Observer):
             memcpy(&self.marked_number[to], &self.number[first], n * sizeof(Py_ssize_t))
 
     cdef void set_size(self) noexcept nogil:
-        """Keep more rows where a class is rare, and fewer where none is; the rows that stay are laid anew."""
+        """Keep more rows where a class is rare, and fewer where none is."""
         cdef Py_ssize_t size = self.size
         while self.n >= size and size < self.most and self.rarest(size) < RARE:
             size = min(2 * size, self.most)
