@@ -195,7 +195,8 @@ def bytes_of(Py_ssize_t n, Py_ssize_t length):
 cdef class Replay:
     """The rounds of recent and of heavy rows that follow a round of a stream.
 
-    Round t is followed by min(9, 3000 / t) rounds of the last 256 rows, up to round 6000.  A row that weighs w > 1 times the
+    Round t is followed by min(9, 3000 / t) rounds of the last 256 rows, up to round 6000, while an average predicts that has all
+    rounds: where another one does, the stream drifts.  A row that weighs w > 1 times the
     mean adds w - 1 rounds, and as many more as there are of recent rows, of the last 256 such rows, drawn by w - 1.  A light
     row has shorter steps.  Rows of more than 128 KiB are learned once.
 
@@ -240,9 +241,12 @@ cdef class Replay:
             raise ValueError("the rows of the stream that are kept have more features.")
         self.n_features = n_features
 
-    cdef Py_ssize_t keep(self, const View* x, const void* y, double weight, Py_ssize_t t) noexcept nogil:
-        """Keep the row of round t, of a weight relative to the mean; return how many rounds follow; `next` has their rows."""
-        cdef double again = min(MOST_AGAIN, AGAIN / t) if t <= LAST else 0
+    cdef Py_ssize_t keep(self, const View* x, const void* y, double weight, Py_ssize_t t, bint drifts) noexcept nogil:
+        """Keep the row of round t, of a weight relative to the mean; return how many rounds follow; `next` has their rows.
+
+        Where the stream drifts, recent rows are out of date, and none follows.
+        """
+        cdef double again = min(MOST_AGAIN, AGAIN / t) if t <= LAST and not drifts else 0
         cdef Py_ssize_t of_heavy = 0
         self.t, self.number = t, 0
         if t <= LAST:

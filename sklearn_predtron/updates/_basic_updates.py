@@ -486,8 +486,9 @@ class Adaptive(Update):
         Factor of the cap; None is 0.3 for queries of documents, and 1 for everything else.
     replay : bool, default=True
         Whether `partial_fit` learns from some rows again, of classes, ranks and label sets: the last 256 in the first 6,000
-        rounds (after round t min(9, 3000 / t) of them, drawn at random), and rows of w > 1 times the mean weight, so that they
-        are met about w times.  False learns from each row once, as the theorems have it.
+        rounds (after round t min(9, 3000 / t) of them, drawn at random, unless the average says that the stream drifts), and
+        rows of w > 1 times the mean weight, so that they are met about w times.  False learns from each row once, as the
+        theorems have it.
 
     See Also
     --------

@@ -91,7 +91,8 @@ def test_which_rows_are_learned_again(weighted):
     X, y, w = rows_of(0)
     w = w if weighted else np.ones(N)
     expected = Learner().stream(X, y, w)
-    model = PredtronClassifier(norm="l2", fit_intercept=False).partial_fit(X, y, classes=range(K), sample_weight=w)
+    model = PredtronClassifier(norm="l2", fit_intercept=False, average="linear")
+    model.partial_fit(X, y, classes=range(K), sample_weight=w)
     assert_allclose(model.last_coef_, expected.W, rtol=1e-9, atol=1e-12)
     assert model._model.learner.replay.rounds == sum(expected.again) > 9 * 300
     assert model.t_ == N and model.n_updates_ <= N
@@ -107,6 +108,18 @@ def test_after_some_thousand_rows_none_comes_back():
     assert replay.rounds == before and replay.recent.n == 0
     model.partial_fit(X[6000:], y[6000:], sample_weight=w[6000:])  # but those of high weights do
     assert replay.rounds > before and replay.heavy.n > 0
+
+
+def test_recent_rows_of_a_stream_that_drifts_do_not_come_back():
+    """Labels that stay for a while are predicted best by the last iterate; and who asks for it knows."""
+    random = np.random.default_rng(8)
+    X, y = random.standard_normal((2000, 3)), np.repeat(random.integers(2, size=100), 20)
+    model = PredtronBinaryClassifier().partial_fit(X, y, classes=[0, 1])
+    assert model.average_ is False
+    before = model._model.learner.replay.rounds
+    assert model.partial_fit(X[:20], y[:20])._model.learner.replay.rounds == before
+    last = PredtronBinaryClassifier(average=False).partial_fit(X, y, classes=[0, 1])
+    assert last._model.learner.replay.rounds == 0 and not last._model.learner.replayed
 
 
 def test_fit_learns_from_no_row_again():
