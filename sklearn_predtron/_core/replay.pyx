@@ -17,7 +17,7 @@ from sklearn_predtron._core.state import array, between, count, length_of, resto
 
 cdef enum:
     ROWS = 256                  # of a window, a power of two
-    LONGEST = 1 << 17           # bytes of a row that is kept
+    LONGEST = 1 << 16           # bytes of a row that is kept
     LAST = 6000                 # round after which recent rows are learned again
     AT_ONCE = 100               # rounds of heavy rows after one round, at most
 
@@ -198,7 +198,7 @@ cdef class Replay:
     Round t is followed by min(9, 3000 / t) rounds of the last 256 rows, up to round 6000, while an average predicts that has all
     rounds: where another one does, the stream drifts.  A row that weighs w > 1 times the
     mean adds w - 1 rounds, and as many more as there are of recent rows, of the last 256 such rows, drawn by w - 1.  A light
-    row has shorter steps.  Rows of more than 128 KiB are learned once.
+    row has shorter steps.  Rows of more than 64 KiB are learned once.
 
     Parameters
     ----------
