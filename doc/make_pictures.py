@@ -25,14 +25,12 @@ from sklearn_predtron import (
 from sklearn_predtron.callbacks import LossHistory
 from sklearn_predtron.datasets import make_sequences, unstack
 from sklearn_predtron.inspection import (
-    AverageDisplay,
     CoefficientDisplay,
     EffectsDisplay,
     MarginDisplay,
     NDCGDisplay,
     OnlineLossDisplay,
     RiskCoverageDisplay,
-    TransitionDisplay,
 )
 from sklearn_predtron.losses import Reject
 from sklearn_predtron.norms import PNorm
@@ -207,15 +205,6 @@ def rolling_loss_on_digits(ax):
     yield from loss_on_digits(ax, kind="rolling", window=1797)
 
 
-def averages_in_a_stream(ax):
-    """A rule that turns round twice."""
-    random = np.random.default_rng(0)
-    X = random.standard_normal((12_000, 5))
-    y = (X[:, 0] + random.standard_normal(12_000) > 0) ^ (np.arange(12_000) // 4000 == 1)
-    chunks = ((X[i : i + 50], y[i : i + 50]) for i in range(0, 12_000, 50))
-    yield AverageDisplay.from_stream(PredtronBinaryClassifier(), chunks, classes=[False, True], ax=ax)
-
-
 def coefficients_of_wine(ax):
     """What speaks for a class."""
     X, y = load_wine(as_frame=True, return_X_y=True)
@@ -250,13 +239,6 @@ def ndcg_of_queries(ax):
     model = PredtronRanker(random_state=0).fit(X[train], y[train], qid=qid[train])
     yield NDCGDisplay.from_estimator(model, X[test], y[test], qid[test], ax=ax)
     yield NDCGDisplay.from_predictions(y[test], X[test, 2], qid[test], name="one feature", ax=ax)
-
-
-def transitions_of_words(ax):
-    """Which letter follows which."""
-    X, y, sid, test = words_of_digits()
-    tagger = PredtronSequenceTagger(norm="l2", random_state=0).fit(X[~test], y[~test], sid=sid[~test])
-    yield TransitionDisplay.from_estimator(tagger, ax=ax)
 
 
 def risk_on_tumours(ax):
@@ -307,8 +289,8 @@ def handwritten_words(ax):
 
 PICTURES = [
     costs_row_by_row, theorem_1, theorem_14, adaptive, norms, ordinal, rankings, labels, loss_on_digits, rolling_loss_on_digits,
-    averages_in_a_stream, risk_on_tumours, margins_on_digits, coefficients_of_wine, effects_of_claims,
-    ndcg_of_queries, transitions_of_words, handwritten_words
+    risk_on_tumours, margins_on_digits, coefficients_of_wine, effects_of_claims,
+    ndcg_of_queries, handwritten_words
 ]  # fmt: skip
 
 

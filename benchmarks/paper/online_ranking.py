@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from benchmarks.paper.curves import draw
 from benchmarks.paper.cusum_tables import README
+from benchmarks.paper.separable_queries import make_separable_queries
 from benchmarks.report import Table, mean_error, replace, versions
 from benchmarks.suites.quality import standard_error
 from sklearn_predtron import PredtronRanker
-from sklearn_predtron.datasets import make_separable_queries
 from sklearn_predtron.losses import NDCG
 from sklearn_predtron.updates import ListNet, MaxPair, Slam
 

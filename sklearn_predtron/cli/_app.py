@@ -91,6 +91,7 @@ def job_of(command: str, args: argparse.Namespace) -> Job:
         classes=typed_labels(given["classes"]) if "classes" in given else None,
         chunk_rows=given.get("chunk", CHUNK_ROWS),
     )
+    given["reject_cost"], given["reject_label"] = given.get("reject_cost", (None, None))
     names = ("load", "task", "reject_cost", "reject_label", *TRAINING)
     model = ModelSettings(
         parameters=parameters,
@@ -102,5 +103,5 @@ def job_of(command: str, args: argparse.Namespace) -> Job:
 
 
 OF_FORMATS = ("label", "drop", "template", "sep", "header", "encoding", "skip_unlabelled", "id")
-TRAINING = ("epochs", "shuffle", "seed", "grow", "jobs")
+TRAINING = ("epochs", "stream", "shuffle", "seed", "grow", "jobs")
 WRITING = ("save", "predictions", "compare", "plot", "json", "quiet")

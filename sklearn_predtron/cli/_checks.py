@@ -13,7 +13,7 @@ from sklearn_predtron.datasets.formats.conll import USUAL
 from sklearn_predtron.datasets.formats.files import STANDARD
 
 DEMO_OPTIONS = {"seed", "json", "quiet", "plot"}
-NOT_TO_MIX = ["load", "grow", "chunk", "costs", "holdout"]
+NOT_TO_MIX = ["load", "grow", "stream", "chunk", "costs", "holdout"]
 PICTURES = (".pdf", ".png", ".svg")
 
 
@@ -25,7 +25,6 @@ def check_job(job: Job, given: frozenset[str]) -> None:
         ("proba", ["test", "load"]),
         ("compare", ["test", "holdout"]),
         ("load", ["train", "test"]),
-        ("reject_label", ["reject_cost"]),
         ("jobs", ["train"]),
         ("costs", ["train"]),
         ("holdout", ["train"]),

@@ -34,7 +34,7 @@ PARAMETERS = [
 ]
 PARAMETERS += ["path", "reject.label", "sep", "skip_unlabelled", "template"]
 OPTIONS = {"train": "TRAIN", "path": "TRAIN", "like": "--load", "n_features": "--features", "chunk_rows": "--chunk"}
-OPTIONS |= {"multilabel": "--task multilabel", "reject.label": "--reject-label"}
+OPTIONS |= {"multilabel": "--task multilabel", "reject.label": "the label of --reject-cost"}
 
 
 class UsageError(ValueError):

@@ -24,6 +24,7 @@ from sklearn_predtron.metrics import ndcg
 from sklearn_predtron.metrics._chunks import count_found, f1_of
 
 CUTS = (1, 5, 10)
+FIT, STREAM, MIXED = "fit", "stream", "shards"  # how a model was trained
 MAX_COSTS = 2**22  # in memory at once
 
 
@@ -60,6 +61,8 @@ class ResultRow:
     learner: str
     rounds: int = 0
     seconds: float = 0.0
+    training: str | None = None  # how, if it was trained
+    epochs: int | None = None
     progressive_rounds: int = 0
     loss: float = 0.0  # of the model that predicted, in these rounds; nan if unknown
     last_loss: float | None = None  # of the last iterate, if there is one
@@ -98,6 +101,7 @@ class ResultRow:
     def figures(self) -> dict[str, Any]:
         """Return the unrounded figures for `--json`; None is unknown."""
         found: dict[str, Any] = {"data": self.data, "learner": self.learner, "rounds": self.rounds, "seconds": self.seconds}
+        found["training"], found["epochs"] = self.training, self.epochs
         found["rounds_per_second"] = self.rounds / self.seconds if self.seconds else None
         found["progressive_rounds"] = self.progressive_rounds
         found["progressive_loss"] = mean_of(self.loss, self.progressive_rounds)

@@ -65,18 +65,13 @@ def check_probabilities(model: Any, name: str) -> None:
         raise UsageError(f"--proba is not for a {name} without calibration, which is made in Python: {error.__cause__}") from None
 
 
-def build_model(settings: ModelSettings, loaded: Any, task: Task, classes: Any, *, incomplete: bool) -> Any:
-    """Return the new or loaded estimator with its parameters.
-
-    Tables that are `incomplete`, with text or missing cells, have a map under "auto".
-    """
+def build_model(settings: ModelSettings, loaded: Any, task: Task, classes: Any) -> Any:
+    """Return the new or loaded estimator with its parameters."""
     parameters = settings.estimator_parameters(classes)
     if "loss" in parameters:
         check_loss(parameters["loss"], task, classes)
     if loaded is not None:
         return loaded.set_params(**parameters)
-    if incomplete and parameters.get("features") == Auto.alias:  # which would look at the first chunk alone
-        parameters["features"] = PiecewiseLinear.alias
     if task.ordinal and are_words(classes):
         parameters["categories"] = classes.tolist()
     return task.estimator(**{"features": None, **parameters})
@@ -100,7 +95,7 @@ def check_labels(name: str, labels: set[Any], classes: Any) -> None:
 
 
 def check_table(job: Job, model: Any, schema: RowSchema) -> None:
-    """Check the size of dense chunks for a feature map; too few rows for the map cause a warning."""
+    """Check the size of dense chunks for a feature map."""
     if not has_map(model):
         return
     features, width, rows = shortened(model.features), schema.n_features or 0, job.source.chunk_rows
@@ -109,12 +104,23 @@ def check_table(job: Job, model: Any, schema: RowSchema) -> None:
             f"features={features} is for tables, and {rows:,} rows of {width:,} features are "
             f"{8 * width * rows / 2**30:.1f} GB; accepted is {LARGEST_TABLE >> 30} GB, as of a smaller --chunk"
         )
-    n, epochs = schema.n_rows or MADE_AFTER, job.model.epochs
+
+
+def prepare_stream(job: Job, model: Any, schema: RowSchema, *, incomplete: bool) -> None:
+    """Choose the feature map of a stream; too few rows for it cause a warning.
+
+    Tables that are `incomplete`, with text or missing cells, have a map under "auto".
+    """
+    if incomplete and model.features == Auto.alias:  # which would look at the first chunk alone
+        model.set_params(features=PiecewiseLinear.alias)
+    if not has_map(model):
+        return
+    n, epochs = schema.n_rows or MADE_AFTER, job.model.passes
     n -= int(held_out(0, n, job.source.holdout, job.model.seed).sum())
     if not model.__sklearn_is_fitted__() and n * epochs < MADE_AFTER:
         often = "" if epochs == 1 else f" in each of {epochs} epochs"
         warn(
-            f"features={features} are fitted to the first {MADE_AFTER} training rows, and TRAIN has "
+            f"features={shortened(model.features)} are fitted to the first {MADE_AFTER} training rows, and TRAIN has "
             f"{n}{often}: numbers are used as they are, and strings are ignored; more --epochs count, too"
         )
 

@@ -35,7 +35,7 @@ short form:
   predtron                                          as demo
 
 Files are svmlight, csv, conll, json or vw, also .gz and .bz2, or - for standard
-input.  Memory does not grow with them.
+input.  Up to 256 MiB are trained in memory, and more in one pass of chunks.
 
 exit codes:
   0  success
@@ -172,6 +172,15 @@ def label(text: str) -> str:
     return text
 
 
+def cost_and_label(text: str) -> tuple[float, str | None]:
+    """Parse the cost of an abstention, and its label if it is given."""
+    cost, colon, name = text.partition(":")
+    try:
+        return float(cost), label(name) if colon else None
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} must be a cost, such as .2, or a cost and a label, .2:unsure") from None
+
+
 def encoding(text: str) -> str:
     """Parse the encoding, in which line ends must be ASCII."""
     try:
@@ -259,15 +268,15 @@ def add_training(parser: Parser) -> None:
     group.add_argument("--task", choices=list(LOSSES), metavar="NAME", help="ordinal, multilabel, rank, sequence, bipartite, ...")
     group.add_argument("--loss", type=costs, help="name of a loss, or TRUE:PREDICTED=COST,...")
     group.add_argument("--costs", type=columns, metavar="T:P=COL", help="columns with the costs of predicting P for T, ...")
-    group.add_argument("--reject-cost", type=float, metavar="COST", help="abstain where it costs less than a prediction")
-    group.add_argument("--reject-label", type=label, metavar="LABEL", help="of abstentions (default -1, or reject)")
+    group.add_argument("--reject-cost", type=cost_and_label, metavar="COST", help="abstain where that costs less; or COST:LABEL")
     group.add_argument("--decision", choices=DECISIONS, metavar="NAME", help="f1, balanced, expected_cost, learned, ...")
     group.add_argument("--features", type=width_or_map, metavar="MAP", help="piecewise, auto or fourier; or the width")
     group.add_argument("--norm", choices=NORMS, metavar="NAME", help=", ".join(NORMS))
     ordered = "all labels; ordinal text in its order"
     group.add_argument("--classes", type=label, nargs="+", action="extend", metavar="LABEL", help=ordered)
     group = parser.add_argument_group("training")
-    group.add_argument("--epochs", type=integer(1), metavar="N", help="passes over TRAIN (default 1)")
+    group.add_argument("--epochs", type=integer(1), metavar="N", help="passes over TRAIN (default: chosen by fit)")
+    group.add_argument("--stream", action="store_true", default=None, help="one pass in chunks, as from standard input")
     group.add_argument("--seed", type=integer(0, 2**32 - 1), metavar="N", help="of shuffles and --holdout (default 0)")
     group.add_argument("--no-shuffle", dest="shuffle", action="store_false", default=None, help="keep the order of the rows")
     group.add_argument("--grow", action="store_true", default=None, help="svmlight: one pass; widen with new features")
@@ -287,4 +296,4 @@ def add_reading(parser: Parser, command: str) -> None:
     group.add_argument("--encoding", type=encoding, metavar="NAME", help="of the text (default utf-8)")
     if command != "predict":
         group.add_argument("--skip-unlabelled", action="store_true", default=None, help="leave out rows without a label")
-    group.add_argument("--chunk", type=integer(1), metavar="ROWS", help="rows in memory at once (default 10000)")
+    group.add_argument("--chunk", type=integer(1), metavar="ROWS", help="rows read at once (default 10000)")

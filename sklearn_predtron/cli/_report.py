@@ -9,7 +9,7 @@ from typing import Any
 
 from sklearn_predtron._support.one_line import one_line
 from sklearn_predtron.cli._console import complain, report
-from sklearn_predtron.cli._evaluation import CUTS, ResultRow, format_mean
+from sklearn_predtron.cli._evaluation import CUTS, FIT, ResultRow, format_mean
 from sklearn_predtron.cli._progress import LONGEST_NAME
 from sklearn_predtron.cli._settings import Job
 from sklearn_predtron.cli._tasks import Task
@@ -38,8 +38,21 @@ def table(results: Sequence[ResultRow]) -> str:
     hidden |= {"F1 of chunks"} if all(result.chunks is None for result in results) else set()
     hidden |= {"rejected", "accuracy of the rest"} if all(result.rejected is None for result in results) else set()
     hidden |= set(OF_TRAINING) if only_scored(results) else set()
+    hidden |= {"progressive loss", "last iterate"} if results[0].training == FIT else set()
     lines = [HEADER] + [result.cells() for result in results]
     return aligned([[cell for name, cell in zip(HEADER, line, strict=True) if name not in hidden] for line in lines])
+
+
+def legend_of(result: ResultRow, score: str) -> str:
+    """Return how the model was trained, and what the columns mean."""
+    parts = [f"held-out score: {score}.\n"]
+    if result.training is not None:
+        epochs = "1 epoch" if result.epochs == 1 else f"{result.epochs} epochs"
+        if result.training == FIT:
+            parts[:0] = [f"rounds/s: of fit, {epochs} of the rows in memory (--stream: one pass)"]
+        else:
+            parts[:0] = [f"rounds/s: of the {result.training}, {epochs}", "progressive loss: the mean, each before its update"]
+    return "; ".join(parts)
 
 
 def only_scored(results: Sequence[ResultRow]) -> bool:
@@ -100,12 +113,7 @@ def report_outcome(outcome: Outcome, job: Job, task: Task) -> int:
     elif output.quiet or outcome.only_predicted:
         code = report(text, to_stderr=True)
     else:
-        trained = (
-            ""
-            if only_scored(outcome.results)
-            else "rounds/s: training only; progressive loss: the mean, each before its update; "
-        )
-        legend = f"{trained}held-out score: {task.score}.\n"
+        legend = legend_of(outcome.results[0], task.score)
         text = f"{table(outcome.results)}\n{top_table(outcome.results)}{cost_table(outcome.results)}{text}{legend}"
         code = report(text, to_stderr=to_stderr)
     if output.plot:

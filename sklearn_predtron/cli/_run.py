@@ -48,7 +48,7 @@ from sklearn_predtron.families.input.tables import map_of
 from sklearn_predtron.losses.reject import label_of_reject
 
 TEXT_HINT = "; --features piecewise or auto takes text and missing cells, and --drop leaves columns out"
-NOT_TO_PREDICT = {"test": "source", "save": "output", "grow": "model", "jobs": "model", "holdout": "source"}
+NOT_TO_PREDICT = {"test": "source", "save": "output", "grow": "model", "stream": "model", "jobs": "model", "holdout": "source"}
 
 
 @dataclass
@@ -102,8 +102,7 @@ def run(job: Job, bar: ProgressBar, opened: DataFile | None = None) -> int:
             check_options(job, task, loaded, seen=False)
         check_order(job, task, schema)
         name_costs(job, files, classes)
-        incomplete = files.train is not None and getattr(files.train.format, "incomplete", False)
-        model = build_model(job.model, loaded, task, classes, incomplete=incomplete)
+        model = build_model(job.model, loaded, task, classes)
         if files.train is not None and loaded is None:
             check_text(files.train, model.features)
         check_table(job, model, schema)
@@ -231,7 +230,7 @@ def check_predict_only(job: Job, files: list[DataFile]) -> None:
     for name, part in NOT_TO_PREDICT.items():
         if getattr(getattr(job, part), name):
             raise UsageError(f"--{name} is not for rows without labels: {unlabelled}")
-    if job.model.epochs > 1:
+    if job.model.passes > 1:
         raise UsageError(f"--epochs is not for rows without labels: {unlabelled}")
 
 

@@ -35,11 +35,17 @@ class ModelSettings:
     parameters: dict[str, Any] = field(default_factory=dict)  # of the estimator, labels as the user has written them
     reject_cost: float | None = None
     reject_label: str | None = None
-    epochs: int = 1
+    epochs: int | None = None  # None: chosen by `fit`, and one of a stream
+    stream: bool = False
     shuffle: bool = True
     seed: int = 0
     grow: bool = False
     jobs: int | None = None
+
+    @property
+    def passes(self) -> int:
+        """The passes of a stream."""
+        return self.epochs or 1
 
     @property
     def has_costs(self) -> bool:

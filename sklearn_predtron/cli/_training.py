@@ -1,10 +1,9 @@
-"""Training on files: chunk by chunk, growing, or as shards in parallel."""
+"""Training on files: in memory, chunk by chunk, growing, or as shards in parallel."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import replace
 from math import nan
 from time import perf_counter
 from typing import Any
@@ -14,18 +13,19 @@ from scipy import sparse
 
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.cli._console import UsageError, as_options
-from sklearn_predtron.cli._evaluation import ResultRow
-from sklearn_predtron.cli._lines import ENDINGS, error_at
-from sklearn_predtron.cli._model import as_trained, choose_norm, held_out, rejection_reason, update
+from sklearn_predtron.cli._evaluation import FIT, MIXED, STREAM, ResultRow
+from sklearn_predtron.cli._lines import ENDINGS, RejectedChunkError, error_at
+from sklearn_predtron.cli._model import as_trained, choose_norm, held_out, prepare_stream, rejection_reason, update
 from sklearn_predtron.cli._progress import ProgressBar
 from sklearn_predtron.cli._settings import Job, ModelSettings
 from sklearn_predtron.cli._tasks import Task
+from sklearn_predtron.datasets._broken_lines import BrokenLineError
 from sklearn_predtron.datasets.formats.base import MAX_CLASSES, RowChunk
-from sklearn_predtron.datasets.formats.files import STANDARD, FileError
-from sklearn_predtron.datasets.formats.opening import RowStream
+from sklearn_predtron.datasets.formats.files import STANDARD, FileError, status
+from sklearn_predtron.datasets.formats.opening import MAX_KEPT, RowStream, size_of
 from sklearn_predtron.datasets.formats.text import counted
 
-# The errors that end a part of the job early.
+LARGEST = MAX_KEPT  # bytes of TRAIN, and of its parsed rows, that are trained in memory
 MOST_PENDING = 100_000  # rows that wait for a second label
 
 
@@ -62,30 +62,94 @@ class Training:
         self._waiting: list[RowChunk] = []  # rows that wait for a second label
 
     def run(self, rows: RowStream, job: Job, bar: ProgressBar) -> BaseException | None:
-        """Train on the files of TRAIN; return an early end's cause."""
-        random, epochs = np.random.default_rng(job.model.seed), job.model.epochs
+        """Train on the files of TRAIN, in memory or as a stream; return an early end's cause."""
         try:
-            if epochs > 1 or job.source.holdout:
-                for file in rows.files:
-                    file.keep(bar)
-            for epoch in range(epochs):
-                for chunk in parts_of_split(rows, job, held=False, keep=epochs > 1):
-                    self._train(chunk, job.model, random, epoch)
-                    bar(f"epoch {epoch + 1}/{epochs}", chunk.fraction, self.result)
-                self._check_waiting(0)
+            chunks, error = self._in_memory(rows, job, bar)
+            if chunks is None:
+                self._stream(rows, job, bar)
+            elif chunks:  # those before an error, too
+                bar(f"fit on {self.result.data}", None)
+                together = joined(chunks)
+                chunks.clear()
+                self._fit(together, job.model)
+            if error is None:
                 self._check_rounds(rows, job.source.holdout)
-        except ENDINGS as error:
-            return error
-        return None
+        except ENDINGS as stop:
+            return stop
+        return error
+
+    # ----------------------------------------------------------------------------------------------------------- in memory
+
+    def _in_memory(self, rows: RowStream, job: Job, bar: ProgressBar) -> tuple[list[RowChunk] | None, BaseException | None]:
+        """Return the rows to train on, and the error that ended them early; None instead of rows if they are a stream."""
+        if not may_fit(rows, job.model):
+            return None, None
+        kept, taken = [], 0
+        try:
+            for chunk in parts_of_split(rows, job, held=False, keep=False):
+                chunk = self._checked(as_trained(chunk, self.model))
+                taken += size_of(chunk.X) + (0 if chunk.costs is None else 8 * len(chunk) * self.model._costs(self.classes).size)
+                if taken > LARGEST:
+                    return None, None
+                kept.append(chunk)
+                bar("reading", chunk.fraction)
+        except (BrokenLineError, RejectedChunkError, FileError) as error:
+            return (kept if self._has_all_labels(kept) else None), error
+        return (kept if self._has_all_labels(kept) else None), None
+
+    def _has_all_labels(self, chunks: list[RowChunk]) -> bool:
+        """Return whether all labels occur, as `fit` needs."""
+        if self.task.rank or self.task.multilabel or not chunks:
+            return True
+        return len(np.unique(np.concatenate([chunk.y for chunk in chunks]))) == len(self.classes)
+
+    def _fit(self, chunk: RowChunk, settings: ModelSettings) -> None:
+        """Train by the plan of `fit`."""
+        model, result = self.model, self.result
+        choose_norm(model, chunk.X)
+        features = settings.parameters.get("features", self.task.estimator().features)
+        model.set_params(random_state=settings.seed, shuffle=settings.shuffle, max_iter=settings.epochs, features=features)
+        ids = {} if self.task.ids is None else {self.task.ids: chunk.groups}
+        start = perf_counter()
+        try:
+            model.fit(chunk.X, chunk.y, **ids, **chunk.given)
+        except (ValueError, MemoryError) as error:
+            raise UsageError(as_options(str(error))) from None
+        finally:  # an interrupt keeps what was trained so far
+            if model.__sklearn_is_fitted__():
+                result.seconds, result.training, result.epochs = perf_counter() - start, FIT, model.n_iter_
+                result.rounds = len(chunk) if chunk.groups is None else len(np.unique(chunk.groups))
+
+    # -------------------------------------------------------------------------------------------------------------- streams
+
+    def _stream(self, rows: RowStream, job: Job, bar: ProgressBar) -> None:
+        """Train chunk by chunk."""
+        random, epochs = np.random.default_rng(job.model.seed), job.model.passes
+        prepare_stream(job, self.model, rows.schema, incomplete=getattr(rows.format, "incomplete", False))
+        self.result.training, self.result.epochs = STREAM, epochs
+        if epochs > 1 or job.source.holdout:
+            for file in rows.files:
+                file.keep(bar)
+        for epoch in range(epochs):
+            for chunk in parts_of_split(rows, job, held=False, keep=epochs > 1):
+                self._train(chunk, job.model, random, epoch)
+                bar(f"epoch {epoch + 1}/{epochs}", chunk.fraction, self.result)
+            self._check_waiting(0)
+            self._check_rounds(rows, job.source.holdout)
+
+    def _checked(self, chunk: RowChunk) -> RowChunk:
+        """Return a chunk; raise an error if the model rejects one of its rows."""
+        reason = rejection_reason(self.model, chunk.X)
+        if reason is not None:
+            raise error_at(chunk.place, ValueError(reason))
+        return chunk
 
     def _train(self, chunk: RowChunk, settings: ModelSettings, random: np.random.Generator, epoch: int) -> None:
         """Train on a chunk, shuffled if that is asked for."""
         chunk = as_trained(chunk, self.model)
         if settings.grow:
             chunk = self._widened(chunk)
-        reason = rejection_reason(self.model, chunk.X)
-        if reason is not None:
-            raise error_at(chunk.place, ValueError(reason))
+        chunk = self._checked(chunk)
         if settings.grow:
             self._grow(chunk)
             if self._waits(chunk):
@@ -179,10 +243,7 @@ class Training:
             return chunk
         chunks = [*self._waiting, chunk]
         self._waiting.clear()
-        width = max(part.X.shape[1] for part in chunks)
-        for part in chunks:
-            part.X.resize(part.X.shape[0], width)
-        return replace(chunk, X=sparse.vstack([part.X for part in chunks], "csr"), y=np.concatenate([part.y for part in chunks]))
+        return joined(chunks)
 
     # -------------------------------------------------------------------------------------------------------------- shards
 
@@ -196,7 +257,7 @@ class Training:
         result, settings, schema = self.result, job.model, rows.schema
         if not settings.shuffle:
             self.model.set_params(shuffle=False)
-        mixing = ParameterMixing(self.model, rounds=settings.epochs, n_jobs=settings.jobs, random_state=settings.seed)
+        mixing = ParameterMixing(self.model, rounds=settings.passes, n_jobs=settings.jobs, random_state=settings.seed)
         start, stopped = perf_counter(), None
         known: dict[str, Any] = {"classes": None if self.task.rank else self.classes, "n_features": schema.n_features}
         if self.task.batch:
@@ -216,10 +277,45 @@ class Training:
                 return error
             stopped = error
         model = self.model = mixing.estimator_
+        result.training, result.epochs = MIXED, len(mixing.loss_curve_)
         result.learner, result.seconds = f"{result.learner}, {mixing.n_shards_} mixed", perf_counter() - start
         result.rounds, result.progressive_rounds = model.t_, model.t_ // len(mixing.loss_curve_)
         result.loss, result.last_loss = nan, mixing.loss_curve_[0] * result.progressive_rounds
         return stopped
+
+
+def may_fit(rows: RowStream, settings: ModelSettings) -> bool:
+    """Return whether files may be trained on in memory: new models, on files that are not too large and no streams."""
+    if settings.stream or settings.grow or settings.load or any(file.is_pipe or file.path == STANDARD for file in rows.files):
+        return False
+    return sum(status(file.path).st_size for file in rows.files) <= LARGEST
+
+
+def joined(chunks: list[RowChunk]) -> RowChunk:
+    """Return the rows of several chunks, as wide as the widest."""
+    first, *others = chunks
+    if not others:
+        return first
+    if sparse.issparse(first.X):
+        width = max(chunk.X.shape[1] for chunk in chunks)
+        for chunk in chunks:
+            chunk.X.resize(chunk.X.shape[0], width)
+
+    def together(parts: list[Any]) -> Any:
+        return sparse.vstack(parts, "csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
+
+    groups = weight = costs = None
+    if first.groups is not None:
+        parts: list[Any] = [chunk.groups for chunk in chunks]
+        begin = np.cumsum([0, *(part[-1] + 1 for part in parts[:-1])])
+        groups = np.concatenate([part + before for part, before in zip(parts, begin, strict=True)])
+    if any(chunk.sample_weight is not None for chunk in chunks):
+        weight = np.concatenate([np.ones(len(chunk)) if chunk.sample_weight is None else chunk.sample_weight for chunk in chunks])
+    if first.costs is not None:
+        tables: list[Any] = [chunk.costs for chunk in chunks]
+        costs = {pair: np.concatenate([table[pair] for table in tables]) for pair in first.costs}
+    X, y = together([chunk.X for chunk in chunks]), together([chunk.y for chunk in chunks])
+    return RowChunk(X, y, first.place, groups, weight, costs)
 
 
 def check_number(n: int) -> None:

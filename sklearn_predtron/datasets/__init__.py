@@ -26,7 +26,6 @@ __all__ = [
     "VowpalWabbit",
     "chunk_labels",
     "make_ranking_queries",
-    "make_separable_queries",
     "make_sequences",
     "open_rows",
     "read_conll",

@@ -9,7 +9,6 @@ from sklearn_predtron.datasets._markov_sequences import make_sequences as make_s
 from sklearn_predtron.datasets._parquet import ParquetReader as ParquetReader
 from sklearn_predtron.datasets._parquet import ParquetSummary as ParquetSummary
 from sklearn_predtron.datasets._ranking_queries import make_ranking_queries as make_ranking_queries
-from sklearn_predtron.datasets._ranking_queries import make_separable_queries as make_separable_queries
 from sklearn_predtron.datasets._read import read_svmlight as read_svmlight
 from sklearn_predtron.datasets._reader import SvmlightReader as SvmlightReader
 from sklearn_predtron.datasets._sequences import stack_sequences as stack_sequences

@@ -1,15 +1,13 @@
-"""The simulated queries of the papers."""
+"""The simulated queries of Jain et al. (2015)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_ndtr, ndtri_exp
 from sklearn.utils import check_random_state
 
 from sklearn_predtron._support import types
@@ -81,7 +79,7 @@ def make_ranking_queries(
 
     See Also
     --------
-    make_separable_queries : Queries with a margin.
+    make_sequences : Sequences of labels.
 
     Notes
     -----
@@ -128,97 +126,3 @@ def make_ranking_queries(
     y = np.searchsorted(thresholds, X @ coef, side="right").astype(np.int64)
     qid = np.repeat(np.arange(n_queries, dtype=np.int64), n_documents)
     return (X, y, qid, coef) if return_coef else (X, y, qid)
-
-
-def make_separable_queries(
-    n_queries: int = 1000,
-    n_features: int = 10,
-    *,
-    documents_per_grade: Sequence[int] = (5, 5, 4, 3, 3),
-    shuffle: bool = False,
-    random_state: Any = None,
-) -> tuple[NDArray, NDArray, NDArray]:
-    """Draw linearly separable queries with a margin.
-
-    The simulation of the authors of [1]_, with u = (1, ..., 1): documents of grade g are ~ N((2 g - 1) u, I), given that
-
-        <u, x> < min {<u, x'>: x' of the grade above in the same query} - 1.
-
-    So for the unit vector w* = u / sqrt(n_features) and any two documents of a query with y > y',
-    <w*, x - x'> > 1 / sqrt(n_features) (up to rounding), which bounds the loss of a perceptron for any number of queries.
-
-    Parameters
-    ----------
-    n_queries : int, default=1000
-        Number of queries.
-    n_features : int, default=10
-        Number of features.
-    documents_per_grade : sequence of int, default=(5, 5, 4, 3, 3)
-        Number of documents of a query with the relevance 0, 1, ...
-    shuffle : bool, default=False
-        False: the documents of each query are sorted by relevance, the highest first, as in the authors' code.  True: they are in
-        random order.
-    random_state : int, RandomState instance or None, default=None
-        Seed.
-
-    Returns
-    -------
-    X : ndarray of shape (n_queries * sum(documents_per_grade), n_features)
-        Documents, query after query; float64.
-    y : ndarray of shape (n_queries * sum(documents_per_grade),)
-        Relevances in {0, ..., len(documents_per_grade) - 1}; int64.
-    qid : ndarray of shape (n_queries * sum(documents_per_grade),)
-        Each document's query, 0, ..., n_queries - 1; int64.
-
-    See Also
-    --------
-    make_ranking_queries : Queries without a margin that is bounded below.
-
-    Notes
-    -----
-    The authors redraw a document until its score <u, x> is low enough.  Here <u, x> is drawn directly from the truncated normal
-    distribution, which is the same distribution, for any number of features and documents.  The means, the gap of 1 and the
-    defaults are those of their code (20 documents; the available text of the paper does not state them).
-
-    References
-    ----------
-    .. [1] Chaudhuri, Tewari, "Perceptron Like Algorithms for Online Learning to Rank", 2015; code of the simulation:
-       github.com/sougatachaudhuri/Online_Ranking_Project.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_predtron.datasets import make_separable_queries
-    >>> X, y, qid = make_separable_queries(2, documents_per_grade=(2, 1, 1), random_state=0)
-    >>> X.shape, y, qid
-    ((8, 10), array([2, 1, 0, 0, 2, 1, 0, 0]), array([0, 0, 0, 0, 1, 1, 1, 1]))
-    >>> score = X.sum(axis=1)
-    >>> bool((score[[0, 1]] > score[[1, 2]] + 1).all())
-    True
-    """
-    check_counts(n_queries=n_queries, n_features=n_features)
-    counts = list(documents_per_grade) if isinstance(documents_per_grade, Sequence | np.ndarray) else []
-    if not counts or not all(isinstance(count, Integral) and count >= 1 for count in counts):
-        raise ValueError(f"documents_per_grade={documents_per_grade!r} must be one or more integers of at least 1.")
-    if shuffle not in (True, False):
-        raise ValueError(f"shuffle={shuffle!r} is not known; accepted are True and False.")
-    random = check_random_state(random_state)
-    length = math.sqrt(n_features)
-    limit = np.full((n_queries, 1), np.inf)
-    grades = []
-    for grade in reversed(range(len(counts))):
-        mean = 2 * grade - 1
-        rows = random.standard_normal((n_queries, counts[grade], n_features))
-        along = rows.sum(axis=2) / length
-        below = log_ndtr((limit - n_features * mean) / length)
-        wanted = ndtri_exp(below - random.standard_exponential(along.shape))
-        rows += mean + ((wanted - along) / length)[:, :, np.newaxis]
-        grades.append(rows)
-        limit = rows.sum(axis=2).min(axis=1, keepdims=True) - 1
-    X = np.concatenate(grades, axis=1)
-    y = np.tile(np.repeat(np.arange(len(counts), dtype=np.int64), counts)[::-1], (n_queries, 1))
-    if shuffle:
-        order = random.random_sample(y.shape).argsort(axis=1)
-        X, y = np.take_along_axis(X, order[:, :, np.newaxis], axis=1), np.take_along_axis(y, order, axis=1)
-    qid = np.repeat(np.arange(n_queries, dtype=np.int64), y.shape[1])
-    return X.reshape(-1, n_features), y.ravel(), qid

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -13,10 +14,14 @@ from sklearn_predtron._core.problem import Problem
 from sklearn_predtron.decisions._base import Decision, HeldOut
 from sklearn_predtron.decisions._calibration_curves import (
     BEYOND_LIMITS,
+    LEAD,
+    ClassProbabilities,
+    PairProbabilities,
     fit_curve,
     likelihood,
-    probabilities_of_classes,
     probabilities_of_curves,
+    probabilities_of_ranks,
+    with_largest,
 )
 from sklearn_predtron.decisions._recent_scores import RecentScores
 
@@ -108,10 +113,12 @@ class ClassMap(NamedTuple):
 
     def probabilities(self, scores: NDArray) -> NDArray:
         """Return the probabilities, of shape (n, k)."""
-        found = probabilities_of_classes(
-            scores, self.parameters, self.mean, float(self.scale), float(self.limit), int(self.k), len(self.mean) == self.k
-        )
-        return self.floor + (1 - self.k * self.floor) * found
+        return self.compiled().of(scores)
+
+    def compiled(self) -> ClassProbabilities:
+        """Return the compiled map."""
+        mean, scale, limit, k, parameters, floor = self
+        return ClassProbabilities(parameters, mean, scale, limit, k, len(mean) == k, floor)
 
 
 class RankMap(NamedTuple):
@@ -134,11 +141,7 @@ class RankMap(NamedTuple):
 
     def probabilities(self, scores: NDArray) -> NDArray:
         """Return the probabilities, of shape (n, r), of decoded scores."""
-        above = probabilities_of_curves(steps(scores), self.curves, self.scale, self.limits)
-        above = np.minimum.accumulate(above, axis=1)
-        n = len(above)
-        at_least = np.hstack([np.ones((n, 1)), above, np.zeros((n, 1))])
-        return (at_least[:, :-1] - at_least[:, 1:] + self.classes.probabilities(scores)) / 2
+        return probabilities_of_ranks(scores, self.curves, self.scale, self.limits, self.classes.probabilities(scores))
 
 
 def steps(decoded: NDArray) -> NDArray:
@@ -339,7 +342,6 @@ def fit_ranks(scores: NDArray, y: NDArray, r: int, weight: NDArray, smoothing: f
     return RankMap(*curves, fit_classes(scores, y, r, weight, smoothing, matrix=matrix))
 
 
-LEAD = 1e-6  # of what is predicted, where others are as probable
 UNITS = {d: np.eye(d) for d in (1, 2)}  # of scores
 LEAST_PROBABILITY = 1e-15  # that a log loss is charged for
 
@@ -378,13 +380,23 @@ class BinaryScores(NamedTuple):
         """Return the log loss of each row."""
         return -np.log(np.maximum(np.take_along_axis(probabilities, labels.astype(np.intp), axis=1)[:, 0], LEAST_PROBABILITY))
 
-    def agreeing(self, problem: Any, scores: NDArray, inputs: NDArray, probabilities: NDArray) -> NDArray:
-        """Return probabilities of which that of the predicted class is the larger one, in one order with the map's inputs."""
-        return of_both(on_the_side_of(inputs[:, 0], probabilities[:, 1]))
+    def predictor(self, problem: Any, found: CurveMap, *, agrees: bool) -> Callable[[NDArray], NDArray]:
+        """Return the function from scores to probabilities, of which that of the predicted class is the larger one."""
+        direction, unit = self.direction(problem)
+        scale, curve, limits, floor = (part[0] for part in found)
+        return PairProbabilities(np.ascontiguousarray(direction, dtype=np.float64), unit, curve, limits, scale, floor, agrees).of
+
+    def direction(self, problem: Any) -> tuple[NDArray, float]:
+        """Return the direction and the unit of the second score."""
+        return difference(problem)
 
 
 class SignScores(BinaryScores):
     """Two classes: one curve, of the one score."""
+
+    def direction(self, problem: Any) -> tuple[NDArray, float]:
+        """Return the direction and the unit of the one score."""
+        return np.ones(1), 1.0
 
     def scores(self, problem: Any, scores: NDArray) -> NDArray:
         """Return the scores as they are."""
@@ -422,12 +434,12 @@ class ClassScores(NamedTuple):
         """Return the log loss of each row."""
         return -np.log(np.maximum(np.take_along_axis(probabilities, labels.astype(np.intp), axis=1)[:, 0], LEAST_PROBABILITY))
 
-    def agreeing(self, problem: Any, scores: NDArray, inputs: NDArray, probabilities: NDArray) -> NDArray:
-        """Return probabilities of which none is larger than that of the predicted class."""
-        rows, predicted = np.arange(len(scores)), problem.predict(scores)
-        most = probabilities.max(axis=1)
-        probabilities[rows, predicted] = np.where(probabilities.argmax(axis=1) == predicted, most, most * (1 + LEAD))
-        return probabilities / probabilities.sum(axis=1, keepdims=True)
+    def predictor(self, problem: Any, found: Any, *, agrees: bool) -> Callable[[NDArray], NDArray]:
+        """Return the function from scores to probabilities, of which none is larger than that of the predicted class."""
+        of = found.probabilities if isinstance(found, RankMap) else found.compiled().of
+        if agrees:
+            return lambda scores: with_largest(of(problem.decision(scores)), problem.predict(scores))
+        return lambda scores: of(problem.decision(scores))
 
 
 class LabelScores(NamedTuple):
@@ -463,9 +475,11 @@ class LabelScores(NamedTuple):
         """Return the log loss of each row, of all its labels."""
         return -np.log(np.maximum(np.where(labels, probabilities, 1 - probabilities), LEAST_PROBABILITY)).sum(axis=1)
 
-    def agreeing(self, problem: Any, scores: NDArray, inputs: NDArray, probabilities: NDArray) -> NDArray:
-        """Return probabilities that are above 1/2 for the predicted labels alone, in one order with the scores."""
-        return on_the_side_of(scores, probabilities)
+    def predictor(self, problem: Any, found: CurveMap, *, agrees: bool) -> Callable[[NDArray], NDArray]:
+        """Return the function from scores to probabilities, above 1/2 for predicted labels alone, in one order with scores."""
+        if agrees:
+            return lambda scores: on_the_side_of(scores, found.probabilities(scores))
+        return found.probabilities
 
 
 def of_both(second: NDArray) -> NDArray:
@@ -523,6 +537,7 @@ class Calibration(Decision):
     def __init__(self, of: Any, smoothing: float = SMOOTHING, *, agrees: bool = False):
         self.of, self.smoothing, self.agrees = of, smoothing, agrees
         self._last: tuple[Any, Any] = (None, None)  # the map that was saved, and what it was made
+        self._calibrated: Calibrated | None = None  # by the last map
 
     def observer(self, problem: Problem, present: Observer | None, kind: type[RecentScores] = RecentScores) -> Any:
         """Return the record of the last scores, of a kind."""
@@ -560,9 +575,12 @@ class Calibration(Decision):
         return self.of.log_losses(self.of.probabilities(held.map, self.of.scores(problem, held.scores)), held.values)
 
     def now(self, learner: Learner, fitted_decision: Any) -> Calibrated:
-        """Return the present calibration map."""
+        """Return the present calibration map; it is the same object for the same one."""
         self.check_known(learner)
-        return Calibrated(self.of, self.map(learner, fitted_decision), agrees=self.agrees)
+        found, known = self.restored(self.value(learner, fitted_decision)), self._calibrated
+        if known is None or known.map is not found:
+            known = self._calibrated = Calibrated(self.of, found, agrees=self.agrees)
+        return known
 
     def check_known(self, learner: Learner) -> None:
         """Raise ValueError if no scores of unseen rows are known."""
@@ -611,12 +629,15 @@ class Calibrated(Decision):
 
     def __init__(self, of: Any, map: Any, *, agrees: bool):
         self.of, self.map, self.agrees = of, map, agrees
+        self._last: tuple[Any, Any] = (None, None)  # a problem, and the function from its scores to probabilities
 
     def predict(self, problem: Any, scores: NDArray) -> NDArray:
         """Return the probabilities."""
-        inputs = self.of.scores(problem, scores)
-        found = self.of.probabilities(self.map, inputs)
-        return self.of.agreeing(problem, scores, inputs, found) if self.agrees else found
+        known, predictor = self._last
+        if known is not problem:
+            predictor = self.of.predictor(problem, self.map, agrees=self.agrees)
+            self._last = problem, predictor
+        return predictor(scores)
 
 
 def unnamed(found: Any) -> Any:

@@ -5,7 +5,8 @@ import numpy as np
 
 # Of a unit of the scores: what scores of any size have beyond their limits.
 BEYOND_LIMITS = 1e-3
-cdef double BEYOND = BEYOND_LIMITS
+LEAD = 1e-6     # of what is predicted, where others are as probable
+cdef double BEYOND = BEYOND_LIMITS, LEAD_OF_PREDICTED = LEAD
 
 cdef enum:
     NEWTON_STEPS = 50
@@ -271,23 +272,178 @@ def likelihood(const double[::1] p not None, const double[:, ::1] scores not Non
     return value / n, np.asarray(gradient)
 
 
-def probabilities_of_classes(const double[:, ::1] scores not None, const double[::1] p not None, const double[::1] mean not None,
-                             double scale, double limit, Py_ssize_t k, bint diagonal):
-    """Return the probabilities of k classes.
+cdef double total(const double* z, Py_ssize_t n) noexcept nogil:
+    """Return the sum of some numbers, added up in the order of NumPy."""
+    cdef double[8] r
+    cdef double found = 0
+    cdef Py_ssize_t i, j, half
+    if n < 8:
+        for i in range(n):
+            found += z[i]
+        return found
+    if n > 128:
+        half = n // 2 - n // 2 % 8
+        return total(z, half) + total(z + half, n - half)
+    for j in range(8):
+        r[j] = z[j]
+    for i in range(8, n - n % 8, 8):
+        for j in range(8):
+            r[j] += z[i + j]
+    found = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]))
+    for i in range(n - n % 8, n):
+        found += z[i]
+    return found
 
-    p are the parameters; the mean is subtracted from the scores, which are then divided by their scale and kept within a limit.
-    """
-    cdef Py_ssize_t n = scores.shape[0], d = scores.shape[1], i, c
-    cdef bint matrix = p.shape[0] > 1 + k
-    cdef double[:, ::1] found = np.empty((n, k))
-    cdef double[::1] s = np.empty(d)
-    if p.shape[0] != 1 + k + matrix * d * k or mean.shape[0] != d or (diagonal and d != k):
-        raise ValueError("the shapes of parameters and scores do not go together.")
+
+cdef void prefer(double* p, Py_ssize_t k, Py_ssize_t chosen) noexcept nogil:
+    """Make no probability larger than that of the chosen class."""
+    cdef Py_ssize_t j, best = 0
+    cdef double sum_
+    for j in range(1, k):
+        if p[j] > p[best]:
+            best = j
+    p[chosen] = p[best] if best == chosen else p[best] * (1 + LEAD_OF_PREDICTED)
+    sum_ = total(p, k)
+    for j in range(k):
+        p[j] /= sum_
+
+
+def with_largest(double[:, ::1] probabilities not None, const Py_ssize_t[::1] predicted not None):
+    """Return probabilities, changed in place, of which none is larger than that of the predicted class."""
+    cdef Py_ssize_t i, n = probabilities.shape[0], k = probabilities.shape[1]
+    if predicted.shape[0] != n:
+        raise ValueError(f"there must be {n} predicted classes, got {predicted.shape[0]}.")
+    for i in range(n):
+        if not 0 <= predicted[i] < k:
+            raise ValueError(f"predicted must hold numbers from 0 to {k - 1}, got {predicted[i]}.")
     with nogil:
         for i in range(n):
-            for c in range(d):
-                s[c] = (scores[i, c] - mean[c]) / scale
-            limit_row(&s[0], d, limit)
-            logits(&p[0], &s[0], d, k, diagonal, matrix, &found[i, 0])
-            softmax(&found[i, 0], k)
+            prefer(&probabilities[i, 0], k, predicted[i])
+    return np.asarray(probabilities)
+
+
+cdef class ClassProbabilities:
+    """Probabilities of k classes by a map of their scores.
+
+    Parameters
+    ----------
+    p : ndarray
+        The parameters.
+    mean : ndarray of shape (d,)
+        Offset to subtract from the scores, which are then divided by their scale and kept within a limit.
+    scale, limit : float
+        Of the scores.
+    k : int
+        Number of classes.
+    diagonal : bool
+        Whether each class has a score of its own.
+    floor : float
+        The least probability.
+    """
+    cdef const double[::1] p, mean
+    cdef double scale, limit, floor
+    cdef Py_ssize_t d, k
+    cdef bint diagonal, matrix
+
+    def __init__(self, const double[::1] p not None, const double[::1] mean not None, double scale, double limit, Py_ssize_t k,
+                 bint diagonal, double floor):
+        self.d, self.matrix = mean.shape[0], p.shape[0] > 1 + k
+        if p.shape[0] != 1 + k + self.matrix * self.d * k or (diagonal and self.d != k):
+            raise ValueError("the shapes of parameters and scores do not go together.")
+        self.p, self.mean, self.scale, self.limit, self.k, self.diagonal, self.floor = p, mean, scale, limit, k, diagonal, floor
+
+    def of(self, const double[:, ::1] scores not None):
+        """Return the probabilities, of shape (n, k)."""
+        cdef Py_ssize_t n = scores.shape[0], i, c
+        cdef double[:, ::1] found = np.empty((n, self.k))
+        cdef double[::1] s = np.empty(self.d)
+        if scores.shape[1] != self.d:
+            raise ValueError("the shapes of parameters and scores do not go together.")
+        with nogil:
+            for i in range(n):
+                for c in range(self.d):
+                    s[c] = (scores[i, c] - self.mean[c]) / self.scale
+                limit_row(&s[0], self.d, self.limit)
+                logits(&self.p[0], &s[0], self.d, self.k, self.diagonal, self.matrix, &found[i, 0])
+                softmax(&found[i, 0], self.k)
+                for c in range(self.k):
+                    found[i, c] = self.floor + (1 - self.k * self.floor) * found[i, c]
+        return np.asarray(found)
+
+
+def probabilities_of_ranks(const double[:, ::1] decoded not None, const double[:, ::1] curves not None,
+                           const double[::1] scale not None, const double[:, ::1] limits not None,
+                           const double[:, ::1] classes not None):
+    """Return the probabilities of ranks: the means of those by the curves of the thresholds, and of those of the classes.
+
+    The score of a threshold is the difference of the decoded scores of the next rank and of this one.
+    """
+    cdef Py_ssize_t n = decoded.shape[0], r = decoded.shape[1], i, j
+    cdef double[:, ::1] found = np.empty((n, r))
+    cdef double at_least, above
+    if (not curves.shape[0] == scale.shape[0] == limits.shape[0] == r - 1 or curves.shape[1] != 3 or limits.shape[1] != 2
+            or classes.shape[0] != n or classes.shape[1] != r):
+        raise ValueError(f"there must be {r - 1} curves of three numbers, and as many scales and pairs of limits.")
+    with nogil:
+        for i in range(n):
+            at_least = 1
+            for j in range(r):
+                above = 0
+                if j < r - 1:
+                    above = limited(decoded[i, j + 1] - decoded[i, j], limits[j, 0], limits[j, 1], scale[j])
+                    above = logistic(curve(&curves[j, 0], above / scale[j]))
+                    above = min(at_least, above)
+                found[i, j] = (at_least - above + classes[i, j]) / 2
+                at_least = above
     return np.asarray(found)
+
+
+cdef class PairProbabilities:
+    """Probabilities of two classes by a curve of the score of the second one.
+
+    Parameters
+    ----------
+    direction : ndarray of shape (d,)
+        The score of the second class is the product of the scores with it.
+    unit : float
+        Divisor of that score.
+    curve, limits : ndarrays of shapes (3,) and (2,)
+        Of a `CurveMap`.
+    scale, floor : float
+        The same.
+    agrees : bool
+        Whether the class with the larger score must be the more probable one.
+    """
+    cdef const double[::1] direction
+    cdef double[3] curve
+    cdef double unit, scale, least, most, floor
+    cdef bint agrees
+
+    def __init__(self, const double[::1] direction not None, double unit, const double[::1] curve not None,
+                 const double[::1] limits not None, double scale, double floor, bint agrees):
+        if curve.shape[0] != 3 or limits.shape[0] != 2 or direction.shape[0] == 0:
+            raise ValueError("there must be a direction, a curve of three numbers and a pair of limits.")
+        self.direction, self.unit, self.scale, self.floor, self.agrees = direction, unit, scale, floor, agrees
+        self.curve[0], self.curve[1], self.curve[2] = curve[0], curve[1], curve[2]
+        self.least, self.most = limits[0], limits[1]
+
+    def of(self, const double[:, ::1] scores not None):
+        """Return the probabilities, of shape (n, 2)."""
+        cdef Py_ssize_t n = scores.shape[0], i, j
+        cdef double[:, ::1] found = np.empty((n, 2))
+        cdef double s, p, lead
+        if scores.shape[1] != self.direction.shape[0]:
+            raise ValueError(f"scores must have {self.direction.shape[0]} columns, got {scores.shape[1]}.")
+        with nogil:
+            for i in range(n):
+                s = scores[i, 0] * self.direction[0]
+                for j in range(1, scores.shape[1]):
+                    s = s + scores[i, j] * self.direction[j]
+                s = s / self.unit
+                p = logistic(curve(self.curve, limited(s, self.least, self.most, self.scale) / self.scale))
+                p = self.floor + (1 - 2 * self.floor) * p
+                if self.agrees:
+                    lead = LEAD_OF_PREDICTED * (1 + fabs(s) / (1 + fabs(s)))
+                    p = max(p, 0.5 + lead) if s > 0 else min(p, 0.5 - lead)
+                found[i, 0], found[i, 1] = 1 - p, p
+        return np.asarray(found)

@@ -18,7 +18,7 @@ from sklearn_predtron.decisions._base import Decision, HeldOut
 from sklearn_predtron.decisions._calibration import LARGEST_ODDS
 from sklearn_predtron.decisions._expected_cost import OfProbabilities
 from sklearn_predtron.decisions._expected_values import least_expected, switches
-from sklearn_predtron.decisions._promises import EncodedPromise, Promise
+from sklearn_predtron.decisions._promises import EncodedPromise, Promise, bound_of
 from sklearn_predtron.decisions._reject_at_risk import PromiseResult
 
 ROUNDING = 1e-9  # by which a measure may be beyond its bound, relative to the bound
@@ -131,7 +131,7 @@ class Path(NamedTuple):
     def parts(self, constraint: EncodedPromise) -> tuple[NDArray, NDArray]:
         """Return the sums whose ratio is a measure, at each stop."""
         if constraint.function is None:
-            hits, total = (self.sums(part) for part in parts_of(constraint, self.rows.losses))
+            hits, total = (self.sums(part) for part in constraint.parts(self.rows.losses))
             return hits, total
         cells = [self.sums(np.eye(4)[i].reshape(2, 2)) for i in range(4)]
         matrices = np.stack(cells, axis=1).reshape(-1, 2, 2).clip(0)
@@ -162,32 +162,12 @@ def value_of(constraint: EncodedPromise, matrix: NDArray) -> float:
     return number
 
 
-def parts_of(constraint: EncodedPromise, costs: NDArray) -> tuple[NDArray, NDArray]:
-    """Return two tables, whose means over rows have a measure as ratio; each has shape (k, n_predictions)."""
-    (k, n), label = costs.shape, constraint.label
-    hits, scope = np.zeros((k, n)), np.zeros((k, n))
-    true = np.ones(k, bool) if label is None else np.arange(k) == label
-    if constraint.measure == "risk":
-        answers = slice(k) if constraint.predicted is None else constraint.predicted
-        scope[true, answers], hits[true, answers] = 1, costs[true, answers]
-    elif constraint.measure == "precision":
-        scope[:, label], hits[label, label] = 1, 1
-    elif constraint.measure == "abstention_rate":
-        scope[true], hits[true, k] = 1, 1
-    elif constraint.measure == "predicted_rate":
-        scope[:], hits[:, label] = 1, 1
-    else:
-        true = true if constraint.measure == "recall" else ~true
-        scope[true], hits[true, label] = 1, 1
-    return hits, scope
-
-
 def constraint_table(constraint: EncodedPromise, costs: NDArray, margin: float = 0.0) -> NDArray:
     """Return a table whose mean is at most 0 within the bound.
 
     The bound is tightened by a margin, a share of the way to the strictest one.
     """
-    hits, scope = parts_of(constraint, costs)
+    hits, scope = constraint.parts(costs)
     if constraint.at_least:
         strictest = float(constraint.possible(costs[:, : len(costs)]).max())
         return (constraint.bound + margin * (strictest - constraint.bound)) * scope - hits
@@ -216,10 +196,8 @@ def beyond_bound(constraint: EncodedPromise, hits: NDArray, total: NDArray, loss
 
 def p_broken(constraint: EncodedPromise, hits: NDArray, total: NDArray, costs: NDArray) -> NDArray:
     """Return the p-value of a binomial test that a bound is broken."""
-    possible = constraint.possible(costs[:, : len(costs)])
-    largest = float(possible.max())
-    lost, bound = (largest * total - hits, largest - constraint.bound) if constraint.at_least else (hits, constraint.bound)
-    weaker = 1.0 if np.isin(possible, (0, largest)).all() else INEXACT
+    bound, largest, exact = bound_of(constraint, costs[:, : len(costs)])
+    lost, weaker = largest * total - hits if constraint.at_least else hits, 1.0 if exact else INEXACT
     p = bdtr(np.ceil(lost / largest - ROUNDING), np.floor(total).astype(int), bound / largest)
     return np.where(total > 0, np.minimum(1.0, weaker * p), 1.0)
 
@@ -340,7 +318,7 @@ def best_of_many(
     best ones are then improved one after another.  Of many rows, evenly spaced ones choose where all rows begin.
     """
     some, found = Bounds(rows.some(), constraints, confidence), list[tuple[BoundedCosts, NDArray, NDArray]]()
-    scopes = [parts_of(one, rows.losses)[1] for one in constraints]
+    scopes = [one.parts(rows.losses)[1] for one in constraints]
     free = [scope for scope in scopes if (scope != scope[:, :1]).any()]  # the predictions decide which rows count
     for margin in MARGINS if free else (0.0,):
         tables = [constraint_table(one, rows.losses, margin) for one in constraints]

@@ -14,6 +14,7 @@ from sklearn.utils import column_or_1d
 from sklearn_predtron._support.names import refuse_class
 from sklearn_predtron._support.numbers import LARGEST_LOSS, real_number
 from sklearn_predtron._support.queries import is_missing_id, shortened, shortened_list
+from sklearn_predtron.decisions._measures import CONDITIONS, NEEDS_LABEL
 
 LEVELS = 1000  # limits of the expected cost that are tested, if the tests are exact
 N_BETTING_LEVELS = 100  # if not, as each takes longer
@@ -28,17 +29,6 @@ IMAGINED = 5  # rows that were seen before the first
 LEAST_SQUARE = 1e-12
 NEVER = -1.0  # the limit of an answer that is not given
 BEYOND = 1 + 1e-9  # a limit of the largest cost times this is none: sums of probabilities are rounded
-
-# The conditions that a promise about each measure may have, and those that it must have.
-CONDITIONS = {
-    "risk": ("label", "predicted"),
-    "precision": ("label",),
-    "recall": ("label",),
-    "false_positive_rate": ("label",),
-    "predicted_rate": ("label",),
-    "abstention_rate": ("label",),
-}
-NEEDS_LABEL = ("precision", "recall", "false_positive_rate", "predicted_rate")
 
 
 @dataclass(frozen=True)
@@ -209,6 +199,25 @@ class EncodedPromise(NamedTuple):
         rows = costs if self.label is None else costs[[self.label]]
         return rows if self.predicted is None else rows[:, [self.predicted]]
 
+    def parts(self, costs: NDArray) -> tuple[NDArray, NDArray]:
+        """Return two tables, whose means over rows have the measure as ratio; each has shape (k, n_predictions)."""
+        (k, n), label = costs.shape, self.label
+        hits, scope = np.zeros((k, n)), np.zeros((k, n))
+        true = np.ones(k, bool) if label is None else np.arange(k) == label
+        if self.measure == "risk":
+            answers = slice(k) if self.predicted is None else self.predicted
+            scope[true, answers], hits[true, answers] = 1, costs[true, answers]
+        elif self.measure == "precision":
+            scope[:, label], hits[label, label] = 1, 1
+        elif self.measure == "abstention_rate":
+            scope[true], hits[true, k] = 1, 1
+        elif self.measure == "predicted_rate":
+            scope[:], hits[:, label] = 1, 1
+        else:
+            true = true if self.measure == "recall" else ~true
+            scope[true], hits[true, label] = 1, 1
+        return hits, scope
+
 
 class EvaluatedRows(NamedTuple):
     """Held-out rows: what is answered unless the model abstains.
@@ -338,29 +347,13 @@ def losses_if_answered(promise: EncodedPromise, rows: EvaluatedRows, costs: NDAr
 
     The promise is that the mean of these losses is at most its bound (see `bound_of`); nan does not count.
     """
-    best, _, codes, groups = rows
-    counts = np.ones(len(best), bool)
-    if groups is not None and promise.group is not None:
-        counts &= [group == promise.group for group in groups]
-    answered, abstained = np.full(len(best), np.nan), np.full(len(best), np.nan)
-    label = promise.label
-    if promise.measure == "risk":
-        counts &= (label is None) | (codes == label)
-        counts &= (promise.predicted is None) | (best == promise.predicted)
-        answered[counts] = costs[codes, best][counts]
-    elif promise.measure == "precision":
-        counts &= best == label
-        answered[counts] = (codes == label)[counts]
-    elif promise.measure == "abstention_rate":
-        counts &= (label is None) | (codes == label)
-        answered[counts], abstained[counts] = 0, 1
-    else:
-        if promise.measure != "predicted_rate":
-            counts &= (codes == label) == (promise.measure == "recall")
-        answered[counts], abstained[counts] = (best == label)[counts], 0
-    if promise.at_least:
-        largest = promise.possible(costs).max()
-        answered, abstained = largest - answered, largest - abstained
+    hits, scope = promise.parts(np.column_stack([costs, np.zeros(len(costs))]))  # the last column is that of abstentions
+    losses = promise.possible(costs).max() - hits if promise.at_least else hits
+    losses = np.where(scope > 0, losses, np.nan)
+    answered, abstained = losses[rows.codes, rows.best], losses[rows.codes, -1]
+    if rows.groups is not None and promise.group is not None:
+        others = np.array([group != promise.group for group in rows.groups], dtype=bool)
+        answered[others] = abstained[others] = np.nan
     return answered, abstained
 
 

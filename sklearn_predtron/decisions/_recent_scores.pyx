@@ -1,4 +1,5 @@
 """The scores and the labels of the last rounds; each score was predicted before its row was learned."""
+from cpython.exc cimport PyErr_SetInterrupt
 from libc.math cimport fabs
 from libc.string cimport memcpy
 
@@ -135,7 +136,7 @@ cdef class RecentScores(Observer):
             memcpy(&self.marked_number[to], &self.number[first], n * sizeof(Py_ssize_t))
 
     cdef void set_size(self) noexcept nogil:
-        """Keep more rows where a class is rare, and fewer where none is; the rows that stay are laid anew."""
+        """Keep more rows where a class is rare, and fewer where none is."""
         cdef Py_ssize_t size = self.size
         while self.n >= size and size < self.most and self.rarest(size) < RARE:
             size = min(2 * size, self.most)
@@ -145,7 +146,9 @@ cdef class RecentScores(Observer):
             with gil:
                 try:
                     self.keep_last(size)
-                except MemoryError:     # as many as before are kept
+                except KeyboardInterrupt:
+                    PyErr_SetInterrupt()        # for the loop, which checks for it after this block of rounds
+                except BaseException:           # of memory; as many as before are kept
                     pass
 
     cdef keep_last(self, Py_ssize_t size):

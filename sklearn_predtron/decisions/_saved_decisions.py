@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sklearn_predtron._core.state import accept, array, flag, real, reals, shown, whole
 from sklearn_predtron.decisions._base import PLAIN, Argmax, Decision
@@ -24,6 +25,7 @@ from sklearn_predtron.decisions._calibration import (
 )
 from sklearn_predtron.decisions._expected_cost import AnswerUpTo, ByCosts, BySets, MostExpected, MostProbable
 from sklearn_predtron.decisions._fixed_threshold import CutAt
+from sklearn_predtron.decisions._saved_values import checked_classes, checked_curves, checked_ranks
 
 
 def plain(value: Any) -> Any:
@@ -49,6 +51,46 @@ def decision_of(saved: Any) -> Any:
     kind, fields = FIELDS[name]
     values = accept(tuple(saved[1:]), tuple(READ.get(field, field) for field in fields.values()))
     return kind(**dict(zip(fields, values, strict=True)))
+
+
+def check_sizes(decision: Any, problem: Any, n_labels: int) -> None:
+    """Raise ValueError if a decision is not of the problem's scores, or has answers beyond the labels of predictions."""
+    if type(decision) in (type(None), Decision):
+        return
+    of: Any = getattr(decision, "of", LabelScores())  # without `of` it decides on sets
+    k: Any = getattr(problem, "k", None)
+    fits = {BinaryScores: k == 2, SignScores: problem.d == 1, LabelScores: k is None}
+    if not fits.get(type(of), k == getattr(of, "k", 0)):
+        raise ValueError(f"it has a decision by {type(of).__name__} of other scores")
+    if isinstance(decision, CutAt):
+        check_shapes((decision.cuts, (of.count(problem),)))
+    else:
+        check_map(decision.map, of, problem)
+    if isinstance(decision, ByCosts):
+        check_shapes((decision.costs[:, :n_labels], (k, decision.costs.shape[1])))
+    if isinstance(decision, AnswerUpTo):
+        check_shapes((decision.costs, (k, k)), (decision.limits, (n_labels - 1,)))
+
+
+def check_map(found: Any, of: Any, problem: Any) -> None:
+    """Raise ValueError if a map is not of the problem's scores."""
+    kind: Any = CurveMap if not isinstance(of, ClassScores) else RankMap if of.ranked else ClassMap
+    if type(found) is not kind:
+        raise ValueError(f"where a {kind.__name__} is expected there is {shown(found)}")
+    if kind is RankMap:
+        checked_ranks((*found[:3], tuple(found.classes)), problem)
+    elif kind is ClassMap:
+        checked_classes(tuple(found), problem)
+    else:
+        checked_curves(tuple(found), problem)
+        check_shapes((found.curves, (of.count(problem), 3)))
+
+
+def check_shapes(*expected: tuple[NDArray, tuple[int, ...]]) -> None:
+    """Raise ValueError unless arrays have the given shapes, without a size of 0."""
+    for found, shape in expected:
+        if found.shape != shape or 0 in shape:
+            raise ValueError(f"where an array of shape {shape} is expected there is {shown(found)}")
 
 
 def matrix(value: Any) -> Any:

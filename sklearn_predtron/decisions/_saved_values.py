@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_predtron._core.state import accept, between, count, flag, length_of, real, reals, shown, whole
-from sklearn_predtron.decisions._promises import CONDITIONS
+from sklearn_predtron.decisions._measures import CONDITIONS
 
 LEAST = 5e-324  # above 0
 LARGEST = np.finfo(float).max

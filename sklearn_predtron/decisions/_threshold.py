@@ -121,7 +121,7 @@ def number_or_measure(at: Any, names: dict[str, Measure], accepted: str) -> Meas
 def measure_of_loss(loss: Any) -> Measure:
     """Return the measure of a loss of counts; the loss may also be a function of the counts."""
     if isinstance(loss, SubsetLoss):
-        return Measure((type(loss), str(loss.get_params())), loss.evaluate)
+        return Measure((f"{type(loss).__module__}.{type(loss).__qualname__}", str(loss.get_params())), loss.evaluate)
     check_counts(loss)
     return Measure(
         loss, lambda *counts: np.array([value_at(loss, *row) for row in zip(*(c.tolist() for c in counts), strict=True)])

@@ -16,6 +16,7 @@ from sklearn_predtron._support.encoding import plain_texts, refuse_missing
 from sklearn_predtron._support.names import refusing
 from sklearn_predtron._support.parts import checked_build
 from sklearn_predtron._support.queries import shortened
+from sklearn_predtron._support.row_costs import classes_of_least_cost, costs_by_row
 from sklearn_predtron._support.types import keeping_type
 from sklearn_predtron._support.warning import caller_among, warn
 from sklearn_predtron.decisions._base import PLAIN, Argmax, Decision, losses_by_table
@@ -47,7 +48,8 @@ from sklearn_predtron.families.labels._codec import Codec
 from sklearn_predtron.families.labels.classes import Classes
 from sklearn_predtron.families.training.plan import ACCEPTED
 from sklearn_predtron.losses import CostTableLoss, Reject, ZeroOne, table_loss
-from sklearn_predtron.losses._row_costs import check_not_revealing, costs_by_row, expected_costs
+from sklearn_predtron.losses._row_costs import check_not_revealing
+from sklearn_predtron.losses.multiclass import counts_mistakes
 from sklearn_predtron.losses.reject import checked_reject, label_of_reject
 from sklearn_predtron.predictor._answers import scores_of_classes
 from sklearn_predtron.problems._finite import FiniteProblem
@@ -119,10 +121,14 @@ class TableClassifier(ClassifierMixin, BasePredtron):
 
         There are n rows; pairs that `costs` leaves out have the costs of the loss.
         """
+        return costs_by_row(costs, classes, self._named(classes).tolist(), self._costs_otherwise(classes), n)
+
+    def _costs_otherwise(self, classes: NDArray) -> NDArray:
+        """Return the costs of the pairs that `costs` leaves out; raise ValueError if `costs` are not accepted."""
         own = self._class_costs(classes)
         if own.reject is not None and own.reject.cost is None:
             raise ValueError(f"costs do not go with {own.promise}, which is by the costs of loss; accepted is reject.cost.")
-        return costs_by_row(costs, classes, self._named(classes).tolist(), own.table, n)
+        return own.table
 
     def _widen_labels(self, labels: Any, classes: Any) -> tuple[Codec, list[int]]:
         check_takes(
@@ -584,7 +590,7 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         self._check_has_probabilities()
         probabilities, classes = self._probabilities(model, X), model.labels.classes
         table = self._costs_by_row(costs, classes, len(probabilities))
-        return expected_costs(probabilities, table).argmin(axis=1), table
+        return classes_of_least_cost(probabilities, table), table
 
     def _loss_of(self, predicted: NDArray, y: Any) -> NDArray:
         """Return the loss of each prediction, given its number."""
@@ -666,12 +672,6 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = True
         return tags
-
-
-def counts_mistakes(loss: Any) -> bool:
-    """Return whether the loss is 0-1; with many classes a table of costs is worth avoiding."""
-    loss = table_loss(loss)
-    return isinstance(loss, ZeroOne) and type(loss).matrix is ZeroOne.matrix
 
 
 def top_two(decision: NDArray) -> tuple[NDArray, NDArray]:

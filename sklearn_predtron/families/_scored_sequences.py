@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
@@ -11,62 +10,26 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
-from sklearn_predtron._support.queries import Queries, shortened
 from sklearn_predtron.decisions._tempered import MOST_TOKENS, TemperatureScaling, first_sequences, fitted
 from sklearn_predtron.families.labels.transitions import check_labels_allowed
 from sklearn_predtron.families.model.model import Model
-from sklearn_predtron.losses.sequence import SequenceHamming, sequence_loss
-from sklearn_predtron.predictor._answers import possible
+from sklearn_predtron.losses.sequence import cost_table
+from sklearn_predtron.predictor._answers import SequenceScores, possible
 from sklearn_predtron.problems._chain import TokenCodes
 
 LEAST_TOKENS, MOST_WORK = 1_000, 2**19  # tokens, and tokens times pairs of labels
 MOST_PATHS = 1000  # the time grows with its square
 
 
-@dataclass(frozen=True)
-class ScoredSequences:
-    """Sequences with scores of tokens and of transitions.
-
-    All scores are of one moment.
-
-    Parameters
-    ----------
-    model : Model
-        The fitted model.
-    scores : ndarray of shape (n_tokens, n_classes)
-        Scores of the tokens, sequence by sequence.
-    sequences : Queries
-        The sequences.
-    transitions : tuple of ndarrays
-        Scores of transitions, of first and of last labels.
-    """
+class ScoredSequences(SequenceScores):
+    """Sequences with the scores of their tokens, of a fitted model."""
 
     model: Model
-    scores: NDArray
-    sequences: Queries
-    transitions: tuple
-
-    @property
-    def problem(self) -> Any:
-        """The compiled problem."""
-        return self.model.problem
 
     @property
     def classes(self) -> NDArray:
         """The labels."""
         return self.model.labels.classes
-
-    def best_codes(self) -> NDArray:
-        """Return each token's label with the highest score; labels are given by their numbers."""
-        return self._decoded(self.scores, self.transitions)
-
-    def _decoded(self, scores: NDArray, transitions: tuple) -> NDArray:
-        return self.sequences.put_back(possible(*self.problem.predict(scores, self.sequences.start, *transitions)))
-
-    def marginals(self) -> NDArray:
-        """Return the max-marginals of the labels, token by token."""
-        found = self.problem.marginals(self.scores, self.sequences.start, *self.transitions)
-        return self.sequences.put_back(possible(*found))
 
     def best_paths(self, n: Any) -> tuple[NDArray, NDArray]:
         """Return the n best labelings, and their scores."""
@@ -93,18 +56,11 @@ class ScoredSequences:
 
     def probabilities(self) -> NDArray:
         """Return the probabilities of the labels, sequence by sequence."""
-        found, whole = token_calibration(self.model.fitted_decision).probabilities(
-            self.problem, self.scores, self.sequences.start, self.transitions
-        )
-        return possible(found, bool(np.isfinite(whole).all()))
+        return self.calibrated(token_calibration(self.model.fitted_decision))
 
     def cheapest_codes(self, costs: Any) -> NDArray:
-        """Return the label numbers of lowest expected cost; they are those of an allowed sequence, token by token."""
-        probabilities = self.probabilities()
-        table = cost_table(costs, self.classes)
-        k = probabilities.shape[1]
-        expected = 1 - probabilities if table is None else probabilities @ table
-        return self._decoded(np.ascontiguousarray(-expected), (np.zeros((k, k)), np.zeros(k), np.zeros(k)))
+        """Return the label numbers of lowest expected cost."""
+        return self.codes_by_costs(self.probabilities(), cost_table(costs, self.classes))
 
     def calibrator(self, labels: TokenCodes, constraint: Any, most: int = MOST_TOKENS) -> Callable[[], dict[str, Any]]:
         """Return a function that calibrates the scores; it uses sequences of at most `most` tokens, given their true labels."""
@@ -145,13 +101,3 @@ def check_number_of_paths(n: Any) -> None:
     """Raise ValueError if n is no number of sequences."""
     if not isinstance(n, Integral) or isinstance(n, bool) or not 1 <= int(n) <= MOST_PATHS:
         raise ValueError(f"n={n!r} must be a whole number from 1 to {MOST_PATHS}.")
-
-
-def cost_table(costs: Any, classes: NDArray) -> NDArray | None:
-    """Return the cost table of tokens, validated as by `SequenceHamming`."""
-    try:
-        return sequence_loss(SequenceHamming(costs)).table(classes)
-    except (ValueError, TypeError) as error:
-        raise ValueError(
-            f"costs={shortened(costs)} are no costs of tokens, as SequenceHamming(costs) has them: {error}"
-        ) from None

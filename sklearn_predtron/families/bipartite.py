@@ -16,7 +16,7 @@ from sklearn_predtron._core.rows import QueryRows
 from sklearn_predtron._support import types
 from sklearn_predtron._support.compat import ClassifierMixin, Interval, StrOptions, with_callbacks
 from sklearn_predtron._support.parts import checked_build, resolve
-from sklearn_predtron._support.queries import GROUPS, Queries, with_ids
+from sklearn_predtron._support.queries import GROUPS, Queries, shortened, with_ids
 from sklearn_predtron.decisions._base import PLAIN, Argmax, Decision
 from sklearn_predtron.decisions._calibration import Calibration, LabelScores, SignScores
 from sklearn_predtron.decisions._decision_rules import Cut, DecisionRule, ExpectedCost, Learned, decision_rule, is_number
@@ -472,8 +472,13 @@ class PredtronBipartiteClassifier(ClassifierMixin, BasePredtron):
 
     def _problem_at_k(self, model: Model) -> Any:
         """Return a copy of the problem at k; for k="break_even" it has the share of positive rows in training."""
-        problem = model.own_problem()
-        problem.share = model.call_metadata[0] / max(model.call_metadata[1], 1)
+        problem, counts = model.own_problem(), model.call_metadata
+        if counts is None and isinstance(batch_loss(model.loss), BreakEven):
+            raise ValueError(
+                f"loss={shortened(self.loss)} predicts the share of rows that was positive in training, and from_linear knows "
+                "none; call fit or partial_fit, or take another loss."
+            )
+        problem.share = 0.0 if counts is None else counts[0] / max(counts[1], 1)
         return problem
 
     def _positive(self, model: Model, scores: NDArray, groups: Queries) -> NDArray:

@@ -20,6 +20,7 @@ from sklearn_predtron._support.encoding import check_lengths
 from sklearn_predtron._support.names import refuse_class
 from sklearn_predtron._support.parts import checked_build, resolve
 from sklearn_predtron._support.queries import shortened
+from sklearn_predtron._support.row_costs import costs_of_labels, sets_of_least_cost
 from sklearn_predtron.decisions._base import PLAIN, Argmax, Decision
 from sklearn_predtron.decisions._calibration import Calibration, LabelScores
 from sklearn_predtron.decisions._constraints import Constrained, check_no_bounds, reached_bounds
@@ -41,7 +42,7 @@ from sklearn_predtron.families.training.patience import Patience
 from sklearn_predtron.families.training.plan import ACCEPTED
 from sklearn_predtron.features import FeatureMap
 from sklearn_predtron.losses import AtK, CountLoss, FBeta, Hamming, Jaccard, SubsetLoss, subset_loss
-from sklearn_predtron.losses._row_costs import check_sets_not_revealing, costs_of_labels, costs_of_sets, sets_of_least_cost
+from sklearn_predtron.losses._row_costs import check_sets_not_revealing, costs_of_sets
 from sklearn_predtron.losses.subset import separable_costs
 from sklearn_predtron.metrics._means import mean_loss
 from sklearn_predtron.norms import Norm
@@ -222,13 +223,12 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
 
     def _costs_by_row(self, costs: Any, labels: Any, n: int) -> NDArray:
         """Return costs of missed and of false labels; there are n rows."""
-        m = labels.n_labels
-        names = list(range(m)) if labels.names is None else labels.names.tolist()
-        return costs_of_labels(costs, names, self._costs_otherwise(m), n)
+        names = list(range(labels.n_labels)) if labels.names is None else labels.names.tolist()
+        return costs_of_labels(costs, names, self._costs_otherwise(labels), n)
 
-    def _costs_otherwise(self, m: int) -> NDArray:
+    def _costs_otherwise(self, labels: Any) -> NDArray:
         """Return the loss's costs of missed and false labels; they are nan if the loss is not a sum of costs of labels."""
-        loss = subset_loss(self.loss)
+        loss, m = subset_loss(self.loss), labels.n_labels
         own = None if isinstance(loss, AtK | FBeta | Jaccard) else separable_costs(loss, m)
         return np.full((m, 2), np.nan if own is None else own[::-1])
 

@@ -71,7 +71,8 @@ class PredtronSequenceTagger(BasePredtron):
     A row is a token, `sid` is the id of its sequence, and a round is a sequence.  The score S(y) of a sequence of labels is the
     sum of <w_k, x_t> + b_k over its tokens x_t with the labels k, of A_jk over its neighbouring labels j and k, and of the scores
     of its first and of its last label.  The sequence with the highest score is predicted; ties go to the first in lexicographic
-    order.
+    order.  A sequence of more than 250 tokens is trained in parts of about 50, each a round, with a warning; predictions are of
+    whole sequences.
     {in_order}
 
     Parameters
@@ -281,7 +282,8 @@ class PredtronSequenceTagger(BasePredtron):
         return self._partial_fit(X, y, classes=classes, sid=sid, sample_weight=sample_weight)
 
     def _reader(self) -> SequenceReader:
-        return SequenceReader(type(self).__name__, self.constraint, self._automatic(), self.norm)
+        allowed = None if self._model is None else self._model.labels.allowed
+        return SequenceReader(type(self).__name__, self.constraint, self._automatic(), self.norm, allowed)
 
     def _automatic(self) -> tuple[str, ...]:
         """Return the names of the parameters that are "auto"."""
@@ -582,7 +584,8 @@ class PredtronSequenceTagger(BasePredtron):
     def margin(self, X: Any, y: Any, sid: Any = None) -> float:
         """Measure the margin of the weights at unit norm.
 
-        The minimum, over the sequences, of S(y) minus the score of the best other sequence of labels.
+        The minimum, over the rounds (sequences, or parts of long ones), of S(y) minus the score of the best other sequence of
+        labels.
 
         Parameters
         ----------
@@ -610,12 +613,13 @@ class PredtronSequenceTagger(BasePredtron):
 
     def _margins(self, X: Any, y: Any, sid: Any = None) -> NDArray:
         scored, labels = self._scored_and_labelled(X, y, sid, "margin")
-        return scored.margins(labels, "leads_of_sequences")
+        return scored.margins(self._reader().in_rounds(labels), "leads_of_sequences")
 
     def _unit_margins(self, X: Any, y: Any, sid: Any = None) -> NDArray:
         """Return each sequence's margin per unit loss; it is at unit norm."""
         scored, labels = self._scored_and_labelled(X, y, sid, "margin")
-        return scored.margins(labels, "leads_for_loss" if sequence_loss(self.loss_).additive else "leads_of_sequences")
+        method = "leads_for_loss" if sequence_loss(self.loss_).additive else "leads_of_sequences"
+        return scored.margins(self._reader().in_rounds(labels), method)
 
     def loss_bound(  # type: ignore[override]
         self,

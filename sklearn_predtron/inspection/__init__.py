@@ -1,7 +1,6 @@
 """Displays of fitted estimators, predictions and training."""
 
 from sklearn_predtron.families.model.explanation import Explanation
-from sklearn_predtron.inspection._averages import AverageDisplay
 from sklearn_predtron.inspection._coefficients import CoefficientDisplay
 from sklearn_predtron.inspection._costs import CostDisplay
 from sklearn_predtron.inspection._effects import EffectsDisplay
@@ -10,10 +9,8 @@ from sklearn_predtron.inspection._ndcg import NDCGDisplay
 from sklearn_predtron.inspection._online_loss import OnlineLossDisplay
 from sklearn_predtron.inspection._promises import PromiseDisplay
 from sklearn_predtron.inspection._risk_coverage import RiskCoverageDisplay
-from sklearn_predtron.inspection._transitions import TransitionDisplay
 
 __all__ = [
-    "AverageDisplay",
     "CoefficientDisplay",
     "CostDisplay",
     "EffectsDisplay",
@@ -23,7 +20,6 @@ __all__ = [
     "OnlineLossDisplay",
     "PromiseDisplay",
     "RiskCoverageDisplay",
-    "TransitionDisplay",
 ]
 
 # Pickles name these by the public path, whatever module defines them.

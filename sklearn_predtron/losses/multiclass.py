@@ -387,3 +387,9 @@ def table_loss(value: Any) -> CostTableLoss:
 
 
 # ------------------------------------------------------------------------------------------------------------ sets of labels
+
+
+def counts_mistakes(loss: Any) -> bool:
+    """Return whether the loss is 0-1; with many classes a table of costs is worth avoiding."""
+    loss = table_loss(loss)
+    return isinstance(loss, ZeroOne) and type(loss).matrix is ZeroOne.matrix

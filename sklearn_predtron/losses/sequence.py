@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._support.parts import Part, resolve
+from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.losses.multiclass import CostMatrix, CostTableLoss, costs_of
 from sklearn_predtron.problems._chain import ChainProblem, HammingChain, ZeroOneChain
 
@@ -185,3 +186,13 @@ class SequenceZeroOne(SequenceLoss):
 def sequence_loss(value: Any) -> SequenceLoss:
     """Return the sequence loss that `loss` denotes."""
     return resolve(SequenceLoss, value, "loss", also="'auto'")
+
+
+def cost_table(costs: Any, classes: NDArray) -> NDArray | None:
+    """Return the cost table of tokens, validated as by `SequenceHamming`."""
+    try:
+        return sequence_loss(SequenceHamming(costs)).table(classes)
+    except (ValueError, TypeError) as error:
+        raise ValueError(
+            f"costs={shortened(costs)} are no costs of tokens, as SequenceHamming(costs) has them: {error}"
+        ) from None

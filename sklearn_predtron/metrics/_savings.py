@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 
 from sklearn_predtron._support.encoding import encode, is_missing_label
 from sklearn_predtron._support.queries import shortened
+from sklearn_predtron._support.row_costs import costs_by_row, pairs_of
 from sklearn_predtron.losses import costs_of, table_loss
-from sklearn_predtron.losses._row_costs import costs_by_row, pairs_of
 from sklearn_predtron.metrics._rows import read_labels, read_weight
 
 

@@ -20,9 +20,10 @@ from sklearn_predtron._support.encoding import encode
 from sklearn_predtron._support.numbers import as_numbers
 from sklearn_predtron._support.pipelines import final
 from sklearn_predtron._support.queries import shortened
+from sklearn_predtron._support.row_costs import classes_of_least_cost, costs_by_row
 from sklearn_predtron._support.warning import warn
 from sklearn_predtron.losses import Absolute, AtK, CostTableLoss, Squared, SubsetLoss, ZeroOne, costs_of, subset_loss, table_loss
-from sklearn_predtron.losses._row_costs import check_not_revealing, costs_by_row, expected_costs
+from sklearn_predtron.losses._row_costs import check_not_revealing
 from sklearn_predtron.metrics._means import mean_loss
 
 
@@ -67,7 +68,7 @@ class RowCostScorer(Scorer):
         table = costs_by_row(costs, classes, classes.tolist(), otherwise, len(probabilities))
         codes = encode(column_or_1d(y_true), classes)
         check_not_revealing(table, codes)
-        answers = expected_costs(probabilities, table).argmin(axis=1)
+        answers = classes_of_least_cost(probabilities, table)
         return -mean_loss(table[np.arange(len(codes)), codes, answers], weight)
 
 

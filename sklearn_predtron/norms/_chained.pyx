@@ -7,6 +7,7 @@ from sklearn_predtron._core.simd cimport ScoreGradient
 from sklearn_predtron._core.weights cimport Weights
 from sklearn_predtron._core.intercept cimport Intercept
 from sklearn_predtron.norms._l2 cimport IterateSum, L2Weights
+from sklearn_predtron.norms._wrapped cimport WrappedWeights
 from sklearn_predtron._core.problem cimport Round
 
 from sklearn_predtron._core.mixable_state import fields, joined, part_of
@@ -116,7 +117,7 @@ def places_in_table(places, Py_ssize_t d):
     return np.concatenate([(new[:, None] * d + new).ravel(), d * d + new, d * d + d + new])
 
 
-cdef class ChainedWeights(Weights):
+cdef class ChainedWeights(WrappedWeights):
     """Inner weights for tokens and a table for transitions.
 
     The inner weights score each token by W x + b.  The table scores the transitions, the first label and the last.
@@ -124,7 +125,6 @@ cdef class ChainedWeights(Weights):
     A step moves the inner weights along each token whose label was wrong, and the table, whose norm is the Euclidean one, as a
     row of indicators would.
     """
-    cdef readonly L2Weights inner
     cdef readonly Intercept intercept
     cdef L2Weights table
     cdef ChainMap chain               # the score map
@@ -182,9 +182,6 @@ cdef class ChainedWeights(Weights):
         self.inner.widen(n_features)
         Weights.widen(self, n_features)
 
-    def room_for(self, Py_ssize_t n_features):
-        return self.inner.room_for(n_features)
-
     def own_table(self, table):
         """Accept a table like the present one."""
         if type(table) is not L2Weights or (table.d, table.p, table.averaging) != (1, self.table.p, self.averaging):
@@ -230,10 +227,6 @@ cdef class ChainedWeights(Weights):
         """Return the squared length of the feature of a transition."""
         return self.chain.transition_scaling * r2
 
-    @property
-    def no_theorem_because(self):
-        return self.inner.no_theorem_because
-
     def length(self):
         """Return the norm of W, of b and of the table."""
         scale = self.table_length2(self.intercept.r2()) ** 0.5
@@ -267,33 +260,16 @@ cdef class ChainedWeights(Weights):
 
     # ------------------------------------------------------------------------------------------------------- the rounds
 
-    def first_refused(self, Rows rows not None):
-        return self.inner.first_refused(rows)
+    cdef Py_ssize_t open_block(self, Rows rows, const Py_ssize_t[::1] order, Py_ssize_t first, Py_ssize_t last,
+                               bint means_wanted) except -1:
+        return Weights.open_block(self, rows, order, first, last, means_wanted)    # rounds are not rows of the inner weights
 
-    def complaint(self):
-        return self.inner.complaint()
+    cdef void request_lengths(self, bint wanted) noexcept:
+        pass    # the radius needs those of tokens
 
     cdef open_call(self, Rows rows, bint fresh, bint undo_needed):
         self.score_map.reserve(rows.longest)
         self.inner.open_call(rows, fresh, undo_needed)
-
-    cdef close_call(self, bint learned):
-        self.inner.close_call(learned)
-
-    def close_fit(self):
-        self.inner.close_fit()
-
-    cdef Py_ssize_t update_statistics_of_all(self, Rows rows, const Py_ssize_t[::1] order) except -2:
-        return self.inner.update_statistics_of_all(rows, order)
-
-    cdef bint begin_round(self, View* x) noexcept nogil:
-        cdef bint taken = self.inner.begin_round(x)
-        self.is_trainable = self.inner.is_trainable
-        return taken
-
-    cdef void abandon_round(self) noexcept nogil:
-        self.inner.abandon_round()
-        self.is_trainable = self.inner.is_trainable
 
     cdef void scores(self, const View* x, double* t) noexcept nogil:
         self.inner.scores(x, t)
@@ -319,9 +295,6 @@ cdef class ChainedWeights(Weights):
         if s != NULL:
             for j in range(self.table.p):
                 t[j] += of_total * s.total.data[j]
-
-    cdef void prefetch(self, const View* x) noexcept nogil:
-        self.inner.prefetch(x)
 
     cdef void update_statistics(self, View* x) noexcept nogil:
         cdef Py_ssize_t r
@@ -353,7 +326,7 @@ cdef class ChainedWeights(Weights):
         for i in range(self.chain.link_classes(g, x.m)):
             if self.chain.take_class(g, i, &of_class):
                 offset = sum_of(&of_class)
-                square += self.inner.length2_of_sum(x, &of_class, &self.chain.pulled_back[0]) + r2 * offset * offset
+                square += (<L2Weights> self.inner).length2_of_sum(x, &of_class, &self.chain.pulled_back[0]) + r2 * offset * offset
         return square
 
     cdef void step(self, View* x, const ScoreGradient* g, double size) noexcept nogil:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sklearn_predtron.decisions._calibration import LEAD, Calibrated, ClassMap, CurveMap, RankMap
-from sklearn_predtron.decisions._calibration_curves import BEYOND_LIMITS
+from sklearn_predtron.decisions._calibration import Calibrated, ClassMap, CurveMap, RankMap
+from sklearn_predtron.decisions._calibration_curves import BEYOND_LIMITS, LEAD
 from sklearn_predtron.onnx._graph import Graph
 
 

@@ -14,17 +14,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sklearn_predtron._core.learner import Learner
+from sklearn_predtron._core.problem import Problem
 from sklearn_predtron._core.rows import Rows, csr_rows, dense_rows, sparse_rows
+from sklearn_predtron._core.state import array
 from sklearn_predtron._support.array_file import read_file
 from sklearn_predtron._support.queries import SID, Queries, is_one, shortened, shortened_list
+from sklearn_predtron._support.row_costs import classes_of_least_cost, costs_by_row, costs_of_labels, sets_of_least_cost
 from sklearn_predtron.decisions._base import PLAIN, Decision
-from sklearn_predtron.decisions._saved_decisions import decision_of
+from sklearn_predtron.decisions._calibration import Calibrated
+from sklearn_predtron.decisions._expected_cost import AnswerUpTo, ByCosts, BySets
+from sklearn_predtron.decisions._fixed_threshold import CutAt
+from sklearn_predtron.decisions._saved_decisions import check_sizes, decision_of
+from sklearn_predtron.decisions._saved_values import checked_tempered
 from sklearn_predtron.decisions._tempered import TemperatureScaling
 from sklearn_predtron.features._columns import Array, as_floats
 from sklearn_predtron.features._made_rows import MadeRows
 from sklearn_predtron.features._row_map import FourierMap, PiecewiseMap
 from sklearn_predtron.features._table import matrix_of, warn_of_cells
-from sklearn_predtron.predictor._answers import positions_of, possible, scores_of_classes
+from sklearn_predtron.predictor._answers import SequenceScores, positions_of, scores_of_classes
 from sklearn_predtron.predictor._compiled_parts import (
     build_compiled,
     check_format,
@@ -34,6 +41,11 @@ from sklearn_predtron.predictor._compiled_parts import (
 )
 from sklearn_predtron.predictor._file_values import MAGIC, Values, checked_path, reading
 from sklearn_predtron.predictor._scoring import Scorer
+from sklearn_predtron.problems._chain import ChainProblem
+from sklearn_predtron.problems._finite import FiniteProblem
+from sklearn_predtron.problems._label_sets import LabelSets
+from sklearn_predtron.problems._preferences import PreferencesProblem
+from sklearn_predtron.problems._ranking import RankingProblem
 
 __all__ = ["ModelPredictor", "load"]
 
@@ -126,7 +138,7 @@ class ModelPredictor:
     - an array-like of shape (n, n_features);
     - a tuple ``(data, indices, indptr)``, the arrays of a CSR matrix, unless the model has `features`;
     - a dict or data frame of columns by their names, if the model was fitted on a table with names; each column is array-like
-      of shape (n,).
+      of shape (n,), or for one row its value.
 
     A predictor does not change, and several threads may use it.  It computes in one thread unless joblib has been imported.
     CSR rows that hold a feature twice, and models under ``norm="trace"``, import SciPy.
@@ -170,6 +182,8 @@ class ModelPredictor:
     ...     loaded = predictor.load(path)
     >>> loaded.predict({"size": [3, 55], "colour": ["red", "blue"]})
     array([False,  True])
+    >>> loaded.predict({"size": 55, "colour": "blue"}, costs={(False, True): 1.0, (True, False): 5.0})
+    array([ True])
     """
 
     def __init__(self, name: str, learner: Learner, columns: RowColumns, answers: dict[str, Any]) -> None:
@@ -184,7 +198,7 @@ class ModelPredictor:
         if self._answers.classes is not None:
             self.classes_ = self._answers.classes
 
-    def predict(self, X: Any, sid: Any = None) -> NDArray:
+    def predict(self, X: Any, sid: Any = None, *, costs: Any = None) -> NDArray:
         """Predict the answer of each row, as the estimator does.
 
         Parameters
@@ -194,13 +208,25 @@ class ModelPredictor:
         sid : array-like of shape (n_tokens,), default=None
             For taggers, the sequence of each token.  None is one sequence, and raises ValueError after training on several
             sequences; "one" is one sequence.
+        costs : array-like, data frame or dict, default=None
+            Costs of the predictions, in the forms of the estimator's `predict`.  For one row the costs of a dict are numbers:
+            ``{(True, False): 120.5}``.  The prediction is the one with the lowest expected cost.  For taggers, importing
+            scikit-learn is needed to read them.
 
         Returns
         -------
         ndarray
             As the estimator's `predict`; sets of labels are always arrays, and scores of documents are those of a ranker.
+
+        Raises
+        ------
+        ValueError
+            If X or the costs are invalid, or the estimator's `predict` does not accept costs.
         """
-        return self._answer("predict", X, sid)
+        if costs is None:
+            return self._answer("predict", X, sid)
+        self._answers.check_costs(self._name, costs)
+        return self._answer("predict", X, sid, costs=costs)
 
     def predict_proba(self, X: Any, sid: Any = None) -> NDArray:
         """Compute the calibrated probabilities, as the estimator does.
@@ -246,7 +272,7 @@ class ModelPredictor:
         """
         return self._answer("scores", X, sid)
 
-    def _answer(self, method: str, X: Any, sid: Any) -> NDArray:
+    def _answer(self, method: str, X: Any, sid: Any, **costs: Any) -> NDArray:
         """Return the answers of a method of the family."""
         answer: Callable[..., NDArray] | None = getattr(self._answers, method, None)
         if answer is None or (method == "probabilities" and not self._answers.calibrated):
@@ -255,10 +281,10 @@ class ModelPredictor:
         rows = self._rows(X)
         scorer = Scorer(self._learner, None, rows, lambda: check_finite(rows))
         if isinstance(self._answers, SequenceAnswers):
-            return answer(scorer, self._answers.sequences(sid, rows.n))
+            return answer(scorer, self._answers.sequences(sid, rows.n), **costs)
         if sid is not None:
             raise ValueError(f"sid={shortened(sid)} is for taggers, and this is the predictor of a {self._name}.")
-        return answer(scorer)
+        return answer(scorer, **costs)
 
     def _rows(self, X: Any) -> Rows:
         """Return the rows of X, read in place if possible."""
@@ -329,12 +355,12 @@ class ColumnDict:
             wrong = f"lacks the columns {shortened_list(missing)}" if missing else f"has other columns, {shortened_list(others)}"
             raise ValueError(f"X {wrong}; accepted are the columns {shortened_list(names)}.")
         self.names: list[Any] = names
-        self.columns = [np.asarray(X[name]) for name in names]
+        self.columns = [np.atleast_1d(X[name]) for name in names]  # numbers and strings alone are one row
         for name, column in zip(names, self.columns, strict=True):
             if column.ndim != 1 or len(column) == 0 or len(column) != len(self.columns[0]) or column.dtype.kind not in "biufOUT":
                 raise ValueError(
-                    f"X has a column {name!r} of shape {column.shape} and type {column.dtype}; accepted are numbers and text, of "
-                    f"shape ({len(self.columns[0]) if self.columns[0].ndim else 'n'},) like the first column."
+                    f"X has a column {name!r} of shape {np.shape(X[name])} and type {column.dtype}; accepted are numbers and "
+                    f"text, of shape ({len(self.columns[0])},) like the first column."
                 )
         self.n, self.p = len(self.columns[0]), len(names)
 
@@ -376,6 +402,8 @@ class MappedTable:
         self.row_map = ROW_MAPS[kind](*state["_state"])
         self.categories, self.hashed = list(state["_categories"]), list(state["_hashed"])
         self.missing = bool(state.get("missing", True))
+        if not all(type(places) is int for places in self.hashed) or not all(map(are_categories, self.categories)):
+            raise ValueError("a map has categories that are no text")
         if not len(self.categories) == len(self.hashed) == self.row_map.p:
             raise ValueError("a map has categories of other columns")
         sizes = [(0 if own is None else len(own)) + places for own, places in zip(self.categories, self.hashed, strict=True)]
@@ -395,6 +423,11 @@ class MappedTable:
         return MadeRows(self.row_map, matrix)
 
 
+def are_categories(found: Any) -> bool:
+    """Return whether they are the categories of a column, or None for a column of numbers."""
+    return found is None or (isinstance(found, np.ndarray) and found.ndim == 1 and found.dtype.kind == "U")
+
+
 # ------------------------------------------------------------------------------------------------------------------ answers
 
 
@@ -411,26 +444,67 @@ class Answers:
 
     classes: Any = None
     calibrated: Any = None  # the decision of probabilities, if there are any
+    problems: Any = Problem  # the class of the problem
+    kinds: tuple[type, ...] = (Decision,)  # the accepted decisions
+    takes_costs = False  # whether `predict` accepts costs
+    otherwise: Any = None  # the costs of pairs that are not named, or why no costs are accepted
 
     def __init__(self, learner: Learner, saved: dict[str, Any]) -> None:
         self.problem: Any = learner.problem
+        if not isinstance(self.problem, self.problems):
+            raise ValueError(f"it has a problem of other answers, {shortened(self.problem)}")
         self.decision: Decision = decision_of(saved["decision"]) if "decision" in saved else PLAIN
         if saved.get("probabilities") is not None:
             self.calibrated = decision_of(saved["probabilities"])
+        if type(self.decision) not in self.kinds or type(self.calibrated) not in (type(None), Calibrated):
+            raise ValueError("it has a decision of other answers")
         if "classes" in saved:
             self.classes = saved_labels(saved["classes"])
+        for decision in (self.decision, self.calibrated):
+            check_sizes(decision, self.problem, len(saved.get("labels", ())))
+
+    def check_costs(self, name: str, costs: Any) -> None:
+        """Raise ValueError if costs are not accepted; `name` is the class of the estimator."""
+        if not self.takes_costs:
+            raise ValueError(f"costs={shortened(costs)} are not accepted by the predictor of a {name}; accepted is costs=None.")
+        if isinstance(self.otherwise, str):
+            raise ValueError(self.otherwise)
+        if not self.calibrated:
+            raise ValueError(f"costs need probabilities, and the {name} was saved without them; accepted is costs=None.")
+
+    def _read_costs(self, saved: Any, *shape: int) -> None:
+        """Read the costs of pairs that are not named."""
+        self.otherwise = saved if isinstance(saved, str) else array(saved, np.dtype(np.float64), shape)
 
 
 class ClassAnswers(Answers):
     """Classes, and a label of abstention behind them if there is one."""
 
+    problems: Any = FiniteProblem
+    kinds: tuple[type, ...] = (Decision, CutAt, ByCosts, AnswerUpTo)
+    takes_costs = True
+
     def __init__(self, learner: Learner, saved: dict[str, Any]) -> None:
         super().__init__(learner, saved)
         self.labels = saved_labels(saved["labels"])
+        check_count(self.classes, self.n_classes)
+        if len(self.labels) not in (len(self.classes), len(self.classes) + 1):
+            raise ValueError(f"it has {len(self.labels)} labels of {len(self.classes)} classes")
+        if self.takes_costs and saved["costs"] is not None:
+            self._read_costs(saved["costs"], len(self.classes), len(self.labels))
 
-    def predict(self, scorer: Scorer) -> NDArray:
-        found: NDArray = self.labels[scorer.decoded(self.decision)]
-        return found
+    @property
+    def n_classes(self) -> int:
+        """The number of classes of the problem."""
+        return int(self.problem.k)
+
+    def predict(self, scorer: Scorer, costs: Any = None) -> NDArray:
+        if costs is None:
+            return self.labels[scorer.decoded(self.decision)]
+        probabilities = self.probabilities(scorer)
+        otherwise = 1.0 - np.eye(len(self.classes)) if self.otherwise is None else self.otherwise
+        table = costs_by_row(costs, self.classes, self.labels.tolist(), otherwise, len(probabilities))
+        return self.labels[classes_of_least_cost(probabilities, table)]
 
     def probabilities(self, scorer: Scorer) -> NDArray:
         found: NDArray = scorer.decoded(self.calibrated)
@@ -443,10 +517,13 @@ class ClassAnswers(Answers):
 class ColumnAnswers(ClassAnswers):
     """Two classes by the sign of one score."""
 
+    problems, kinds = Problem, (Decision, CutAt)
+    takes_costs, n_classes = False, 2
+
     def __init__(self, learner: Learner, saved: dict[str, Any]) -> None:
         super().__init__(learner, {**saved, "labels": saved["classes"]})
 
-    def predict(self, scorer: Scorer) -> NDArray:
+    def predict(self, scorer: Scorer, costs: Any = None) -> NDArray:
         return self.classes[(self.scores(scorer) > 0).astype(np.intp)]
 
     def scores(self, scorer: Scorer) -> NDArray:
@@ -456,14 +533,26 @@ class ColumnAnswers(ClassAnswers):
 class SetAnswers(Answers):
     """Sets of labels."""
 
+    problems, kinds = LabelSets, (Decision, CutAt, BySets)
+    takes_costs = True
+
     def __init__(self, learner: Learner, saved: dict[str, Any]) -> None:
         super().__init__(learner, saved)
         self.one, self.dtype = bool(saved["one"]), np.dtype(saved["dtype"])
         if self.dtype.kind not in "iufb":
             raise ValueError(f"it has sets of the type {self.dtype}")
+        m = self.problem.n_labels
+        check_count(self.classes, 2 if self.one else m)
+        if self.one and m != 1:
+            raise ValueError(f"it has {m} labels for one")
+        self.names = list(range(m)) if saved["names"] is None else saved_labels(saved["names"]).tolist()
+        check_count(self.names, m)
+        self._read_costs(saved["costs"], m, 2)
 
-    def predict(self, scorer: Scorer) -> NDArray:
-        found: NDArray = scorer.decoded(self.decision)
+    def predict(self, scorer: Scorer, costs: Any = None) -> NDArray:
+        found: NDArray = scorer.decoded(self.decision if costs is None else self.calibrated)
+        if costs is not None:
+            found = sets_of_least_cost(found, costs_of_labels(costs, self.names, self.otherwise, len(found)))
         return self.classes[found[:, 0]] if self.one else found.astype(self.dtype)
 
     def probabilities(self, scorer: Scorer) -> NDArray:
@@ -485,6 +574,8 @@ class DocumentAnswers(Answers):
 class RankingAnswers(Answers):
     """Rankings of labels."""
 
+    problems = RankingProblem, PreferencesProblem
+
     def predict(self, scorer: Scorer) -> NDArray:
         return positions_of(self.scores(scorer))
 
@@ -496,13 +587,17 @@ class RankingAnswers(Answers):
 class SequenceAnswers(Answers):
     """Labels of the tokens of sequences."""
 
+    problems, takes_costs = ChainProblem, True
+
     def __init__(self, learner: Learner, saved: dict[str, Any]) -> None:
         super().__init__(learner, saved)
-        self.several = bool(saved["several"])
+        check_count(self.classes, self.problem.d)
+        self.learner, self.several = learner, bool(saved["several"])
         self.transitions = learner.read(lambda weights: weights.transitions(True))
+        self.calibrated = None
         if saved["tempered"] is not None:
-            temperature, biases, limit = saved["tempered"]
-            self.calibrated = TemperatureScaling(float(temperature), np.array(biases, dtype=np.float64), float(limit))
+            temperature, biases, limit = checked_tempered(saved["tempered"], self.problem)
+            self.calibrated = TemperatureScaling(temperature, np.array(biases), limit)
 
     def sequences(self, sid: Any, n: int) -> Queries:
         """Return the sequences of n tokens."""
@@ -510,18 +605,22 @@ class SequenceAnswers(Answers):
             raise ValueError("sid is missing, and the model was trained on several sequences; for one sequence pass sid='one'.")
         return Queries(None if is_one(sid) else sid, n, SID)
 
-    def predict(self, scorer: Scorer, sequences: Queries) -> NDArray:
-        found = self.problem.predict(sequences.take(scorer.scores()), sequences.start, *self.transitions)
-        return self.classes[sequences.put_back(possible(*found))]
+    def predict(self, scorer: Scorer, sequences: Queries, costs: Any = None) -> NDArray:
+        scored = self._scored(scorer, sequences)
+        if costs is None:
+            return self.classes[scored.best_codes()]
+        from sklearn_predtron.losses.sequence import cost_table  # which imports scikit-learn
+
+        return self.classes[scored.codes_by_costs(scored.calibrated(self.calibrated), cost_table(costs, self.classes))]
 
     def probabilities(self, scorer: Scorer, sequences: Queries) -> NDArray:
-        scores = sequences.take(scorer.scores())
-        found, whole = self.calibrated.probabilities(self.problem, scores, sequences.start, self.transitions)
-        return sequences.put_back(possible(found, bool(np.isfinite(whole).all())))
+        return sequences.put_back(self._scored(scorer, sequences).calibrated(self.calibrated))
 
     def scores(self, scorer: Scorer, sequences: Queries) -> NDArray:
-        found = self.problem.marginals(sequences.take(scorer.scores()), sequences.start, *self.transitions)
-        return sequences.put_back(possible(*found))
+        return self._scored(scorer, sequences).marginals()
+
+    def _scored(self, scorer: Scorer, sequences: Queries) -> SequenceScores:
+        return SequenceScores(self.learner, sequences.take(scorer.scores()), sequences, self.transitions)
 
 
 FAMILIES: dict[str, type[Answers]] = {
@@ -532,6 +631,12 @@ FAMILIES: dict[str, type[Answers]] = {
     "rankings": RankingAnswers,
     "sequences": SequenceAnswers,
 }
+
+
+def check_count(labels: Any, n: int) -> None:
+    """Raise ValueError unless there are n labels."""
+    if labels is None or len(labels) != n:
+        raise ValueError(f"where {n} labels are expected there is {shortened(labels)}")
 
 
 def saved_labels(saved: Any) -> NDArray:

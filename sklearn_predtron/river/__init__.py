@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn_predtron._support.warning import warn
 from sklearn_predtron.families.bipartite import PredtronBipartiteClassifier, is_at_k
 from sklearn_predtron.families.classification import PredtronBinaryClassifier, PredtronClassifier
 from sklearn_predtron.families.label_ranking import PredtronLabelRanker
@@ -33,13 +32,15 @@ def to_river(estimator: Any, classes: Any = None) -> Any:
     Parameters
     ----------
     estimator : estimator of this package
-        Any but `Predtron`, not trained.  Of a trained one only the parameters are used, with a warning.
+        Any but `Predtron`.  A trained or loaded one is continued, on a copy.  The keys are the names of its columns, or the
+        numbers 0, 1, ... if they have none; so are labels of sets and label rankings.
     classes : list, default=None
-        Labels known from the start, in any order; others are added when they occur.  None waits for the second label, because
-        there is nothing to learn from a single class.  Until then rows are not trained on, and the label seen so far is
-        predicted.  If the first label is a bool, the classes are False and True.  `PredtronOrdinalClassifier` needs all its
-        ranks here or as its `categories`; with None `PredtronLabelRanker` takes the labels of the first row, and no others
-        later; `classes` must be None for `PredtronMultilabelClassifier` and `PredtronRanker`.
+        Labels known from the start, in any order; others are added when they occur.  A trained estimator has its own.  None
+        waits for the second label, because there is nothing to learn from a single class.  Until then rows are not trained on,
+        and the label seen so far is predicted.  If the first label is a bool, the classes are False and True.
+        `PredtronOrdinalClassifier` needs all its ranks here or as its `categories`; with None `PredtronLabelRanker` takes the
+        labels of the first row, and no others later; `classes` must be None for `PredtronMultilabelClassifier` and
+        `PredtronRanker`.
 
     Returns
     -------
@@ -101,22 +102,34 @@ def to_river(estimator: Any, classes: Any = None) -> Any:
 
 
 def check(estimator: Any, classes: Any) -> None:
-    """Raise ValueError for estimators and labels unfit for dicts; warn if the estimator is trained."""
+    """Raise ValueError for estimators and labels unfit for dicts."""
     if not isinstance(estimator, WITH_CLASSES + WITHOUT):
         names = ", ".join(kind.__name__ for kind in WITH_CLASSES + WITHOUT)
         raise ValueError(f"estimator={estimator!r} has no river estimator; accepted are those of the classes {names}.")
     if isinstance(estimator, WITHOUT) and classes is not None:
         what = "labels have names" if isinstance(estimator, PredtronMultilabelClassifier) else "documents have relevances"
         raise ValueError(f"classes={classes!r} must be None for {type(estimator).__name__}, whose {what}.")
-    if isinstance(estimator, PredtronOrdinalClassifier) and classes is None and estimator.categories is None:
+    if (
+        isinstance(estimator, PredtronOrdinalClassifier)
+        and classes is None
+        and estimator.categories is None
+        and not estimator.__sklearn_is_fitted__()
+    ):
         raise ValueError("classes=None leaves PredtronOrdinalClassifier without its ranks; give them here or as its categories.")
     if isinstance(estimator, PredtronBipartiteClassifier) and is_at_k(estimator.loss):
         raise ValueError(
             f"loss={estimator.loss!r} predicts some rows of a batch, and a row by itself has no such prediction; accepted are "
             "losses that are not at k."
         )
-    if estimator.__sklearn_is_fitted__():
-        warn(
-            f"the {type(estimator).__name__} is trained, and of it only the parameters are used: river's estimator starts from "
-            "scratch.  Pass sklearn.base.clone(estimator), and train it by learn_one or learn_many."
+    if not estimator.__sklearn_is_fitted__():
+        return
+    if classes is not None:
+        raise ValueError(f"classes={classes!r} must be None for a trained estimator, which has its labels; new ones may follow.")
+    if isinstance(estimator, PredtronMultilabelClassifier) and estimator._model.labels.n_labels < 2:
+        raise ValueError(f"estimator={estimator!r} was trained on one label; accepted are estimators of two labels or more.")
+    features = estimator._model.columns.features
+    if features is not None and not getattr(features, "of_numbers_", True):
+        raise ValueError(
+            f"estimator={estimator!r} was trained on a table with categories, and dicts have numbers; accepted are estimators of "
+            "tables of numbers."
         )

@@ -24,7 +24,7 @@ class RiverBatchClassifier(DictEstimator, base.Classifier):
     Parameters
     ----------
     estimator : PredtronBipartiteClassifier
-        Only its parameters are used, not its fitted state.
+        A trained one is continued, on a copy.
     classes : list, default=None
         The two labels, if they are known from the start.
     """
@@ -34,7 +34,7 @@ class RiverBatchClassifier(DictEstimator, base.Classifier):
         self.classes = classes
         self._start()
         self._only: Any = None  # the label seen so far, while there is a single one
-        self._known: tuple = ()
+        self._known = () if self.model is None else tuple(self.model.classes_.tolist())
         self._waiting: list[tuple[dict, Any, float]] = []
 
     @property

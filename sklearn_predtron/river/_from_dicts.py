@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,6 +15,7 @@ from sklearn.base import clone
 
 from sklearn_predtron._support.numbers import real_number
 from sklearn_predtron._support.queries import shortened
+from sklearn_predtron.families.training.trainer import with_model
 from sklearn_predtron.river._names import are_extreme, check_numbers, columns_for, entries
 
 
@@ -23,8 +25,8 @@ class DictEstimator(base.Estimator):
     estimator: Any
 
     def _start(self) -> None:
-        """Start from scratch."""
-        self.model: Any = None
+        """Start from scratch, or with a copy of the trained estimator."""
+        self.model: Any = copied(self.estimator) if self.estimator.__sklearn_is_fitted__() else None
         self._columns = columns_for(self.estimator)
 
     @property
@@ -157,6 +159,54 @@ class GroupEstimator(DictEstimator):
             raise ValueError(f"y={shortened(y)} must be a list of {len(x)}, one for each {self._row} of x.")
         if len(x):
             self._learn(x, y, w)
+
+
+class SavedInFiles:
+    """Base of the river estimators whose model a file can hold."""
+
+    model: Any
+    feature_names: list[Any]
+
+    def save(self, path: str | os.PathLike[str], *, custom: Mapping[str, Any] | None = None) -> None:
+        """Write the model to a file, with the names of its features.
+
+        `sklearn_predtron.load` reads it, and `to_river` continues with what it returns.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file.
+        custom : dict of str to object, default=None
+            Names of custom objects among the parameters, as for `PredtronClassifier.save`.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+        ValueError
+            If there is no model yet, or a key is no string; a pickle holds any.
+        """
+        names = self.feature_names
+        if self.model is None or len(names) != self.model.n_features_in_:
+            raise ValueError(
+                "there is no model to save yet: two labels and a feature make one.  Save the river estimator by pickle."
+            )
+        numbered = names == list(range(len(names)))
+        if not numbered and not all(isinstance(name, str) for name in names):
+            raise ValueError(f"the keys {shortened(names)} are not all strings, as a model file needs; save it by pickle.")
+        columns = self.model._model.columns._replace(names=None if numbered else np.array(names, dtype=object))
+        with_model(self.model, self.model._model.replace(columns=columns)).save(path, custom=custom)
+
+
+def copied(estimator: Any) -> Any:
+    """Return a copy of a trained estimator for rows of dicts: sparse, under the norm that it has, and without names."""
+    model = copy.deepcopy(estimator)
+    model.set_params(norm=model.norm_)
+    fitted = model._model
+    model._model = fitted.replace(columns=fitted.columns._replace(names=None), first_sparse=None)
+    if getattr(fitted.labels, "names", None) is not None:
+        fitted.labels.names = None
+    return model
 
 
 def read_weight(w: Any) -> float:

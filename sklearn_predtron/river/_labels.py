@@ -41,6 +41,12 @@ def first_classes(only: Any, labels: list[Any]) -> list[Any] | None:
     return found if len(found) > 1 else None
 
 
+def label_numbers(model: Any) -> dict[Any, int]:
+    """Return the numbers of a trained estimator's labels, by their names, or by themselves if they have none."""
+    labels = model._model.labels
+    return {name: j for j, name in enumerate(range(labels.n_labels) if labels.names is None else labels.names.tolist())}
+
+
 def indicators(labels: dict[Any, int], y: dict) -> NDArray:
     """Return indicators of a label set, of shape (1, m)."""
     on = np.zeros((1, len(labels)))

@@ -215,11 +215,28 @@ class TableColumns(NamedColumns):
 
 
 def columns_for(estimator: Any) -> NamedColumns:
-    """Return new columns for an estimator."""
+    """Return the columns of an estimator: none yet, or those that it was trained on."""
+    if estimator.__sklearn_is_fitted__():
+        return known_columns(estimator)
     if always_maps(estimator.features):
         return TableColumns()
     kinds = {"auto": ScaleCheckedColumns, "scaled": CentredColumns}
     return kinds.get(norm_by_name(estimator.norm), NamedColumns)()
+
+
+def known_columns(estimator: Any) -> NamedColumns:
+    """Return the columns of a trained estimator: named, or numbered from 0."""
+    model = estimator._model
+    columns: NamedColumns = NamedColumns() if model.columns.features is None else TableColumns()
+    if model.columns.features is None and norm_by_name(model.norm) == "scaled":
+        columns = CentredColumns()
+    names = model.columns.names
+    columns.width = columns.add(range(model.columns.n) if names is None else names.tolist())
+    if isinstance(columns, CentredColumns):
+        (moments,) = model.learner.read(lambda weights: weights.export())["moments"].values()
+        sums = zip((moments.mean * moments.rows).tolist(), moments.counted.astype(int).tolist(), strict=True)
+        columns.sums = dict(zip(columns.numbers, sums, strict=True))
+    return columns
 
 
 def is_missing_value(value: Any) -> bool:

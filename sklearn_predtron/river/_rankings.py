@@ -13,19 +13,19 @@ from sklearn_predtron._support.numbers import real_numbers
 from sklearn_predtron._support.queries import shortened, shortened_list
 from sklearn_predtron.families.label_ranking import PredtronLabelRanker
 from sklearn_predtron.families.ranking import PredtronRanker
-from sklearn_predtron.river._from_dicts import DictEstimator, GroupEstimator, check_block
-from sklearn_predtron.river._labels import no_label, relevances
+from sklearn_predtron.river._from_dicts import DictEstimator, GroupEstimator, SavedInFiles, check_block
+from sklearn_predtron.river._labels import label_numbers, no_label, relevances
 
 LEAST_LABELS = 2
 
 
-class RiverRanker(GroupEstimator):
+class RiverRanker(SavedInFiles, GroupEstimator):
     """`PredtronRanker` for river, one query at a time; see `to_river`.
 
     Parameters
     ----------
     estimator : PredtronRanker
-        Only its parameters are used, not its fitted state.
+        A trained one is continued, on a copy.
     """
 
     _row = "document"
@@ -97,7 +97,7 @@ class RiverLabelRanker(DictEstimator):
     Parameters
     ----------
     estimator : PredtronLabelRanker
-        Only its parameters are used, not its fitted state.
+        A trained one is continued, on a copy.
     classes : list, default=None
         The labels; None takes those of the first row.
     """
@@ -106,7 +106,7 @@ class RiverLabelRanker(DictEstimator):
         self.estimator = estimator
         self.classes = classes
         self._start()
-        self._labels: dict[Any, int] = {}
+        self._labels: dict[Any, int] = {} if self.model is None else label_numbers(self.estimator)
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:

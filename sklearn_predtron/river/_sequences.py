@@ -8,18 +8,19 @@ from typing import Any
 
 from sklearn.base import clone
 
+from sklearn_predtron._support.queries import ONE
 from sklearn_predtron.families.sequences import PredtronSequenceTagger
-from sklearn_predtron.river._from_dicts import GroupEstimator, check_block
+from sklearn_predtron.river._from_dicts import GroupEstimator, SavedInFiles, check_block
 from sklearn_predtron.river._labels import KINDS, check_label, first_classes, no_label
 
 
-class RiverSequenceTagger(GroupEstimator):
+class RiverSequenceTagger(SavedInFiles, GroupEstimator):
     """`PredtronSequenceTagger` for river, one sentence at a time; see `to_river`.
 
     Parameters
     ----------
     estimator : PredtronSequenceTagger
-        Only its parameters are used, not its fitted state.
+        A trained one is continued, on a copy.
     classes : list, default=None
         Labels known from the start.
     """
@@ -30,7 +31,7 @@ class RiverSequenceTagger(GroupEstimator):
         self.estimator = estimator
         self.classes = classes
         self._start()
-        self._known: frozenset = frozenset()
+        self._known = frozenset() if self.model is None else frozenset(self.model.classes_.tolist())
         self._only: Any = None  # the label seen so far, while there is a single one
 
     @classmethod
@@ -83,4 +84,4 @@ class RiverSequenceTagger(GroupEstimator):
         check_block(x, self._row)
         if self.model is None or len(x) == 0:
             return [self._only] * len(x)
-        return self.model.predict(self._known_rows(x)).tolist()
+        return self.model.predict(self._known_rows(x), sid=ONE).tolist()

@@ -16,18 +16,18 @@ from sklearn.base import clone
 from sklearn_predtron._support.queries import shortened
 from sklearn_predtron.families.classification import PredtronBinaryClassifier, PredtronClassifier
 from sklearn_predtron.families.multilabel import PredtronMultilabelClassifier
-from sklearn_predtron.river._from_dicts import DictEstimator, read_weight
-from sklearn_predtron.river._labels import KINDS, check_label, first_classes, indicators, no_label
+from sklearn_predtron.river._from_dicts import DictEstimator, SavedInFiles, read_weight
+from sklearn_predtron.river._labels import KINDS, check_label, first_classes, indicators, label_numbers, no_label
 from sklearn_predtron.river._names import CentredColumns, entries_of, frame_values
 
 
-class RiverClassifier(DictEstimator, base.MiniBatchClassifier):
+class RiverClassifier(SavedInFiles, DictEstimator, base.MiniBatchClassifier):
     """River classifier around this package's; see `to_river`.
 
     Parameters
     ----------
     estimator : PredtronBinaryClassifier, PredtronClassifier or PredtronOrdinalClassifier
-        Only its parameters are used, not its fitted state.
+        A trained one is continued, on a copy.
     classes : list, default=None
         Labels known from the start.
     """
@@ -36,7 +36,7 @@ class RiverClassifier(DictEstimator, base.MiniBatchClassifier):
         self.estimator = estimator
         self.classes = classes
         self._start()
-        self._known: frozenset = frozenset()
+        self._known = frozenset() if self.model is None else frozenset(self.model.classes_.tolist())
         self._only: Any = None  # the label seen so far, while there is a single one
 
     @property
@@ -248,13 +248,13 @@ class RiverMultiLabelClassifier(DictEstimator, base.MultiLabelClassifier):
     Parameters
     ----------
     estimator : PredtronMultilabelClassifier
-        Only its parameters are used, not its fitted state.
+        A trained one is continued, on a copy.
     """
 
     def __init__(self, estimator: Any):
         self.estimator = estimator
         self._start()
-        self._labels: dict[Any, int] = {}
+        self._labels: dict[Any, int] = {} if self.model is None else label_numbers(self.estimator)
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:

@@ -2,7 +2,7 @@ import importlib.util
 
 import numpy as np
 import pytest
-from scipy import sparse
+from scipy import sparse, stats
 
 from benchmarks import read, tasks
 from benchmarks.contestants import LABEL_RANKING_CONTESTANTS, RANKING_CONTESTANTS, AssignmentSolver
@@ -10,6 +10,7 @@ from benchmarks.contestants.base import Contestant
 from benchmarks.contestants.pairwise_logistic import PairwiseLogistic
 from benchmarks.contestants.queries import differences, pairs
 from benchmarks.paper import by_index, figure1, online_ranking
+from benchmarks.paper.separable_queries import make_separable_queries
 from benchmarks.report import replace
 from benchmarks.suites import SUITES, inference, label_ranking, ranking
 from benchmarks.tasks import Options, Task, graded_queries
@@ -40,7 +41,7 @@ def data(tmp_path):
 
 LOAD = """
 import numpy as np
-from scipy import sparse
+from scipy import sparse, stats
 
 
 def ranking(name, part):
@@ -335,7 +336,6 @@ def test_online_ranking(tmp_path, monkeypatch, capsys):
 
 def test_time_averages_are_of_rankings_before_the_update():
     from sklearn_predtron import PredtronRanker
-    from sklearn_predtron.datasets import make_separable_queries
     from sklearn_predtron.metrics import ndcg
     from sklearn_predtron.updates import MaxPair
 
@@ -356,3 +356,52 @@ def test_paper_scripts_have_a_place_and_help(script, capsys):
     with pytest.raises(SystemExit, match="0"):
         script.main(["--help"])
     assert "--seeds" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("form", [{}, {"n_features": 1}, {"n_features": 3, "documents_per_grade": [40, 1, 30]}])
+def test_separable_queries_have_a_margin(form):
+    X, y, qid = make_separable_queries(60, **form, random_state=0)
+    counts, p = form.get("documents_per_grade", (5, 5, 4, 3, 3)), form.get("n_features", 10)
+    assert X.shape == (60 * sum(counts), p)
+    np.testing.assert_array_equal(qid, np.repeat(np.arange(60), sum(counts)))
+    for query in range(60):
+        score, grade = X[qid == query].sum(axis=1), y[qid == query]
+        above, below = np.nonzero(grade[:, np.newaxis] > grade)
+        assert (score[above] - score[below]).min() > 1 - 1e-12
+        assert np.bincount(grade).tolist() == list(counts)
+
+
+def drawn_until_low_enough(rng, p, counts):
+    """A query by the authors' recipe, document by document: the highest grade first."""
+    limit, grades = np.inf, []
+    for grade in reversed(range(len(counts))):
+        documents = []
+        while len(documents) < counts[grade]:
+            x = rng.normal(2 * grade - 1, 1, p)
+            if limit - x.sum() > 1:
+                documents.append(x)
+        limit = min(x.sum() for x in documents)
+        grades += documents
+    return np.array(grades)
+
+
+def test_separable_queries_are_distributed_as_the_rejected():
+    """With one or two features the gap is narrow, and much is rejected."""
+    rng = np.random.default_rng(0)
+    for p, counts in [(1, (2, 3, 2)), (2, (1, 6, 3))]:
+        X, _, _ = make_separable_queries(1500, p, documents_per_grade=counts, random_state=1)
+        ours = X.reshape(1500, -1, p)
+        theirs = np.array([drawn_until_low_enough(rng, p, counts) for _ in range(1500)])
+        free = np.concatenate([np.full(count, 2 * grade - 1.0) for grade, count in enumerate(counts)][::-1])
+        # The sum over the documents ties their draws together, the single ones look at each grade.
+        looks = [ours.sum(axis=(1, 2)), ours[:, -1].sum(axis=1), ours[:, -1, 0], ours[:, 0, 0], ours[:, counts[-1], -1]]
+        beside = [
+            theirs.sum(axis=(1, 2)),
+            theirs[:, -1].sum(axis=1),
+            theirs[:, -1, 0],
+            theirs[:, 0, 0],
+            theirs[:, counts[-1], -1],
+        ]
+        for a, b in zip(looks, beside, strict=True):
+            assert stats.ks_2samp(a, b).pvalue > 0.001
+        assert ours[:, -1, 0].mean() < free[-1] - 0.1

@@ -48,3 +48,9 @@ def standard_input():
     os.close(kept)
     for thread in threads:
         thread.join()
+
+
+@pytest.fixture
+def as_streams(monkeypatch):
+    """All files are too large to be trained in memory, without --stream."""
+    monkeypatch.setattr("sklearn_predtron.cli._training.LARGEST", 0)

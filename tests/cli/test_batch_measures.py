@@ -14,6 +14,8 @@ from sklearn_predtron.norms import Norm
 from tests.cli.test_main import run
 from tests.cli_cases import usage_error
 
+pytestmark = pytest.mark.usefixtures("as_streams")
+
 LOSSES = [kind.alias for kind in kinds(SubsetLoss) if not issubclass(kind, AtK)]
 N, LABELS = 900, np.array([-1.0, 3.0])
 TASK = ("--task", "bipartite")

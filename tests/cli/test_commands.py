@@ -20,6 +20,8 @@ from sklearn_predtron.datasets import read_svmlight
 from sklearn_predtron.metrics import ndcg
 from tests.cli_cases import run, unlabelled, usage_error
 
+pytestmark = pytest.mark.usefixtures("as_streams")
+
 
 def first(out):
     return json.loads(out)["results"][0]
@@ -335,7 +337,11 @@ def test_demo_is_what_runs_without_arguments(capsys, monkeypatch):
             ["predict", "m", "n.csv", "--id", "who"],
             "the id 'x\\ty' has a tab or a line",
         ),
-        ({"n.csv": "a,b,y\n1,2,-1\n2,4,1\n"}, ["fit", "n.csv", "--reject-cost", ".2"], "--reject-label=None, which is -1"),
+        (
+            {"n.csv": "a,b,y\n1,2,-1\n2,4,1\n"},
+            ["fit", "n.csv", "--reject-cost", ".2"],
+            "the label of --reject-cost=None, which is -1",
+        ),
         (
             {},
             ["predict", "t.csv", "t.csv"],

@@ -14,6 +14,8 @@ from sklearn_predtron.datasets import BrokenLineError, open_rows, read_conll, to
 from sklearn_predtron.metrics import chunk_f1_score
 from tests.cli_cases import run, usage_error
 
+pytestmark = pytest.mark.usefixtures("as_streams")
+
 WIDTH = 4096
 TEMPLATE = [(("0", 0),), (("0", -1), ("0", 0)), (("0:suffix2", 0),), (("1", 1),)]
 MACROS = "# what a token is\nU0:%x[0,0]\nU1:%x[-1,0]/%x[ 0 , 0 ]\n\nU:%x[0,0:suffix2]\nU3:%x[+1,1]\nB\n"

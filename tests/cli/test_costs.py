@@ -14,6 +14,8 @@ from sklearn_predtron.losses import Reject
 from sklearn_predtron.metrics import savings_score
 from tests.cli_cases import NAMES, run, usage_error
 
+pytestmark = pytest.mark.usefixtures("as_streams")
+
 N, N_TEST = 120, 60
 PLAIN = ["--no-shuffle", "--json"]
 TRAIN, TEST = slice(0, N), slice(N, N + N_TEST)
@@ -170,7 +172,8 @@ def test_ordinal_labels(capsys, tmp_path):
 def test_columns_may_be_features_too(capsys, tmp_path):
     """In JSON they always are."""
     rng = np.random.default_rng(0)
-    amount, y = rng.lognormal(1, 1, N).round(2), rng.integers(0, 2, N)
+    amount = rng.lognormal(1, 1, N).round(2)
+    y = (amount + 2 * rng.standard_normal(N) > 2).astype(int)
     lines = [json.dumps({"amount": a, "kind": "x", "label": int(b)}) for a, b in zip(amount, y, strict=True)]
     (tmp_path / "t.jsonl").write_text("\n".join(lines))
     argv = [tmp_path / "t.jsonl", "--test", tmp_path / "t.jsonl", "--costs=1:0=amount", *PLAIN, "--save", tmp_path / "m"]

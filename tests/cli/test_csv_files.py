@@ -16,6 +16,8 @@ from sklearn_predtron.datasets import BrokenLineError, open_rows
 from tests.cases import weights_of
 from tests.cli_cases import run, usage_error
 
+pytestmark = pytest.mark.usefixtures("as_streams")
+
 N, TESTED = 600, 200
 CHUNK = 200
 

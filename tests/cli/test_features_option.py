@@ -20,6 +20,8 @@ from sklearn_predtron import (
 from tests.cases import weights_of
 from tests.cli_cases import run, usage_error
 
+pytestmark = pytest.mark.usefixtures("as_streams")
+
 N, TESTED = 1200, 400
 CHUNK = 300
 X, Y = make_friedman1(N + TESTED, n_features=6, noise=1.0, random_state=0)

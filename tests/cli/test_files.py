@@ -27,6 +27,8 @@ from sklearn_predtron.datasets.formats import files as data_files
 from tests.cli_cases import usage_error
 from tests.forked import run_program
 
+pytestmark = pytest.mark.usefixtures("as_streams")
+
 FORM = ["--features", 6, "--classes", 0, 1, 2]
 HUGE = ["".join(f" {j + 1}:{sign}1.7e308" for j, sign in enumerate(signs)) for signs in itertools.product(["", "-"], repeat=6)]
 
@@ -280,8 +282,8 @@ def test_a_row_that_no_learner_takes_is_named_by_its_place(capsys, files, tmp_pa
         (["--holdout", "x"], "'x' must be a number between 0 and 1"),
         (["--features", 2**31], "'2147483648' must be an integer from 1 to 2147483647"),
         (["--classes", "nan", 1], "'nan' must be a finite number"),
-        (["--reject-cost", 0.1, "--reject-label", "one"], "the label 'one' must be a finite number; accepted are [0, 1, 2]"),
-        (["--reject-cost", 0.1, "--reject-label", "inf"], "'inf' must be a finite number"),
+        (["--reject-cost", "0.1:one"], "the label 'one' must be a finite number; accepted are [0, 1, 2]"),
+        (["--reject-cost", "0.1:inf"], "'inf' must be a finite number"),
     ],
     ids=str,
 )
@@ -444,7 +446,7 @@ def test_a_name_that_cannot_be_written(files, tmp_path):
 def test_no_standard_output_at_all(files, tmp_path):
     """The table is lost, which is an error, and the model is saved."""
     for options, expected in (([], (1, "error: standard output: it is closed\n")), (["--quiet"], (0, ""))):
-        done = program(files["a"], *options, "--save", tmp_path / "model", preexec_fn=partial(os.close, 1))
+        done = program(files["a"], "--stream", *options, "--save", tmp_path / "model", preexec_fn=partial(os.close, 1))
         assert (done.returncode, done.stderr) == expected and sklearn_predtron.load(tmp_path / "model").t_ == 200
 
 

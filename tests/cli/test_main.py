@@ -27,6 +27,8 @@ from sklearn_predtron.cli._progress import ProgressBar
 from sklearn_predtron.datasets import SvmlightReader
 from tests.cli_cases import usage_error
 
+pytestmark = pytest.mark.usefixtures("as_streams")
+
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
@@ -158,7 +160,7 @@ def test_width_and_base_are_of_what_is_learned(capsys, tmp_path):
 def test_costs_and_reject(capsys, files, tmp_path):
     saved = tmp_path / "model"
     code, (ours,), _ = run(
-        capsys, files["a2"], "--test", files["test2"], "--loss=-1:1=5", "--reject-cost", 0.4, "--reject-label", 0, "--save", saved
+        capsys, files["a2"], "--test", files["test2"], "--loss=-1:1=5", "--reject-cost", "0.4:0", "--save", saved
     )
     X_test, y_test = load_svmlight_file(files["test2"], n_features=12)
     model = sklearn_predtron.load(saved)

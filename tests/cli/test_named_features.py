@@ -12,6 +12,8 @@ import sklearn_predtron
 from sklearn_predtron import PredtronBinaryClassifier, PredtronBipartiteClassifier, PredtronClassifier, PredtronOrdinalClassifier
 from tests.cli_cases import run, usage_error
 
+pytestmark = pytest.mark.usefixtures("as_streams")
+
 N, WIDTH = 120, 2**18
 WORDS = ["red", "green", "blue"]
 OPTIONS = ["--no-shuffle", "--json"]

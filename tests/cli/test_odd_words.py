@@ -8,6 +8,8 @@ from sklearn_predtron import PredtronClassifier, PredtronMultilabelClassifier
 from sklearn_predtron.datasets.formats.labels import can_be_read
 from tests.cli_cases import run, usage_error
 
+pytestmark = pytest.mark.usefixtures("as_streams")
+
 ROWS = "a 1:1\n\n# a comment\nb 2:1\na 1:1 # another\n\n"
 ODD = ["", "New York", "a\tb", "C#", "#", "1:1", "a\0", "\0", "line\nbreak"]
 

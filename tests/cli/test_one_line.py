@@ -83,8 +83,8 @@ def commands(folder):
         ["two", "--loss", "a:b=5"],
         ["good", "--classes", EVIL, "x" * 1000],
         ["good", "--classes", "a", "b", EVIL, "--predictions", "p"],
-        ["good", "--reject-cost", ".1", "--reject-label", EVIL],
-        ["numbers", "--reject-cost", ".1", "--reject-label", EVIL],
+        ["good", "--reject-cost", f".1:{EVIL}"],
+        ["numbers", "--reject-cost", f".1:{EVIL}"],
         [EVIL],
     ]
 

@@ -14,6 +14,8 @@ from sklearn_predtron.datasets import read_svmlight
 from tests.cli_cases import run, unlabelled, usage_error
 from tests.forked import run_program
 
+pytestmark = pytest.mark.usefixtures("as_streams")
+
 
 def test_predictions_to_standard_output(capsys, files, tmp_path):
     arguments = [files["a"], "--test", files["test"], "--predictions"]

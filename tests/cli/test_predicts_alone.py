@@ -10,6 +10,8 @@ from cli_cases import run
 
 from sklearn_predtron.cli import _run
 
+pytestmark = pytest.mark.usefixtures("as_streams")
+
 ROWS = 120
 
 

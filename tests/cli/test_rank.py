@@ -22,6 +22,8 @@ from sklearn_predtron.cli import _progress
 from sklearn_predtron.datasets import BrokenLineError, Svmlight, SvmlightReader, open_rows
 from tests.cli_cases import usage_error
 
+pytestmark = pytest.mark.usefixtures("as_streams")
+
 WIDTH = 8
 
 

@@ -12,6 +12,8 @@ from sklearn_predtron.datasets import read_svmlight
 from sklearn_predtron.datasets.formats import opening, svmlight
 from tests.cli_cases import run, usage_error
 
+pytestmark = pytest.mark.usefixtures("as_streams")
+
 
 @pytest.mark.parametrize("kind", ["", "w", "q"])
 def test_several_files_are_one_stream(capsys, files, tmp_path, kind):

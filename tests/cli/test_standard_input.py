@@ -9,6 +9,8 @@ from sklearn_predtron.datasets.formats import files as data_files
 from tests.cli_cases import run, usage_error
 from tests.forked import run_program
 
+pytestmark = pytest.mark.usefixtures("as_streams")
+
 
 @pytest.mark.parametrize("options", [[], ["--epochs", 2], ["--grow"], ["--features", 6, "--classes", 0, 1, 2]], ids=str)
 def test_standard_input_is_learned_as_the_file_is(capsys, files, standard_input, tmp_path, monkeypatch, options):

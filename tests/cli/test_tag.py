@@ -19,6 +19,8 @@ from sklearn_predtron.norms import Norm
 from tests.cli_cases import run as run_command
 from tests.cli_cases import usage_error
 
+pytestmark = pytest.mark.usefixtures("as_streams")
+
 WIDTH, LABELS, N, N_TEST = 6, np.array([-1.0, 2.0, 7.0]), 60, 25
 LEARNERS = ["PredtronSequenceTagger"]
 

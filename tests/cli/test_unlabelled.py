@@ -16,6 +16,8 @@ from sklearn_predtron.datasets import read_svmlight
 from tests.cli_cases import PROGRAM, run, unlabelled, usage_error
 from tests.forked import run_program
 
+pytestmark = pytest.mark.usefixtures("as_streams")
+
 
 def test_as_a_user_types_it(files, tmp_path):
     command = f"python -m sklearn_predtron {files['a']} --save m > table && cut -d' ' -f2- {files['test']} | "

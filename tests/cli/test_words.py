@@ -16,6 +16,8 @@ from sklearn_predtron.datasets.formats import svmlight
 from sklearn_predtron.datasets.formats.labels import RewrittenText, WordLabels, add_labels
 from tests.cli_cases import NAMES, run, usage_error
 
+pytestmark = pytest.mark.usefixtures("as_streams")
+
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
 def test_rewritten_text(size):
@@ -108,7 +110,7 @@ def test_words_that_are_new(capsys, files, tmp_path):
 
 
 def test_words_of_costs_and_rejection(capsys, files, tmp_path):
-    options = ["--loss", "spam:ham=7", "--reject-cost", 0.4, "--reject-label", "unsure", "--save", tmp_path / "m"]
+    options = ["--loss", "spam:ham=7", "--reject-cost", "0.4:unsure", "--save", tmp_path / "m"]
     code, out, err = run(capsys, files["aw"], *options, "--test", files["testw"], "--predictions", "-")
     assert code == 0 and set(out.split()) <= {*NAMES, "unsure"} and "rejected" in err
     model = sklearn_predtron.load(tmp_path / "m")

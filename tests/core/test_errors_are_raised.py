@@ -16,6 +16,7 @@ GENERATED = sorted(Path(__file__).parents[2].glob("build/cython*/sklearn_predtro
 CATCH_ALL = {
     "problems._user.UserProblem.decode_competitor",
     "problems._user.UserProblem.loss_augmented_competitor",
+    "decisions._recent_scores.RecentScores.set_size",
     "decisions._rejection_tracker.RejectionTracker.follow",
     "problems._counts.TabulatedSetLoss.bind_label",
     "datasets._svmlight.odd_number",

@@ -246,3 +246,36 @@ def test_states_that_contradict_themselves_are_refused():
         ]:
             with pytest.raises(ValueError, match="saved state of a RecentScores is damaged"):
                 kind(*arguments).__setstate__(bad)
+
+
+@pytest.mark.parametrize("rate", [0.02, 0.2])
+def test_more_rows_are_kept_where_a_class_is_rare(rate):
+    """Up to 300 of the rarest class, or 30,000 in all; in any split, through copies, and no more once it is frequent."""
+    random = np.random.default_rng(2)
+    n = 18_000
+    rows, y = random.standard_normal((2 * n, 2)), (random.random(2 * n) < rate).astype(int)
+    y[n:] = random.random(n) < 0.5
+    whole = PredtronBinaryClassifier().partial_fit(rows[:n], y[:n], classes=[0, 1])
+    split = PredtronBinaryClassifier()
+    for first, last in ((0, 2990), (2990, 3010), (3010, 9000), (9000, n)):
+        split.partial_fit(rows[first:last], y[first:last], classes=[0, 1])
+        split = pickle.loads(pickle.dumps(split))
+    record = record_of(whole)
+    for found, expected in zip(record_of(split).rows(), record.rows(), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    kept = record.rows()[1][:, 0]
+    np.testing.assert_array_equal(kept, y[n - len(kept) : n])
+    assert (record.size, len(kept) > 15_000) == ((3000, False) if rate == 0.2 else (24_000, True))
+    assert kept.sum() >= 300
+    whole.partial_fit(rows[n:], y[n:])
+    assert record_of(whole).size == 3000 and len(record_of(whole).rows()[0]) == 3000
+
+
+def test_held_out_rows_of_a_fit_are_kept_as_those_of_a_stream():
+    random = np.random.default_rng(3)
+    rows = random.standard_normal((9000, 2))
+    for rate, size in ((0.3, 3000), (0.05, 7500), (0.01, 30_000)):
+        y = (random.random(9000) < rate).astype(int)
+        model = PredtronBinaryClassifier(loss={(1, 0): 9.0, (0, 1): 1.0}, random_state=0).fit(rows, y)
+        assert record_of(model).size == size
+        assert len(record_of(model).rows()[0]) == min(size, 9000)

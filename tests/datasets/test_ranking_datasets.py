@@ -12,7 +12,7 @@ from scipy import sparse, stats
 from sklearn.datasets import load_svmlight_file
 
 from sklearn_predtron import PredtronRanker
-from sklearn_predtron.datasets import BrokenLineError, SvmlightReader, make_ranking_queries, make_separable_queries
+from sklearn_predtron.datasets import BrokenLineError, SvmlightReader, make_ranking_queries
 
 PLAIN = {"n_features": 9, "zero_based": False}
 
@@ -317,101 +317,33 @@ def test_more_ranking_queries_begin_with_the_same():
         assert_array_equal(few[3], many[3])
 
 
-@pytest.mark.parametrize("shuffle", [False, True])
-@pytest.mark.parametrize("form", [{}, {"n_features": 1}, {"n_features": 3, "documents_per_grade": [40, 1, 30]}])
-def test_separable_margin(form, shuffle):
-    X, y, qid = make_separable_queries(60, **form, shuffle=shuffle, random_state=0)
-    counts, p = form.get("documents_per_grade", (5, 5, 4, 3, 3)), form.get("n_features", 10)
-    assert X.shape == (60 * sum(counts), p) and (y.dtype, qid.dtype) == (np.int64, np.int64)
-    unit = np.ones(p) / np.sqrt(p)
-    assert min((difference @ unit).min() for difference in pairs(X, y, qid)) > 1 / np.sqrt(p) - 1e-12
-    assert_array_equal(qid, np.repeat(np.arange(60), sum(counts)))
-    relevances = y.reshape(60, -1)
-    assert all(np.bincount(query).tolist() == list(counts) for query in relevances)
-    assert (np.diff(relevances, axis=1) <= 0).all() == (not shuffle)
-
-
-def test_perceptron_on_separable_queries():
-    """Novikoff: on pairs of documents, at most the squared length of a difference over the squared margin, 1/10."""
-    w, mistakes, longest = np.zeros(10), 0, 0.0
-    for difference in pairs(*make_separable_queries(300, random_state=1)):
-        longest = max(longest, (difference**2).sum(axis=1).max())
-        worst = difference[(difference @ w).argmin()]
-        if worst @ w <= 0:
-            w, mistakes = w + worst, mistakes + 1
-    assert 0 < mistakes <= longest * 10
-
-
-def drawn_until_low_enough(rng, p, counts):
-    """A query by the authors' recipe, document by document: the highest grade first."""
-    limit, grades = np.inf, []
-    for grade in reversed(range(len(counts))):
-        documents = []
-        while len(documents) < counts[grade]:
-            x = rng.normal(2 * grade - 1, 1, p)
-            if limit - x.sum() > 1:
-                documents.append(x)
-        limit = min(x.sum() for x in documents)
-        grades += documents
-    return np.array(grades)
-
-
-def test_separable_queries_are_distributed_as_the_rejected():
-    """With one or two features the gap is narrow, and much is rejected."""
-    rng = np.random.default_rng(0)
-    for p, counts in [(1, (2, 3, 2)), (2, (1, 6, 3))]:
-        X, _, _ = make_separable_queries(1500, p, documents_per_grade=counts, random_state=1)
-        ours = X.reshape(1500, -1, p)
-        theirs = np.array([drawn_until_low_enough(rng, p, counts) for _ in range(1500)])
-        free = np.concatenate([np.full(count, 2 * grade - 1.0) for grade, count in enumerate(counts)][::-1])
-        # The sum over the documents ties their draws together, the single ones look at each grade.
-        looks = [ours.sum(axis=(1, 2)), ours[:, -1].sum(axis=1), ours[:, -1, 0], ours[:, 0, 0], ours[:, counts[-1], -1]]
-        beside = [
-            theirs.sum(axis=(1, 2)),
-            theirs[:, -1].sum(axis=1),
-            theirs[:, -1, 0],
-            theirs[:, 0, 0],
-            theirs[:, counts[-1], -1],
-        ]
-        for a, b in zip(looks, beside, strict=True):
-            assert stats.ks_2samp(a, b).pvalue > 0.001
-        assert ours[:, -1, 0].mean() < free[-1] - 0.1
-
-
-@pytest.mark.parametrize("make", [make_ranking_queries, make_separable_queries])
-def test_seeds(make):
-    first, again, other = make(5, random_state=0), make(5, random_state=0), make(5, random_state=1)
+def test_seeds():
+    first, again, other = (make_ranking_queries(5, random_state=seed) for seed in (0, 0, 1))
     for a, b in zip(first, again, strict=True):
         assert_array_equal(a, b)
     assert (first[0] != other[0]).all()
 
 
 @pytest.mark.parametrize(
-    ("make", "parameters", "message"),
+    ("parameters", "message"),
     [
-        (make_ranking_queries, {"n_queries": 0}, "n_queries=0 must be an integer of at least 1"),
-        (make_ranking_queries, {"n_documents": 1.5}, "n_documents=1.5 must be an integer"),
-        (make_ranking_queries, {"n_features": None}, "n_features=None must be an integer"),
-        (make_ranking_queries, {"n_informative": 21}, "n_informative=21 must be None or an integer from 1 to n_features=20"),
-        (make_ranking_queries, {"n_informative": 0}, "n_informative=0 must be None or"),
-        (make_ranking_queries, {"rows": "cauchy"}, "rows='cauchy' is not known; accepted are 'gaussian' and 'uniform'"),
-        (make_ranking_queries, {"std": 0}, "std=0 must be a finite number above 0"),
-        (make_ranking_queries, {"std": np.inf}, "std=inf must be a finite number above 0"),
-        (make_ranking_queries, {"std": "wide"}, "std='wide' must be a finite number above 0"),
-        (make_ranking_queries, {"std": True}, "std=True must be a finite number above 0"),
-        (make_ranking_queries, {"std": 2.0, "rows": "uniform"}, "std=2.0 is not accepted with rows='uniform'"),
-        (make_ranking_queries, {"norm": 2}, "norm=2 is not known; accepted are 'l1', 'l2' and None"),
-        (make_separable_queries, {"n_queries": -1}, "n_queries=-1 must be an integer of at least 1"),
-        (make_separable_queries, {"n_features": "3"}, "n_features='3' must be an integer of at least 1"),
-        (make_separable_queries, {"documents_per_grade": ()}, r"documents_per_grade=\(\) must be one or more integers"),
-        (make_separable_queries, {"documents_per_grade": (1, 0)}, r"documents_per_grade=\(1, 0\) must be one or more"),
-        (make_separable_queries, {"documents_per_grade": 3}, "documents_per_grade=3 must be one or more"),
-        (make_separable_queries, {"shuffle": "no"}, "shuffle='no' is not known; accepted are True and False"),
+        ({"n_queries": 0}, "n_queries=0 must be an integer of at least 1"),
+        ({"n_documents": 1.5}, "n_documents=1.5 must be an integer"),
+        ({"n_features": None}, "n_features=None must be an integer"),
+        ({"n_informative": 21}, "n_informative=21 must be None or an integer from 1 to n_features=20"),
+        ({"n_informative": 0}, "n_informative=0 must be None or"),
+        ({"rows": "cauchy"}, "rows='cauchy' is not known; accepted are 'gaussian' and 'uniform'"),
+        ({"std": 0}, "std=0 must be a finite number above 0"),
+        ({"std": np.inf}, "std=inf must be a finite number above 0"),
+        ({"std": "wide"}, "std='wide' must be a finite number above 0"),
+        ({"std": True}, "std=True must be a finite number above 0"),
+        ({"std": 2.0, "rows": "uniform"}, "std=2.0 is not accepted with rows='uniform'"),
+        ({"norm": 2}, "norm=2 is not known; accepted are 'l1', 'l2' and None"),
     ],
 )
-def test_parameters_of_the_simulations(make, parameters, message):
+def test_parameters_of_the_simulation(parameters, message):
     with pytest.raises(ValueError, match=message):
-        make(**parameters)
+        make_ranking_queries(**parameters)
 
 
 def test_an_id_that_returns_begins_a_chunk(tmp_path):

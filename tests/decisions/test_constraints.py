@@ -27,7 +27,6 @@ from sklearn_predtron.decisions._constraints import (
     best_of_two,
     constraint_table,
     multipliers,
-    parts_of,
 )
 from sklearn_predtron.decisions._promises import EncodedPromise
 from sklearn_predtron.losses import Reject
@@ -69,7 +68,7 @@ def test_measures_are_those_of_scikit_learn():
             assert hits / total == pytest.approx(value)
             slack = weight @ constraint_table(one, rows.costs)[rows.codes, predicted]
             assert (slack <= 0) == (value >= 0.3 if at_least else value <= 0.3)
-            assert parts_of(one, rows.costs)[0].shape == (3, 4)
+            assert one.parts(rows.costs)[0].shape == (3, 4)
 
 
 @pytest.mark.parametrize("confidence", [None, 0.9])

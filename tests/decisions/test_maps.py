@@ -4,15 +4,19 @@ import itertools
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from scipy.optimize import approx_fprime, minimize
 from scipy.special import expit, log_softmax, softmax
 
 from sklearn_predtron.decisions import _calibration
 from sklearn_predtron.decisions._calibration_curves import (
+    ClassProbabilities,
+    PairProbabilities,
     fit_curve,
     likelihood,
-    probabilities_of_classes,
     probabilities_of_curves,
+    probabilities_of_ranks,
+    with_largest,
 )
 from sklearn_predtron.decisions._expected_cost import MostExpected, MostProbable, odds
 from sklearn_predtron.decisions._expected_values import least_expected, most_expected
@@ -221,6 +225,35 @@ def test_more_smoothing_stays_further_off():
     assert largest[0] > largest[1] > largest[2] + 0.005
 
 
+@pytest.mark.parametrize("k", [2, 3, 7, 8, 17, 130, 300])
+def test_the_predicted_class_is_the_most_probable(k):
+    """To the bits of NumPy, in whose order the sums of all sizes are added up."""
+    random = np.random.default_rng(k)
+    P, predicted = random.dirichlet(np.ones(k), 40), random.integers(0, k, 40)
+    rows, most = np.arange(40), P.max(axis=1)
+    expected = P.copy()
+    expected[rows, predicted] = np.where(P.argmax(axis=1) == predicted, most, most * (1 + 1e-6))
+    assert_array_equal(with_largest(P, predicted), expected / expected.sum(axis=1, keepdims=True))
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("agrees", [True, False])
+def test_two_classes_at_once(d, agrees):
+    """The compiled path gives the bits of the curve of the second score."""
+    random = np.random.default_rng(d)
+    scores, direction = 3 * random.standard_normal((50, d)), random.standard_normal(d)
+    scores[:3] = [[0.0], [1e300], [-1e300]]
+    curve, limits = np.array([[0.3, 1.2, -0.4]]), np.array([[-2.0, 3.0]])
+    second = np.ascontiguousarray(sum(scores[:, j] * direction[j] for j in range(d)) / 2.0)[:, None]
+    p = 0.01 + (1 - 2 * 0.01) * probabilities_of_curves(second, curve, np.array([1.5]), limits)[:, 0]
+    if agrees:
+        s = second[:, 0]
+        lead = 1e-6 * (1 + np.abs(s) / (1 + np.abs(s)))
+        p = np.where(s > 0, np.maximum(p, 0.5 + lead), np.minimum(p, 0.5 - lead))
+    found = PairProbabilities(direction, 2.0, curve[0], limits[0], 1.5, 0.01, agrees).of(scores)
+    assert_array_equal(found, np.column_stack([1 - p, p]))
+
+
 def test_curves_refuse_what_does_not_go_together():
     s, ones = np.zeros(3), np.ones(3)
     for call in [
@@ -231,9 +264,17 @@ def test_curves_refuse_what_does_not_go_together():
         lambda: probabilities_of_curves(np.zeros((2, 3)), np.zeros((3, 2)), np.ones(3), np.zeros((3, 2))),
         lambda: probabilities_of_curves(np.zeros((2, 3)), np.zeros((3, 3)), np.ones(2), np.zeros((3, 2))),
         lambda: probabilities_of_curves(np.zeros((2, 3)), np.zeros((3, 3)), np.ones(3), np.zeros((2, 2))),
-        lambda: probabilities_of_classes(np.zeros((2, 3)), np.zeros(5), np.zeros(3), 1.0, 1.0, 3, True),
-        lambda: probabilities_of_classes(np.zeros((2, 3)), np.zeros(4), np.zeros(2), 1.0, 1.0, 3, True),
-        lambda: probabilities_of_classes(np.zeros((2, 3)), np.zeros(5), np.zeros(3), 1.0, 1.0, 4, True),
+        lambda: ClassProbabilities(np.zeros(5), np.zeros(3), 1.0, 1.0, 3, True, 0.0),
+        lambda: ClassProbabilities(np.zeros(4), np.zeros(2), 1.0, 1.0, 3, True, 0.0),
+        lambda: ClassProbabilities(np.zeros(5), np.zeros(3), 1.0, 1.0, 4, True, 0.0),
+        lambda: ClassProbabilities(np.zeros(4), np.zeros(3), 1.0, 1.0, 3, True, 0.0).of(np.zeros((2, 2))),
+        lambda: PairProbabilities(np.ones(2), 1.0, np.zeros(3), np.zeros(2), 1.0, 0.0, True).of(np.zeros((2, 3))),
+        lambda: PairProbabilities(np.ones(2), 1.0, np.zeros(2), np.zeros(2), 1.0, 0.0, True),
+        lambda: PairProbabilities(np.ones(2), 1.0, np.zeros(3), np.zeros(3), 1.0, 0.0, True),
+        lambda: with_largest(np.ones((2, 3)), np.zeros(3, dtype=np.intp)),
+        lambda: with_largest(np.ones((2, 3)), np.full(2, 3)),
+        lambda: probabilities_of_ranks(np.zeros((2, 3)), np.zeros((2, 3)), np.ones(2), np.zeros((2, 2)), np.zeros((2, 2))),
+        lambda: probabilities_of_ranks(np.zeros((2, 3)), np.zeros((3, 3)), np.ones(3), np.zeros((3, 2)), np.zeros((2, 3))),
         lambda: least_expected(np.zeros((2, 3)), np.zeros((2, 3))),
         lambda: most_expected(np.zeros((2, 3)), np.zeros((2, 2), dtype=np.intp), 2.0, 1.0, 1.0),
         lambda: most_expected(np.zeros((2, 3)), np.full((2, 3), 3, dtype=np.intp), 2.0, 1.0, 1.0),

@@ -34,6 +34,7 @@ from sklearn_predtron import (
     PredtronRanker,
     PredtronSequenceTagger,
 )
+from sklearn_predtron.losses import PrecisionAtK
 from sklearn_predtron.norms import PNorm
 from sklearn_predtron.representations import Code
 
@@ -413,3 +414,13 @@ def test_an_intercept_of_zero_needs_none():
     model = LinearSVC(fit_intercept=False).fit(X, y)
     for parameters in [{"fit_intercept": False}, {"norm": "l1"}]:
         assert_array_equal(PredtronClassifier.from_linear(model, **parameters).predict(X), model.predict(X))
+
+
+def test_measures_at_k_need_no_rows_unless_they_count_positive_ones():
+    X, y = rows(k=2)
+    model = LogisticRegression().fit(X, y)
+    loss = PrecisionAtK(k=20)
+    found = PredtronBipartiteClassifier.from_linear(model, loss=loss).predict(X)
+    assert_array_equal(np.flatnonzero(found == model.classes_[1]), np.sort(np.argsort(-model.decision_function(X))[:20]))
+    with pytest.raises(ValueError, match="loss='break_even' predicts the share of rows that was positive in training"):
+        PredtronBipartiteClassifier.from_linear(model, loss="break_even").predict(X)

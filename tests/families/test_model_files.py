@@ -25,10 +25,11 @@ from sklearn_predtron import (
 from sklearn_predtron._support.array_file import SUM, check_sum_of
 from sklearn_predtron.callbacks import EarlyStopping, LossHistory
 from sklearn_predtron.datasets import make_sequences
+from sklearn_predtron.decisions import Cut
 from sklearn_predtron.families.estimator.model_file import MAGIC, public_classes
 from sklearn_predtron.families.model.model_parts import state_of
 from sklearn_predtron.features import PiecewiseLinear
-from sklearn_predtron.losses import CostMatrix, CountLoss, Reject, SubsetLoss
+from sklearn_predtron.losses import CostMatrix, CountLoss, FBeta, Reject, SubsetLoss
 from sklearn_predtron.norms import RKHS
 from sklearn_predtron.predictor import _compiled_parts as compiled_parts
 from sklearn_predtron.updates import PassiveAggressive
@@ -359,3 +360,44 @@ def test_a_custom_loss_is_named_once(tmp_path):
     with pytest.raises(ValueError, match=r"differs from the one that the model was fitted with, Tversky\(.*name both"):
         model.save(tmp_path / "model", custom={"Tversky": model.loss})
     filed(model, tmp_path, custom={"present": model.loss, "fitted": fitted})
+
+
+def false_share(a, b, c, d):
+    return 0.0 if b == c == 0 else (b + c) / (a + b + c)
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        (PredtronMultilabelClassifier(loss=CountLoss(false_share)), "loss"),
+        (PredtronBinaryClassifier(norm=RKHS(kernel)), "norm"),
+        (PredtronBinaryClassifier(decision=Cut(false_share)), "decision"),
+        (PredtronBinaryClassifier(decision=Cut(Tversky())), "decision"),
+    ],
+)
+def test_a_part_with_a_function_is_named_once(model, name, tmp_path):
+    """The model has the function by itself."""
+    X, sets = make_multilabel_classification(100, random_state=0)
+    y = sets if isinstance(model, PredtronMultilabelClassifier) else sets[:, 0]
+    part = getattr(model.set_params(random_state=0).fit(X, y), name)
+    loaded = filed(model, tmp_path, custom={"mine": part})
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    assert getattr(loaded, name) is part
+
+
+def test_another_object_than_the_named_one_is_refused(tmp_path):
+    X, sets = make_multilabel_classification(100, random_state=0)
+    model = PredtronMultilabelClassifier(loss=CountLoss(false_share), random_state=0).fit(X, sets)
+    model.save(tmp_path / "model", custom={"mine": model.loss})
+    for other in (Tversky(), false_share):
+        with pytest.raises(ValueError, match=r"^custom\['mine'\]=.* has no attribute 'function', .* pass an equal object"):
+            sklearn_predtron.load(tmp_path / "model", custom={"mine": other})
+    model.loss = "hamming"
+    with pytest.raises(ValueError, match=r"^The fitted model has <function false_share.*, which cannot be saved in a model file"):
+        model.save(tmp_path / "model")
+
+
+def test_a_cut_by_a_loss_of_the_package_needs_no_name(tmp_path):
+    X, sets = make_multilabel_classification(100, random_state=0)
+    model = PredtronBinaryClassifier(decision=Cut(FBeta(2.0)), random_state=0).fit(X, sets[:, 0])
+    np.testing.assert_array_equal(filed(model, tmp_path).predict(X), model.predict(X))

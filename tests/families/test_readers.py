@@ -87,6 +87,7 @@ def test_what_is_no_list_of_labels(y):
         PredtronSequenceTagger(constraint=np.vstack([np.eye(3)[[2, 0, 1]], np.ones(3)]) == 1),
     ],
 )
+@pytest.mark.filterwarnings("ignore:sid")
 def test_many_labels_are_read_as_a_list_of_them(model):
     """Of an array only the distinct labels are looked up; the cycle 5, 4, -3 is the reverse of their order."""
     rows, y = np.random.default_rng(0).standard_normal((1200, 3)), np.tile([5, 4, -3], 400)

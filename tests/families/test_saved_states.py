@@ -550,7 +550,8 @@ def test_a_history_that_was_not_initialised_is_refused():
     learner = PredtronClassifier(decision="learned").fit(X, y)._model.learner
     kind, parts, state = learner.__reduce__()
     with pytest.raises(ValueError, match="history"):
-        kind(*(pickle.loads(pickle.dumps(part)) for part in parts)).__setstate__((*state[:-2], LossCurve.__new__(LossCurve), state[-1]))
+        other = kind(*(pickle.loads(pickle.dumps(part)) for part in parts))
+        other.__setstate__((*state[:-2], LossCurve.__new__(LossCurve), state[-1]))
 
 
 class OneArray(Failing):

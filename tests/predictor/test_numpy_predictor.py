@@ -24,6 +24,8 @@ from sklearn_predtron import (
     predictor,
 )
 from sklearn_predtron.decisions import AtLeast, Cut, ExpectedCost
+from sklearn_predtron.families.estimator import model_file
+from sklearn_predtron.families.estimator.for_predictors import for_predictor
 from sklearn_predtron.losses import CostMatrix, CountLoss, FBeta, Reject
 from sklearn_predtron.norms import RKHS
 from sklearn_predtron.predictor import _scoring as scoring
@@ -166,6 +168,81 @@ def test_bits_are_those_of_the_estimator(name, layout, training, tmp_path):
     if training == "stream":
         path = tmp_path / "model"
         check_same(sklearn_predtron.load(path), predictor.load(path), rows, **ids)
+
+
+COSTS_OF_ROWS = np.random.default_rng(2).uniform(0, 20, N)
+WITH_COSTS = {
+    "binary": {(True, False): COSTS_OF_ROWS},
+    "binary costs": {(0, 1): COSTS_OF_ROWS},
+    "binary abstains": {("yes", "no"): 1.0 + COSTS_OF_ROWS, ("yes", "unsure"): 2.0},
+    "classes": 1 - np.eye(3) + COSTS_OF_ROWS[:, None, None] * np.eye(3, k=1),
+    "classes of objects": {("red", "blue"): COSTS_OF_ROWS},
+    "classes, expected costs": {(2, 0): COSTS_OF_ROWS},
+    "ranks": {(0, 2): COSTS_OF_ROWS},
+    "sets": {(1, "missed"): COSTS_OF_ROWS},
+    "sets, f": COSTS_OF_ROWS[:, None, None] * np.ones((3, 2)),
+    "sets of one": {(0, "false"): COSTS_OF_ROWS},
+    "tokens": {(0, 1): 3.0},
+}
+
+
+def of_rows(costs, some):
+    """Costs of some rows."""
+    if isinstance(costs, dict):
+        return {pair: cost[some] if isinstance(cost, np.ndarray) else cost for pair, cost in costs.items()}
+    return costs[some]
+
+
+@pytest.mark.parametrize("name", WITH_COSTS)
+def test_costs_of_rows_decide_as_in_the_estimator(name, tmp_path):
+    kind, y = ESTIMATORS[name]
+    model = learn(kind(random_state=0), X, y, "fit")
+    loaded, costs, ids = filed(model, tmp_path), WITH_COSTS[name], {"sid": IDS} if name == "tokens" else {}
+    expected = dense(model.predict(X, costs=costs, **ids))
+    assert (expected != dense(model.predict(X, **ids))).any()
+    assert_array_equal(loaded.predict(X, costs=costs, **ids), expected, strict=True)
+    if name != "tokens":
+        assert_array_equal(loaded.predict(X[5:6], costs=of_rows(costs, slice(5, 6))), expected[5:6])
+
+
+def test_costs_that_do_not_fit_are_refused(tmp_path):
+    """With the message of the estimator, where it takes costs."""
+    within = ExpectedCost(subject_to=[AtLeast("recall", 0.8, label=1)])
+    for model, costs in [
+        (CLASSES(), {(0, 7): 1.0}),
+        (CLASSES(), np.ones((N, 2, 2))),
+        (CLASSES(decision=within), {(0, 1): 1.0}),
+        (CLASSES(reject=Reject(rate=0.2)), {(0, 1): 1.0}),
+        (CLASSES(), {(0, 1): -1.0}),
+    ]:
+        loaded = filed(model.set_params(random_state=0).fit(X, THREE), tmp_path)
+        with pytest.raises(ValueError) as raised:
+            model.predict(X, costs=costs)
+        with pytest.raises(ValueError) as found:
+            loaded.predict(X, costs=costs)
+        assert str(found.value) == str(raised.value)
+    ranker = filed(PredtronRanker(random_state=0).fit(X, THREE, qid=IDS), tmp_path)
+    with pytest.raises(
+        ValueError, match=r"costs=1.0 are not accepted by the predictor of a PredtronRanker; accepted is costs=None"
+    ):
+        ranker.predict(X, costs=1.0)
+    learned = filed(CLASSES(decision="learned", random_state=0).fit(X, THREE), tmp_path)
+    with pytest.raises(ValueError, match="costs need probabilities, and the PredtronClassifier was saved without them"):
+        learned.predict(X, costs={(0, 1): 1.0})
+
+
+def test_a_dict_of_values_is_one_row(tmp_path):
+    frame = table(X, "words")
+    model = CLASSES(features="piecewise", random_state=0).fit(frame, THREE)
+    loaded, numbers = filed(model, tmp_path), filed(CLASSES(random_state=0).fit(table(X, "named"), THREE), tmp_path)
+    for place in range(5):
+        row = frame.iloc[place].to_dict()
+        assert_array_equal(loaded.predict_proba(row), model.predict_proba(frame.iloc[place : place + 1]))
+    without = {**row, "colour": None, "a": np.nan}
+    assert_array_equal(loaded.predict_proba(without), loaded.predict_proba({name: [value] for name, value in without.items()}))
+    assert numbers.predict(dict.fromkeys("abcd", 1)).shape == (1,)
+    with pytest.raises(ValueError, match=r"X has a column 'a' of shape \(\) .* of shape \(2,\) like the first column"):
+        numbers.predict({"d": [1, 2], "c": [1, 2], "b": [1, 2], "a": 1})
 
 
 def test_blocks_and_sparse_weights(tmp_path, monkeypatch):
@@ -318,6 +395,41 @@ def test_estimators_without_predictors_are_refused(model, y, custom, tmp_path):
     sklearn_predtron.load(tmp_path / "model", custom=None if custom is None else {"mine": custom})
 
 
+CURVE = ("CurveMap", np.ones(1), np.ones((1, 3)), np.ones((1, 2)), np.ones(1))
+FORGERIES = [
+    ("classes", {"labels": np.arange(2)}),
+    ("classes", {"classes": np.arange(2), "labels": np.arange(2)}),
+    ("classes", {"family": "sets", "one": False, "dtype": "int64", "names": None}),
+    ("classes", {"family": "sequences", "several": False, "tempered": None}),
+    ("classes", {"costs": np.ones((2, 3))}),
+    (
+        "binary",
+        {"decision": ("ByCosts", ("BinaryScores",), CURVE, np.ones((2, 9)))},
+    ),
+    ("classes abstain within a risk", {"labels": np.arange(3)}),
+    ("ranks", {"probabilities": ("Decision",)}),
+    ("sets", {"classes": np.arange(2)}),
+    ("sets, cuts", {"decision": ("CutAt", ("LabelScores",), np.zeros(2))}),
+    ("sets of one", {"classes": np.arange(1)}),
+    ("batches", {"classes": np.arange(1)}),
+    ("sets", {"names": np.array(["a"])}),
+    ("sets", {"costs": None}),
+    ("batches", {"family": "rankings"}),
+    ("tokens", {"classes": np.arange(2)}),
+    ("tokens", {"tempered": (1.0, (0.0, 0.0), 1.0)}),
+]
+
+
+@pytest.mark.parametrize(("name", "changed"), FORGERIES)
+def test_answers_of_another_model_are_refused(name, changed, tmp_path, monkeypatch):
+    """As `load` finds them in forged files, of which no prediction would fail before it is asked for."""
+    kind, y = ESTIMATORS[name]
+    model = learn(kind(random_state=0), X, y, "fit")
+    monkeypatch.setattr(model_file, "for_predictor", lambda estimator: {**for_predictor(estimator), **changed})
+    with pytest.raises(ValueError, match="is a damaged model file: "):
+        filed(model, tmp_path)
+
+
 def test_the_first_rows_of_a_stream_have_no_map_yet(tmp_path):
     model = CLASSES(features="piecewise").partial_fit(X[:90], THREE[:90], classes=[0, 1, 2])
     with pytest.raises(ValueError, match="without a predictor"):
@@ -338,7 +450,7 @@ import sys
 import numpy as np
 from sklearn_predtron import predictor
 loaded = predictor.load(sys.argv[1])
-loaded.predict({"d": [0.5], "c": [1.0], "b": [0.1], "a": [np.nan], "colour": ["red"]})
+loaded.predict({"d": [0.5], "c": [1.0], "b": [0.1], "a": [np.nan], "colour": ["red"]}, costs={(0, 1): 2.0})
 loaded = predictor.load(sys.argv[2])
 how = {"sid": "one"} if hasattr(loaded, "classes_") and "sid" in sys.argv else {}
 loaded.predict(np.ones((200_000, 4)), **how), loaded.decision_function(([1.0], [0], [0, 1]))

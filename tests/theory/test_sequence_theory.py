@@ -103,7 +103,7 @@ def test_unit_margins_are_those_of_the_list(loss):
 
 def test_a_step_may_be_long_where_the_loss_is_one():
     """A long sequence of equal tokens, and a short one, push to and fro: the step of the long one is T sqrt(q) long."""
-    T, q = 400, 2.0 + 8e-9
+    T, q = 250, 2.0 + 8e-9
     long, short = np.tile([[1.0, 0.0]], (T, 1)), np.array([[-0.9, 0.4]])
     how = {"intercept_scaling": 1e-3, "transition_scaling": 1e-3, "average": False}
     model = PredtronSequenceTagger(loss="zero_one", update="perceptron", **how)

@@ -5,12 +5,16 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
+import numpy as np
+
+from sklearn_predtron.decisions._constraints import check_no_bounds
 from sklearn_predtron.decisions._saved_decisions import plain
 from sklearn_predtron.families.input.tables import WarmupBuffer
 from sklearn_predtron.families.labels.classes import Classes
 from sklearn_predtron.families.labels.relevances import DocumentRelevances, LabelRelevances
 from sklearn_predtron.families.labels.sets import Sets
 from sklearn_predtron.families.labels.tokens import Tokens
+from sklearn_predtron.losses.multiclass import counts_mistakes
 from sklearn_predtron.problems._at_k import AtKProblem
 
 
@@ -39,14 +43,28 @@ def answers_of(estimator: Any, model: Any) -> dict[str, Any] | None:
         tempered = (model.fitted_decision or {}).get("tempered")
         return {"family": "sequences", "classes": labels.classes, "several": bool(model.call_metadata), "tempered": tempered}
     if isinstance(labels, Sets):
-        form = {"dtype": labels.dtype, "classes": labels.classes, "one": labels.two is not None}
-        return {"family": "sets", **form, **present_decisions(estimator, model)}
+        form = {"dtype": labels.dtype, "classes": labels.classes, "one": labels.two is not None, "names": labels.names}
+        return {"family": "sets", **form, **costs_otherwise(estimator, labels), **present_decisions(estimator, model)}
     if not isinstance(labels, Classes) or isinstance(model.problem, AtKProblem):
         return None  # labels of any kind, and predictions that depend on the other rows of a group
     classes = labels.classes
     if estimator._named is None:
         return {"family": "column", "classes": classes, **present_decisions(estimator, model)}
-    return {"family": "classes", "classes": classes, "labels": estimator._named(classes), **present_decisions(estimator, model)}
+    form = {"classes": classes, "labels": estimator._named(classes)}
+    return {"family": "classes", **form, **costs_otherwise(estimator, classes), **present_decisions(estimator, model)}
+
+
+def costs_otherwise(estimator: Any, labels: Any) -> dict[str, Any]:
+    """Return the costs of pairs that ``predict(costs=)`` leaves out, or the message with which it rejects costs.
+
+    None stands for the 0-1 loss, whose table is large for many classes.
+    """
+    try:
+        check_no_bounds(estimator.decision)
+        unit = isinstance(labels, np.ndarray) and estimator.reject is None and counts_mistakes(estimator.loss)
+        return {"costs": None if unit else estimator._costs_otherwise(labels)}
+    except ValueError as error:
+        return {"costs": str(error)}
 
 
 def present_decisions(estimator: Any, model: Any) -> dict[str, Any]:

@@ -126,11 +126,20 @@ def load(path: str | os.PathLike[str], *, custom: Mapping[str, Any] | None = Non
     with reading(path):
         about, arrays = read_file(path, MAGIC)
         reader = Reader(arrays, given)
-        names = {entry["custom"] for entry in about["objects"] if entry.keys() == {"custom"}}
-    if not names <= given.keys():
-        shown = one_line(str(sorted(names)), LONGEST_REASON)
+        named = [(entry["custom"], entry.get("attribute")) for entry in about["objects"] if "custom" in entry]
+        names = sorted({name for name, _ in named})
+        wanted = [(name, attribute) for name, attribute in named if attribute is not None]
+        lacking = [(name, attribute) for name, attribute in wanted if attribute not in attributes_of(given.get(name))]
+    if not given.keys() >= set(names):
+        shown = one_line(str(names), LONGEST_REASON)
         raise ValueError(
             f"{path!r} is a model with the custom objects {shown}, and custom has {sorted(given)}; pass each of them by its name."
+        )
+    if lacking:
+        name, attribute = lacking[0]
+        raise ValueError(
+            f"custom[{name!r}]={shortened(given[name])} has no attribute {one_line(str(attribute), LONGEST_REASON)!r}, which the "
+            f"object had that {path!r} was saved with; pass an equal object."
         )
     with reading(path), np.errstate(all="ignore"):
         for entry in about["objects"]:
@@ -200,7 +209,7 @@ class Writer:
             return {"sparse": [kind.__name__, *parts, list(value.shape)]}
         name = next((name for name, known in public_classes().items() if known is kind), None)
         if name is None:
-            raise ValueError(not_written(value, where, self.custom))
+            return self._attribute(value, where)
         if isinstance(value, tuple):  # a named one
             return self._object({"class": name, "items": [self.encoded(item, where) for item in value]})
         inner, found = "" if where == kind.__name__ else f"{where}__", state_of(value)
@@ -212,6 +221,14 @@ class Writer:
         state = {key: self.encoded(item, inner + key) for key, item in found.items()}
         return self._object({"class": name, "state": state})
 
+    def _attribute(self, value: Any, where: str) -> dict[str, Any]:
+        """Return the reference to an attribute of a custom object, such as the function of a loss."""
+        for name, given in self.custom.items():
+            for attribute, own in attributes_of(given).items():
+                if own is value or is_copy(value, own):
+                    return self._object({"custom": name, "attribute": attribute})
+        raise ValueError(not_written(value, where, self.custom))
+
     def _object(self, entry: dict[str, Any]) -> dict[str, Any]:
         self.objects.append(entry)
         return {"object": len(self.objects) - 1}
@@ -221,6 +238,11 @@ class Writer:
             raise ValueError(not_written(array, where, self.custom))
         self.arrays[str(len(self.arrays))] = array
         return len(self.arrays) - 1
+
+
+def attributes_of(given: Any) -> dict[str, Any]:
+    """Return the attributes of a custom object; classes and functions have none."""
+    return {} if isinstance(given, (type, FunctionType)) else getattr(given, "__dict__", {})
 
 
 def is_copy(value: Any, given: Any) -> bool:
@@ -254,8 +276,9 @@ def not_written(value: Any, where: str, custom: Mapping[str, Any]) -> str:
                 f"custom[{name!r}]={shortened(given)} differs from the one that the model was fitted with, {shortened(value)}; "
                 "fit again, or name both."
             )
+    what = f"The fitted model has {shortened(value)}, which" if where.startswith("_model") else f"{where}={shortened(value)}"
     return (
-        f"{where}={shortened(value)} cannot be saved in a model file, which has numbers, text, arrays and public parts of "
+        f"{what} cannot be saved in a model file, which has numbers, text, arrays and public parts of "
         "sklearn_predtron.  Name it in save(path, custom={name: object}) and in load(path, custom={name: object}), or save the "
         "estimator with joblib or pickle."
     )
@@ -272,8 +295,9 @@ class Reader(Values):
 
     def made(self, entry: dict[str, Any]) -> Any:
         """Return the object of an entry; the objects that it refers to come before it."""
-        if entry.keys() == {"custom"}:
-            return self.custom[entry["custom"]]
+        if "custom" in entry:
+            given = self.custom[entry["custom"]]
+            return attributes_of(given)[entry["attribute"]] if "attribute" in entry else given
         kind = public_classes().get(entry["class"])
         if kind is None:
             raise ValueError(f"it has an object of {shortened(entry['class'])}, a class that this version does not know")

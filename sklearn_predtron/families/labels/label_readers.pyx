@@ -186,13 +186,15 @@ cdef class QueryReader(LabelReader):
 cdef class TokenReader(CodeReader):
     """Labels of the tokens of one sequence; their transitions must be allowed, as defined by a `ChainProblem`."""
     cdef const unsigned char[:, ::1] allowed
+    cdef Py_ssize_t longest     # sequence that is one round
 
-    def __init__(self, dict codes not None, allowed=None):
+    def __init__(self, dict codes not None, allowed, Py_ssize_t longest):
         CodeReader.__init__(self, codes)
+        self.longest = longest
         self.allowed = None if allowed is None else np.array(allowed, dtype=np.uint8)
 
     cdef Labels read(self, y, Py_ssize_t n):
-        cdef Labels labels = CodeReader.read(self, y, n)
+        cdef Labels labels = CodeReader.read(self, y, n) if n <= self.longest else None
         if labels is None or not self.allows(labels.array):
             return None
         return TokenCodes(labels.array, one_round(n))

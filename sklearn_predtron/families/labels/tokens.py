@@ -30,6 +30,7 @@ OF_ONES = {INTERCEPT: 1.0, TRANSITIONS: 1.0}  # as long as features of text, whi
 LOSSES = "hamming", "zero_one"
 WORDS = {INTERCEPT: (LENGTH,), LOSS: LOSSES}  # values that `fit` may choose
 AUTO, USUAL = "auto", {**OF_ROWS, LOSS: LOSSES[0]}
+LONGEST = 250  # tokens of a sequence that is trained by one update
 ONE_A_TOKEN = "one label for each token, and its sequence in sid; datasets.stack_sequences makes both of lists"
 
 
@@ -127,7 +128,7 @@ class Tokens(Codec):
 
     def short(self) -> TokenReader:
         """Return the compiled reader of the tokens of one sequence."""
-        return TokenReader({label: code for code, label in enumerate(self.classes.tolist())}, self.allowed)
+        return TokenReader({label: code for code, label in enumerate(self.classes.tolist())}, self.allowed, LONGEST)
 
 
 def checked_choice(chosen: Any) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from sklearn_predtron.families.labels.relevances import DocumentRelevances, Labe
 from sklearn_predtron.families.labels.sets import Sets
 from sklearn_predtron.families.labels.tokens import Tokens
 from sklearn_predtron.features import Auto, FeatureMap, PiecewiseLinear, RandomFourier
+from sklearn_predtron.features._table import Gathered
 from sklearn_predtron.norms import Norm
 from sklearn_predtron.norms._kernel_functions import Kernel, PrecomputedSupport, Support
 from sklearn_predtron.predictor._compiled_parts import (
@@ -127,6 +128,8 @@ def build(part: dict[str, Any], made: list[Any]) -> Any:
         check_parameters(kind, state)
         found: Any = object.__new__(kind)
         found.__setstate__(state)
+        if isinstance(found, WarmupBuffer) and found.state is not None:
+            Gathered(found.state)  # raises KeyError if it is no table
         return found
     return build_compiled(compiled().get(name), part, made)
 
@@ -146,7 +149,7 @@ def checked_columns(n: Any, names: Any, features: Any, first: Any = None) -> Col
         Codec.check_array(names, n or 0, "names")
     if features is not None and not isinstance(features, (FeatureMap, WarmupBuffer)):
         raise TypeError(f"where a map of features is expected there is {type(features).__name__}")
-    if isinstance(features, FeatureMap) and not features.complete_:
+    if isinstance(features, FeatureMap) and not (features.complete_ and features._row_map is not None):
         raise TypeError("the map of features is not complete")
     if first is not None and not (type(first) is int and 0 < first < (n or 0)):
         raise TypeError(f"where a number of columns below {n} is expected there is {shortened(first)}")
