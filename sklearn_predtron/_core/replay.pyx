@@ -226,7 +226,9 @@ cdef class Replay:
         """Return the same for a problem with more classes or labels, and more features; class c becomes places[c]."""
         cdef Replay wide = Replay(problem, n_features)
         recent, heavy, *numbers = self.__reduce__()[2]
-        moved = [(*rows[:4], problem.renumbered(rows[4], places), *rows[5:]) for rows in (recent, heavy)]
+        moved = recent, heavy
+        if problem.d != self.problem.d:     # else there are only more features, and places are of scores
+            moved = [(*rows[:4], problem.renumbered(rows[4], places), *rows[5:]) for rows in moved]
         wide.__setstate__((*moved, *numbers))
         return wide
 

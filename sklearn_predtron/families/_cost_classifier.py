@@ -289,8 +289,8 @@ class TableClassifier(ClassifierMixin, BasePredtron):
         classes : array-like of shape (n_classes,), default=None
             All labels that will ever occur; required by the first call, unless the `categories` of y define them.
         sample_weight : array-like of shape (n_samples,), default=None
-            Nonnegative weights; a row with zero weight counts as absent.  The weight relative to the mean weight so far
-            multiplies the cap of the step.
+            Nonnegative weights; a row with zero weight counts as absent.  Under the default update a row of w times the mean
+            weight so far counts as about w rows (see `Adaptive`); under others w multiplies the cap of the step.
         costs : array-like of shape (n_samples, k, m), data frame or dict, default=None
             Costs of the predictions in each row, in the forms of `predict`.  Each row is weighted by the square root of its mean
             cost of a mistake; a row in which no mistake costs anything is skipped.  `predict` without ``costs`` decides by the

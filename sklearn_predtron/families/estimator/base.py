@@ -945,7 +945,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
 
     @learned
     def average_(self) -> Any:
-        """The average that predicts; it is a value of `average`; under "auto", the one with the lowest loss in recent rounds."""
+        """The average that predicts; it is a value of `average`; under "auto", "linear" unless another is better."""
         learner = self._model.learner
         with learner.lock.reading():
             return learner.average.named() if learner.weights.averaging else False
