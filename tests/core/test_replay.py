@@ -71,7 +71,7 @@ class Learner:
             weight = w / mean
             self.step(x, label, min(weight, 1))
             again = min(9, 3000 / t) if t <= 6000 else 0
-            recent.keep((x, label, min(weight, 1)), 1)
+            recent.keep((x, label, min(weight, 1) / 2), 1)
             of_recent += again
             rounds = [recent] * int(of_recent)
             of_recent -= int(of_recent)
