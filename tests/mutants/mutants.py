@@ -271,10 +271,10 @@ MUTANTS = [
         AGAIN,
     ),
     Mutant(
-        "recent-rows-come-back-for-ever",
+        "recent-rows-are-kept-for-ever",
         f"{CORE}/replay.pyx",
-        "if t <= LAST and not drifts else 0",
-        "if not drifts else 0",
+        "        if t <= LAST:\n            self.recent.keep",
+        "        if t > 0:\n            self.recent.keep",
         AGAIN,
     ),
     Mutant(

@@ -12,7 +12,6 @@ from sklearn.linear_model import SGDClassifier
 
 from sklearn_predtron import PredtronClassifier
 from sklearn_predtron.metrics import progressive_val_score
-from sklearn_predtron.updates import Adaptive
 
 n = 1200
 X = np.random.default_rng(0).standard_normal((n, 2))
@@ -28,11 +27,7 @@ def error(model, delay):
 
 
 delays = [0, 30, 100, 300]
-learners = {
-    "PredtronClassifier": PredtronClassifier,
-    "each row once": lambda: PredtronClassifier(update=Adaptive(replay=False)),
-    "SGDClassifier": lambda: SGDClassifier(random_state=0),
-}
+learners = {"PredtronClassifier": PredtronClassifier, "SGDClassifier": lambda: SGDClassifier(random_state=0)}
 figure, ax = plt.subplots(layout="constrained")
 for name, make in learners.items():
     curve = [error(make(), delay) for delay in delays]
@@ -47,7 +42,4 @@ ax.legend()
 plt.show()
 
 # %%
-# A quarter of a turn is 300 rows: with this delay no model is better than a guess.
-#
-# The default update also trains again on some of the last 256 rows, which is a fifth of the turn.  If the rule changes
-# that fast, ``Adaptive(replay=False)`` is better: it trains on each row once.
+# A quarter of a turn is 300 rows: with this delay the model is no better than a guess.
