@@ -187,6 +187,17 @@ def test_rows_that_are_kept_follow_more_classes_and_features():
             assert model.partial_fit(wide, labels).score(wide, labels) > 0.3
 
 
+@pytest.mark.parametrize("kind", [PredtronBinaryClassifier, PredtronClassifier, PredtronOrdinalClassifier])
+def test_more_features_alone_leave_the_labels_as_they_are(kind):
+    X, y, w = rows_of(9)
+    y = y % 2 if kind is PredtronBinaryClassifier else y
+    model = kind(norm="l2").partial_fit(X, y, classes=np.unique(y), sample_weight=w)
+    kept = model._model.learner.replay.__reduce__()[2][0]
+    moved = model.widen(n_features=P + 40)._model.learner.replay.__reduce__()[2][0]
+    for before, now in zip(kept, moved, strict=True):
+        assert_array_equal(now, before)
+
+
 def test_a_call_that_fails_keeps_no_row():
     X, y, _ = rows_of(5)
     model = PredtronClassifier().partial_fit(X, y, classes=range(K))
