@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from sklearn_predtron._core.state import accept, between, count, flag, length_of, real, reals, shown, whole
+from sklearn_predtron.decisions._calibration import ClassMap, CurveMap, RankMap
 from sklearn_predtron.decisions._measures import CONDITIONS
 
 LEAST = 5e-324  # above 0
@@ -25,13 +26,20 @@ def checked_values(fitted_decision: Any, problem: Any) -> Any:
         raise ValueError(f"The saved model is damaged: {error}.") from None
 
 
+def saved_values(fitted: Any) -> Any:
+    """Return the fitted values of a decision as they are saved, with plain tuples instead of maps."""
+    if isinstance(fitted, dict):
+        return {name: saved_values(value) for name, value in fitted.items()}
+    return tuple(map(saved_values, fitted)) if isinstance(fitted, tuple) else fitted
+
+
 def is_list(value: Any, n: int | None = None) -> bool:
     """Return whether a value is a sequence of n; any number of values will do if n is not given."""
     return isinstance(value, (tuple, list)) and n in (None, len(value))
 
 
 def checked_map(value: Any, problem: Any) -> Any:
-    """Return the moment, smoothing and parameters of a map; the parameters are curves, a map of classes, or both for ranks."""
+    """Return the moment, the smoothing and the map; its parameters are curves, a map of classes, or both for ranks."""
     parts: Any = value[2] if is_list(value, 3) else ()
     n = len(parts) if is_list(parts) else 0
     if n not in (3, 4, 5, 6):
@@ -41,12 +49,13 @@ def checked_map(value: Any, problem: Any) -> Any:
     return moment, smoothing, checked(parts, problem)
 
 
-def checked_curves(parts: Any, problem: Any) -> Any:
-    """Return the curves of one or of all scores."""
+def checked_curves(parts: Any, problem: Any) -> CurveMap:
+    """Return the map of one or of all scores."""
     m = length_of(parts, 0)
     if m not in (1, problem.d):
         raise ValueError(f"there are {m} curves, and {problem.d} scores")
-    return with_floor(rising_curves(accept(parts, (reals(m, least=LEAST), reals(m, 3), reals(m, 2), reals(m, least=0)))), 2)
+    pattern = reals(m, least=LEAST), reals(m, 3), reals(m, 2), reals(m, least=0)
+    return CurveMap(*with_floor(rising_curves(accept(parts, pattern)), 2))
 
 
 def with_floor(parts: Any, k: int) -> Any:
@@ -68,7 +77,7 @@ def rising_curves(parts: Any) -> Any:
     return parts
 
 
-def checked_classes(parts: Any, problem: Any) -> Any:
+def checked_classes(parts: Any, problem: Any) -> ClassMap:
     """Return the map of classes; a code for rejections is not one of them."""
     most = getattr(problem, "k", 0)
     k = length_of(parts, 0)
@@ -76,14 +85,15 @@ def checked_classes(parts: Any, problem: Any) -> Any:
     if k != most or n not in (1 + k, 1 + k + k * k):
         raise ValueError(f"a map of {k} classes has {n} numbers")
     pattern = reals(k), between(LEAST, LARGEST), between(0, LARGEST), whole(k, k), reals(n), between(0, 1)
-    return with_floor(accept(parts, pattern), k)
+    return ClassMap(*with_floor(accept(parts, pattern), k))
 
 
-def checked_ranks(parts: Any, problem: Any) -> Any:
+def checked_ranks(parts: Any, problem: Any) -> RankMap:
     """Return the map of ranks."""
     found = checked_classes(parts[-1], problem)
     n = len(found[0]) - 1
-    return *rising_curves(accept(parts[:3], (reals(n, least=LEAST), reals(n, 3), reals(n, 2)))), found
+    scale, curves, limits = rising_curves(accept(parts[:3], (reals(n, least=LEAST), reals(n, 3), reals(n, 2))))
+    return RankMap(scale, curves, limits, found)
 
 
 def checked_cut(value: Any, problem: Any) -> Any:

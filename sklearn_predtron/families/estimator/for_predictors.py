@@ -73,10 +73,10 @@ def present_decisions(estimator: Any, model: Any) -> dict[str, Any]:
     Those of probabilities are None if there are none.
     """
     decision = model.decision_of(estimator._decision)
-    present = plain(decision.now(model.learner, model.fitted_decision))
+    present = plain(model.of_unseen_rows(decision.fitted))
     probabilities = None
     if decision.calibration is not None:
         with suppress(ValueError):  # none are known
             model.check_after_first_epoch()
-            probabilities = plain(decision.calibration.now(model.learner, model.fitted_decision))
+            probabilities = plain(model.of_unseen_rows(decision.calibration.fitted))
     return {"decision": present, "probabilities": probabilities}
