@@ -12,6 +12,7 @@ cdef double BEYOND = BEYOND_LIMITS, LEAD_OF_PREDICTED = LEAD
 cdef enum:
     NEWTON_STEPS = 50
     HALVINGS = 20
+    BLOCK = 64          # scores
 
 
 cdef inline double logistic(double z) noexcept nogil:
@@ -61,34 +62,44 @@ cdef double derivatives(const double* b, const double[::1] s, const double[::1] 
                         const double[::1] mean, const double[::1] ridge, int side, double* g, double[3][3] H) noexcept nogil:
     """Fill in the slopes and the curvatures of minus the log-likelihood with the ridge, and return it.
 
-    All three need the same exponential of each score, so one pass computes them.
+    All three need the same exponential of each score.  Those of a block of scores are computed before any sum, because calls of
+    other functions would move the sums out of the registers.
     """
-    cdef double z, e, log_of_both, p, residual, curvature, first, second, value = 0
+    cdef double[BLOCK] z
+    cdef double[BLOCK] e
+    cdef double[BLOCK] log_of_both
+    cdef double s_i, on_i, both, p, residual, curvature, first, second, value = 0
     cdef double g_0, g_1, g_2, H_00, H_10, H_11, H_20, H_21, H_22
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i, n, begin, block
     g_0, g_1, g_2 = ridge[0] * (b[0] - mean[0]), ridge[1] * (b[1] - mean[1]), ridge[2] * (b[2] - mean[2])
     H_00, H_11, H_22, H_10, H_20, H_21 = ridge[0] + 1e-9, ridge[1] + 1e-9, ridge[2] + 1e-9, 0, 0, 0
     if side:
         g_1 += side * g_2
         H_11 += ridge[2]
-    for i in range(s.shape[0]):
-        z = curve(b, s[i])
-        e = exp(-fabs(z))
-        log_of_both = log1p(e)
-        p = (1 if z >= 0 else e) / (1 + e)
-        value += (on[i] + off[i]) * (max(z, 0) + log_of_both) - on[i] * z
-        residual = (on[i] + off[i]) * p - on[i]
-        curvature = (on[i] + off[i]) * p * (1 - p)
-        first, second = s[i] + side * fabs(s[i]), fabs(s[i])
-        g_0 += residual
-        g_1 += residual * first
-        g_2 += residual * second
-        H_00 += curvature
-        H_10 += curvature * first
-        H_11 += curvature * first * first
-        H_20 += curvature * second
-        H_21 += curvature * second * first
-        H_22 += curvature * second * second
+    for block in range((s.shape[0] + BLOCK - 1) // BLOCK):
+        begin = block * BLOCK
+        n = min(BLOCK, s.shape[0] - begin)
+        for i in range(n):
+            z[i] = curve(b, s[begin + i])
+            e[i] = exp(-fabs(z[i]))
+        for i in range(n):
+            log_of_both[i] = log1p(e[i])
+        for i in range(n):
+            s_i, on_i, both = s[begin + i], on[begin + i], on[begin + i] + off[begin + i]
+            p = (1 if z[i] >= 0 else e[i]) / (1 + e[i])
+            value += both * (max(z[i], 0) + log_of_both[i]) - on_i * z[i]
+            residual = both * p - on_i
+            curvature = both * p * (1 - p)
+            first, second = s_i + side * fabs(s_i), fabs(s_i)
+            g_0 += residual
+            g_1 += residual * first
+            g_2 += residual * second
+            H_00 += curvature
+            H_10 += curvature * first
+            H_11 += curvature * first * first
+            H_20 += curvature * second
+            H_21 += curvature * second * first
+            H_22 += curvature * second * second
     for i in range(3):
         value += ridge[i] * (b[i] - mean[i]) * (b[i] - mean[i]) / 2
     g[0], g[1], g[2] = g_0, g_1, g_2
