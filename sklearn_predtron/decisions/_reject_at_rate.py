@@ -53,16 +53,13 @@ class RejectAtRate(RejectAbove):
             level += unseen.observer.up_to_now(self)[0]
         return self.answering(found, threshold_of(known, level, 2 * float(self.costs.max())))
 
-    def map_of_record(self, observer: Any) -> Any:
-        """Return the map of rounds before the last mark."""
-        return self.calibration.value(UnseenRows(observer.problem, observer, {}, observer.recorded))
-
-    def on_record(self, observer: Any) -> NDArray:
-        """Return the lowest expected costs on record; they are those of the rows up to the last mark, in ascending order."""
-        return self.sorted_costs(observer, self.map_of_record(observer))
+    def costs_since(self, observer: Any, scores: NDArray) -> tuple[NDArray, NDArray]:
+        """Return the lowest expected costs on record and those of rows since the last mark, by the map of the record."""
+        found = self.calibration.value(UnseenRows(observer.problem, observer, {}, observer.recorded))
+        return self.sorted_costs(observer, found), self.least_costs(observer.problem, found, scores)
 
     def sorted_costs(self, observer: Any, found: Any) -> NDArray:
-        """Return the same, computed once for each map."""
+        """Return the lowest expected costs of the rows up to the last mark, in ascending order, once for each map."""
         return self.once_for(found, lambda found: np.sort(self.least_costs(observer.problem, found, observer.marked()[0])))
 
     def least_costs(self, problem: Any, found: Any, scores: NDArray) -> NDArray:
