@@ -218,10 +218,12 @@ class CertifiedReject(RejectAbove):
     def found(self, unseen: UnseenRows) -> Any:
         """Return the saved certificate of the present model, or None."""
         known = unseen.values.get("certificate")
-        if known is None or known[0] != unseen.t:
-            return None
-        same = known[1] == self.calibration.smoothing and np.array_equal(known[2], self.costs.ravel())
-        return known if same and known[3:5] == (self.confidence, tuple(one.terms for one in self.promises)) else None
+        return known if known is not None and known[0] == unseen.t and self.once_for(known, self.certified_by) else None
+
+    def certified_by(self, saved: Any) -> bool:
+        """Return whether a saved certificate is of this decision."""
+        same = saved[1] == self.calibration.smoothing and np.array_equal(saved[2], self.costs.ravel())
+        return same and saved[3:5] == (self.confidence, tuple(one.terms for one in self.promises))
 
     def estimated(self, unseen: UnseenRows, map: Any) -> NDArray:
         """Return the limits by the recorded rows, if `certify` was never called."""
