@@ -324,7 +324,7 @@ class PredtronMultilabelClassifier(ClassifierMixin, BasePredtron):
     def bounds_(self) -> tuple[PromiseResult, ...]:
         """The bounds of ``decision.subject_to`` with their values on held-out rows."""
         model, decision = self._model_and_decision()
-        return reached_bounds(model.learner, decision, model.fitted_decision)
+        return model.of_unseen_rows(partial(reached_bounds, decision))
 
     # ----------------------------------------------------------------------------------------------------------- learning
 

@@ -819,7 +819,7 @@ class BasePredtron(CallbackSupport, CachedParameterNames):
             return not (isinstance(self.decision, Learned) or self.decision == "learned")
         if model.learner.t > 0:
             model.check_after_first_epoch()
-            model.decision_of(self._decision).calibration.check_known(model.learner)
+            model.decision_of(self._decision).calibration.check_known(model.learner.observer)
         return True
 
     def _probabilities(self, model: Model, X: Any) -> NDArray:
