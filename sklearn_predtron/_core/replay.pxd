@@ -3,10 +3,10 @@ from sklearn_predtron._core.problem cimport Problem
 from sklearn_predtron._core.rows cimport View
 
 cdef struct Slot:                   # a row that is kept
-    const void* kernels             # of its format
-    Py_ssize_t size                 # bytes of memory
+    bint sparse
+    Py_ssize_t size                 # entries of memory
     Py_ssize_t edges[2]             # 0, and the number of values
-    char* memory                    # the values, and behind them their places where the row is sparse
+    double* value                   # and behind them their places, where the row is sparse
 
 
 cdef class Window:

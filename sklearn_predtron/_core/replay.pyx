@@ -10,20 +10,19 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-from sklearn_predtron._core.rows cimport of_format
-from sklearn_predtron._core.simd cimport RowOps
+from sklearn_predtron._core.rows cimport of_doubles
 
 from sklearn_predtron._core.state import array, between, count, length_of, restored, whole, wholes
 
 cdef enum:
     ROWS = 256
-    LONGEST = 1 << 16           # bytes of a row that is kept
+    LONGEST = 1 << 13           # values of a row that is kept
+    BUFFER = 256
     LAST = 6000                 # round after which recent rows are learned again
     AT_ONCE = 100               # rounds of heavy rows after one round, at most
 
 cdef double MOST_AGAIN = 9, AGAIN = 2000    # rounds of recent rows after round t: AGAIN / t, and at most MOST_AGAIN
 cdef double LESS = 0.3      # weight of their steps, by which they learn less of the noise of the labels
-FORMATS = [(values, places) for values in (4, 8) for places in (0, 4, 8)]    # bytes of a value and of its place
 
 
 cdef inline double uniform(Py_ssize_t t, Py_ssize_t number) noexcept nogil:
@@ -59,27 +58,31 @@ cdef class Window:
         """Forget all rows."""
         cdef Py_ssize_t i
         for i in range(ROWS):
-            free(self.slots[i].memory)
-            self.slots[i].memory, self.slots[i].size = NULL, 0
+            free(self.slots[i].value)
+            self.slots[i].value, self.slots[i].size = NULL, 0
         for i in range(2 * ROWS if self.n > 0 else 0):
             self.tree[i] = 0
         self.n = self.head = 0
 
     cdef bint keep(self, const View* x, const void* y, double weight, double share) noexcept nogil:
-        """Keep a row in place of the oldest; return False where it is too long."""
+        """Keep a row, as doubles, in place of the oldest; return False where it is too long."""
         cdef Slot* slot = &self.slots[self.head]
-        cdef Py_ssize_t values = x.first.n * <Py_ssize_t> x.k.value_size, places = x.first.n * <Py_ssize_t> x.k.index_size
-        cdef char* memory = slot.memory
-        if values + places > LONGEST:
+        cdef Py_ssize_t i, n = x.first.n, width = 2 if x.start != NULL else 1
+        cdef Py_ssize_t at[BUFFER]
+        cdef double* value = slot.value
+        if n > LONGEST:
             return False
-        if slot.size < values + places or memory == NULL:
-            memory = <char*> realloc(memory, values + places + 1)
-            if memory == NULL:
+        if slot.size < n * width or value == NULL:
+            value = <double*> realloc(value, max(n * width, 1) * sizeof(double))
+            if value == NULL:
                 return False
-            slot.memory, slot.size = memory, values + places
-        memcpy(memory, x.first.value, values)
-        memcpy(memory + values, x.first.index, places)
-        slot.kernels, slot.edges[1] = x.k, x.first.n
+            slot.value, slot.size = value, n * width
+        if x.start != NULL:
+            x.k.unpack(&x.first, 0, n, <Py_ssize_t*> (value + n), value)
+        else:
+            for i in range(0, n, 256):
+                x.k.unpack(&x.first, i, min(BUFFER, n - i), at, value + i)
+        slot.sparse, slot.edges[1] = x.start != NULL, n
         memcpy(&self.labels[self.head, 0], y, self.labels.shape[1])
         self.weight[self.head] = weight
         self.put_share(share)
@@ -116,65 +119,53 @@ cdef class Window:
     cdef void view(self, Py_ssize_t slot, Py_ssize_t p, View* x) noexcept nogil:
         """Fill in a view of the row at a place; the rows to come have p features."""
         cdef Slot* s = &self.slots[slot]
-        x.m, x.p, x.k, x.norm2 = 1, p, <const RowOps*> s.kernels, -1
-        x.first.n, x.first.value = s.edges[1], s.memory
-        x.first.index = s.memory + s.edges[1] * <Py_ssize_t> x.k.value_size
-        x.start = s.edges if x.k.index_size > 0 else NULL
+        x.m, x.p, x.k, x.norm2 = 1, p, of_doubles(s.sparse), -1
+        x.first.n, x.first.value, x.first.index = s.edges[1], s.value, s.value + s.edges[1]
+        x.start = s.edges if s.sparse else NULL
 
     # ------------------------------------------------------------------------------------------------------------------ state
 
     def saved(self):
-        """Return the rows as they lie: their formats and lengths, values, places, labels, weights and shares, and the head."""
-        cdef Py_ssize_t i, n = self.n
-        cdef const RowOps* k
-        formats, lengths, values, places = [], [], [np.zeros(0)], [np.zeros(0, dtype=np.intp)]
-        for i in range(n):
-            k = <const RowOps*> self.slots[i].kernels
-            formats.append(FORMATS.index((k.value_size, k.index_size)))
-            length = self.slots[i].edges[1]
-            lengths.append(length)
-            values.append(self.read(i, 0, f"f{k.value_size}").astype(np.float64))
-            if k.index_size > 0:
-                places.append(self.read(i, length * k.value_size, f"i{k.index_size}").astype(np.intp))
-        return (np.array(formats, dtype=np.intp), np.array(lengths, dtype=np.intp), np.concatenate(values),
-                np.concatenate(places), np.array(self.labels[:n]), np.array(self.weight[:n]),
-                np.array(self.tree[ROWS:ROWS + n]), self.head)
+        """Return the rows as they lie.
 
-    def read(self, Py_ssize_t slot, Py_ssize_t begin, dtype):
-        """Return a copy of a row's values, or of its places."""
-        cdef Slot* s = &self.slots[slot]
-        cdef Py_ssize_t size = s.edges[1] * np.dtype(dtype).itemsize
-        return np.frombuffer(s.memory[begin:begin + size], dtype)
+        They are whether each is sparse, lengths, values, places of sparse rows, labels, weights and shares, and the head.
+        """
+        cdef Py_ssize_t i, n = self.n
+        lengths = np.array([self.slots[i].edges[1] for i in range(n)], dtype=np.intp)
+        sparse = np.array([self.slots[i].sparse for i in range(n)], dtype=np.intp)
+        values, places = [np.zeros(0)], [np.zeros(0, dtype=np.intp)]
+        for i in range(n):
+            row = np.array(<double[:lengths[i] * (1 + sparse[i])]> self.slots[i].value) if lengths[i] else values[0]
+            values.append(row[:lengths[i]])
+            places.append(row[lengths[i]:].view(np.intp))
+        return (sparse, lengths, np.concatenate(values), np.concatenate(places), np.array(self.labels[:n]),
+                np.array(self.weight[:n]), np.array(self.tree[ROWS:ROWS + n]), self.head)
 
     def restore(self, saved, Problem problem, Py_ssize_t n_features):
         """Take over saved rows; raise ValueError unless they suit a problem and the features."""
         cdef View x
         cdef Py_ssize_t i, begin = 0, at = 0, n = length_of(saved, 0)
         cdef const unsigned char[:, ::1] labels
-        length, longest = self.labels.shape[1], LONGEST // 4
-        formats, lengths = length_of(saved, 2), length_of(saved, 3)
-        pattern = (wholes(n, least=0, most=len(FORMATS) - 1), wholes(n, least=0, most=longest), finite(formats, -np.inf),
-                   wholes(lengths, least=0, most=n_features - 1), bytes_of(n, length), finite(n, 0), finite(n, 0),
+        cdef const double[::1] value
+        cdef const Py_ssize_t[::1] index
+        of_values, of_places = length_of(saved, 2), length_of(saved, 3)
+        pattern = (wholes(n, least=0, most=1), wholes(n, least=0, most=LONGEST), finite(of_values, -np.inf),
+                   wholes(of_places, least=0, most=n_features - 1), bytes_of(n, self.labels.shape[1]), finite(n, 0), finite(n, 0),
                    whole(0, ROWS - 1))
-        formats, lengths, values, places, labels, weight, share, head = restored(self, saved, pattern)
-        sparse = np.array([FORMATS[form][1] > 0 for form in formats], dtype=bool)
+        sparse, lengths, values, places, labels, weight, share, head = restored(self, saved, pattern)
         fits = n <= ROWS and head == (n if n < ROWS else head) and lengths.sum() == len(values) and (
-            lengths[sparse].sum() == len(places)) and (lengths[~sparse] <= n_features).all()
+            lengths[sparse == 1].sum() == len(places)) and (lengths[sparse == 0] <= n_features).all()
         if not fits or not problem.takes_kept(np.asarray(labels)):
             raise ValueError("The saved state of a Window is damaged: its rows do not fit.")
+        value, index = np.append(values, 0.0), np.append(places, 0)     # an end that has an address
         for i in range(n):
-            of_value, of_place = FORMATS[formats[i]]
-            row = np.ascontiguousarray(values[begin:begin + lengths[i]], dtype=f"f{of_value}")
-            index = np.ascontiguousarray(places[at:at + lengths[i]] if of_place else [], dtype=f"i{of_place or 4}")
-            if of_place and (np.diff(index) <= 0).any():
-                raise ValueError("The saved state of a Window is damaged: places do not rise.")
+            x.k, x.start = of_doubles(sparse[i]), NULL
+            x.first.n, x.first.value, x.first.index = lengths[i], &value[begin], &index[at]
+            if sparse[i]:
+                x.start = &index[at]
+                at += lengths[i]
             begin += lengths[i]
-            at += len(index)
-            x.k = of_format(of_value, of_place)
-            x.first.n = lengths[i]
-            x.first.value, x.first.index = <const void*> <size_t> row.ctypes.data, <const void*> <size_t> index.ctypes.data
-            if not self.keep(&x, &labels[i, 0], weight[i], share[i]):
-                raise ValueError("The saved state of a Window is damaged: it has a row that is too long.")
+            self.keep(&x, &labels[i, 0], weight[i], share[i])
         self.head = head
 
 
@@ -199,7 +190,7 @@ cdef class Replay:
     Round t is followed by min(9, 2000 / t) rounds of the last 256 rows, up to round 6000, while an average predicts that has all
     rounds: where another one does, the stream drifts.  Their steps have the weight 0.3.  A row that weighs w > 1 times the
     mean adds w - 1 rounds, and as many more as there are of recent rows, of the last 256 such rows, drawn by w - 1.  A light
-    row has shorter steps.  Rows of more than 64 KiB are learned once.
+    row has shorter steps.  Rows of more than 8,192 values are learned once.
 
     Parameters
     ----------

@@ -54,7 +54,6 @@ cdef inline double largest_norm(View* x) noexcept nogil:
 
 
 cdef const RowOps* of_doubles(bint indexed) noexcept nogil
-cdef const RowOps* of_format(Py_ssize_t value_size, Py_ssize_t index_size) noexcept nogil
 cdef double q_norm(const Row* row, const RowOps* k, double q) noexcept nogil
 cdef double q_norm_of(const double* value, Py_ssize_t n, double q) noexcept nogil
 cdef bint takes(View* x) noexcept nogil

@@ -39,11 +39,6 @@ cdef const RowOps* of_doubles(bint indexed) noexcept nogil:
     return row_ops_for(sizeof(double), sizeof(Py_ssize_t) if indexed else 0)
 
 
-cdef const RowOps* of_format(Py_ssize_t value_size, Py_ssize_t index_size) noexcept nogil:
-    """Return the kernels for rows whose values, and places unless they are dense, have so many bytes."""
-    return row_ops_for(value_size, index_size)
-
-
 cdef double q_norm(const Row* row, const RowOps* k, double q) noexcept nogil:
     """Return the q-norm of a row; it is computed relative to the largest entry where that overflows."""
     cdef double total = k.sum_of_powers(row, q), largest = 0, inverse

