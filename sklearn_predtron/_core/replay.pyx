@@ -225,8 +225,9 @@ cdef class Replay:
         """Return the same for a problem with more classes or labels, and more features; class c becomes places[c]."""
         cdef Replay wide = Replay(problem, n_features)
         recent, heavy, *numbers = self.__reduce__()[2]
-        moved = [(*rows[:4], problem.renumbered(rows[4], places), *rows[5:]) for rows in (recent, heavy)]
-        wide.__setstate__((*moved, *numbers))
+        if problem is not self.problem:     # otherwise places are of scores, of which there may be fewer than classes
+            recent, heavy = [(*rows[:4], problem.renumbered(rows[4], places), *rows[5:]) for rows in (recent, heavy)]
+        wide.__setstate__((recent, heavy, *numbers))
         return wide
 
     def check(self, Problem problem not None, Py_ssize_t n_features):

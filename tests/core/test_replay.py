@@ -174,6 +174,18 @@ def test_rows_that_are_kept_follow_more_classes_and_features():
             assert model.partial_fit(wide, labels).score(wide, labels) > 0.3
 
 
+@pytest.mark.parametrize("kind", [PredtronBinaryClassifier, PredtronOrdinalClassifier])
+def test_rows_that_are_kept_follow_more_features_where_scores_are_fewer_than_classes(kind):
+    X, y, _ = rows_of(4)
+    y = y > 0 if kind is PredtronBinaryClassifier else y
+    X, wide = sparse.csr_array(X), sparse.csr_array(np.hstack([X, np.zeros((N, 3))]))
+    for norm in ("l2", "scaled"):
+        model = kind(norm=norm).partial_fit(X, y, classes=np.unique(y)).widen(P + 3).partial_fit(wide, y)
+        known = kind(norm=norm).partial_fit(wide, y, classes=np.unique(y)).partial_fit(wide, y)
+        assert model._model.learner.replay.recent.n > 0
+        assert_array_equal(model.decision_function(wide), known.decision_function(wide))
+
+
 def test_a_call_that_fails_keeps_no_row():
     X, y, _ = rows_of(5)
     model = PredtronClassifier().partial_fit(X, y, classes=range(K))
