@@ -20,8 +20,7 @@ from sklearn_predtron.norms._averaging cimport AVERAGES
 from sklearn_predtron.norms._l2 cimport IterateSum, L2Weights
 
 from sklearn_predtron._core.mixable_state import fields, joined, part_of
-from sklearn_predtron._core.state import count, flag, real, reals, restored
-from sklearn_predtron._core.memory import aligned_zeros, spread
+from sklearn_predtron._core.memory import aligned_zeros
 
 cdef enum:
     BUFFER = 256    # features that are taken at once; the step of a loop too, where Cython wants a literal
@@ -103,17 +102,21 @@ cdef class ScaledWeights(L2Weights):
         if small_pages and not self.small_pages:
             self.statistics.use_large_pages()
 
-    def blank(self, Py_ssize_t d, Py_ssize_t p, by_feature=None):
+    def arguments(self, Py_ssize_t d, Py_ssize_t p, by_feature=None):
         by_feature = self.sparse if by_feature is None else by_feature
-        return type(self)(d, p, self.intercept, by_feature, self.averaging, self.score_map.of_scores(d))
+        return d, p, self.intercept, by_feature, self.averaging, self.score_map.of_scores(d)
 
-    cdef take_over(self, L2Weights other, places):
-        cdef ScaledWeights same = other
-        L2Weights.take_over(self, other, places)
-        self.statistics.take_over(same.statistics)
-        counts, C = same._counted()
-        self._set_counted((counts, np.zeros(self.d)))
-        spread(np.asarray(self.C), C, places)
+    def arrays(self):
+        return [*L2Weights.arrays(self), ("d", np.asarray(self.C)), *self.statistics.arrays(self.n_features)]
+
+    def numbers(self):
+        flags = self.known, self.following, self.is_trainable
+        return *L2Weights.numbers(self), *flags, self.seen, self.dense_rows, self.D, self.largest
+
+    def set_numbers(self, numbers):
+        *inherited, self.known, self.following, self.is_trainable, self.seen, self.dense_rows, self.D, self.largest = numbers
+        L2Weights.set_numbers(self, inherited)
+        self.statistics.look(self.n_features, self.seen)
 
     def oppose(self, places):
         L2Weights.oppose(self, places)
@@ -123,19 +126,6 @@ cdef class ScaledWeights(L2Weights):
         """Widen the rows to n_features; earlier dense rows count as zeros in the new features."""
         self.statistics.count_zeros(self.n_features, n_features, self.dense_rows, self.seen)
         L2Weights.widen(self, n_features)
-
-    def __reduce__(self):
-        if self.p > self.n_features:
-            return self.resized(self.n_features, self.d, range(self.d)).__reduce__()
-        arguments = (self.d, self.p, self.intercept, self.sparse, self.averaging, self.score_map)
-        return type(self), arguments, (L2Weights.__reduce__(self)[2], self.statistics.saved, self._counted())
-
-    def __setstate__(self, state):
-        counted = (flag, flag, flag, count, count, real, real), reals(self.d)
-        inherited, statistics, counted = restored(self, state, (tuple, self.statistics.pattern, counted))
-        L2Weights.__setstate__(self, inherited)
-        self._set_counted(counted)
-        self.statistics.restore(statistics, self.n_features, self.seen)
 
     def export(self):
         own = fields(gain={"dense_rows": self.dense_rows}, moments={"": self.statistics.moments(self.seen, self.n_features)})
@@ -156,16 +146,6 @@ cdef class ScaledWeights(L2Weights):
             self.statistics.refresh(self.seen, not self.sparse)
         self.is_trainable = (self._field(INVERSE) > 0).any() or self.learns_constants()     # be the rows of several shards
         self.known = self.following = self.is_applied = self.followed = False
-
-    def _counted(self):
-        flags = self.known, self.following, self.is_trainable
-        return flags + (self.seen, self.dense_rows, self.D, self.largest), np.array(self.C)
-
-    def _set_counted(self, state):
-        cdef const double[::1] C
-        numbers, C = state
-        self.known, self.following, self.is_trainable, self.seen, self.dense_rows, self.D, self.largest = numbers
-        self.C[:] = C
 
     def watch_radius(self, bint needed, bint of_rows=False):
         """Set whether to follow the largest |x| of future rounds; it is in scaled units; the statistics have their own hook."""

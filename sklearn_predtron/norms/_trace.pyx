@@ -17,9 +17,8 @@ from sklearn_predtron._core.intercept cimport Intercept
 from sklearn_predtron.norms._averaging cimport AVERAGES
 from sklearn_predtron.norms._l2 cimport IterateSum, L2Weights
 
-from sklearn_predtron._core.state import count, real, reals, restored
 from sklearn_predtron._core.weights import euclidean_length
-from sklearn_predtron._core.memory import aligned_zeros, spread
+from sklearn_predtron._core.memory import aligned_zeros
 
 # K is computed from scratch after so many steps for each score (and no fewer than the second): a step adds to K's error a
 # rounding of its largest eigenvalue, and that work is then a small part of the steps'.
@@ -70,32 +69,18 @@ cdef class TraceWeights(L2Weights):
         self.product, self.turned, self.zeros = np.zeros(d), aligned_zeros(d), np.zeros(d)
         self.lay(&self.bare, self.data, self.zeros)
 
-    def blank(self, Py_ssize_t d, Py_ssize_t p, by_feature=None):
-        return type(self)(d, p, self.q, self.intercept, bool(self.by_feature), self.averaging)
+    def arguments(self, Py_ssize_t d, Py_ssize_t p, by_feature=None):
+        return d, p, self.q, self.intercept, bool(self.by_feature), self.averaging
 
-    cdef take_over(self, L2Weights other, places):
-        cdef TraceWeights same = other
-        L2Weights.take_over(self, other, places)
-        spread(np.asarray(self.K), np.asarray(same.K), places)
-        spread(np.asarray(self.M), np.asarray(same.M), places)
-        self.steps, self.peak = same.steps, same.peak
+    def arrays(self):
+        return [*L2Weights.arrays(self), ("dd", self._square(self.K)), ("dd", self._square(self.M))]
 
-    def __reduce__(self):
-        if self.p > self.n_features:
-            return self.resized(self.n_features, self.d, range(self.d)).__reduce__()
-        arguments = self.d, self.p, self.q, self.intercept, bool(self.by_feature), self.averaging
-        arrays = np.array(self.K), np.array(self.M)
-        return type(self), arguments, (L2Weights.__reduce__(self)[2], arrays, (self.steps, self.peak))
+    def numbers(self):
+        return *L2Weights.numbers(self), self.steps, self.peak
 
-    def __setstate__(self, state):
-        cdef const double[::1] of_data, link
-        square = reals(self.d * self.d)
-        pattern = tuple, (square, square), (count, real)
-        inherited, (of_data, link), (steps, peak) = restored(self, state, pattern)
-        L2Weights.__setstate__(self, inherited)
-        self.steps, self.peak = steps, peak
-        self.K[:] = of_data
-        self.M[:] = link
+    def set_numbers(self, numbers):
+        *inherited, self.steps, self.peak = numbers
+        L2Weights.set_numbers(self, inherited)
 
     def adopt(self, state, bint with_sums):
         L2Weights.adopt(self, state, with_sums)
@@ -111,7 +96,7 @@ cdef class TraceWeights(L2Weights):
         return (left[:, there] * values[there] * (values[there] / length) ** (r - 2)) @ right[there] if top > 0 else W
 
     cdef begin_sum(self, int i, arrays):
-        cdef double[::1] C = arrays[2]
+        cdef double[::1] C = arrays[2].reshape(-1)
         L2Weights.begin_sum(self, i, arrays)
         self.C[i] = &C[0]
 
@@ -120,7 +105,7 @@ cdef class TraceWeights(L2Weights):
         self.C[i], self.C[j] = self.C[j], self.C[i]
 
     def new_total(self):
-        return *L2Weights.new_total(self), square_of_zeros(self.d)
+        return *L2Weights.new_total(self), self._square(square_of_zeros(self.d))
 
     def effective_radius(self, double radius):
         """Return R^2 = (q - 1) |x|^2 + r2.
