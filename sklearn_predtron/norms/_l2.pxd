@@ -7,6 +7,7 @@ from sklearn_predtron.norms._averaging cimport AVERAGES, AveragedWeights
 
 cdef struct IterateSum:             # sum_u w_u W_{u+1} = weight * data + scale * total, and mass = sum_u w_u
     Matrix total
+    double* C                       # the third array of the sum, where weights have one
     double scale, mass, weight
 
 

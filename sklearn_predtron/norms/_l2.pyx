@@ -103,16 +103,10 @@ cdef class L2Weights(AveragedWeights):
                 values[second] = -values[first]
 
     def export(self):
-        theta, b = self.exported_iterate()
-        sums = {}
-        if self.averaging and self.sums[0].mass > 0:
-            sums = self.exported_sum()
+        theta, b = L2Weights.last(self)     # to which steps are added, whatever weights are made of it
+        sums = self.exported_sum() if self.averaging and self.sums[0].mass > 0 else {}
         return joined(weights=fields(mean={"theta": theta, "b": b}, sum=sums, most={"radius2": self.radius2}),
                       intercept=self.intercept.export())
-
-    def exported_iterate(self):
-        """Return the part of the last iterate that is mixed; it is the part to which steps are added."""
-        return L2Weights.last(self)
 
     def exported_sum(self):
         """Return the first sum of the iterates and its mass; those of others may be added to it."""
@@ -169,7 +163,11 @@ cdef class L2Weights(AveragedWeights):
         M.layout = ONE_CLASS if self.d == 1 else BY_FEATURE if self.by_feature else BY_CLASS
 
     cdef begin_sum(self, int i, arrays):
+        cdef double[::1] C
         self.lay(&self.sums[i].total, arrays[0], arrays[1])
+        if len(arrays) > 2:
+            C = arrays[2].reshape(-1)
+            self.sums[i].C = &C[0]
         self.sums[i].scale = 1
         self.sums[i].mass = self.sums[i].weight = 0
 

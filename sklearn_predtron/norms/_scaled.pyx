@@ -68,7 +68,6 @@ cdef class ScaledWeights(L2Weights):
     cdef int followed                   # of the averages before others began, how many have a C
     cdef bint sparse, known, following  # how statistics lie; whether C and D are right; whether the averages have a C too
     cdef double[::1] x, z, change, C, offset
-    cdef double* C_total[AVERAGES]      # of each sum
     cdef Py_ssize_t[::1] at
     cdef double D, largest, squared_length      # largest: the maximum of D since it was computed from all features
     cdef Found found
@@ -342,7 +341,7 @@ cdef class ScaledWeights(L2Weights):
         self.C[:] = 0
         for which in range(self.averaging):
             for c in range(self.d):
-                self.C_total[which][c] = 0
+                self.sums[which].C[c] = 0
         for first in range(0, self.p, 256):
             n = 0
             for j in range(first, min(first + BUFFER, self.p)):
@@ -362,7 +361,7 @@ cdef class ScaledWeights(L2Weights):
         change.n, change.value, change.index = n, shift, at
         self.add_product(&change, &self.W, &self.C[0])
         for which in range(self.averaging if self.following else 0):
-            self.add_product(&change, &self.sums[which].total, self.C_total[which])
+            self.add_product(&change, &self.sums[which].total, self.sums[which].C)
 
     cdef const double* read(self, const Row* row, const RowOps* k) noexcept nogil:
         """Return the values of a row in double precision; their places are in self.at where the row is sparse."""
@@ -434,7 +433,7 @@ cdef class ScaledWeights(L2Weights):
         memcpy(&self.C_before[0, 0], &self.C[0], self.d * sizeof(double))
         b.scale = self.scale
         for which in range(self.averaging):
-            memcpy(&self.C_before[1 + which, 0], self.C_total[which], self.d * sizeof(double))
+            memcpy(&self.C_before[1 + which, 0], self.sums[which].C, self.d * sizeof(double))
             b.weight_of_sum[which], b.scale_of_sum[which] = self.sums[which].weight, self.sums[which].scale
 
     cdef void abandon_round(self) noexcept nogil:
@@ -450,7 +449,7 @@ cdef class ScaledWeights(L2Weights):
         memcpy(&self.C[0], &self.C_before[0, 0], self.d * sizeof(double))
         self.scale = b.scale
         for which in range(self.averaging):
-            memcpy(self.C_total[which], &self.C_before[1 + which, 0], self.d * sizeof(double))
+            memcpy(self.sums[which].C, &self.C_before[1 + which, 0], self.d * sizeof(double))
             self.sums[which].weight, self.sums[which].scale = b.weight_of_sum[which], b.scale_of_sum[which]
 
     # ----------------------------------------------------------------------------------------------------------- scores
@@ -491,7 +490,7 @@ cdef class ScaledWeights(L2Weights):
             self.known &= self.following
             self.following = True
             self.centred_scores(x, t, &self.W, &self.C[0], s.weight / s.mass, False)
-            self.centred_scores(x, t, &s.total, self.C_total[which - 1], s.scale / s.mass, True)
+            self.centred_scores(x, t, &s.total, s.C, s.scale / s.mass, True)
 
     cdef void average_scores(self, const View* x, int which, const double* last, double* t) noexcept nogil:
         cdef const IterateSum* s = self.sum_of(which)
@@ -508,9 +507,9 @@ cdef class ScaledWeights(L2Weights):
             self.known, self.following = False, True
             self.apply(&x.first, x.k)       # the totals' C is missing
         if self.score_map.of_blocks or x.m > 1:
-            self.centred_scores(x, t, &s.total, self.C_total[which - 1], s.scale / s.mass, True)
+            self.centred_scores(x, t, &s.total, s.C, s.scale / s.mass, True)
             return
-        self.row_scores(x, t, &s.total, self.C_total[which - 1], s.scale / s.mass, True)
+        self.row_scores(x, t, &s.total, s.C, s.scale / s.mass, True)
 
     cdef inline void be_applied(self, const View* x) noexcept nogil:
         """Apply a row unless it was the last one; that of a sequence may not be the last one."""
@@ -691,7 +690,7 @@ cdef class ScaledWeights(L2Weights):
                 pending = self.pending(which, change)
                 if pending != 0:
                     self.sums[which].total.offset[c] += pending * times * g.value[i]
-                    self.C_total[which][c] += pending * along * g.value[i]
+                    self.sums[which].C[c] += pending * along * g.value[i]
 
     cdef void renormalise(self) noexcept nogil:
         L2Weights.renormalise(self)
@@ -708,15 +707,6 @@ cdef class ScaledWeights(L2Weights):
         else:
             self.following |= n <= self.followed    # those that began are taken back, before a round
         L2Weights.keep_averages(self, n)
-
-    cdef begin_sum(self, int i, arrays):
-        cdef double[::1] C = arrays[2]
-        L2Weights.begin_sum(self, i, arrays)
-        self.C_total[i] = &C[0]
-
-    cdef void exchange_sums(self, int i, int j) noexcept:
-        L2Weights.exchange_sums(self, i, j)
-        self.C_total[i], self.C_total[j] = self.C_total[j], self.C_total[i]
 
     def new_total(self):
         return *L2Weights.new_total(self), np.zeros(self.d)
